@@ -1,0 +1,1 @@
+"""The engine: contract, state machines, loop, courier and store."""

@@ -1,0 +1,130 @@
+"""Approvals as a state machine, and who may decide one. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from runtime.contract import CHOICES, Address, ApprovalId, ApprovalKind, Choice, Effect, Person, PersonId, Role, RunId
+
+
+class ApprovalState(StrEnum):
+    PENDING = "pending"
+    APPROVED = "approved"
+    DENIED = "denied"
+    ANSWERED = "answered"  # a question about an unknown outcome, answered
+    EXPIRED = "expired"
+    VOID = "void"  # its run was stopped
+
+
+class ApprovalEvent(StrEnum):
+    APPROVE = "approve"
+    DENY = "deny"
+    ANSWER = "answer"
+    EXPIRE = "expire"
+    VOID = "void"
+
+
+# All moves are here and nowhere else. A state without a row is final.
+APPROVAL_MOVES: Final[Mapping[tuple[ApprovalState, ApprovalEvent], ApprovalState]] = {
+    (ApprovalState.PENDING, ApprovalEvent.APPROVE): ApprovalState.APPROVED,
+    (ApprovalState.PENDING, ApprovalEvent.DENY): ApprovalState.DENIED,
+    (ApprovalState.PENDING, ApprovalEvent.ANSWER): ApprovalState.ANSWERED,
+    (ApprovalState.PENDING, ApprovalEvent.EXPIRE): ApprovalState.EXPIRED,
+    (ApprovalState.PENDING, ApprovalEvent.VOID): ApprovalState.VOID,
+}
+
+EVENT_OF: Final[Mapping[Choice, ApprovalEvent]] = {
+    Choice.APPROVE: ApprovalEvent.APPROVE,
+    Choice.DENY: ApprovalEvent.DENY,
+    Choice.DONE: ApprovalEvent.ANSWER,
+    Choice.AGAIN: ApprovalEvent.ANSWER,
+    Choice.SKIP: ApprovalEvent.ANSWER,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A question about one frozen call. `arguments` is the call's JSON text, `arguments_hash` its SHA-256 in hex."""
+
+    id: ApprovalId
+    kind: ApprovalKind
+    state: ApprovalState
+    run_id: RunId
+    step: int
+    session: str
+    address: Address
+    tool: str
+    effect: Effect
+    arguments: str
+    arguments_hash: str
+    policy_version: str
+    requester: PersonId | None
+    asked_at: datetime
+    expires_at: datetime
+    decided_by: PersonId | None = None
+    decided_name: str = ""
+    decided_at: datetime | None = None
+    choice: Choice | None = None
+    reason: str = ""
+    caution: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """Who may approve. Without `approvers` (identities or person ids) operators and owners do."""
+
+    approvers: frozenset[str] = frozenset()
+    self_approval: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Voter:
+    """Who answers, from where. `names` are the person's id and identities; `console` is an operator's own surface."""
+
+    person: Person
+    names: frozenset[str]
+    address: Address
+    console: bool = False
+
+
+def objection(approval: Approval, voter: Voter, choice: Choice, rights: Rights, now: datetime) -> str | None:
+    """Why this click changes nothing, in words for the one who clicked; None when it counts."""
+    if approval.state is not ApprovalState.PENDING:
+        return f"This was already settled: {told(approval)}."
+    if now >= approval.expires_at:
+        return "This question has expired."
+    if choice not in CHOICES[approval.kind]:
+        return "This question does not have that answer."
+    if not _in_place(approval, voter):
+        return "This question belongs to another room."
+    return _not_entitled(approval, voter, rights)
+
+
+def told(approval: Approval) -> str:
+    """How it ended, who said so: a clause for a sentence."""
+    who = f" by {approval.decided_name}" if approval.decided_name else ""
+    why = f" ({approval.reason})" if approval.reason else ""
+    answer = f" ({approval.choice})" if approval.state is ApprovalState.ANSWERED else ""
+    return f"{approval.state}{answer}{who}{why}"
+
+
+def _in_place(approval: Approval, voter: Voter) -> bool:
+    if voter.console:
+        return voter.person.role >= Role.OPERATOR
+    here, there = voter.address, approval.address
+    return (here.channel, here.account, here.room) == (there.channel, there.account, there.room)
+
+
+def _not_entitled(approval: Approval, voter: Voter, rights: Rights) -> str | None:
+    leads = voter.person.role >= Role.OPERATOR
+    if not (voter.names & rights.approvers if rights.approvers else leads):
+        return "You may not answer this question; an approver has to."
+    if approval.effect is Effect.DANGER and not leads:
+        return "Only an operator or owner may answer for a dangerous call."
+    if approval.requester == voter.person.id and not (rights.self_approval and leads):
+        return "Someone else has to answer: you asked for this yourself."
+    return None

@@ -1,0 +1,79 @@
+"""The error tree, sorted by what the caller does next.
+
+    BotError
+    ├── ConfigError      fix the setting named in the message; the process does not start
+    ├── ChannelError     Retryable (certainly not shown) · Uncertain (perhaps shown: look first) · Rejected (never)
+    ├── StoreError       the store is away, full, locked or newer than we are (a duplicate or a lost lease is a
+    │                    return value)
+    ├── ToolError        ToolRetry (the model may correct itself) · ToolFailed (the model is told, the run goes on)
+    ├── RunError         ModelFailed
+    └── IllegalMove      a bug in our code
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+
+class BotError(Exception):
+    """Anything we raise on purpose."""
+
+
+class ConfigError(BotError):
+    """A setting is wrong. The message names the setting, the value's shape and the fix; never a secret value."""
+
+
+class ChannelError(BotError):
+    """A channel did not show something."""
+
+
+class Retryable(ChannelError):
+    """Certainly not shown; worth another try, not before `retry_after` where the platform named a wait."""
+
+    def __init__(self, reason: str, *, retry_after: timedelta | None = None) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class Uncertain(ChannelError):
+    """Perhaps shown: the connection ended after the request went out."""
+
+
+class Rejected(ChannelError):
+    """Never: the platform will not show this, now or later. `form` means that its plain twin may still go."""
+
+    def __init__(self, reason: str, *, form: bool = False) -> None:
+        super().__init__(reason)
+        self.form = form
+
+
+class StoreError(BotError):
+    """The store is away, full, locked, read-only or newer than this program."""
+
+
+class ToolError(BotError):
+    """A tool did not do what was asked. The text is written for the model."""
+
+
+class ToolRetry(ToolError):
+    """The call was wrong: the model may correct it."""
+
+
+class ToolFailed(ToolError):
+    """The call was right and did not work."""
+
+
+class RunError(BotError):
+    """A run cannot go on. The text is written for the person who waits."""
+
+
+class ModelFailed(RunError):
+    """The model gave no usable answer. `detail` is for the operator."""
+
+    def __init__(self, reason: str, *, detail: str = "") -> None:
+        super().__init__(reason)
+        self.detail = detail
+
+
+class IllegalMove(BotError):
+    """A state machine was asked for a move it does not have: a bug in our code."""

@@ -1,0 +1,65 @@
+"""Runs and their tool steps as state machines. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+
+class RunState(StrEnum):
+    RUNNING = "running"  # has the lane of its session, or had it when its node died
+    PARKED = "parked"  # waits for people; costs rows only
+    READY = "ready"  # all decided; waits for its turn in the lane
+    DONE = "done"  # answered
+    FAILED = "failed"  # ended with words about what went wrong
+    STOPPED = "stopped"  # ended by a person
+
+
+class RunEvent(StrEnum):
+    PARK = "park"
+    DECIDE = "decide"
+    RESUME = "resume"
+    FINISH = "finish"
+    FAIL = "fail"
+    STOP = "stop"
+
+
+# All moves are here and nowhere else. A state without a row is final.
+RUN_MOVES: Final[Mapping[tuple[RunState, RunEvent], RunState]] = {
+    (RunState.RUNNING, RunEvent.PARK): RunState.PARKED,
+    (RunState.RUNNING, RunEvent.FINISH): RunState.DONE,
+    (RunState.RUNNING, RunEvent.FAIL): RunState.FAILED,
+    (RunState.RUNNING, RunEvent.STOP): RunState.STOPPED,
+    (RunState.PARKED, RunEvent.DECIDE): RunState.READY,
+    (RunState.PARKED, RunEvent.STOP): RunState.STOPPED,
+    (RunState.READY, RunEvent.RESUME): RunState.RUNNING,
+    (RunState.READY, RunEvent.STOP): RunState.STOPPED,
+}
+
+
+class StepState(StrEnum):
+    OPEN = "open"  # may run, has not begun
+    ASKED = "asked"  # a person must say
+    MARKED = "marked"  # began: after a kill nobody knows how far it came
+    DONE = "done"  # its result is recorded
+
+
+class StepEvent(StrEnum):
+    MARK = "mark"
+    RESULT = "result"
+    ALLOW = "allow"
+    REFUSE = "refuse"
+    DOUBT = "doubt"
+
+
+# A repeatable tool is marked again after a kill; any other is doubted, and a person says what happened.
+STEP_MOVES: Final[Mapping[tuple[StepState, StepEvent], StepState]] = {
+    (StepState.OPEN, StepEvent.MARK): StepState.MARKED,
+    (StepState.OPEN, StepEvent.REFUSE): StepState.DONE,
+    (StepState.MARKED, StepEvent.MARK): StepState.MARKED,
+    (StepState.MARKED, StepEvent.RESULT): StepState.DONE,
+    (StepState.MARKED, StepEvent.DOUBT): StepState.ASKED,
+    (StepState.ASKED, StepEvent.ALLOW): StepState.OPEN,
+    (StepState.ASKED, StepEvent.REFUSE): StepState.DONE,
+}
