@@ -1,0 +1,1 @@
+"""One folder a channel: wire to Signal, Delivery to wire."""
