@@ -1,0 +1,81 @@
+# Set-up lives in .venv. Its two stamps hold the folder's path, so that a moved folder is set up again.
+PYTHON ?= python3
+ARGS ?=
+UV_VERSION := 0.13.9
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
+MOVED := $(sort $(shell for stamp in $(VENV)/.run $(VENV)/.dev; do \
+	[ ! -e $$stamp ] || [ "$$(cat $$stamp)" = "$$(pwd -P)" ] || echo moved; done))
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help run test check bench lock clean dev moved
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+
+run: $(VENV)/.run  ## set up what is missing and start Signalbox (ARGS="--config FILE")
+	@exec $(BIN)/signalbox run $(ARGS)
+
+test: $(VENV)/.dev  ## the static gate and all tests (ARGS="-k name" for some)
+	@sh tests/setup_chromium.sh
+	@$(MAKE) --no-print-directory check
+	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup $(ARGS)
+
+check: $(VENV)/.dev  ## the static gate alone
+	@echo "Checking format, lint, types, imports and migrations."
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-logo >$(VENV)/lint-imports.log 2>&1 || { cat $(VENV)/lint-imports.log; exit 1; }
+	@$(BIN)/python -m runtime.store.check
+
+bench: $(VENV)/.dev  ## benchmarks, printed as ratios (ARGS="name")
+	@exec $(BIN)/python -m bench $(ARGS)
+
+dev: $(VENV)/.dev  ## set up everything for working on Signalbox
+
+lock:  ## write both lock files anew (ARGS=--upgrade for newer versions)
+	@echo "Resolving dependencies."
+	@"$(PYTHON)" -m venv --clear .venv-lock
+	@.venv-lock/bin/python -m pip --disable-pip-version-check -qq install uv==$(UV_VERSION)
+	@"$(PYTHON)" -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])' \
+		>.venv-lock/build.in
+	@$(UV_COMPILE) -o requirements.lock pyproject.toml - <.venv-lock/build.in >/dev/null
+	@$(UV_COMPILE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml - <.venv-lock/build.in >/dev/null
+	@rm -rf .venv-lock
+
+UV_COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(ARGS)
+
+clean:  ## remove the set-up and caches (data in var/ stays)
+	@rm -rf $(VENV) .venv-lock build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@find . -name __pycache__ -not -path './var/*' -prune -exec rm -rf {} +
+
+# The virtual environment itself; later set-ups reuse it.
+$(BIN)/python:
+	@command -v "$(PYTHON)" >/dev/null || { \
+		echo "'$(PYTHON)' was not found. Install Python 3.11 or newer, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Signalbox needs Python 3.11 or newer, and '$(PYTHON)' is $$("$(PYTHON)" -V 2>&1). Name a newer one: make PYTHON=python3.12" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "'$(PYTHON)' lacks its venv module. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@echo "Setting up $(VENV)."
+	@"$(PYTHON)" -m venv $(VENV)
+
+$(VENV)/.run: requirements.lock pyproject.toml $(MOVED) | $(BIN)/python
+	@echo "Installing what Signalbox needs (once; about a minute)."
+	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@pwd -P >$@
+
+# The development lock holds everything of the other one at the same versions, so both stamps are met.
+$(VENV)/.dev: requirements-dev.lock requirements.lock pyproject.toml $(MOVED) | $(BIN)/python
+	@echo "Installing what Signalbox and its tests need (once; about a minute)."
+	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@pwd -P >$(VENV)/.run
+	@pwd -P >$@
