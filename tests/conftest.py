@@ -1,0 +1,35 @@
+"""What every test has: no network but loopback, and a real PostgreSQL for those that ask."""
+
+import ipaddress
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.fakes.postgres import Postgres
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _only_loopback(event: str, args: tuple[object, ...]) -> None:
+    """Refuse connections to anywhere else; an audit hook sees them from every library."""
+    if event not in ("socket.connect", "socket.sendto"):
+        return
+    match args:
+        case (_, (str(host), int(), *_)) if not _is_loopback(host):
+            raise AssertionError(f"a test tried to reach {host}; tests have loopback only")
+
+
+sys.addaudithook(_only_loopback)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """One server a test process; take a `create_database()` of your own from it."""
+    with Postgres() as server:
+        yield server

@@ -1,0 +1,1 @@
+"""One fake per outside thing; each speaks the real wire."""

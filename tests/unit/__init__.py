@@ -1,0 +1,1 @@
+"""One part of the program at a time, with values and fakes."""
