@@ -1,0 +1,509 @@
+"""The store as the runtime sees it: whole transactions, grouped by who calls them.
+
+A write is one transaction. A duplicate, a lost lease and a lost race are return values; StoreError means that nothing
+is known to have been written. An owner's write repeats its fence; `False` or `None` where a fence was refused means
+"this is no longer yours: drop the work".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from runtime.approvals import Approval, ApprovalState, Rights
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    ApprovalKind,
+    Busy,
+    Call,
+    Choice,
+    Content,
+    Delivery,
+    DeliveryId,
+    Effect,
+    Identity,
+    Kind,
+    Ledger,
+    Links,
+    ModelReply,
+    NodeId,
+    Person,
+    PersonId,
+    Receipt,
+    Role,
+    RunId,
+    SessionKey,
+    Signal,
+    Turn,
+    Verdict,
+    Wire,
+)
+from runtime.deliveries import DeliveryState, PartState
+from runtime.runs import RunState, StepState
+
+# ------------------------------------------------------------------------------------------------------- taking in
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What acceptance needs to know from the settings. `open_to_all` makes an unknown person a user at once."""
+
+    open_to_all: bool
+    busy: Busy
+    rights: Rights
+    agent: str = "main"
+    same_words_within: timedelta = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What `accept` did: the verdict, and what to wake: a session's lane, runs to stop, addresses with deliveries."""
+
+    verdict: Verdict
+    session: SessionKey | None = None
+    lane_ready: bool = False
+    stop_run: RunId | None = None
+    deliveries: tuple[Address, ...] = ()
+
+
+class Intake(Protocol):
+    async def accept(self, signal: Signal, gate: Gate) -> Taken:
+        """Gate, dedupe and queue a message, or decide a click or stop. Nothing of a refused signal's text is kept."""
+
+
+# ----------------------------------------------------------------------------------------------------------- lanes
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A node's right to act, repeated by every write it makes as an owner."""
+
+    node: NodeId
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A session that this node owns: every write of its run carries it."""
+
+    session: SessionKey
+    node: NodeId
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStep:
+    """One tool call of a run. `turn` is the number of the turn that holds its result."""
+
+    number: int
+    call: Call
+    effect: Effect
+    arguments_hash: str
+    state: StepState
+    turn: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A run to work on. `resumed` tells that it has been worked on before; `steps` are its tool steps not done yet.
+
+    `iterations` counts its model calls so far. `text` are the words that started it.
+    """
+
+    lane: Lane
+    run_id: RunId
+    address: Address
+    requester: Person | None
+    resumed: bool
+    after_decision: bool
+    iterations: int
+    next_step: int
+    stop: bool
+    steps: tuple[ToolStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewStep:
+    """A call as policy sorted it: open, asked, or done at once with `result` (denied, refused)."""
+
+    call: Call
+    effect: Effect
+    arguments_hash: str
+    state: StepState
+    result: str = ""
+    caution: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An owner's write went in. `stop`: a person wants the run to end. `waiting`: signals that may be steered in."""
+
+    stop: bool = False
+    waiting: int = 0
+    steps: tuple[ToolStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewDelivery:
+    id: DeliveryId
+    origin: str
+    ordinal: int
+    kind: Kind
+    address: Address
+    content: Content
+    edits: DeliveryId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An approval to be asked, with its card."""
+
+    id: ApprovalId
+    kind: ApprovalKind
+    step: int
+    expires_at: datetime
+    policy_version: str
+    caution: str
+    card: NewDelivery
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A run gave its lane up. `more`: the lane is ready again."""
+
+    more: bool
+
+
+class Lanes(Protocol):
+    async def claim(self, lease: Lease, busy: Busy) -> Claim | None:
+        """The next session's run, oldest first; None when no lane is ready or the node is dead."""
+
+    async def turns(self, session: SessionKey) -> list[Turn]:
+        """The transcript as recorded, oldest first; calls without a result have their placeholder."""
+
+    async def record_model(
+        self, lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep]
+    ) -> Recorded | None:
+        """One model call that asked for tools, with its calls and their placeholders; None when fenced."""
+
+    async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
+        """The marker before a tool starts; None when fenced."""
+
+    async def finish_tool(self, lane: Lane, run: RunId, number: int, result: str) -> Recorded | None:
+        """The result after it; None when fenced."""
+
+    async def steer(self, lane: Lane, run: RunId) -> Recorded | None:
+        """Waiting signals become turns of this run; None when fenced."""
+
+    async def note(self, lane: Lane, run: RunId, text: str) -> Recorded | None:
+        """A user turn of our own in the transcript; None when fenced."""
+
+    async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
+        """Ask about every asked step, and give the lane up; None when fenced."""
+
+    async def finish(
+        self,
+        lane: Lane,
+        run: RunId,
+        number: int,
+        reply: ModelReply | None,
+        state: RunState,
+        text: str,
+        deliveries: Sequence[NewDelivery],
+    ) -> Released | None:
+        """The last model step, the run's end and its deliveries; None when fenced. Open steps are closed."""
+
+    async def release(self, lane: Lane) -> None:
+        """Give the lane back with its run unfinished: another claim resumes it."""
+
+
+# ------------------------------------------------------------------------------------------------------- approvals
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """`objection` tells why nothing changed. Otherwise what to wake."""
+
+    objection: str | None = None
+    approval: Approval | None = None
+    session: SessionKey | None = None
+    lane_ready: bool = False
+    deliveries: tuple[Address, ...] = ()
+
+
+class Desk(Protocol):
+    """Approvals outside of `accept`."""
+
+    async def approval(self, approval_id: ApprovalId) -> Approval | None: ...
+
+    async def approvals(self, *, state: ApprovalState | None = None, limit: int = 200) -> list[Approval]:
+        """Newest first."""
+
+    async def expire(self) -> list[Decided]:
+        """Settle questions whose time is over, at most 100."""
+
+
+# ---------------------------------------------------------------------------------------------------------- outbox
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPart:
+    """A part as the courier needs it."""
+
+    ordinal: int
+    state: PartState
+    body: str
+    fallback: str | None
+    attempts: int
+    marked_at: datetime | None
+    looks: int
+    receipt: Receipt | None
+    repeat_mark: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDelivery:
+    """A delivery that is not settled. `rank` 0: some part is on screen, so the rest goes first.
+
+    `edit_of` is the receipt of the message this one replaces, None when there is none (yet).
+    """
+
+    delivery: Delivery
+    state: DeliveryState
+    rank: int
+    number: int
+    not_before: datetime
+    parts: tuple[OpenPart, ...]
+    edit_of: Receipt | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """An exclusive role held by a node: every write made under it carries the fence."""
+
+    role: str
+    node: NodeId
+    fence: int
+
+
+class Outbox(Protocol):
+    """All writes return False when the duty was lost."""
+
+    async def enqueue(self, delivery: NewDelivery) -> bool:
+        """Add a delivery; False when its (origin, ordinal) is there already."""
+
+    async def open_rooms(self, channel: str, account: str) -> list[Address]:
+        """Addresses of the account with deliveries that are not settled."""
+
+    async def open_deliveries(self, address: Address, *, limit: int = 20) -> list[OpenDelivery]:
+        """Unsettled deliveries of one address by rank, then age. Later ones of one origin stay behind earlier ones."""
+
+    async def adopt(self, duty: Duty, channel: str, account: str) -> bool:
+        """After taking the duty: parts whose marker has no outcome are unsettled from now on."""
+
+    async def render(self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool) -> bool:
+        """Store the parts of a queued delivery and, if `mark`, the marker of the first."""
+
+    async def render_shown(self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], receipts: Sequence[Receipt]) -> bool:
+        """Store the parts of a queued delivery as shown at once: for channels whose screen is our store."""
+
+    async def mark(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool: ...
+
+    async def checkpoint(self, duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt) -> bool:
+        """It is on screen. The last part settles the delivery, and a final one answers its signals."""
+
+    async def retry(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, reason: str) -> bool: ...
+
+    async def doubt(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, reason: str) -> bool:
+        """Perhaps shown: look at `at`."""
+
+    async def look_again(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, *, counted: bool) -> bool:
+        """Still unsettled; look again at `at`. `counted`: this look was made and found nothing."""
+
+    async def absent(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool: ...
+
+    async def repeat(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool: ...
+
+    async def hold(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool: ...
+
+    async def plain(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool: ...
+
+    async def give_up(self, duty: Duty, delivery: DeliveryId, ordinal: int | None, reason: str) -> bool: ...
+
+
+# ----------------------------------------------------------------------------------------------------------- nodes
+
+
+class Registry(Protocol):
+    """Nodes and roles."""
+
+    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool) -> Lease:
+        """Register a live node. `alone` proves every earlier node dead: they are reaped at once."""
+
+    async def beat(self, lease: Lease, ttl: timedelta) -> bool:
+        """Renew; False when this node was declared dead."""
+
+    async def reap(self) -> int:
+        """Declare nodes dead whose lease ended; their lanes are ready and their roles free. How many."""
+
+    async def leave(self, lease: Lease) -> None:
+        """A clean end: lanes and roles are given back at once."""
+
+    async def take(self, lease: Lease, role: str) -> Duty | None:
+        """An exclusive role, if it is free or already ours."""
+
+    async def account_identity(self, channel: str, name: str, fresh: str) -> str:
+        """The stored identity of a channel whose platform gives none; `fresh` is stored the first time."""
+
+
+# ---------------------------------------------------------------------------------------------------------- people
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A person with all identities, for lists. `linked`: has a web link."""
+
+    person: Person
+    identities: tuple[Identity, ...]
+    linked: bool
+
+
+class People(Links, Protocol):
+    async def people(self) -> list[Known]:
+        """By name."""
+
+    async def person_named(self, name: str) -> Known | None: ...
+
+    async def add_person(self, name: str, role: Role, identities: Sequence[Identity]) -> Person | None:
+        """A new person; None when the name or an identity is taken."""
+
+    async def set_role(self, name: str, role: Role) -> Person | None:
+        """None when nobody has that name."""
+
+    async def set_link(self, name: str, token: str) -> Person | None:
+        """Give a person a web link; the old one is void from now on. Only the token's hash is stored."""
+
+
+# ----------------------------------------------------------------------------------------------- operators' reading
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """`signals` are the words that it answers."""
+
+    id: RunId
+    session: SessionKey
+    address: Address
+    state: RunState
+    requester: str
+    started_at: datetime
+    ended_at: datetime | None
+    iterations: int
+    error: str
+    signals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    number: int
+    kind: str
+    tool: str
+    arguments: str
+    state: StepState
+    result: str
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRow:
+    """A delivery for lists; `parts` is filled by `delivery()` only."""
+
+    id: DeliveryId
+    kind: Kind
+    address: Address
+    origin: str
+    state: DeliveryState
+    attempts: int
+    created_at: datetime
+    settled_at: datetime | None
+    not_before: datetime
+    reason: str
+    content: Content
+    parts: tuple[OpenPart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """One audit fact. Unsealed rows have no number yet."""
+
+    id: str
+    number: int | None
+    at: datetime
+    kind: str
+    actor: str
+    subject: str
+    detail: str
+    previous: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last sealed row: its number and hash. Number 0 and an empty hash before the first."""
+
+    number: int
+    hash: str
+
+
+class Operators(Protocol):
+    """What the console and the command line read and mend."""
+
+    async def runs(self, *, state: RunState | None = None, limit: int = 100) -> list[RunRow]:
+        """Newest first."""
+
+    async def run(self, run_id: RunId) -> tuple[RunRow, list[StepRow]] | None: ...
+
+    async def deliveries(self, *, state: DeliveryState | None = None, limit: int = 100) -> list[DeliveryRow]:
+        """Newest first."""
+
+    async def delivery(self, delivery_id: DeliveryId) -> DeliveryRow | None: ...
+
+    async def requeue(self, delivery_id: DeliveryId, actor: str) -> DeliveryRow | None:
+        """A held or dead delivery is tried again; None when there is no such one in that state."""
+
+    async def discard(self, delivery_id: DeliveryId, actor: str) -> DeliveryRow | None:
+        """An unsettled delivery that is not being sent right now is thrown away; None when there is none."""
+
+    async def counts(self) -> Mapping[str, int]:
+        """Rows by what they wait for: signals, runs, approvals, deliveries by state. For pages and `doctor`."""
+
+
+class AuditBook(Protocol):
+    async def seal(self, duty: Duty, head: Head, *, limit: int = 500) -> Head | None:
+        """Number and link unsealed rows after `head`, oldest first; the new head, or None when the duty was lost."""
+
+    async def audit_rows(self, after: int, *, limit: int = 1000) -> list[AuditRow]:
+        """Sealed rows with a number above `after`, in order."""
+
+    async def audit_head(self) -> Head: ...
+
+
+class Store(
+    Intake, Lanes, Desk, Outbox, Registry, People, Operators, AuditBook, Ledger, Protocol
+):
+    """Everything one database does."""
+
+    def now(self) -> datetime:
+        """The store's clock: the database's on PostgreSQL, the process's on SQLite."""
+
+    async def check(self) -> None:
+        """Read something. Errors: StoreError in words for an operator."""
+
+    async def close(self) -> None: ...
+
+
