@@ -1,4 +1,5 @@
-# Set-up lives in .venv. Its two stamps hold the folder's path, so that a moved folder is set up again.
+# Set-up lives in .venv. Its two stamps hold the folder's path: programs in there have it written into them, so a
+# folder that was moved, or whose Python is gone, is set up anew.
 PYTHON ?= python3
 ARGS ?=
 UV_VERSION := 0.13.9
@@ -7,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 MOVED := $(sort $(shell for stamp in $(VENV)/.run $(VENV)/.dev; do \
-	[ ! -e $$stamp ] || [ "$$(cat $$stamp)" = "$$(pwd -P)" ] || echo moved; done))
+	[ ! -e $$stamp ] || { [ -x $(BIN)/python ] && [ "$$(cat $$stamp)" = "$$(pwd -P)" ]; } || echo moved; done))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -56,7 +57,7 @@ clean:  ## remove the set-up and caches (data in var/ stays)
 	@find . -name __pycache__ -not -path './var/*' -prune -exec rm -rf {} +
 
 # The virtual environment itself; later set-ups reuse it.
-$(BIN)/python:
+$(BIN)/python: $(MOVED)
 	@command -v "$(PYTHON)" >/dev/null || { \
 		echo "'$(PYTHON)' was not found. Install Python 3.11 or newer, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -64,7 +65,7 @@ $(BIN)/python:
 	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { \
 		echo "'$(PYTHON)' lacks its venv module. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 	@echo "Setting up $(VENV)."
-	@"$(PYTHON)" -m venv $(VENV)
+	@"$(PYTHON)" -m venv --clear $(VENV)
 
 $(VENV)/.run: requirements.lock pyproject.toml $(MOVED) | $(BIN)/python
 	@echo "Installing what Signalbox needs (once; about a minute)."
