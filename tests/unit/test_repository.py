@@ -24,9 +24,7 @@ def pins(lock: str) -> dict[str, str]:
 def test_a_lock_names_no_host_or_path(lock: str) -> None:
     text = (ROOT / lock).read_text()
     assert "://" not in text
-    assert not re.search(
-        r"^\s*(-i|-f|--index-url|--extra-index-url|--find-links|--trusted-host)\b", text, re.MULTILINE
-    )
+    assert not re.search(r"^\s*(-i|-f|--index-url|--extra-index-url|--find-links|--trusted-host)\b", text, re.MULTILINE)
     assert not re.search(r"(^|\s)/\w", text)
 
 
@@ -67,9 +65,7 @@ def test_an_old_python_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "Makefile").symlink_to(ROOT / "Makefile")
     for name in ["pyproject.toml", *LOCKS]:
         (tmp_path / name).touch()
-    ended = subprocess.run(
-        ["make", "run", f"PYTHON={old}"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    ended = subprocess.run(["make", "run", f"PYTHON={old}"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 2
     assert "needs Python 3.11 or newer" in ended.stderr
     assert "Python 3.9.2" in ended.stderr
