@@ -1,0 +1,176 @@
+"""Faults of settings as sentences: which setting, what was given, what is expected, how to mend it. All at once."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from runtime.errors import ConfigError
+
+MASK: Final = "********"
+_SECRET: Final = re.compile(r"token|secret|passw|api_?key|key\b|database_url|credential", re.IGNORECASE)
+
+# What a setting wants, by the name that pydantic gives to the fault.
+_WANTED: Final[Mapping[str, str]] = {
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a number that is not infinite",
+    "string_type": "text in quotes",
+    "string_too_short": "text that is not empty",
+    "string_pattern_mismatch": 'an identity such as "telegram:1001"',
+    "path_type": "a path in quotes",
+    "tuple_type": 'a list such as ["…", "…"]',
+    "list_type": 'a list such as ["…", "…"]',
+    "dict_type": "a table",
+    "model_type": "a table",
+}
+_BOUNDS: Final[Mapping[str, str]] = {
+    "greater_than": "more than {gt:g}",
+    "greater_than_equal": "at least {ge:g}",
+    "less_than": "less than {lt:g}",
+    "less_than_equal": "at most {le:g}",
+}
+
+
+def is_secret(name: str) -> bool:
+    """Whether a value under this name must never be shown. Names of variables (`…_env`) may be."""
+    return bool(_SECRET.search(name)) and not name.lower().endswith("_env")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), None)
+
+
+class Faults:
+    """Collects faults, so that a person mends all of them in one go."""
+
+    def __init__(self, model: type[BaseModel]) -> None:
+        self._model = model
+        self._lines: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def add(self, name: str, fault: str) -> None:
+        self._lines.append(f"{name}: {fault}.")
+
+    def add_unknown(self, name: str, near: str | None, source: str = "") -> None:
+        fix = f"did you mean {near}?" if near else "take it out; docs/settings.md lists what there is."
+        self._lines.append(f"{name}: there is no such setting{_from(source)}; {fix}")
+
+    def add_invalid(self, error: ValidationError, values: Mapping[str, Any], sources: Mapping[str, str]) -> None:
+        """Each fault that pydantic found, one for each setting: of a union, the first that says something."""
+        seen: set[str] = set()
+        for detail in error.errors(include_url=False, include_context=True, include_input=True):
+            name = _dotted(detail["loc"])
+            if name not in seen:
+                seen.add(name)
+                self._add_detail(name, detail, _source(name, sources))
+
+    def error(self) -> ConfigError:
+        """All of them, as one error."""
+        many = "This setting is" if len(self._lines) == 1 else f"These {len(self._lines)} settings are"
+        return ConfigError("\n".join([f"{many} wrong:", *(f"  {line}" for line in self._lines)]))
+
+    def _add_detail(self, name: str, detail: ErrorDetails, source: str) -> None:
+        match detail["type"]:
+            case "extra_forbidden":
+                self.add_unknown(name, self._near(detail["loc"]), source)
+            case "missing":
+                self._lines.append(f"{name}: is missing{_from(source)}; add it.")
+            case _:
+                given = _shape(detail["input"], secret=is_secret(name))
+                self._lines.append(f"{name}: got {given}{_from(source)}; expected {_wanted(detail)}.")
+
+    def _near(self, place: tuple[int | str, ...]) -> str | None:
+        """The known name most like this one: first among its neighbours, then the same word anywhere else."""
+        *above, last = place
+        table = _table(self._model, above)
+        prefix = _dotted(tuple(above))
+        if near := nearest(str(last), table.model_fields if table else ()):
+            return f"{prefix}.{near}" if prefix else near
+        elsewhere = {name.rpartition(".")[2]: name for name in _all_names(self._model)}
+        near = nearest(str(last), elsewhere)
+        return elsewhere[near] if near else None
+
+
+def _wanted(detail: ErrorDetails) -> str:
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind in _BOUNDS:
+        return _BOUNDS[kind].format(**context)
+    if kind in ("literal_error", "enum"):
+        return str(context["expected"]).replace("'", '"')
+    if kind == "value_error":
+        return str(context["error"])
+    return _WANTED.get(kind, detail["msg"])
+
+
+def _shape(value: object, *, secret: bool) -> str:
+    """What was given, in words; with the value where it may be shown."""
+    match value:
+        case bool():
+            kind, shown = "a switch", str(value).lower()
+        case int() | float():
+            kind, shown = "a number", str(value)
+        case str():
+            kind, shown = f"text of {len(value)} characters" if secret or len(value) > 60 else "text", f'"{value}"'
+        case list() | tuple():
+            return f"a list of {len(value)}"
+        case dict():
+            return "a table"
+        case _:
+            return f"a {type(value).__name__}"
+    return kind if secret or len(shown) > 62 else f"{kind} {shown}"
+
+
+def _from(source: str) -> str:
+    return f" (from {source})" if source else ""
+
+
+def _source(name: str, sources: Mapping[str, str]) -> str:
+    """Where `name` or the table it stands in came from."""
+    plain = re.sub(r"\[\d+\].*", "", name)
+    return sources.get(plain) or next((s for key, s in sources.items() if key.startswith(f"{plain}.")), "")
+
+
+def _dotted(place: tuple[int | str, ...]) -> str:
+    text = ""
+    for step in place:
+        text += f"[{step + 1}]" if isinstance(step, int) else f".{step}"
+    return text.removeprefix(".")
+
+
+def _table(model: type[BaseModel], place: list[int | str]) -> type[BaseModel] | None:
+    """The model of the table at `place`."""
+    for step in place:
+        if isinstance(step, int):
+            continue
+        info = model.model_fields.get(step)
+        found = _model_in(info.annotation) if info else None
+        if found is None:
+            return None
+        model = found
+    return model
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for part in getattr(annotation, "__args__", ()) if (found := _model_in(part))), None)
+
+
+def _all_names(model: type[BaseModel], above: str = "") -> Iterable[str]:
+    for name, info in model.model_fields.items():
+        yield above + name
+        if below := _model_in(info.annotation):
+            yield from _all_names(below, f"{above}{name}.")

@@ -1,0 +1,170 @@
+"""Where settings come from: the TOML file and the variables, as nested plain values with a note of each one's source."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from pydantic import BaseModel
+
+from bot.settings_faults import MASK, Faults, is_secret, nearest
+from runtime.errors import ConfigError
+
+FILE: Final = "signalbox.toml"
+LEVEL: Final = "__"
+_PLACE: Final = re.compile(r"(?P<reason>.*) \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
+_PAIR: Final = re.compile(r"^\s*(?P<key>[^=\[\]#]+?)\s*=")
+
+
+@dataclass
+class Layers:
+    """Values as a settings file would nest them; a later layer replaces single values of an earlier one."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+
+    def add(self, source: str, values: Mapping[str, Any]) -> None:
+        for name, value in _leaves(values):
+            self.put(name, value, source=source)
+
+    def add_names(self, source: str, values: Mapping[str, object]) -> None:
+        """Values by dotted name."""
+        for name, value in values.items():
+            self.put(name, value, source=source)
+
+    def put(self, name: str, value: object, *, source: str) -> None:
+        *path, last = name.split(".")
+        table = self.values
+        for step in path:
+            below = table.get(step)
+            table[step] = table = dict(below) if isinstance(below, dict) else {}
+        table[last] = value
+        self._forget_twin(name, table, last, source)
+        self.sources[name] = source
+
+    def get(self, name: str) -> object:
+        value: Any = self.values
+        for step in name.split("."):
+            value = value.get(step) if isinstance(value, dict) else None
+        return value
+
+    def _forget_twin(self, name: str, table: dict[str, Any], last: str, source: str) -> None:
+        """`token` of a later layer replaces `token_env` of an earlier one, and the other way round."""
+        other = last.removesuffix("_env") if last.endswith("_env") else f"{last}_env"
+        full = f"{name.removesuffix(last)}{other}"
+        if self.sources.get(full, source) != source and self.sources[full] != table.get(other):
+            table.pop(other, None)
+            self.sources.pop(full)
+
+
+def find_file(folder: Path, variables: Mapping[str, str]) -> Path | None:
+    """The settings file of the working folder, or else the user's."""
+    home = variables.get("HOME") or variables.get("USERPROFILE")
+    config = variables.get("XDG_CONFIG_HOME") or variables.get("APPDATA") or (home and f"{home}/.config")
+    places = [folder / FILE, *([Path(config) / "signalbox" / FILE] if config else [])]
+    return next((place for place in places if place.is_file()), None)
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """What the file says. Errors: ConfigError names the file, and line and column of what is not TOML."""
+    text = _text(path)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(_where(path, text, str(error))) from None
+
+
+def read_variables(
+    model: type[BaseModel], variables: Mapping[str, str], prefix: str, layers: Layers, faults: Faults
+) -> None:
+    """Add each variable with `prefix` to `layers`. An empty one counts as not set; an unknown one is a fault."""
+    known = {variable_of(name, prefix): name for name in names_of(model)}
+    for variable in sorted(variables):
+        if not variable.startswith(prefix) or not variables[variable]:
+            continue
+        name = known.get(variable)
+        if name is None:
+            faults.add_unknown(variable, nearest(variable, known))
+        else:
+            layers.put(name, _value(variables[variable], text=_takes_text(model, name)), source=variable)
+
+
+def variable_of(name: str, prefix: str) -> str:
+    return prefix + name.replace(".", LEVEL).upper()
+
+
+def names_of(model: type[BaseModel], above: str = "") -> Iterator[str]:
+    """Dotted names of all settings, in order."""
+    for name, info in model.model_fields.items():
+        below = info.annotation
+        if isinstance(below, type) and issubclass(below, BaseModel):
+            yield from names_of(below, f"{above}{name}.")
+        else:
+            yield above + name
+
+
+def _leaves(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, dict) and value and "." not in key:
+            yield from _leaves(value, f"{above}{key}.")
+        else:
+            yield above + key.replace(".", "·"), value
+
+
+def _takes_text(model: type[BaseModel], name: str) -> bool:
+    first, _, rest = name.partition(".")
+    annotation = model.model_fields[first].annotation
+    if rest and isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return _takes_text(annotation, rest)
+    kinds = [kind for kind in (annotation, *get_args(annotation)) if isinstance(kind, type)]
+    return not any(
+        issubclass(kind, (bool, int, float, tuple, list, dict)) and not issubclass(kind, str) for kind in kinds
+    ) and ("tuple" not in str(annotation))
+
+
+def _value(raw: str, *, text: bool) -> object:
+    """A TOML value where the setting is no text; otherwise, and where it is not TOML, the text as it stands."""
+    if text:
+        return raw
+    try:
+        return tomllib.loads(f"value = {raw}")["value"]
+    except tomllib.TOMLDecodeError:
+        return raw
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        raise ConfigError(f"There is no settings file {path}. Make it, or leave --config out.") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ConfigError(f"{path}:{line}: not UTF-8 text. Save the file as UTF-8.") from None
+    except OSError as error:
+        raise ConfigError(f"The settings file {path} cannot be read: {error.strerror}.") from None
+
+
+def _where(path: Path, text: str, message: str) -> str:
+    lines = text.split("\n")
+    place = _PLACE.match(message)
+    if place is None:  # the reason speaks of the end of the document
+        line, column, reason = len(lines), len(lines[-1]) + 1, message.removesuffix(" (at end of document)")
+    else:
+        line, column, reason = int(place["line"]), int(place["column"]), place["reason"]
+    shown = _without_secret(lines, line)
+    return f"{path}:{line}:{column}: not TOML: {reason}.\n    {shown}"
+
+
+def _without_secret(lines: list[str], number: int) -> str:
+    """The line, with its value left out when the key it belongs to names a secret."""
+    line = lines[number - 1].strip()
+    for above in reversed(lines[:number]):
+        if pair := _PAIR.match(above):
+            if not is_secret(pair["key"]):
+                return line
+            return f"{pair['key']} = {MASK}" if above == lines[number - 1] else MASK
+    return MASK if is_secret(line) else line
