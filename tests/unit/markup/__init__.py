@@ -1,0 +1,1 @@
+"""The parse of Markdown and its two renders."""

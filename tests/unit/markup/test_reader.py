@@ -1,0 +1,123 @@
+"""What the parse promises to every renderer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given
+
+from runtime.markup import parse
+from runtime.markup.reader import BLOCK_DEPTH
+from runtime.markup.tree import (
+    Align,
+    Break,
+    Code,
+    CodeBlock,
+    Emphasis,
+    Heading,
+    Item,
+    Link,
+    List,
+    Paragraph,
+    Quote,
+    Rule,
+    Strike,
+    Strong,
+    Table,
+    Text,
+)
+from tests.unit.markup.shapes import markdown
+
+LONG = 30_000  # characters
+QUICK = 5.0  # seconds, on a machine busy with other tests; alone the slowest below takes about one
+
+
+def words(text: str) -> Paragraph:
+    return Paragraph((Text(text),))
+
+
+@pytest.mark.parametrize(
+    ("source", "block"),
+    [
+        ("two\nlines", words("two\nlines")),
+        ("## Head", Heading(2, (Text("Head"),))),
+        ("- a\n- b", List((Item((words("a"),)), Item((words("b"),))))),
+        ("4. a\n\n5. b", List((Item((words("a"),)), Item((words("b"),))), start=4, tight=False)),
+        ("> q", Quote((words("q"),))),
+        ("```py title\nx = 1\n```", CodeBlock("x = 1", "py title")),
+        ("    x = 1", CodeBlock("x = 1")),
+        ("***", Rule()),
+        ("**b** *e* ~~s~~ `c`", Paragraph((Strong((Text("b"),)), Text(" "), Emphasis((Text("e"),)), Text(" "),
+                                           Strike((Text("s"),)), Text(" "), Code("c")))),
+        ('[l](https://x.io "t")', Paragraph((Link("https://x.io", (Text("l"),), "t"),))),
+        ("a  \nb", Paragraph((Text("a"), Break(), Text("b")))),
+        ("![alt](https://x.io/i.png)", Paragraph((Link("https://x.io/i.png", (Text("alt"),)),))),
+    ],
+)  # fmt: skip
+def test_every_construct_has_its_node(source: str, block: object) -> None:
+    assert parse(source).blocks == (block,)
+
+
+def test_a_table_keeps_alignment_and_has_even_rows() -> None:
+    (table,) = parse("|a|b|c|\n|:-|-:|:-:|\n|1|\n").blocks
+    assert isinstance(table, Table)
+    assert [cell.align for cell in table.header.cells] == [Align.LEFT, Align.RIGHT, Align.CENTER]
+    assert [cell.children for cell in table.rows[0].cells] == [(Text("1"),), (), ()]
+
+
+def test_surplus_table_cells_join_the_last_one() -> None:
+    (quote,) = parse("> |a|b|\n> |-|-|\n> |1|2|3|4|\n> |5|6|\n").blocks
+    assert isinstance(quote, Quote)
+    (table,) = quote.blocks
+    assert isinstance(table, Table)
+    assert [row.cells[-1].children for row in table.rows] == [(Text("2 | 3 | 4"),), (Text("6"),)]
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "//x.io", "JaVaScRiPt:x"]
+)
+def test_an_unsafe_link_stays_text(url: str) -> None:
+    assert parse(f"[go]({url})").blocks == (words(f"[go]({url})"),)
+
+
+def test_html_is_text() -> None:
+    assert parse("<script>x</script>").blocks == (words("<script>x</script>"),)
+
+
+def test_a_fence_holds_a_shorter_fence() -> None:
+    assert parse("````md\n```py\nx\n```\n````").blocks == (CodeBlock("```py\nx\n```", "md"),)
+
+
+def test_text_nested_too_deep_is_a_paragraph_and_not_lost() -> None:
+    block = parse("> " * (BLOCK_DEPTH + 60) + "bottom").blocks[0]
+    depth = 0
+    while isinstance(block, Quote):
+        block, depth = block.blocks[0], depth + 1
+    assert depth == BLOCK_DEPTH
+    assert isinstance(block, Paragraph)
+    assert block.children[-1] == Text("> " * 60 + "bottom")
+
+
+@given(markdown)
+def test_any_text_parses(text: str) -> None:
+    parse(text)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["word **bold** `code` [l](http://x.io) ", ">", "- ", "*a ", "*a**b", "[", "![", "[a](", "_a__b", "~~a~~b", "<", "`a``", "|a",
+     "|a|b|\n|-|-|\n", "漢字かな ", "👩‍🚀 **x** ", "https://", "```\n", "```a\n> ", "#", "&", "\\"],
+)  # fmt: skip
+def test_thirty_thousand_characters_are_quick(unit: str) -> None:
+    text = (unit * LONG)[:LONG]
+    began = time.perf_counter()
+    parse(text)
+    assert time.perf_counter() - began < QUICK
+
+
+def test_importing_the_package_does_not_load_the_parser() -> None:
+    check = "import sys, runtime.markup; sys.exit('markdown_it' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
