@@ -1,0 +1,142 @@
+"""One process a data folder, and how others find it: `lock` (held, with the pid in it) and `control.json`.
+
+The kernel frees the lock when its holder dies, however it dies, so a file that was left behind means nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from runtime.errors import ConfigError, StoreError
+
+LOCK: Final = "lock"
+CONTROL: Final = "control.json"
+_PATIENCE: Final = (0.02, 0.05, 0.1)  # seconds; `holder` takes a shared lock for the blink of an eye
+
+
+class AlreadyRunning(ConfigError):
+    """Another process holds the data folder. `pid` is None in the moment before it wrote its number."""
+
+    def __init__(self, data_dir: Path, pid: int | None) -> None:
+        who = f"process {pid}" if pid else "another process"
+        super().__init__(
+            f"data_dir: {data_dir} is in use by {who}. Stop that one, or set another data_dir for this one."
+        )
+        self.pid = pid
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """Where the running process listens, and the token with which this machine's user commands it."""
+
+    url: str
+    token: str
+    pid: int
+
+    def __repr__(self) -> str:
+        return f"Control(url={self.url!r}, pid={self.pid})"
+
+
+@contextmanager
+def holding(data_dir: Path) -> Iterator[None]:
+    """Own the data folder inside this block; it is made when it is not there.
+
+    Errors: AlreadyRunning names the owner; StoreError when the folder cannot be made or written.
+    """
+    descriptor = _open(data_dir)
+    try:
+        _lock(descriptor, data_dir)
+        _sign(descriptor, data_dir)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def holder(data_dir: Path) -> int | None:
+    """The pid of the process that owns the data folder; 0 when it has not said; None when nobody does."""
+    try:
+        descriptor = os.open(data_dir / LOCK, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _pid(descriptor) or 0
+    else:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def announced(data_dir: Path, control: Control) -> Iterator[None]:
+    """`control.json` is there inside this block, for this user's eyes only. Call it while holding the folder."""
+    path, fresh = data_dir / CONTROL, data_dir / f"{CONTROL}.new"
+    fresh.unlink(missing_ok=True)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump({"url": control.url, "token": control.token, "pid": control.pid}, file)
+    fresh.replace(path)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def control_of(data_dir: Path) -> Control | None:
+    """How to reach the process that owns the data folder; None when none runs or it is not ready yet."""
+    pid = holder(data_dir)
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        told = json.loads((data_dir / CONTROL).read_text(encoding="utf-8"))
+        control = Control(str(told["url"]), str(told["token"]), int(told["pid"]))
+        return control if control.pid == pid else None
+    return None
+
+
+def _open(data_dir: Path) -> int:
+    try:
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(data_dir / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise StoreError(
+            f"data_dir: {data_dir} cannot be written: {error.strerror}. Make it writable, or set another data_dir."
+        ) from error
+
+
+def _lock(descriptor: int, data_dir: Path) -> None:
+    for wait in _PATIENCE:
+        if _try_lock(descriptor):
+            return
+        time.sleep(wait)
+    if not _try_lock(descriptor):
+        raise AlreadyRunning(data_dir, _pid(descriptor))
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _sign(descriptor: int, data_dir: Path) -> None:
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    except OSError as error:
+        raise StoreError(f"data_dir: {data_dir / LOCK} cannot be written: {error.strerror}.") from error
+
+
+def _pid(descriptor: int) -> int | None:
+    with suppress(ValueError):
+        return int(os.pread(descriptor, 32, 0))
+    return None
