@@ -1,0 +1,158 @@
+"""A transcript that any provider accepts, made from whatever a kill, a cut or a changed setting left behind."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from runtime.contract import AssistantTurn, Call, ToolTurn, Turn, UserTurn
+
+WAITING: Final = "waiting for approval"
+"""The result of a call that people have not decided yet."""
+
+DENIED: Final = "denied: "
+ERROR: Final = "error: "
+"""How a result begins that says the call did not do what was asked."""
+
+NO_RESULT: Final = f"{ERROR}no result was recorded"
+EARLIER: Final = UserTurn("(The conversation before this point is not here.)")
+
+
+def repair(turns: Sequence[Turn]) -> list[Turn]:
+    """`turns` such that a strict provider accepts them; turns that are right already stay the same objects.
+
+    Each call is followed at once by exactly one result: the first that came for it, wherever it stood, or else
+    NO_RESULT. Results of no call and empty turns are dropped, neighbours of one role become one turn, call ids are
+    unique, and a user speaks first. Repairing twice changes nothing more.
+    """
+    spoken = [turn for turn in turns if not _is_empty(turn)]
+    return _user_first(_merged(_paired(spoken)))
+
+
+def named(turn: UserTurn) -> str:
+    """The text with its author in front, for a conversation of several people."""
+    name = " ".join(turn.author.translate({ord("["): None, ord("]"): None}).split())
+    return f"[{name}] {turn.text}" if name else turn.text
+
+
+def _is_empty(turn: Turn) -> bool:
+    match turn:
+        case UserTurn(text):
+            return not text.strip()
+        case AssistantTurn(text, calls):
+            return not calls and not text.strip()
+        case ToolTurn():
+            return False
+
+
+# ----------------------------------------------------------------------------------------------- calls and results
+
+
+@dataclass(slots=True)
+class _Asked:
+    """An assistant turn, the ids its calls shall have, and the results that came for it, in their order."""
+
+    turn: AssistantTurn
+    ids: list[str]
+    results: dict[int, ToolTurn] = field(default_factory=dict)
+
+    def take(self, result: ToolTurn) -> bool:
+        """Keep `result` for the first of our calls with its id that has none yet."""
+        for index, call in enumerate(self.turn.calls):
+            if call.id == result.call_id and index not in self.results:
+                self.results[index] = result
+                return True
+        return False
+
+    def turns(self) -> Iterator[Turn]:
+        yield self._renamed_turn()
+        for index, result in self.results.items():
+            yield result if result.call_id == self.ids[index] else replace(result, call_id=self.ids[index])
+        for index, call in enumerate(self.turn.calls):
+            if index not in self.results:
+                yield ToolTurn(self.ids[index], call.tool, NO_RESULT)
+
+    def _renamed_turn(self) -> AssistantTurn:
+        calls = self.turn.calls
+        if all(call.id == new for call, new in zip(calls, self.ids, strict=True)):
+            return self.turn
+        renamed = (replace(call, id=new) for call, new in zip(calls, self.ids, strict=True))
+        return replace(self.turn, calls=tuple(renamed))
+
+
+def _paired(turns: Sequence[Turn]) -> Iterator[Turn]:
+    """`turns` with every result right behind its call, and no other results."""
+    names = _Names(call for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls)
+    kept: list[UserTurn | _Asked] = []
+    asked_by_id: dict[str, list[_Asked]] = defaultdict(list)
+    for turn in turns:
+        match turn:
+            case UserTurn():
+                kept.append(turn)
+            case AssistantTurn():
+                asked = _Asked(turn, [names.unique(call.id) for call in turn.calls])
+                kept.append(asked)
+                for call_id in {call.id for call in turn.calls}:
+                    asked_by_id[call_id].append(asked)
+            case ToolTurn():
+                # The latest turn first: where a provider counts its ids anew each time, a result is for that one.
+                any(asked.take(turn) for asked in reversed(asked_by_id[turn.call_id]))
+    for item in kept:
+        if isinstance(item, UserTurn):
+            yield item
+        else:
+            yield from item.turns()
+
+
+class _Names:
+    """Call ids given out once each; the first call with an id keeps it."""
+
+    def __init__(self, calls: Iterable[Call]) -> None:
+        self._taken = {call.id for call in calls}
+        self._given: set[str] = set()
+
+    def unique(self, call_id: str) -> str:
+        name = call_id
+        if not name.strip() or name in self._given:
+            name = self._new(name.strip() or "call")
+        self._given.add(name)
+        return name
+
+    def _new(self, stem: str) -> str:
+        number = 2
+        while (name := f"{stem}-{number}") in self._taken:
+            number += 1
+        self._taken.add(name)
+        return name
+
+
+# -------------------------------------------------------------------------------------------------------- neighbours
+
+
+def _merged(turns: Iterable[Turn]) -> list[Turn]:
+    merged: list[Turn] = []
+    for turn in turns:
+        match merged[-1] if merged else None, turn:
+            case UserTurn() as before, UserTurn():
+                merged[-1] = _both_said(before, turn)
+            case AssistantTurn(calls=()) as before, AssistantTurn():
+                merged[-1] = replace(turn, text=_joined(before.text, turn.text))
+            case _:
+                merged.append(turn)
+    return merged
+
+
+def _both_said(before: UserTurn, after: UserTurn) -> UserTurn:
+    if before.author == after.author:
+        return replace(after, text=_joined(before.text, after.text))
+    return UserTurn(_joined(named(before), named(after)))
+
+
+def _joined(*texts: str) -> str:
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def _user_first(turns: list[Turn]) -> list[Turn]:
+    return turns if not turns or isinstance(turns[0], UserTurn) else [EARLIER, *turns]
