@@ -1,0 +1,175 @@
+"""The built-in model: the whole product with no key and no network.
+
+It understands a few phrases, calls real tools for them and answers from the results. The same request always gives
+the same reply: no randomness, no clock, no memory but the transcript.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Final
+
+from runtime.contract import (
+    AssistantTurn,
+    Call,
+    ModelReply,
+    ModelRequest,
+    OnText,
+    ToolTurn,
+    Turn,
+    Usage,
+    UserTurn,
+)
+from runtime.models.demo_phrases import WHAT_I_KNOW, Wish, asks_for_help, asks_what_waits, lines, wish
+from runtime.models.demo_telling import inline, is_waiting, outcome
+from runtime.output import bound
+
+I_AM: Final = "I am the demo model that is built into Signalbox: no network, no key, and no understanding of my own."
+ECHO_BOUND: Final = 4_000
+"""Characters of a person's words that are said back."""
+
+# -------------------------------------------------------------------------------------------------- the transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The calls of one assistant turn with their results. `begin` and `end` are places in the transcript."""
+
+    begin: int
+    end: int
+    pairs: tuple[tuple[Call, str], ...]
+    interrupted: bool  # somebody spoke before the answer to it
+
+    @property
+    def waits(self) -> bool:
+        return any(is_waiting(result) for _, result in self.pairs)
+
+    def answer(self) -> str:
+        return "\n\n".join(outcome(call, result) for call, result in self.pairs)
+
+
+def batches(turns: Sequence[Turn]) -> list[Batch]:
+    return [
+        batch(turns, place, turn) for place, turn in enumerate(turns) if isinstance(turn, AssistantTurn) and turn.calls
+    ]
+
+
+def batch(turns: Sequence[Turn], begin: int, asked: AssistantTurn) -> Batch:
+    answers = list(takewhile(lambda turn: isinstance(turn, ToolTurn), turns[begin + 1 :]))
+    results = {turn.call_id: turn.text for turn in answers if isinstance(turn, ToolTurn)}
+    end = begin + 1 + len(answers)
+    pairs = tuple((call, results.get(call.id, "")) for call in asked.calls)
+    return Batch(begin, end, pairs, interrupted=end < len(turns) and isinstance(turns[end], UserTurn))
+
+
+def was_told(turns: Sequence[Turn], done: Batch) -> bool:
+    """Whether an answer after `done` already shows it."""
+    return any(isinstance(turn, AssistantTurn) and done.answer() in turn.text for turn in turns[done.end :])
+
+
+# ----------------------------------------------------------------------------------------------------------- replying
+
+
+def think(turns: Sequence[Turn]) -> tuple[str, list[Wish]]:
+    """The words of the reply, or what it asks for."""
+    last = max((i for i, turn in enumerate(turns) if isinstance(turn, AssistantTurn)), default=-1)
+    wishes = [found for line in lines(turns[last + 1 :]) if (found := wish(line))]
+    return ("", wishes) if wishes else (answer(turns), [])
+
+
+def answer(turns: Sequence[Turn]) -> str:
+    """Everything not answered yet: results of tools first, then what was said.
+
+    A call that waits for people, with others speaking meanwhile, is left to the run that asked for it: that run
+    tells of it once it goes on, which is after later turns of this transcript.
+    """
+    all_batches = batches(turns)
+    parked = [b for b in all_batches if b.waits and b.interrupted]
+    start = max([last_answer(turns) + 1, *(b.end for b in parked)])
+    untold = [b for b in all_batches if b not in parked and (b.begin >= start or is_untold(turns, b))]
+    said = [line for line in lines(turns[start:]) if not wish(line)]
+    paragraphs = [*(b.answer() for b in untold), *small_talk(said), *reminders(said, parked)]
+    return "\n\n".join(paragraphs) or "There is nothing left to answer."
+
+
+def last_answer(turns: Sequence[Turn]) -> int:
+    """Where the last assistant turn without calls stands; -1 when there is none."""
+    finals = (i for i, turn in enumerate(turns) if isinstance(turn, AssistantTurn) and not turn.calls)
+    return max(finals, default=-1)
+
+
+def is_untold(turns: Sequence[Turn], done: Batch) -> bool:
+    return done.interrupted and not was_told(turns, done)
+
+
+def small_talk(said: Sequence[str]) -> Iterator[str]:
+    chat = [line for line in said if not asks_for_help(line)]
+    if chat:
+        yield f"{I_AM} You said:\n\n{bound(quote(chat), ECHO_BOUND)}\n\nSay `help` to see what I can do."
+    if len(chat) < len(said):
+        yield f"{I_AM} I understand:\n\n{WHAT_I_KNOW}"
+
+
+def quote(said: Iterable[str]) -> str:
+    return "\n".join(f"> {line}  " for line in said).rstrip()
+
+
+def reminders(said: Sequence[str], parked: Iterable[Batch]) -> Iterator[str]:
+    """Open questions, for someone who asks about them."""
+    if any(map(asks_what_waits, said)):
+        for batch in parked:
+            yield from (outcome(call, result) for call, result in batch.pairs if is_waiting(result))
+
+
+# ----------------------------------------------------------------------------------------------------------- the model
+
+
+class Demo:
+    """The demo model. Tokens are words; it costs nothing."""
+
+    name = "demo"
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        text, wishes = think(request.turns)
+        offered = {tool.name for tool in request.tools}
+        missing = sorted({w.tool for w in wishes} - offered)
+        if missing:
+            text, wishes = f"I would need {' and '.join(map(inline, missing))} for that, which I do not have here.", []
+        for so_far in growing(text):
+            on_text(so_far)
+            await asyncio.sleep(0)  # so that others see the text grow
+        calls = numbered(wishes, request.turns)
+        return ModelReply(text, calls, Usage("demo", words_in(request), words(text, *(c.arguments for c in calls))))
+
+
+def growing(text: str) -> Iterator[str]:
+    """`text` in up to four steps, each with one more part of its words."""
+    ends = [found.end() for found in re.finditer(r"\S+\s*", text)]
+    for quarter in range(1, 5):
+        count = len(ends) * quarter // 4
+        if count > len(ends) * (quarter - 1) // 4:
+            yield text[: ends[count - 1]]
+
+
+def numbered(wishes: Iterable[Wish], turns: Sequence[Turn]) -> tuple[Call, ...]:
+    """The calls, with ids above all in `turns`: counted, so that the same request gives the same ids."""
+    ids = [call.id for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls]
+    used = [int(found[1]) for found in map(re.compile(r"demo-(\d+)").match, ids) if found]
+    first = max([len(ids), *used]) + 1
+    return tuple(
+        Call(f"demo-{number}", w.tool, json.dumps(dict(w.arguments), ensure_ascii=False))
+        for number, w in enumerate(wishes, first)
+    )
+
+
+def words(*texts: str) -> int:
+    return sum(len(text.split()) for text in texts)
+
+
+def words_in(request: ModelRequest) -> int:
+    return words(request.system, *(turn.text for turn in request.turns))

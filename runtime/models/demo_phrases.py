@@ -1,0 +1,85 @@
+"""The phrases that the demo model understands, one a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from runtime.contract import Turn, UserTurn
+
+WHAT_I_KNOW: Final = """\
+- `list the files` (or `list files in FOLDER`, `ls`)
+- `read FILE`
+- `write TEXT to FILE`
+- `search for PATTERN in FOLDER`
+- `run: COMMAND`
+- `help`
+
+Several of them may stand in one message, one a line."""
+
+# The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
+PHRASES: Final[Sequence[tuple[re.Pattern[str], str, Mapping[str, str]]]] = [
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), tool, defaults)
+    for pattern, tool, defaults in (
+        (r"run:\s*(?P<command>.+)", "shell", {}),
+        (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
+        (r"read (?:the file )?(?P<path>.+)", "read_file", {}),
+        (r"write (?P<content>.+) to (?:the file )?(?P<path>.+)", "write_file", {}),
+        (r"search for (?P<pattern>.+?)(?: in (?P<path>\S+))?", "search_files", {"path": "."}),
+    )
+]
+HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
+ASKS_WHAT_WAITS: Final = re.compile(r"approv|wait|pending|status|still", re.IGNORECASE)
+QUOTED: Final = re.compile(r"^([\"'`])((?:(?!\1).)+)\1$", re.DOTALL)
+AUTHOR: Final = re.compile(r"\[[^\]\n]{1,80}\] ")
+"""How a line begins that names who wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A line that asks for a tool."""
+
+    tool: str
+    arguments: Mapping[str, str]
+
+
+def wish(line: str) -> Wish | None:
+    """What `line` asks for; None for chat.
+
+    >>> wish("Please write hello to notes.txt.")
+    Wish(tool='write_file', arguments={'content': 'hello', 'path': 'notes.txt'})
+    """
+    line = re.sub(r"^please\s+", "", line, flags=re.IGNORECASE)
+    for pattern, tool, defaults in PHRASES:
+        if found := pattern.fullmatch(line if tool == "shell" else without_full_stop(line)):
+            groups = {name: value.strip() for name, value in found.groupdict().items() if value}
+            return Wish(tool, {**defaults, **(groups if tool == "shell" else unquoted(groups))})
+    return None
+
+
+def asks_for_help(line: str) -> bool:
+    return HELP.fullmatch(line.rstrip(".!?")) is not None
+
+
+def asks_what_waits(line: str) -> bool:
+    return ASKS_WHAT_WAITS.search(line) is not None
+
+
+def without_full_stop(line: str) -> str:
+    """A sentence's end is not part of a file's name, but `..` is one."""
+    return re.sub(r"(?<=[\w\"'`)])[.!?]+$", "", line)
+
+
+def unquoted(groups: Mapping[str, str]) -> dict[str, str]:
+    return {name: QUOTED.sub(r"\2", value) for name, value in groups.items()}
+
+
+def lines(turns: Iterable[Turn]) -> Iterator[str]:
+    """What people wrote, line by line."""
+    for turn in turns:
+        if isinstance(turn, UserTurn):
+            for line in turn.text.splitlines():
+                if words := AUTHOR.sub("", line.strip(), count=1).strip():
+                    yield words

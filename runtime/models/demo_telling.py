@@ -1,0 +1,67 @@
+"""How the demo model tells of a tool's result."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from runtime.contract import Call
+from runtime.output import bound
+from runtime.transcript import DENIED, ERROR, WAITING
+
+TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
+    "list_files": ("list the files in", "Files in", "path"),
+    "read_file": ("read", "Contents of", "path"),
+    "write_file": ("write", "Written to", "path"),
+    "search_files": ("search for", "Matches for", "pattern"),
+    "shell": ("run", "Output of", "command"),
+}
+"""Per tool: what we tried, what we show, and the argument that names it."""
+
+
+def outcome(call: Call, result: str) -> str:
+    """One call's result in words a person can use."""
+    tried, shown, argument = TELLING.get(call.tool, ("call", "Result of", ""))
+    thing = inline(subject(call, argument))
+    if is_waiting(result):
+        return f"I asked to {tried} {thing}; that is {bound(result, 300)}."
+    if result.startswith(DENIED):
+        return f"I was not allowed to {tried} {thing}:{reason(result.removeprefix(DENIED))}"
+    if result.startswith(ERROR):
+        return f"I could not {tried} {thing}:{reason(result.removeprefix(ERROR))}"
+    return f"{shown} {thing}:\n\n{fenced(result)}" if result.strip() else f"{shown} {thing}: nothing."
+
+
+def reason(text: str) -> str:
+    return f"\n\n{fenced(text)}" if "\n" in text.strip() else f" {text.strip()}"
+
+
+def is_waiting(result: str) -> bool:
+    return result.startswith(WAITING)
+
+
+def subject(call: Call, argument: str) -> str:
+    try:
+        return str(json.loads(call.arguments)[argument])
+    except (ValueError, KeyError, TypeError):
+        return call.tool
+
+
+def inline(text: str) -> str:
+    """`text` as code within a line, on one line."""
+    text = " ".join(bound(text, 300).split())
+    ticks = "`" * (longest_run(text) + 1)
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{space}{text}{space}{ticks}"
+
+
+def fenced(text: str) -> str:
+    """`text` as a code block, with a fence longer than any in it."""
+    fence = "`" * max(3, longest_run(text) + 1)
+    return f"{fence}\n{text.removesuffix(chr(10))}\n{fence}"
+
+
+def longest_run(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)

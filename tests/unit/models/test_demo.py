@@ -1,0 +1,215 @@
+"""The demo model understands its phrases, answers from results, and never invents."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runtime.contract import (
+    AssistantTurn,
+    Call,
+    Effect,
+    Json,
+    Model,
+    ModelReply,
+    ModelRequest,
+    ToolSpec,
+    ToolTurn,
+    Turn,
+    UserTurn,
+)
+from runtime.models.demo import Demo
+from runtime.models.demo_telling import fenced
+from runtime.transcript import WAITING
+
+TOOLS = [
+    ToolSpec(name, "", {}, Effect.READ) for name in ("list_files", "read_file", "write_file", "search_files", "shell")
+]
+
+
+def request(*turns: Turn) -> ModelRequest:
+    return ModelRequest("be kind", turns, TOOLS)
+
+
+async def ask(*turns: Turn, streamed: list[str] | None = None) -> ModelReply:
+    model: Model = Demo()
+    return await model.reply(request(*turns), (streamed if streamed is not None else []).append)
+
+
+def asked(reply: ModelReply) -> list[tuple[str, Json]]:
+    return [(call.tool, json.loads(call.arguments)) for call in reply.calls]
+
+
+@pytest.mark.parametrize(
+    ("line", "tool", "arguments"),
+    [
+        ("list the files", "list_files", {"path": "."}),
+        ("List files.", "list_files", {"path": "."}),
+        ("list files in docs/old", "list_files", {"path": "docs/old"}),
+        ("please list the files in ..", "list_files", {"path": ".."}),
+        ("ls", "list_files", {"path": "."}),
+        ("read notes.txt", "read_file", {"path": "notes.txt"}),
+        ("Read the file `my notes.txt`.", "read_file", {"path": "my notes.txt"}),
+        ("read ../../etc/passwd", "read_file", {"path": "../../etc/passwd"}),
+        ("run: uname -a", "shell", {"command": "uname -a"}),
+        ("run: 'a b' && echo 'c.'", "shell", {"command": "'a b' && echo 'c.'"}),
+        ("write hello to you to notes.txt", "write_file", {"path": "notes.txt", "content": "hello to you"}),
+        ('write "hello" to "my notes.txt"', "write_file", {"path": "my notes.txt", "content": "hello"}),
+        ("search for TODO", "search_files", {"path": ".", "pattern": "TODO"}),
+        ("search for a word in docs", "search_files", {"path": "docs", "pattern": "a word"}),
+        ("[ada] list the files", "list_files", {"path": "."}),
+    ],
+)
+async def test_a_phrase_becomes_a_call(line: str, tool: str, arguments: Json) -> None:
+    reply = await ask(UserTurn(line))
+    assert asked(reply) == [(tool, arguments)]
+
+
+@pytest.mark.parametrize("line", ["hello", "what files are there?", "run fast", "write to me", "lsof"])
+async def test_anything_else_is_chat_that_says_what_it_is(line: str) -> None:
+    reply = await ask(UserTurn(line))
+    assert reply.calls == ()
+    assert line in reply.text
+    assert "demo model" in reply.text
+
+
+async def test_help_lists_the_phrases() -> None:
+    reply = await ask(UserTurn("help"))
+    assert "`run: COMMAND`" in reply.text
+
+
+async def test_several_commands_in_one_message_are_several_calls() -> None:
+    reply = await ask(UserTurn("list the files\n\nread a.txt\nrun: true"))
+    assert [call.tool for call in reply.calls] == ["list_files", "read_file", "shell"]
+    assert len({call.id for call in reply.calls}) == 3
+
+
+async def test_chat_beside_commands_is_answered_with_the_results() -> None:
+    reply = await ask(
+        UserTurn("good morning\nls"),
+        AssistantTurn("", (Call("demo-1", "list_files", '{"path": "."}'),)),
+        ToolTurn("demo-1", "list_files", "a.txt"),
+    )
+    assert "a.txt" in reply.text
+    assert "good morning" in reply.text
+
+
+async def test_call_ids_are_unique_in_a_transcript_and_the_same_each_time() -> None:
+    history = (
+        UserTurn("ls"),
+        AssistantTurn("", (Call("demo-7", "list_files", "{}"),)),
+        ToolTurn("demo-7", "list_files", "a"),
+        AssistantTurn("done"),
+        UserTurn("ls"),
+    )
+    first, second = await ask(*history), await ask(*history)
+    assert first == second
+    assert [call.id for call in first.calls] == ["demo-8"]
+
+
+def called(tool: str, arguments: Json, result: str) -> tuple[AssistantTurn, ToolTurn]:
+    return AssistantTurn("", (Call("c1", tool, json.dumps(arguments)),)), ToolTurn("c1", tool, result)
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        ("Linux box", "Output of `uname -a`:\n\n```\nLinux box\n```"),
+        ("a ``` b ```` c\n", "Output of `uname -a`:\n\n`````\na ``` b ```` c\n`````"),
+        ("", "Output of `uname -a`: nothing."),
+        ("error: timed out after 60 s", "I could not run `uname -a`: timed out after 60 s"),
+        ("error: exit code 2\nno such file", "I could not run `uname -a`:\n\n```\nexit code 2\nno such file\n```"),
+        ("denied: Ada said no", "I was not allowed to run `uname -a`: Ada said no"),
+        (WAITING, "I asked to run `uname -a`; that is waiting for approval."),
+    ],
+)
+async def test_a_result_is_told_in_plain_words(result: str, words: str) -> None:
+    reply = await ask(UserTurn("run: uname -a"), *called("shell", {"command": "uname -a"}, result))
+    assert reply.text == words
+
+
+async def test_malformed_arguments_do_not_stop_the_answer() -> None:
+    call = Call("c1", "shell", "{not json")
+    reply = await ask(UserTurn("x"), AssistantTurn("", (call,)), ToolTurn("c1", "shell", "error: malformed arguments"))
+    assert "I could not run `shell`: malformed arguments" in reply.text
+
+
+async def test_twelve_messages_at_once_are_all_answered() -> None:
+    reply = await ask(*(UserTurn(f"message {number:02}") for number in range(12)))
+    assert all(f"message {number:02}" in reply.text for number in range(12))
+
+
+async def test_a_message_steered_in_is_done_too_and_both_are_answered() -> None:
+    first = called("list_files", {"path": "."}, "a.txt")
+    reply = await ask(UserTurn("ls"), *first, UserTurn("read a.txt"))
+    assert asked(reply) == [("read_file", {"path": "a.txt"})]
+    second = AssistantTurn("", (Call("c2", "read_file", '{"path": "a.txt"}'),))
+    reply = await ask(UserTurn("ls"), *first, UserTurn("read a.txt"), second, ToolTurn("c2", "read_file", "hello"))
+    assert reply.text == "Files in `.`:\n\n```\na.txt\n```\n\nContents of `a.txt`:\n\n```\nhello\n```"
+
+
+PARKED = (UserTurn("run: uname -a"), *called("shell", {"command": "uname -a"}, WAITING))
+
+
+async def test_a_waiting_call_is_not_mentioned_to_someone_who_says_hello() -> None:
+    reply = await ask(*PARKED, UserTurn("hello"))
+    assert "hello" in reply.text
+    assert "uname" not in reply.text
+
+
+async def test_a_waiting_call_is_named_to_someone_who_asks() -> None:
+    reply = await ask(*PARKED, UserTurn("what are you waiting for?"))
+    assert "I asked to run `uname -a`; that is waiting for approval." in reply.text
+
+
+async def test_a_decided_call_is_answered_after_others_spoke() -> None:
+    decided = called("shell", {"command": "uname -a"}, "Linux box")
+    meanwhile = (UserTurn("hello"), AssistantTurn("Hello to you."))
+    reply = await ask(UserTurn("run: uname -a"), *decided, *meanwhile)
+    assert reply.text == "Output of `uname -a`:\n\n```\nLinux box\n```"
+    later = await ask(UserTurn("run: uname -a"), *decided, *meanwhile, AssistantTurn(reply.text), UserTurn("thanks"))
+    assert "Linux" not in later.text
+
+
+async def test_an_answered_question_asked_again_runs_again() -> None:
+    done = (UserTurn("ls"), *called("list_files", {"path": "."}, "a.txt"), AssistantTurn("Files …"))
+    assert asked(await ask(*done, UserTurn("ls"))) == [("list_files", {"path": "."})]
+
+
+async def test_a_tool_that_is_not_offered_is_not_called() -> None:
+    reply = await Demo().reply(ModelRequest("", [UserTurn("run: ls")], []), lambda _: None)
+    assert reply.calls == ()
+    assert "`shell`" in reply.text
+
+
+async def test_the_text_grows_and_ends_as_the_reply() -> None:
+    streamed: list[str] = []
+    reply = await ask(UserTurn("hello"), streamed=streamed)
+    assert 1 < len(streamed) <= 4
+    assert streamed[-1] == reply.text
+    assert all(after.startswith(before) for before, after in pairwise(streamed))
+
+
+async def test_usage_counts_words_and_costs_nothing() -> None:
+    reply = await ask(UserTurn("good morning"))
+    assert reply.usage.input_tokens == 4  # two of the system's
+    assert reply.usage.output_tokens == len(reply.text.split())
+    assert reply.usage.cost_micros == 0
+
+
+@given(st.text())
+async def test_any_text_gets_an_answer(text: str) -> None:
+    reply = await ask(UserTurn(text))
+    assert reply.text or reply.calls
+
+
+@given(st.text(alphabet="`a\n"))
+def test_a_fence_holds_whatever_is_in_it(text: str) -> None:
+    fence, _, rest = fenced(text).partition("\n")
+    inside, _, end = rest.rpartition("\n")
+    assert end == fence
+    assert fence not in inside
