@@ -8,7 +8,18 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from runtime.contract import CHOICES, Address, ApprovalId, ApprovalKind, Choice, Effect, Person, PersonId, Role, RunId
+from runtime.contract import (
+    CHOICES,
+    Address,
+    ApprovalId,
+    ApprovalKind,
+    Choice,
+    Effect,
+    Person,
+    PersonId,
+    Role,
+    RunId,
+)
 
 
 class ApprovalState(StrEnum):

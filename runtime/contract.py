@@ -544,7 +544,7 @@ class Entry:
     """One lasting thing in a room, as the page shows it.
 
     `id` is stable and sorts with `at`; `body` is the wire text of a shown part (author agent) or what was said.
-    `version` grows when a shown message is edited.
+    `version` grows when a shown message is edited. `client_id` is the dedupe key of what a person said.
     """
 
     id: str
@@ -555,6 +555,7 @@ class Entry:
     files: tuple[FileRef, ...] = ()
     version: int = 0
     answered: bool = True
+    client_id: str = ""
 
 
 class Ledger(Protocol):

@@ -30,6 +30,7 @@ DELIVERY_MOVES: Final[Mapping[tuple[DeliveryState, DeliveryEvent], DeliveryState
     (DeliveryState.QUEUED, DeliveryEvent.RENDER): DeliveryState.OPEN,
     (DeliveryState.QUEUED, DeliveryEvent.GIVE_UP): DeliveryState.DEAD,
     (DeliveryState.QUEUED, DeliveryEvent.DISCARD): DeliveryState.DISCARDED,
+    (DeliveryState.OPEN, DeliveryEvent.RENDER): DeliveryState.OPEN,  # given up before it was rendered, then requeued
     (DeliveryState.OPEN, DeliveryEvent.SHOW): DeliveryState.SHOWN,
     (DeliveryState.OPEN, DeliveryEvent.HOLD): DeliveryState.HELD,
     (DeliveryState.OPEN, DeliveryEvent.GIVE_UP): DeliveryState.DEAD,

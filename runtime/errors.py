@@ -1,13 +1,13 @@
 """The error tree, sorted by what the caller does next.
 
-    BotError
-    ├── ConfigError      fix the setting named in the message; the process does not start
-    ├── ChannelError     Retryable (certainly not shown) · Uncertain (perhaps shown: look first) · Rejected (never)
-    ├── StoreError       the store is away, full, locked or newer than we are (a duplicate or a lost lease is a
-    │                    return value)
-    ├── ToolError        ToolRetry (the model may correct itself) · ToolFailed (the model is told, the run goes on)
-    ├── RunError         ModelFailed
-    └── IllegalMove      a bug in our code
+BotError
+├── ConfigError      fix the setting named in the message; the process does not start
+├── ChannelError     Retryable (certainly not shown) · Uncertain (perhaps shown: look first) · Rejected (never)
+├── StoreError       the store is away, full, locked or newer than we are (a duplicate or a lost lease is a
+│                    return value)
+├── ToolError        ToolRetry (the model may correct itself) · ToolFailed (the model is told, the run goes on)
+├── RunError         ModelFailed
+└── IllegalMove      a bug in our code
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ is known to have been written. An owner's write repeats its fence; `False` or `N
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -19,7 +19,6 @@ from runtime.contract import (
     ApprovalKind,
     Busy,
     Call,
-    Choice,
     Content,
     Delivery,
     DeliveryId,
@@ -31,7 +30,6 @@ from runtime.contract import (
     ModelReply,
     NodeId,
     Person,
-    PersonId,
     Receipt,
     Role,
     RunId,
@@ -104,14 +102,15 @@ class ToolStep:
     arguments_hash: str
     state: StepState
     turn: int
-    reason: str = ""
+    caution: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A run to work on. `resumed` tells that it has been worked on before; `steps` are its tool steps not done yet.
 
-    `iterations` counts its model calls so far. `text` are the words that started it.
+    `iterations` counts its model calls so far, `next_step` is the number of its next step. `overtaken`: other runs of
+    the session wrote turns while this one was parked.
     """
 
     lane: Lane
@@ -119,10 +118,10 @@ class Claim:
     address: Address
     requester: Person | None
     resumed: bool
-    after_decision: bool
     iterations: int
     next_step: int
     stop: bool
+    overtaken: bool = False
     steps: tuple[ToolStep, ...] = ()
 
 
@@ -308,7 +307,9 @@ class Outbox(Protocol):
     async def render(self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool) -> bool:
         """Store the parts of a queued delivery and, if `mark`, the marker of the first."""
 
-    async def render_shown(self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], receipts: Sequence[Receipt]) -> bool:
+    async def render_shown(
+        self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], receipts: Sequence[Receipt]
+    ) -> bool:
         """Store the parts of a queued delivery as shown at once: for channels whose screen is our store."""
 
     async def mark(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool: ...
@@ -493,9 +494,7 @@ class AuditBook(Protocol):
     async def audit_head(self) -> Head: ...
 
 
-class Store(
-    Intake, Lanes, Desk, Outbox, Registry, People, Operators, AuditBook, Ledger, Protocol
-):
+class Store(Intake, Lanes, Desk, Outbox, Registry, People, Operators, AuditBook, Ledger, Protocol):
     """Everything one database does."""
 
     def now(self) -> datetime:
@@ -505,5 +504,3 @@ class Store(
         """Read something. Errors: StoreError in words for an operator."""
 
     async def close(self) -> None: ...
-
-

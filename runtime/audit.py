@@ -1,0 +1,75 @@
+"""The audit chain: each sealed row carries the hash of the one before it. Pure; no I/O."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final, Protocol
+
+FIRST: Final = ""
+"""What the first row calls the hash before it."""
+
+
+class SealedRow(Protocol):
+    """What of an audit row the chain covers."""
+
+    @property
+    def number(self) -> int | None: ...
+    @property
+    def at(self) -> datetime: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def actor(self) -> str: ...
+    @property
+    def subject(self) -> str: ...
+    @property
+    def detail(self) -> str: ...
+    @property
+    def previous(self) -> str: ...
+    @property
+    def hash(self) -> str: ...
+
+
+def link(previous: str, number: int, at: datetime, kind: str, actor: str, subject: str, detail: str) -> str:
+    """The hash of a row: SHA-256 in hex over the previous hash and the row's canonical JSON."""
+    row = json.dumps([previous, number, at.isoformat(), kind, actor, subject, detail], ensure_ascii=False)
+    return hashlib.sha256(row.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Verifier:
+    """Walks sealed rows in order and keeps the first fault it finds.
+
+    Feed it rows by `take`, then ask `fault` with the signed head: a cut tail shows only against that.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.hash = FIRST
+        self._fault: str | None = None
+
+    def take(self, rows: Iterable[SealedRow]) -> None:
+        for row in rows:
+            if self._fault is None:
+                self._fault = self._wrong(row)
+                self.number, self.hash = row.number or 0, row.hash
+
+    def fault(self, head_number: int, head_hash: str) -> str | None:
+        """The first bad row in words, or None when the chain is whole up to the head and beyond."""
+        if self._fault:
+            return self._fault
+        if self.number < head_number:
+            return f"row {self.number + 1}: missing; the signed head says that there are {head_number} rows"
+        return None
+
+    def _wrong(self, row: SealedRow) -> str | None:
+        expected = self.number + 1
+        if row.number != expected:
+            return f"row {expected}: missing (the next one is row {row.number})"
+        if row.previous != self.hash:
+            return f"row {expected}: does not follow the row before it"
+        if row.hash != link(row.previous, expected, row.at, row.kind, row.actor, row.subject, row.detail):
+            return f"row {expected}: changed after it was sealed"
+        return None

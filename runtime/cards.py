@@ -1,0 +1,76 @@
+"""What an approval card says, asked and settled. Pure text."""
+
+from __future__ import annotations
+
+import json
+
+from runtime.approvals import Approval, ApprovalState, told
+from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
+
+LABELS = {
+    Choice.APPROVE: "Approve",
+    Choice.DENY: "Deny",
+    Choice.DONE: "It was done",
+    Choice.AGAIN: "Run again",
+    Choice.SKIP: "Skip it",
+}
+ENDED = {
+    ApprovalState.APPROVED: "Approved",
+    ApprovalState.DENIED: "Denied",
+    ApprovalState.ANSWERED: "Answered",
+    ApprovalState.EXPIRED: "Expired",
+    ApprovalState.VOID: "Withdrawn",
+}
+
+
+def question(approval_id: ApprovalId, kind: ApprovalKind, tool: str, arguments: str, caution: str) -> Content:
+    """The card with its buttons."""
+    if kind is ApprovalKind.CALL:
+        head = f"**May I run `{tool}`?**"
+    else:
+        head = f"**`{tool}` was cut off. Was it carried out?** I do not know, so I have not run it again."
+    buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in CHOICES[kind])
+    return Content("\n\n".join(filter(None, [head, shown_arguments(arguments), caution])), buttons)
+
+
+def settled(approval: Approval) -> Content:
+    """The card after it was decided: who, what, when, and no buttons."""
+    when = f", {approval.decided_at:%Y-%m-%d %H:%M} UTC" if approval.decided_at else ""
+    who = f" by {approval.decided_name}" if approval.decided_name else ""
+    answer = f": {LABELS[approval.choice]}" if approval.state is ApprovalState.ANSWERED and approval.choice else ""
+    why = f"\n\n> {approval.reason}" if approval.reason else ""
+    head = f"**{ENDED[approval.state]}{answer}**{who}{when}: `{approval.tool}`"
+    return Content(f"{head}\n\n{shown_arguments(approval.arguments)}{why}")
+
+
+def result_of(approval: Approval) -> str:
+    """What the model is told about a call that will not run (again)."""
+    match approval.choice:
+        case Choice.DONE:
+            return f"The call was cut off. {approval.decided_name} says that it was carried out; its output is lost.{_why(approval)}"
+        case Choice.SKIP:
+            return f"The call was cut off and its outcome is unknown. {approval.decided_name} says to go on without it.{_why(approval)}"
+        case _:
+            return f"Not run: {told(approval)}. Do not try the same call again unless you are asked to."
+
+
+def shown_arguments(arguments: str) -> str:
+    """Arguments as people read them: a single text in a block, several as JSON."""
+    try:
+        values = json.loads(arguments)
+    except ValueError:
+        return _block(arguments, "")
+    if isinstance(values, dict) and len(values) == 1 and isinstance(only := next(iter(values.values())), str):
+        return _block(only, "")
+    return _block(json.dumps(values, indent=2, ensure_ascii=False), "json")
+
+
+def _block(text: str, language: str) -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _why(approval: Approval) -> str:
+    return f" ({approval.reason})" if approval.reason else ""

@@ -1,0 +1,80 @@
+"""Sealing the audit: numbers and links in the order in which rows were committed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Integer, bindparam, select, update
+
+from runtime.audit import FIRST, link
+from runtime.store.base import Base
+from runtime.store.common import held
+from runtime.store.driver import Op, moment
+from runtime.store.protocol import AuditRow, Duty, Head
+from runtime.store.schema import audit
+
+COLUMNS = (
+    audit.c.entry,
+    audit.c.number,
+    audit.c.at,
+    audit.c.kind,
+    audit.c.actor,
+    audit.c.subject,
+    audit.c.detail,
+    audit.c.previous,
+    audit.c.hash,
+)
+UNSEALED = select(*COLUMNS).where(audit.c.number.is_(None)).order_by(audit.c.entry).limit(bindparam("n", type_=Integer))
+SEAL = (
+    update(audit)
+    .where(audit.c.entry == bindparam("e"))
+    .values(number=bindparam("new_number"), previous=bindparam("before"), hash=bindparam("own"))
+)
+AFTER = (
+    select(*COLUMNS)
+    .where(audit.c.number > bindparam("after"))
+    .order_by(audit.c.number)
+    .limit(bindparam("n", type_=Integer))
+)
+LAST = select(audit.c.number, audit.c.hash).where(audit.c.number.is_not(None)).order_by(audit.c.number.desc()).limit(1)
+
+
+def row_of(row: tuple[Any, ...]) -> AuditRow:
+    entry, number, at, kind, actor, subject, detail, previous, own = row
+    return AuditRow(str(entry), number, moment(at), kind, actor, subject, detail, previous, own)
+
+
+def head() -> Op[Head]:
+    rows = yield LAST, {}
+    return Head(*rows[0]) if rows else Head(0, FIRST)
+
+
+def seal(duty: Duty, after: Head, limit: int) -> Op[Head | None]:
+    if not (yield from held(duty)):
+        return None
+    rows = yield UNSEALED, {"n": limit}
+    number, previous = after.number, after.hash
+    for row in map(row_of, rows):
+        number += 1
+        own = link(previous, number, row.at, row.kind, row.actor, row.subject, row.detail)
+        yield SEAL, {"e": int(row.id), "new_number": number, "before": previous, "own": own}
+        previous = own
+    return Head(number, previous)
+
+
+def rows_after(after: int, limit: int) -> Op[list[AuditRow]]:
+    rows = yield AFTER, {"after": after, "n": limit}
+    return [row_of(row) for row in rows]
+
+
+class AuditStore(Base):
+    """Implements `protocol.AuditBook`."""
+
+    async def seal(self, duty: Duty, head: Head, *, limit: int = 500) -> Head | None:
+        return await self._driver.write(lambda: seal(duty, head, limit))
+
+    async def audit_rows(self, after: int, *, limit: int = 1000) -> list[AuditRow]:
+        return await self._driver.read(lambda: rows_after(after, limit))
+
+    async def audit_head(self) -> Head:
+        return await self._driver.read(head)

@@ -1,0 +1,171 @@
+"""Statements and small operations that several transactions share."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+
+from sqlalchemy import Insert, Table, bindparam, case, insert, select, update
+
+from runtime.contract import Address, NewId, Person, PersonId, Role
+from runtime.store.driver import Op, is_word, micros
+from runtime.store.protocol import Duty, Lane, NewDelivery
+from runtime.store.schema import audit, deliveries, identities, people, roles, sessions, turns
+
+
+def add(table: Table, *, without: tuple[str, ...] = ()) -> Insert:
+    """An insert whose parameters are the table's columns, by name."""
+    return insert(table).values({c.name: bindparam(c.name) for c in table.columns if c.name not in without})
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+# -------------------------------------------------------------------------------------------------------- the audit
+
+ADD_FACT = add(audit, without=("entry",))
+
+
+def fact(now: datetime, kind: str, actor: str, subject: str, detail: str = "") -> Op[None]:
+    """An audit row, unlinked: the sealer numbers and links it later."""
+    yield (
+        ADD_FACT,
+        {
+            "number": None,
+            "at": micros(now),
+            "kind": kind,
+            "actor": actor,
+            "subject": subject,
+            "detail": detail,
+            "previous": "",
+            "hash": "",
+        },
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------- fences
+
+OWNED_LANE = (
+    select(sessions.c.next_turn, sessions.c.waiting, sessions.c.resumable)
+    .where(
+        sessions.c.key == bindparam("key"),
+        sessions.c.owner == bindparam("node"),
+        sessions.c.fence == bindparam("fence"),
+        is_word(sessions.c.state, "running"),
+    )
+    .with_for_update()
+)
+
+
+def owned(lane: Lane) -> Op[tuple[int, int, int] | None]:
+    """(next turn, waiting signals, resumable runs) of a lane that is still ours, its row locked; None when fenced."""
+    rows = yield OWNED_LANE, {"key": lane.session, "node": lane.node, "fence": lane.fence}
+    return (rows[0][0], rows[0][1], rows[0][2]) if rows else None
+
+
+HELD_DUTY = (
+    select(roles.c.name)
+    .where(roles.c.name == bindparam("role"), roles.c.node == bindparam("node"), roles.c.fence == bindparam("fence"))
+    .with_for_update(read=True)
+)
+
+
+def held(duty: Duty) -> Op[bool]:
+    """Whether a role is still ours."""
+    rows = yield HELD_DUTY, {"role": duty.role, "node": duty.node, "fence": duty.fence}
+    return bool(rows)
+
+
+# ------------------------------------------------------------------------------------------------------------ lanes
+
+LOCK_LANE = select(sessions.c.key).where(sessions.c.key == bindparam("k")).with_for_update()
+
+RESUMABLE = (
+    update(sessions)
+    .where(sessions.c.key == bindparam("k"))
+    .values(
+        resumable=sessions.c.resumable + 1,
+        state=case((sessions.c.state == "idle", "ready"), else_=sessions.c.state),
+        ready_at=case((sessions.c.state == "idle", bindparam("at")), else_=sessions.c.ready_at),
+    )
+    .returning(sessions.c.state)
+)
+
+# ------------------------------------------------------------------------------------------------------------ turns
+
+ADD_TURN = add(turns)
+SET_TURN = (
+    update(turns)
+    .where(turns.c.session == bindparam("s"), turns.c.number == bindparam("n"))
+    .values(text=bindparam("new_text"))
+)
+BLANK_TURN: Mapping[str, object] = {"author": "", "calls": "[]", "call_id": "", "tool": "", "run_id": ""}
+
+# ------------------------------------------------------------------------------------------------------- deliveries
+
+ADD_DELIVERY = add(deliveries, without=("number",))
+
+
+def delivery_row(new: NewDelivery, now: datetime, run_id: str | None = None) -> Mapping[str, object]:
+    return {
+        "id": new.id,
+        "origin": new.origin,
+        "ordinal": new.ordinal,
+        "kind": new.kind.value,
+        "channel": new.address.channel,
+        "account": new.address.account,
+        "address": str(new.address),
+        "content": new.content.to_json(),
+        "edits": new.edits,
+        "run_id": run_id,
+        "state": "queued",
+        "rank": new.kind.rank,
+        "not_before": micros(now),
+        "reason": "",
+        "created_at": micros(now),
+        "settled_at": None,
+    }
+
+
+# ----------------------------------------------------------------------------------------------------------- people
+
+WHO = (
+    select(people.c.id, people.c.name, people.c.role)
+    .join(identities, identities.c.person_id == people.c.id)
+    .where(identities.c.identity == bindparam("identity"))
+)
+NAMES = select(identities.c.identity).where(identities.c.person_id == bindparam("person_id"))
+ADD_PERSON = add(people)
+ADD_IDENTITY = add(identities)
+PERSON = select(people.c.id, people.c.name, people.c.role).where(people.c.id == bindparam("person_id"))
+
+
+def whom(identity: str) -> Op[Person | None]:
+    """The person behind an identity."""
+    rows = yield WHO, {"identity": identity}
+    return person(rows[0]) if rows else None
+
+
+def person(row: tuple[str, str, int]) -> Person:
+    return Person(PersonId(row[0]), row[1], Role(row[2]))
+
+
+def names_of(who: Person) -> Op[frozenset[str]]:
+    """The person's id and identities: what `approvers` may name."""
+    rows = yield NAMES, {"person_id": who.id}
+    return frozenset([who.id, *(row[0] for row in rows)])
+
+
+def new_person(name: str, role: Role, now: datetime, new_id: NewId) -> Op[Person]:
+    fresh = Person(PersonId(new_id()), name, role)
+    yield (
+        ADD_PERSON,
+        {"id": fresh.id, "name": name, "role": int(role), "link_hash": None, "added_at": micros(now)},
+    )
+    return fresh
+
+
+def place(text: str) -> Address:
+    return Address.parse(text)

@@ -1,0 +1,290 @@
+"""Deciding approvals: one transaction checks everything, records the vote and lets the run go on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Integer, bindparam, func, select, update
+
+from runtime import cards
+from runtime.approvals import (
+    APPROVAL_MOVES,
+    EVENT_OF,
+    Approval,
+    ApprovalEvent,
+    ApprovalState,
+    Rights,
+    Voter,
+    objection,
+)
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    ApprovalKind,
+    Choice,
+    Content,
+    DeliveryId,
+    Effect,
+    Kind,
+    NewId,
+    RunId,
+    SessionKey,
+)
+from runtime.machines import move
+from runtime.store.base import Base
+from runtime.store.common import (
+    ADD_DELIVERY,
+    LOCK_LANE,
+    RESUMABLE,
+    SET_TURN,
+    add,
+    delivery_row,
+    digest,
+    fact,
+)
+from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
+from runtime.store.protocol import Decided, NewDelivery
+from runtime.store.schema import approvals, deliveries, runs, steps, votes
+
+NOBODY = "It does not exist (any more)."
+
+COLUMNS = list(approvals.columns)
+BY_ID = select(*COLUMNS).where(approvals.c.id == bindparam("id"))
+SESSION_OF = select(approvals.c.session).where(approvals.c.id == bindparam("id"))
+NEWEST = select(*COLUMNS).order_by(approvals.c.asked_at.desc()).limit(bindparam("n", type_=Integer))
+OF_STATE = NEWEST.where(approvals.c.state == bindparam("state"))
+OF_RUN = select(*COLUMNS).where(approvals.c.run_id == bindparam("run"), is_word(approvals.c.state, "pending"))
+OVERDUE = (
+    select(approvals.c.id)
+    .where(is_word(approvals.c.state, "pending"), approvals.c.expires_at <= bindparam("now"))
+    .order_by(approvals.c.expires_at)
+    .limit(100)
+)
+SETTLE = (
+    update(approvals)
+    .where(approvals.c.id == bindparam("id_"), is_word(approvals.c.state, "pending"))
+    .values(
+        state=bindparam("new_state"),
+        decided_by=bindparam("by"),
+        decided_name=bindparam("by_name"),
+        decided_at=bindparam("at"),
+        choice=bindparam("picked"),
+        reason=bindparam("why"),
+    )
+)
+ADD_VOTE = add(votes)
+ADD_APPROVAL = add(approvals)
+STEP = select(steps.c.arguments_hash, steps.c.turn).where(
+    steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n")
+)
+REOPEN_STEP = (
+    update(steps)
+    .where(steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n"), is_word(steps.c.state, "asked"))
+    .values(state="open")
+)
+CLOSE_STEP = (
+    update(steps)
+    .where(steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n"), is_word(steps.c.state, "asked"))
+    .values(state="done", result=bindparam("text"), ended_at=bindparam("at"))
+)
+CARD = select(deliveries.c.id).where(deliveries.c.origin == bindparam("o"), deliveries.c.ordinal == 0)
+PENDING = (
+    select(func.count())
+    .select_from(approvals)
+    .where(approvals.c.run_id == bindparam("run"), is_word(approvals.c.state, "pending"))
+)
+RUN_READY = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"), is_word(runs.c.state, "parked"))
+    .values(state="ready", ready_at=bindparam("at"))
+    .returning(runs.c.id)
+)
+
+
+def approval_of(row: tuple[Any, ...]) -> Approval:
+    """An approval from a row in the table's column order."""
+    get: dict[str, Any] = dict(zip((c.name for c in COLUMNS), row, strict=True))
+    return Approval(
+        id=ApprovalId(get["id"]),
+        kind=ApprovalKind(get["kind"]),
+        state=ApprovalState(get["state"]),
+        run_id=RunId(get["run_id"]),
+        step=get["step"],
+        session=get["session"],
+        address=Address.parse(get["address"]),
+        tool=get["tool"],
+        effect=Effect(get["effect"]),
+        arguments=get["arguments"],
+        arguments_hash=get["arguments_hash"],
+        policy_version=get["policy_version"],
+        requester=get["requester"],
+        asked_at=moment(get["asked_at"]),
+        expires_at=moment(get["expires_at"]),
+        decided_by=get["decided_by"],
+        decided_name=get["decided_name"],
+        decided_at=maybe_moment(get["decided_at"]),
+        choice=Choice(get["choice"]) if get["choice"] else None,
+        reason=get["reason"],
+        caution=get["caution"],
+    )
+
+
+def decide(
+    approval_id: ApprovalId, voter: Voter, choice: Choice, reason: str, rights: Rights, now: datetime, new_id: NewId
+) -> Op[Decided]:
+    """A click: it counts, or it changes nothing and says why."""
+    approval = yield from _locked(approval_id)
+    if approval is None:
+        return (yield from _refused(approval_id, voter, NOBODY, now))
+    against = objection(approval, voter, choice, rights, now)
+    if against is None and not (yield from _is_frozen(approval)):
+        against = "The call is not the one that was asked about."
+    if against:
+        return (yield from _refused(approval_id, voter, against, now))
+    ruled = replace(
+        approval,
+        state=move(APPROVAL_MOVES, approval.state, EVENT_OF[choice]),
+        decided_by=voter.person.id,
+        decided_name=voter.person.name,
+        decided_at=now,
+        choice=choice,
+        reason=reason,
+    )
+    yield (
+        ADD_VOTE,
+        {
+            "approval_id": approval_id,
+            "person_id": voter.person.id,
+            "choice": choice.value,
+            "reason": reason,
+            "at": micros(now),
+        },
+    )
+    return (yield from _rule(ruled, now, new_id))
+
+
+def expire(now: datetime, new_id: NewId) -> Op[list[Decided]]:
+    """Settle what nobody answered in time."""
+    overdue = yield OVERDUE, {"now": micros(now)}
+    decided = []
+    for (approval_id,) in overdue:
+        approval = yield from _locked(ApprovalId(approval_id))
+        if approval is not None and approval.state is ApprovalState.PENDING:
+            decided.append((yield from _end(approval, ApprovalEvent.EXPIRE, "nobody answered in time", now, new_id)))
+    return decided
+
+
+def withdraw(run: RunId, reason: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+    """Void every open question of a run that ends; the cards follow. The run itself is the caller's."""
+    rows = yield OF_RUN, {"run": run}
+    addresses = []
+    for row in rows:
+        approval = approval_of(row)
+        ended = _ended(approval, ApprovalEvent.VOID, reason, now)
+        yield from _record(ended, now, new_id)
+        addresses.append(approval.address)
+    return tuple(addresses)
+
+
+def _locked(approval_id: ApprovalId) -> Op[Approval | None]:
+    # The lane is locked before the approval, as every owner's write does it, so that two writers never wait in a ring.
+    sessions_found = yield SESSION_OF, {"id": approval_id}
+    if not sessions_found:
+        return None
+    yield LOCK_LANE, {"k": sessions_found[0][0]}
+    rows = yield BY_ID, {"id": approval_id}
+    return approval_of(rows[0])
+
+
+def _is_frozen(approval: Approval) -> Op[bool]:
+    rows = yield STEP, {"run": approval.run_id, "n": approval.step}
+    return bool(rows) and rows[0][0] == approval.arguments_hash == digest(approval.arguments)
+
+
+def _refused(approval_id: ApprovalId, voter: Voter, against: str, now: datetime) -> Op[Decided]:
+    yield from fact(now, "click refused", voter.person.name, approval_id, against)
+    return Decided(objection=against)
+
+
+def _ended(approval: Approval, event: ApprovalEvent, reason: str, now: datetime) -> Approval:
+    return replace(approval, state=move(APPROVAL_MOVES, approval.state, event), decided_at=now, reason=reason)
+
+
+def _end(approval: Approval, event: ApprovalEvent, reason: str, now: datetime, new_id: NewId) -> Op[Decided]:
+    return (yield from _rule(_ended(approval, event, reason, now), now, new_id))
+
+
+def _rule(ruled: Approval, now: datetime, new_id: NewId) -> Op[Decided]:
+    """Record the ruling; the last one of a run makes it ready for its lane."""
+    yield from _record(ruled, now, new_id)
+    ready = False
+    left = yield PENDING, {"run": ruled.run_id}
+    if left[0][0] == 0 and (yield RUN_READY, {"run": ruled.run_id, "at": micros(now)}):
+        states = yield RESUMABLE, {"k": ruled.session, "at": micros(now)}
+        ready = states[0][0] == "ready"
+    return Decided(None, ruled, SessionKey(ruled.session), ready, (ruled.address,))
+
+
+def _record(ruled: Approval, now: datetime, new_id: NewId) -> Op[None]:
+    yield (
+        SETTLE,
+        {
+            "id_": ruled.id,
+            "new_state": ruled.state.value,
+            "by": ruled.decided_by,
+            "by_name": ruled.decided_name,
+            "at": micros(now),
+            "picked": ruled.choice.value if ruled.choice else None,
+            "why": ruled.reason,
+        },
+    )
+    yield from _answer_step(ruled, now)
+    yield from _edit_card(ruled, now, new_id)
+    detail = f"{ruled.tool} {ruled.arguments_hash[:12]}"
+    yield from fact(now, f"approval {ruled.state.value}", ruled.decided_name, ruled.id, detail)
+
+
+def _answer_step(ruled: Approval, now: datetime) -> Op[None]:
+    key = {"run": ruled.run_id, "n": ruled.step}
+    if ruled.choice in (Choice.APPROVE, Choice.AGAIN):
+        yield REOPEN_STEP, key
+        return
+    text = cards.result_of(ruled)
+    yield CLOSE_STEP, {**key, "text": text, "at": micros(now)}
+    rows = yield STEP, key
+    yield SET_TURN, {"s": ruled.session, "n": rows[0][1], "new_text": text}
+
+
+def _edit_card(ruled: Approval, now: datetime, new_id: NewId) -> Op[None]:
+    origin = f"approval:{ruled.id}"
+    card = yield CARD, {"o": origin}
+    content: Content = cards.settled(ruled)
+    edited = DeliveryId(card[0][0]) if card else None
+    new = NewDelivery(DeliveryId(new_id()), origin, 1, Kind.APPROVAL, ruled.address, content, edited)
+    yield ADD_DELIVERY, delivery_row(new, now, ruled.run_id)
+
+
+def _one(approval_id: ApprovalId) -> Op[Approval | None]:
+    rows = yield BY_ID, {"id": approval_id}
+    return approval_of(rows[0]) if rows else None
+
+
+def _many(state: ApprovalState | None, limit: int) -> Op[list[Approval]]:
+    rows = yield (OF_STATE, {"state": state.value, "n": limit}) if state else (NEWEST, {"n": limit})
+    return [approval_of(row) for row in rows]
+
+
+class DeskStore(Base):
+    """Implements `protocol.Desk`."""
+
+    async def approval(self, approval_id: ApprovalId) -> Approval | None:
+        return await self._driver.read(lambda: _one(approval_id))
+
+    async def approvals(self, *, state: ApprovalState | None = None, limit: int = 200) -> list[Approval]:
+        return await self._driver.read(lambda: _many(state, limit))
+
+    async def expire(self) -> list[Decided]:
+        now = self.now()
+        return await self._driver.write(lambda: expire(now, self._new_id))

@@ -1,0 +1,92 @@
+"""One way to write a transaction, two engines to run it.
+
+An operation is a generator: it yields (statement, parameters), is sent the rows as tuples, and returns its result. It
+does nothing else, so an engine may run it again from the start after a rollback. Statements are SQLAlchemy Core
+objects kept in module constants; each is compiled once an engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol, TypeVar
+
+from sqlalchemy import ColumnElement, Executable, literal_column
+from sqlalchemy.engine import Dialect
+
+T = TypeVar("T")
+Rows = list[tuple[Any, ...]]
+Query = tuple[Executable, Mapping[str, object]]
+Op = Generator[Query, Rows, T]
+MakeOp = Callable[[], Op[T]]
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+class Driver(Protocol):
+    """An engine: runs operations, each as one transaction."""
+
+    async def write(self, make: MakeOp[T]) -> T:
+        """Run an operation and commit. Errors: StoreError; then nothing of it is known to be written."""
+
+    async def read(self, make: MakeOp[T]) -> T:
+        """Run an operation that only reads, on one consistent snapshot."""
+
+    def now(self) -> datetime:
+        """The engine's clock."""
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    sql: str
+    names: Sequence[str]
+    defaults: Mapping[str, object]
+
+    def arguments(self, given: Mapping[str, object]) -> tuple[object, ...]:
+        return tuple(given[name] if name in given else self.defaults[name] for name in self.names)
+
+
+class Compiler:
+    """Compiles each statement once. Statements must be long-lived: they are known by identity."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._known: dict[int, tuple[Executable, Compiled]] = {}
+
+    def __call__(self, statement: Executable) -> Compiled:
+        known = self._known.get(id(statement))
+        if known is not None:
+            return known[1]
+        compiled = self._compile(statement)
+        self._known[id(statement)] = (
+            statement,
+            compiled,
+        )  # keeps it alive, so its id is not given to another
+        return compiled
+
+    def _compile(self, statement: Executable) -> Compiled:
+        compiled: Any = statement.compile(dialect=self._dialect)  # type: ignore[attr-defined]  # every Core statement has it
+        return Compiled(str(compiled), compiled.positiontup or (), dict(compiled.params))
+
+
+def is_word(column: ColumnElement[Any], *states: str) -> ColumnElement[bool]:
+    """`column` is one of `states`, as literals in the SQL, so that partial indexes serve. Only for our own words."""
+    if len(states) == 1:
+        return column == literal_column(f"'{states[0]}'")
+    return column.in_([literal_column(f"'{s}'") for s in states])
+
+
+def micros(at: datetime) -> int:
+    return (at - EPOCH) // MICROSECOND
+
+
+def moment(at: int) -> datetime:
+    return EPOCH + timedelta(microseconds=at)
+
+
+def maybe_moment(at: int | None) -> datetime | None:
+    return None if at is None else moment(at)

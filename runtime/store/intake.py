@@ -1,0 +1,301 @@
+"""Taking a Signal in: gate, dedupe, queue or decide, in one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+from sqlalchemy import bindparam, case, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from runtime.approvals import Voter
+from runtime.contract import (
+    Address,
+    Clicked,
+    Content,
+    DeliveryId,
+    Kind,
+    NewId,
+    Outcome,
+    Person,
+    Role,
+    RunId,
+    Said,
+    SessionKey,
+    Signal,
+    SignalId,
+    Stopped,
+    Verdict,
+)
+from runtime.store.base import Base
+from runtime.store.common import (
+    ADD_DELIVERY,
+    ADD_IDENTITY,
+    LOCK_LANE,
+    SET_TURN,
+    delivery_row,
+    digest,
+    fact,
+    names_of,
+    new_person,
+    whom,
+)
+from runtime.store.desk import decide, withdraw
+from runtime.store.driver import Op, is_word, micros
+from runtime.store.protocol import Gate, NewDelivery, Taken
+from runtime.store.schema import runs, sessions, signals, steps
+
+STRANGER = "I do not know you. Ask the owner to add you (signalbox people add)."
+READER = "You may read here, but not ask. An owner can change that (signalbox people role)."
+
+SEEN = select(signals.c.id).where(
+    or_(
+        (signals.c.platform == bindparam("p")) & (signals.c.dedupe_key == bindparam("d")),
+        (signals.c.platform == bindparam("p")) & (signals.c.natural_key == bindparam("nk")),
+    )
+)
+ADD_SIGNAL = (
+    insert(signals)
+    .values({c.name: bindparam(c.name) for c in signals.columns})
+    .on_conflict_do_nothing()
+    .returning(signals.c.id)
+)
+TWIN = (
+    select(signals.c.id, signals.c.run_id)
+    .where(
+        signals.c.session == bindparam("s"),
+        signals.c.words_hash == bindparam("h"),
+        is_word(signals.c.kind, "said"),
+        signals.c.answered_at.is_(None),
+        signals.c.actor == bindparam("a"),
+        signals.c.accepted_at >= bindparam("since"),
+        is_word(signals.c.state, "waiting", "consumed"),
+    )
+    .limit(1)
+)
+OPEN_LANE = (
+    insert(sessions)
+    .values({c.name: bindparam(c.name) for c in sessions.columns})
+    .on_conflict_do_update(
+        index_elements=["key"],
+        set_={
+            "last_seq": sessions.c.last_seq + 1,
+            "waiting": sessions.c.waiting + 1,
+            "state": case((sessions.c.state == "idle", "ready"), else_=sessions.c.state),
+            "ready_at": case((sessions.c.state == "idle", bindparam("ready_at")), else_=sessions.c.ready_at),
+        },
+    )
+    .returning(sessions.c.last_seq, sessions.c.state)
+)
+# Only in the race where two nodes take the same event in at once: the second gives its place in the lane back.
+UNDO_LANE = (
+    update(sessions)
+    .where(sessions.c.key == bindparam("k"))
+    .values(last_seq=sessions.c.last_seq - 1, waiting=sessions.c.waiting - 1)
+)
+OPEN_RUNS = select(runs.c.id, runs.c.state).where(
+    runs.c.session == bindparam("s"), is_word(runs.c.state, "running", "parked", "ready")
+)
+ASK_STOP = update(runs).where(runs.c.id == bindparam("run")).values(stop=1)
+END_RUN = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"))
+    .values(state="stopped", ended_at=bindparam("at"), error=bindparam("why"))
+)
+UNRESUME = (
+    update(sessions).where(sessions.c.key == bindparam("k")).values(resumable=sessions.c.resumable - bindparam("less"))
+)
+OPEN_STEPS = select(steps.c.turn).where(
+    steps.c.run_id == bindparam("run"), is_word(steps.c.state, "open", "asked", "marked")
+)
+CLOSE_STEPS = (
+    update(steps)
+    .where(steps.c.run_id == bindparam("run"), is_word(steps.c.state, "open", "asked", "marked"))
+    .values(state="done", result=bindparam("text"), ended_at=bindparam("at"))
+)
+
+
+def session_key(agent: str, address: Address) -> SessionKey:
+    """One agent in one thread, or else in one room."""
+    return SessionKey(f"{agent}|{address}")
+
+
+def accept(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+    """The whole of taking in. Ids made here are made anew when a batch is replayed; nobody saw the old ones."""
+    seen = yield SEEN, {"p": signal.platform, "d": signal.dedupe_key, "nk": signal.natural_key}
+    if seen:
+        return Taken(Verdict(Outcome.DUPLICATE, SignalId(seen[0][0])))
+    who = yield from whom(signal.actor)
+    if who is None and gate.open_to_all:
+        who = yield from _welcome(signal, now, new_id)
+    if who is None:
+        return (yield from _refuse(signal, None, STRANGER, now, new_id))
+    match signal.body:
+        case Said():
+            return (yield from _said(signal, signal.body, who, gate, now, new_id))
+        case Clicked():
+            return (yield from _clicked(signal, signal.body, who, gate, now, new_id))
+        case Stopped():
+            return (yield from _stopped(signal, who, gate, now, new_id))
+
+
+def _welcome(signal: Signal, now: datetime, new_id: NewId) -> Op[Person]:
+    # The identity is part of the name, since two strangers may call themselves the same.
+    who = yield from new_person(f"{signal.actor_name} ({signal.actor})", Role.USER, now, new_id)
+    yield ADD_IDENTITY, {"identity": signal.actor, "person_id": who.id}
+    return who
+
+
+def _row(signal: Signal, who: Person | None, state: str, now: datetime, signal_id: str) -> dict[str, object]:
+    """A tombstone; what is worth keeping is added by the caller."""
+    return {
+        "id": signal_id,
+        "platform": signal.platform,
+        "dedupe_key": signal.dedupe_key,
+        "natural_key": signal.natural_key,
+        "kind": type(signal.body).__name__.lower(),
+        "urgency": signal.urgency.value,
+        "actor": signal.actor,
+        "actor_name": signal.actor_name,
+        "person_id": who.id if who else None,
+        "address": str(signal.address),
+        "text": "",
+        "files": "[]",
+        "words_hash": "",
+        "session": None,
+        "seq": None,
+        "state": state,
+        "run_id": None,
+        "merged_into": None,
+        "received_at": micros(signal.received_at),
+        "accepted_at": micros(now),
+        "answered_at": None,
+    }
+
+
+def _store(row: Mapping[str, object]) -> Op[bool]:
+    rows = yield ADD_SIGNAL, row
+    return bool(rows)
+
+
+def _refuse(signal: Signal, who: Person | None, notice: str, now: datetime, new_id: NewId) -> Op[Taken]:
+    signal_id = SignalId(new_id())
+    yield from _store(_row(signal, who, "refused", now, signal_id))
+    subject = signal.body.approval_id if isinstance(signal.body, Clicked) else str(signal.address)
+    yield from fact(now, "refused", signal.actor, subject, notice)
+    return Taken(Verdict(Outcome.REFUSED, signal_id, notice))
+
+
+def _said(signal: Signal, said: Said, who: Person, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+    if who.role < Role.USER:
+        return (yield from _refuse(signal, who, READER, now, new_id))
+    key = session_key(gate.agent, signal.address)
+    row = _row(signal, who, "waiting", now, new_id()) | {
+        "text": said.text,
+        "files": json.dumps([[f.name, f.path, f.size] for f in said.files], ensure_ascii=False),
+        "words_hash": digest(said.text),
+        "session": key,
+    }
+    if not said.files and (twin := (yield from _twin(row, gate, now))):
+        return (yield from _merge(row, twin))
+    return (yield from _queue(row, key, signal.address, gate, now))
+
+
+def _twin(row: Mapping[str, object], gate: Gate, now: datetime) -> Op[tuple[str, str | None] | None]:
+    since = micros(now - gate.same_words_within)
+    rows = yield TWIN, {"s": row["session"], "h": row["words_hash"], "a": row["actor"], "since": since}
+    return (rows[0][0], rows[0][1]) if rows else None
+
+
+def _merge(row: dict[str, object], twin: tuple[str, str | None]) -> Op[Taken]:
+    signal_id = SignalId(str(row["id"]))
+    fresh = yield from _store(row | {"state": "merged", "merged_into": twin[0], "run_id": twin[1]})
+    return Taken(Verdict(Outcome.MERGED if fresh else Outcome.DUPLICATE, signal_id))
+
+
+def _queue(row: dict[str, object], key: SessionKey, address: Address, gate: Gate, now: datetime) -> Op[Taken]:
+    lanes = yield OPEN_LANE, _fresh_lane(key, gate.agent, address, now)
+    seq, state = lanes[0]
+    signal_id = SignalId(str(row["id"]))
+    if not (yield from _store(row | {"seq": seq})):
+        yield UNDO_LANE, {"k": key}
+        return Taken(Verdict(Outcome.DUPLICATE, signal_id))
+    yield from fact(now, "asked", str(row["actor_name"]), signal_id, str(address))
+    return Taken(Verdict(Outcome.ACCEPTED, signal_id), key, state == "ready")
+
+
+def _fresh_lane(key: SessionKey, agent: str, address: Address, now: datetime) -> Mapping[str, object]:
+    return {
+        "key": key,
+        "agent": agent,
+        "address": str(address),
+        "state": "ready",
+        "owner": None,
+        "fence": 0,
+        "waiting": 1,
+        "resumable": 0,
+        "last_seq": 1,
+        "next_turn": 1,
+        "ready_at": micros(now),
+        "created_at": micros(now),
+    }
+
+
+def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+    signal_id = SignalId(new_id())
+    yield from _store(_row(signal, who, "decided", now, signal_id))
+    voter = Voter(who, (yield from names_of(who)), signal.address, signal.console)
+    decided = yield from decide(click.approval_id, voter, click.choice, click.reason, gate.rights, now, new_id)
+    if decided.objection:
+        return Taken(Verdict(Outcome.UNCHANGED, signal_id, decided.objection))
+    verdict = Verdict(Outcome.DECIDED, signal_id)
+    return Taken(verdict, decided.session, decided.lane_ready, None, decided.deliveries)
+
+
+def _stopped(signal: Signal, who: Person, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+    if who.role < Role.USER:
+        return (yield from _refuse(signal, who, READER, now, new_id))
+    key = session_key(gate.agent, signal.address)
+    signal_id = SignalId(new_id())
+    yield from _store(_row(signal, who, "decided", now, signal_id))
+    yield LOCK_LANE, {"k": key}
+    open_runs = yield OPEN_RUNS, {"s": key}
+    if not open_runs:
+        return Taken(Verdict(Outcome.UNCHANGED, signal_id, "There is nothing to stop here."))
+    yield from fact(now, "stop", who.name, signal_id, str(signal.address))
+    live, addresses = None, []
+    for run, state in open_runs:
+        if state == "running":
+            live = RunId(run)
+            yield ASK_STOP, {"run": run}
+        else:
+            addresses += yield from _end_parked(RunId(run), key, state, signal, who, now, new_id)
+    return Taken(Verdict(Outcome.DECIDED, signal_id), key, False, live, tuple(addresses))
+
+
+def _end_parked(
+    run: RunId, key: SessionKey, state: str, signal: Signal, who: Person, now: datetime, new_id: NewId
+) -> Op[list[Address]]:
+    """A run that waits for people has no owner to end it: it ends here, with its cards and its last words."""
+    text = f"Stopped by {who.name}."
+    cards = yield from withdraw(run, text, now, new_id)
+    open_steps = yield OPEN_STEPS, {"run": run}
+    yield CLOSE_STEPS, {"run": run, "text": text, "at": micros(now)}
+    for (turn,) in open_steps:
+        yield SET_TURN, {"s": key, "n": turn, "new_text": text}
+    yield END_RUN, {"run": run, "at": micros(now), "why": text}
+    if state == "ready":
+        yield UNRESUME, {"k": key, "less": 1}
+    address = signal.address
+    last = NewDelivery(DeliveryId(new_id()), f"run:{run}", 0, Kind.FINAL, address, Content(text))
+    yield ADD_DELIVERY, delivery_row(last, now, run)
+    return [*cards, address]
+
+
+class IntakeStore(Base):
+    """Implements `protocol.Intake`."""
+
+    async def accept(self, signal: Signal, gate: Gate) -> Taken:
+        now = self.now()
+        return await self._driver.write(lambda: accept(signal, gate, now, self._new_id))

@@ -1,0 +1,157 @@
+"""What was committed, as conversations: messages of people and shown parts, in the order people saw them."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Integer, bindparam, func, select
+
+from runtime.contract import Address, Author, Entry, FileRef, Identity, Room
+from runtime.store.base import Base
+from runtime.store.driver import Op, is_word, micros, moment
+from runtime.store.schema import approvals, deliveries, parts, sessions, signals
+
+FAR = 2**62
+TITLE = 80
+
+said = (is_word(signals.c.kind, "said"), signals.c.state != "refused")
+ROOMS = (
+    select(signals.c.address, func.min(signals.c.accepted_at), func.max(signals.c.accepted_at))
+    .where(
+        signals.c.actor == bindparam("actor"),
+        *said,
+        signals.c.address.like(bindparam("like"), escape="\\"),
+    )
+    .group_by(signals.c.address)
+    .order_by(func.max(signals.c.accepted_at).desc())
+    .limit(200)
+)
+FIRST_WORDS = (
+    select(signals.c.text, signals.c.actor)
+    .where(signals.c.address == bindparam("room"), *said)
+    .order_by(signals.c.accepted_at)
+    .limit(1)
+)
+LAST_SHOWN = select(func.max(deliveries.c.settled_at)).where(deliveries.c.address == bindparam("room"))
+ASKED_HERE = (
+    select(func.count())
+    .select_from(approvals)
+    .where(is_word(approvals.c.state, "pending"), approvals.c.address == bindparam("room"))
+)
+SAID = (
+    select(
+        signals.c.id,
+        signals.c.actor_name,
+        signals.c.accepted_at,
+        signals.c.text,
+        signals.c.files,
+        signals.c.answered_at,
+        signals.c.dedupe_key,
+    )
+    .where(signals.c.address == bindparam("room"), *said, signals.c.accepted_at < bindparam("before"))
+    .order_by(signals.c.accepted_at.desc())
+    .limit(bindparam("n", type_=Integer))
+)
+SHOWN = (
+    select(deliveries.c.id, parts.c.ordinal, parts.c.shown_at, parts.c.body)
+    .join(parts, parts.c.delivery_id == deliveries.c.id)
+    .where(
+        deliveries.c.address == bindparam("room"),
+        deliveries.c.edits.is_(None),
+        is_word(parts.c.state, "shown"),
+        deliveries.c.created_at < bindparam("before"),
+        parts.c.shown_at < bindparam("before"),
+    )
+    .order_by(deliveries.c.created_at.desc(), parts.c.ordinal.desc())
+    .limit(bindparam("n", type_=Integer))
+)
+EDITED = (
+    select(deliveries.c.edits, deliveries.c.ordinal, parts.c.body)
+    .join(parts, parts.c.delivery_id == deliveries.c.id)
+    .where(
+        deliveries.c.address == bindparam("room"),
+        deliveries.c.edits.is_not(None),
+        is_word(parts.c.state, "shown"),
+        deliveries.c.created_at >= bindparam("since"),
+    )
+    .order_by(deliveries.c.number)
+)
+BUSY = select(sessions.c.state, sessions.c.waiting).where(sessions.c.address == bindparam("room"))
+OPEN_FINALS = (
+    select(func.count())
+    .select_from(deliveries)
+    .where(deliveries.c.address == bindparam("room"), is_word(deliveries.c.state, "queued", "open"))
+)
+
+
+def rooms(channel: str, account: str, owner: Identity) -> Op[list[Room]]:
+    like = f"{channel}:{account}/".replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    rows = yield ROOMS, {"actor": owner, "like": like}
+    found = []
+    for address, _, last in rows:
+        words = yield FIRST_WORDS, {"room": address}
+        shown = yield LAST_SHOWN, {"room": address}
+        asked = yield ASKED_HERE, {"room": address}
+        at = moment(max(last, shown[0][0] or 0))
+        found.append(Room(Address.parse(address), title(words[0][0]), at, asked[0][0]))
+    return sorted(found, key=lambda room: room.last_at, reverse=True)
+
+
+def title(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= TITLE else line[: TITLE - 1] + "…"
+
+
+def room_owner(address: Address) -> Op[Identity | None]:
+    rows = yield FIRST_WORDS, {"room": str(address)}
+    return Identity(rows[0][1]) if rows else None
+
+
+def timeline(address: Address, before: datetime | None, limit: int) -> Op[list[Entry]]:
+    until = micros(before) if before else FAR
+    key = {"room": str(address), "before": until, "n": limit}
+    said_rows = yield SAID, key
+    shown_rows = yield SHOWN, key
+    entries = [_said(row) for row in said_rows]
+    # An edit is never older than the message it replaces.
+    oldest = min((row[2] for row in shown_rows), default=until)
+    edits = yield EDITED, {"room": str(address), "since": oldest - 24 * 3600 * 10**6}
+    latest = {row[0]: (row[1], row[2]) for row in edits}
+    entries += [_shown(row, latest.get(row[0])) for row in shown_rows]
+    return sorted(entries, key=lambda entry: (entry.at, entry.id))[-limit:]
+
+
+def _said(row: tuple[Any, ...]) -> Entry:
+    signal_id, name, at, text, files, answered, client_id = row
+    refs = tuple(FileRef(*f) for f in json.loads(files))
+    return Entry(signal_id, Author.PERSON, name, moment(at), text, refs, 0, answered is not None, client_id)
+
+
+def _shown(row: tuple[Any, ...], edit: tuple[int, str] | None) -> Entry:
+    delivery, ordinal, at, body = row
+    version, body = edit if edit and ordinal == 1 else (0, body)
+    return Entry(f"{delivery}.{ordinal}", Author.AGENT, "", moment(at), body, (), version)
+
+
+def busy(address: Address) -> Op[bool]:
+    lanes = yield BUSY, {"room": str(address)}
+    unsent = yield OPEN_FINALS, {"room": str(address)}
+    return any(state != "idle" for state, _ in lanes) or unsent[0][0] > 0
+
+
+class LedgerStore(Base):
+    """Implements `contract.Ledger`."""
+
+    async def rooms(self, channel: str, account: str, owner: Identity) -> list[Room]:
+        return await self._driver.read(lambda: rooms(channel, account, owner))
+
+    async def room_owner(self, address: Address) -> Identity | None:
+        return await self._driver.read(lambda: room_owner(address))
+
+    async def timeline(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> list[Entry]:
+        return await self._driver.read(lambda: timeline(address, before, limit))
+
+    async def busy(self, address: Address) -> bool:
+        return await self._driver.read(lambda: busy(address))

@@ -1,0 +1,228 @@
+"""What operators read and mend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Integer, bindparam, func, select, update
+
+from runtime.contract import Address, Content, DeliveryId, Kind, RunId, SessionKey
+from runtime.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState
+from runtime.machines import sources
+from runtime.runs import RunState, StepState
+from runtime.store.base import Base
+from runtime.store.common import fact
+from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
+from runtime.store.outbox import PARTS_OF, part_of
+from runtime.store.protocol import DeliveryRow, RunRow, StepRow
+from runtime.store.schema import approvals, deliveries, parts, people, runs, signals, steps
+
+RUN_COLUMNS = (
+    runs.c.id,
+    runs.c.session,
+    runs.c.address,
+    runs.c.state,
+    people.c.name,
+    runs.c.started_at,
+    runs.c.ended_at,
+    runs.c.iterations,
+    runs.c.error,
+)
+ALL_RUNS = select(*RUN_COLUMNS).outerjoin(people, people.c.id == runs.c.requester).order_by(runs.c.started_at.desc())
+RUNS = ALL_RUNS.limit(bindparam("n", type_=Integer))
+RUNS_IN = RUNS.where(runs.c.state == bindparam("state"))
+RUN = ALL_RUNS.where(runs.c.id == bindparam("run"))
+WORDS = (
+    select(signals.c.text)
+    .where(signals.c.run_id == bindparam("run"), is_word(signals.c.state, "consumed"))
+    .order_by(signals.c.seq)
+)
+STEPS = (
+    select(
+        steps.c.number,
+        steps.c.kind,
+        steps.c.tool,
+        steps.c.arguments,
+        steps.c.state,
+        steps.c.result,
+        steps.c.started_at,
+        steps.c.ended_at,
+    )
+    .where(steps.c.run_id == bindparam("run"))
+    .order_by(steps.c.number)
+)
+DELIVERY_COLUMNS = (
+    deliveries.c.id,
+    deliveries.c.kind,
+    deliveries.c.address,
+    deliveries.c.origin,
+    deliveries.c.state,
+    select(func.coalesce(func.sum(parts.c.attempts), 0))
+    .where(parts.c.delivery_id == deliveries.c.id)
+    .scalar_subquery(),
+    deliveries.c.created_at,
+    deliveries.c.settled_at,
+    deliveries.c.not_before,
+    deliveries.c.reason,
+    deliveries.c.content,
+)
+ALL_DELIVERIES = select(*DELIVERY_COLUMNS).order_by(deliveries.c.number.desc())
+DELIVERIES = ALL_DELIVERIES.limit(bindparam("n", type_=Integer))
+DELIVERIES_IN = DELIVERIES.where(deliveries.c.state == bindparam("state"))
+DELIVERY = select(*DELIVERY_COLUMNS).where(deliveries.c.id == bindparam("d"))
+REQUEUE = (
+    update(deliveries)
+    .where(deliveries.c.id == bindparam("d"), is_word(deliveries.c.state, "held", "dead"))
+    .values(state="open", not_before=bindparam("at"), reason="", settled_at=None)
+    .returning(deliveries.c.id)
+)
+REVIVE = (
+    update(parts)
+    .where(parts.c.delivery_id == bindparam("d"), is_word(parts.c.state, "held", "dead"))
+    .values(state="pending", reason="", looks=0)
+)
+SENDING = (
+    select(func.count())
+    .select_from(parts)
+    .where(parts.c.delivery_id == bindparam("d"), is_word(parts.c.state, "marked"))
+)
+DISCARD = (
+    update(deliveries)
+    .where(
+        deliveries.c.id == bindparam("d"),
+        is_word(deliveries.c.state, *sorted(sources(DELIVERY_MOVES, DeliveryEvent.DISCARD))),
+    )
+    .values(state="discarded", settled_at=bindparam("at"))
+    .returning(deliveries.c.id)
+)
+COUNTS = {
+    "signals": (signals, is_word(signals.c.state, "waiting"), signals.c.state),
+    "runs": (runs, is_word(runs.c.state, "running", "parked", "ready"), runs.c.state),
+    "approvals": (approvals, is_word(approvals.c.state, "pending"), approvals.c.state),
+    "deliveries": (deliveries, is_word(deliveries.c.state, "queued", "open", "held", "dead"), deliveries.c.state),
+}
+COUNT = {
+    name: select(column, func.count()).select_from(table).where(which).group_by(column)
+    for name, (table, which, column) in COUNTS.items()
+}
+
+
+def _run_row(row: tuple[Any, ...]) -> Op[RunRow]:
+    run, session, address, state, name, started, ended, iterations, error = row
+    words = yield WORDS, {"run": run}
+    return RunRow(
+        RunId(run),
+        SessionKey(session),
+        Address.parse(address),
+        RunState(state),
+        name or "",
+        moment(started),
+        maybe_moment(ended),
+        iterations,
+        error,
+        tuple(w[0] for w in words),
+    )
+
+
+def run_list(state: RunState | None, limit: int) -> Op[list[RunRow]]:
+    rows = yield (RUNS_IN, {"state": state.value, "n": limit}) if state else (RUNS, {"n": limit})
+    found = []
+    for row in rows:
+        found.append((yield from _run_row(row)))  # noqa: PERF401 - a comprehension cannot yield
+    return found
+
+
+def run_detail(run_id: RunId) -> Op[tuple[RunRow, list[StepRow]] | None]:
+    rows = yield RUN, {"run": run_id}
+    if not rows:
+        return None
+    row = yield from _run_row(rows[0])
+    step_rows = yield STEPS, {"run": run_id}
+    return row, [
+        StepRow(n, kind, tool, arguments, StepState(state), result, maybe_moment(started), maybe_moment(ended))
+        for n, kind, tool, arguments, state, result, started, ended in step_rows
+    ]
+
+
+def _delivery_row(row: tuple[Any, ...]) -> DeliveryRow:
+    delivery_id, kind, address, origin, state, attempts, created, settled, not_before, reason, content = row
+    return DeliveryRow(
+        DeliveryId(delivery_id),
+        Kind(kind),
+        Address.parse(address),
+        origin,
+        DeliveryState(state),
+        int(attempts),
+        moment(created),
+        maybe_moment(settled),
+        moment(not_before),
+        reason,
+        Content.from_json(content),
+    )
+
+
+def delivery_list(state: DeliveryState | None, limit: int) -> Op[list[DeliveryRow]]:
+    rows = yield (DELIVERIES_IN, {"state": state.value, "n": limit}) if state else (DELIVERIES, {"n": limit})
+    return [_delivery_row(row) for row in rows]
+
+
+def delivery_detail(delivery_id: DeliveryId) -> Op[DeliveryRow | None]:
+    rows = yield DELIVERY, {"d": delivery_id}
+    if not rows:
+        return None
+    own = yield PARTS_OF, {"d": delivery_id}
+    return replace(_delivery_row(rows[0]), parts=tuple(map(part_of, own)))
+
+
+def requeue(delivery_id: DeliveryId, actor: str, now: datetime) -> Op[DeliveryRow | None]:
+    if not (yield REQUEUE, {"d": delivery_id, "at": micros(now)}):
+        return None
+    yield REVIVE, {"d": delivery_id}
+    yield from fact(now, "requeued", actor, delivery_id)
+    return (yield from delivery_detail(delivery_id))
+
+
+def discard(delivery_id: DeliveryId, actor: str, now: datetime) -> Op[DeliveryRow | None]:
+    sending = yield SENDING, {"d": delivery_id}
+    if sending[0][0] or not (yield DISCARD, {"d": delivery_id, "at": micros(now)}):
+        return None
+    yield from fact(now, "discarded", actor, delivery_id)
+    return (yield from delivery_detail(delivery_id))
+
+
+def counts() -> Op[Mapping[str, int]]:
+    found = {}
+    for name, statement in COUNT.items():
+        rows = yield statement, {}
+        found.update({f"{name}.{state}": int(count) for state, count in rows})
+    return found
+
+
+class OperatorStore(Base):
+    """Implements `protocol.Operators`."""
+
+    async def runs(self, *, state: RunState | None = None, limit: int = 100) -> list[RunRow]:
+        return await self._driver.read(lambda: run_list(state, limit))
+
+    async def run(self, run_id: RunId) -> tuple[RunRow, list[StepRow]] | None:
+        return await self._driver.read(lambda: run_detail(run_id))
+
+    async def deliveries(self, *, state: DeliveryState | None = None, limit: int = 100) -> list[DeliveryRow]:
+        return await self._driver.read(lambda: delivery_list(state, limit))
+
+    async def delivery(self, delivery_id: DeliveryId) -> DeliveryRow | None:
+        return await self._driver.read(lambda: delivery_detail(delivery_id))
+
+    async def requeue(self, delivery_id: DeliveryId, actor: str) -> DeliveryRow | None:
+        now = self.now()
+        return await self._driver.write(lambda: requeue(delivery_id, actor, now))
+
+    async def discard(self, delivery_id: DeliveryId, actor: str) -> DeliveryRow | None:
+        now = self.now()
+        return await self._driver.write(lambda: discard(delivery_id, actor, now))
+
+    async def counts(self) -> Mapping[str, int]:
+        return await self._driver.read(counts)

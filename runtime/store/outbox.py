@@ -1,0 +1,428 @@
+"""The outbox's transactions: what must still be shown, and what is known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Integer, bindparam, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from runtime.contract import Address, Content, Delivery, DeliveryId, Kind, Receipt, Wire
+from runtime.deliveries import (
+    DELIVERY_MOVES,
+    PART_MOVES,
+    DeliveryEvent,
+    DeliveryState,
+    PartEvent,
+    PartState,
+)
+from runtime.machines import move
+from runtime.store.base import Base
+from runtime.store.common import add, delivery_row, fact, held
+from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
+from runtime.store.protocol import Duty, NewDelivery, OpenDelivery, OpenPart
+from runtime.store.schema import deliveries, parts, signals
+
+open_ = is_word(deliveries.c.state, "queued", "open")
+
+ENQUEUE = (
+    insert(deliveries)
+    .values({c.name: bindparam(c.name) for c in deliveries.columns if c.name != "number"})
+    .on_conflict_do_nothing()
+    .returning(deliveries.c.number)
+)
+FIRST_ROOM = select(func.min(deliveries.c.address)).where(
+    deliveries.c.channel == bindparam("c"), deliveries.c.account == bindparam("a"), open_
+)
+# One index probe a room, however many deliveries each holds: a long queue in one room must not slow the others.
+NEXT_ROOM = FIRST_ROOM.where(deliveries.c.address > bindparam("after"))
+DELIVERY_COLUMNS = (
+    deliveries.c.number,
+    deliveries.c.id,
+    deliveries.c.origin,
+    deliveries.c.ordinal,
+    deliveries.c.kind,
+    deliveries.c.address,
+    deliveries.c.content,
+    deliveries.c.edits,
+    deliveries.c.state,
+    deliveries.c.rank,
+    deliveries.c.not_before,
+)
+OPEN_AT = (
+    select(*DELIVERY_COLUMNS)
+    .where(deliveries.c.address == bindparam("room"), open_)
+    .order_by(deliveries.c.rank, deliveries.c.number)
+    .limit(bindparam("n", type_=Integer))
+)
+PART_COLUMNS = (
+    parts.c.ordinal,
+    parts.c.state,
+    parts.c.body,
+    parts.c.fallback,
+    parts.c.attempts,
+    parts.c.marked_at,
+    parts.c.looks,
+    parts.c.receipt,
+    parts.c.repeat_mark,
+)
+PARTS_OF = select(*PART_COLUMNS).where(parts.c.delivery_id == bindparam("d")).order_by(parts.c.ordinal)
+RECEIPT_OF = select(parts.c.receipt).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == 1)
+ABANDONED = (
+    select(parts.c.delivery_id, parts.c.ordinal)
+    .join(deliveries, deliveries.c.id == parts.c.delivery_id)
+    .where(
+        is_word(parts.c.state, "marked"),
+        deliveries.c.channel == bindparam("c"),
+        deliveries.c.account == bindparam("a"),
+    )
+)
+DELIVERY = select(
+    deliveries.c.state, deliveries.c.kind, deliveries.c.run_id, deliveries.c.address, deliveries.c.rank
+).where(deliveries.c.id == bindparam("d"))
+SET_DELIVERY = (
+    update(deliveries)
+    .where(deliveries.c.id == bindparam("d"))
+    .values(state=bindparam("new_state"), reason=bindparam("why"), settled_at=bindparam("at"))
+)
+WAIT_UNTIL = (
+    update(deliveries)
+    .where(deliveries.c.id == bindparam("d"))
+    .values(not_before=bindparam("at"), reason=bindparam("why"))
+)
+GOES_FIRST = update(deliveries).where(deliveries.c.id == bindparam("d")).values(rank=0)
+PART = select(parts.c.state, parts.c.attempts, parts.c.looks).where(
+    parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n")
+)
+ADD_PART = add(parts)
+SET_PART = (
+    update(parts)
+    .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
+    .values(
+        state=bindparam("new_state"),
+        attempts=bindparam("tries"),
+        looks=bindparam("looked"),
+        reason=bindparam("why"),
+    )
+)
+MARKED_AT = (
+    update(parts)
+    .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
+    .values(marked_at=bindparam("at"))
+)
+SHOWN_AT = (
+    update(parts)
+    .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
+    .values(shown_at=bindparam("at"), receipt=bindparam("slip"))
+)
+REPEAT_MARK = (
+    update(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n")).values(repeat_mark=1)
+)
+USE_PLAIN = (
+    update(parts)
+    .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
+    .values(body=parts.c.fallback, fallback=None)
+)
+LEFT = select(func.count()).select_from(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.state != "shown")
+ANSWER = (
+    update(signals)
+    .where(signals.c.run_id == bindparam("run"), signals.c.answered_at.is_(None))
+    .values(answered_at=bindparam("at"))
+)
+
+# -------------------------------------------------------------------------------------------------------- reading
+
+
+def rooms(channel: str, account: str) -> Op[list[Address]]:
+    found: list[Address] = []
+    rows = yield FIRST_ROOM, {"c": channel, "a": account}
+    while rows[0][0] is not None:
+        found.append(Address.parse(rows[0][0]))
+        rows = yield NEXT_ROOM, {"c": channel, "a": account, "after": rows[0][0]}
+    return found
+
+
+def open_at(address: Address, limit: int) -> Op[list[OpenDelivery]]:
+    rows = yield OPEN_AT, {"room": str(address), "n": limit}
+    found, origins = [], set()
+    for row in sorted(rows, key=lambda row: row[0]):  # by age, so that an origin's first one is met first
+        if row[2] not in origins:
+            found.append((yield from _open(row)))
+        origins.add(row[2])
+    return sorted(found, key=lambda d: (d.rank, d.number))
+
+
+def _open(row: tuple[Any, ...]) -> Op[OpenDelivery]:
+    number, delivery_id, origin, ordinal, kind, address, content, edits, state, rank, not_before = row
+    delivery = Delivery(
+        DeliveryId(delivery_id),
+        origin,
+        ordinal,
+        Kind(kind),
+        Address.parse(address),
+        Content.from_json(content),
+        DeliveryId(edits) if edits else None,
+    )
+    own = yield PARTS_OF, {"d": delivery_id}
+    shown = (yield RECEIPT_OF, {"d": edits}) if edits else []
+    receipt = Receipt(shown[0][0]) if shown and shown[0][0] else None
+    return OpenDelivery(
+        delivery, DeliveryState(state), rank, number, moment(not_before), tuple(map(part_of, own)), receipt
+    )
+
+
+def part_of(row: tuple[Any, ...]) -> OpenPart:
+    ordinal, state, body, fallback, attempts, marked_at, looks, receipt, repeat_mark = row
+    return OpenPart(
+        ordinal,
+        PartState(state),
+        body,
+        fallback,
+        attempts,
+        maybe_moment(marked_at),
+        looks,
+        Receipt(receipt) if receipt else None,
+        bool(repeat_mark),
+    )
+
+
+# -------------------------------------------------------------------------------------------------------- writing
+
+
+def enqueue(new: NewDelivery, now: datetime) -> Op[bool]:
+    rows = yield ENQUEUE, delivery_row(new, now)
+    return bool(rows)
+
+
+def adopt(duty: Duty, channel: str, account: str, now: datetime) -> Op[bool]:
+    if not (yield from held(duty)):
+        return False
+    for delivery, ordinal in (yield ABANDONED, {"c": channel, "a": account}):
+        yield from _move_part(
+            DeliveryId(delivery), ordinal, PartEvent.DOUBT, "its courier ended between sending and checkpoint"
+        )
+        yield WAIT_UNTIL, {"d": delivery, "at": micros(now), "why": "being looked for"}
+    return True
+
+
+def _add_parts(delivery: DeliveryId, wires: Sequence[Wire]) -> Op[None]:
+    for ordinal, wire in enumerate(wires, 1):
+        yield (
+            ADD_PART,
+            {
+                "delivery_id": delivery,
+                "ordinal": ordinal,
+                "state": "pending",
+                "body": wire.body,
+                "fallback": wire.fallback,
+                "attempts": 0,
+                "marked_at": None,
+                "looks": 0,
+                "repeat_mark": 0,
+                "receipt": None,
+                "shown_at": None,
+                "reason": "",
+            },
+        )
+
+
+def _move_delivery(delivery: DeliveryId, event: DeliveryEvent, why: str, at: int | None) -> Op[Mapping[str, Any]]:
+    rows = yield DELIVERY, {"d": delivery}
+    state, kind, run, address, rank = rows[0]
+    after = move(DELIVERY_MOVES, DeliveryState(state), event)
+    yield SET_DELIVERY, {"d": delivery, "new_state": after.value, "why": why, "at": at}
+    return {"kind": kind, "run": run, "address": address, "rank": rank}
+
+
+def _move_part(
+    delivery: DeliveryId, ordinal: int, event: PartEvent, why: str = "", *, tried: int = 0, looked: int | None = None
+) -> Op[None]:
+    """One move of a part. `tried` attempts are added; `looked` looks are set (None keeps them)."""
+    rows = yield PART, {"d": delivery, "n": ordinal}
+    state, attempts, looks = rows[0]
+    after = move(PART_MOVES, PartState(state), event)
+    yield (
+        SET_PART,
+        {
+            "d": delivery,
+            "n": ordinal,
+            "new_state": after.value,
+            "tries": attempts + tried,
+            "looked": looks if looked is None else looked,
+            "why": why,
+        },
+    )
+
+
+def render(duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], mark_first: bool, now: datetime) -> Op[bool]:
+    if not (yield from held(duty)):
+        return False
+    yield from _add_parts(delivery, wires)
+    yield from _move_delivery(delivery, DeliveryEvent.RENDER, "", None)
+    if mark_first:
+        yield from _mark(delivery, 1, now)
+    return True
+
+
+def render_shown(
+    duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], receipts: Sequence[Receipt], now: datetime
+) -> Op[bool]:
+    if not (yield from held(duty)):
+        return False
+    yield from _add_parts(delivery, wires)
+    yield from _move_delivery(delivery, DeliveryEvent.RENDER, "", None)
+    for ordinal, receipt in enumerate(receipts, 1):
+        yield from _show(delivery, ordinal, receipt, now)
+    yield from _settle(delivery, now)
+    return True
+
+
+def mark(duty: Duty, delivery: DeliveryId, ordinal: int, now: datetime) -> Op[bool]:
+    if not (yield from held(duty)):
+        return False
+    yield from _mark(delivery, ordinal, now)
+    return True
+
+
+def _mark(delivery: DeliveryId, ordinal: int, now: datetime) -> Op[None]:
+    yield from _move_part(delivery, ordinal, PartEvent.MARK, tried=1, looked=0)
+    yield MARKED_AT, {"d": delivery, "n": ordinal, "at": micros(now)}
+
+
+def checkpoint(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt, now: datetime) -> Op[bool]:
+    if not (yield from held(duty)):
+        return False
+    yield from _show(delivery, ordinal, receipt, now)
+    left = yield LEFT, {"d": delivery}
+    if left[0][0]:
+        yield GOES_FIRST, {"d": delivery}
+    else:
+        yield from _settle(delivery, now)
+    return True
+
+
+def _show(delivery: DeliveryId, ordinal: int, receipt: Receipt, now: datetime) -> Op[None]:
+    yield from _move_part(delivery, ordinal, PartEvent.CHECKPOINT)
+    yield SHOWN_AT, {"d": delivery, "n": ordinal, "at": micros(now), "slip": receipt.message_id}
+
+
+def _settle(delivery: DeliveryId, now: datetime) -> Op[None]:
+    """Every part is on screen. A final delivery answers the signals of its run."""
+    about = yield from _move_delivery(delivery, DeliveryEvent.SHOW, "", micros(now))
+    if about["kind"] == Kind.FINAL and about["run"]:
+        yield ANSWER, {"run": about["run"], "at": micros(now)}
+    yield from fact(now, "shown", "", delivery, about["address"])
+
+
+def change(
+    duty: Duty,
+    delivery: DeliveryId,
+    ordinal: int,
+    event: PartEvent,
+    why: str = "",
+    *,
+    at: datetime | None = None,
+    looked: int | None = None,
+) -> Op[bool]:
+    """A part that is neither shown nor given up: it moves, and its delivery waits until `at`."""
+    if not (yield from held(duty)):
+        return False
+    yield from _move_part(delivery, ordinal, event, why, looked=looked)
+    if event is PartEvent.PLAIN:
+        yield USE_PLAIN, {"d": delivery, "n": ordinal}
+    if event is PartEvent.REPEAT:
+        yield REPEAT_MARK, {"d": delivery, "n": ordinal}
+    if at is not None:
+        yield WAIT_UNTIL, {"d": delivery, "at": micros(at), "why": why}
+    return True
+
+
+LOOKS = select(parts.c.looks).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
+
+
+def look_again(duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, counted: bool) -> Op[bool]:
+    rows = yield LOOKS, {"d": delivery, "n": ordinal}
+    looked = rows[0][0] + (1 if counted else 0)
+    return (yield from change(duty, delivery, ordinal, PartEvent.LOOK, "being looked for", at=at, looked=looked))
+
+
+def end(
+    duty: Duty,
+    delivery: DeliveryId,
+    ordinal: int | None,
+    events: tuple[PartEvent, DeliveryEvent],
+    why: str,
+    now: datetime,
+) -> Op[bool]:
+    """A part nobody will send by itself any more, and with it its delivery. `ordinal` None: never rendered."""
+    if not (yield from held(duty)):
+        return False
+    if ordinal is not None:
+        yield from _move_part(delivery, ordinal, events[0], why)
+    about = yield from _move_delivery(delivery, events[1], why, micros(now))
+    yield from fact(now, f"delivery {events[1].value}", "", delivery, f"{about['address']}: {why}")
+    return True
+
+
+class OutboxStore(Base):
+    """Implements `protocol.Outbox`."""
+
+    async def enqueue(self, delivery: NewDelivery) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: enqueue(delivery, now))
+
+    async def open_rooms(self, channel: str, account: str) -> list[Address]:
+        return await self._driver.read(lambda: rooms(channel, account))
+
+    async def open_deliveries(self, address: Address, *, limit: int = 20) -> list[OpenDelivery]:
+        return await self._driver.read(lambda: open_at(address, limit))
+
+    async def adopt(self, duty: Duty, channel: str, account: str) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: adopt(duty, channel, account, now))
+
+    async def render(self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: render(duty, delivery, wires, mark, now))
+
+    async def render_shown(
+        self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], receipts: Sequence[Receipt]
+    ) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: render_shown(duty, delivery, wires, receipts, now))
+
+    async def mark(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: mark(duty, delivery, ordinal, now))
+
+    async def checkpoint(self, duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: checkpoint(duty, delivery, ordinal, receipt, now))
+
+    async def retry(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, reason: str) -> bool:
+        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.RETRY, reason, at=at))
+
+    async def doubt(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, reason: str) -> bool:
+        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.DOUBT, reason, at=at))
+
+    async def look_again(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, *, counted: bool) -> bool:
+        return await self._driver.write(lambda: look_again(duty, delivery, ordinal, at, counted))
+
+    async def absent(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
+        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.ABSENT))
+
+    async def repeat(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
+        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.REPEAT))
+
+    async def plain(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
+        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.PLAIN))
+
+    async def hold(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool:
+        now, events = self.now(), (PartEvent.HOLD, DeliveryEvent.HOLD)
+        return await self._driver.write(lambda: end(duty, delivery, ordinal, events, reason, now))
+
+    async def give_up(self, duty: Duty, delivery: DeliveryId, ordinal: int | None, reason: str) -> bool:
+        now, events = self.now(), (PartEvent.GIVE_UP, DeliveryEvent.GIVE_UP)
+        return await self._driver.write(lambda: end(duty, delivery, ordinal, events, reason, now))

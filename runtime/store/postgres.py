@@ -1,0 +1,106 @@
+"""PostgreSQL: the same operations on asyncpg, and a listener that turns other nodes' commits into wake-ups."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Literal
+
+import asyncpg
+from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
+
+from runtime.contract import Now
+from runtime.errors import StoreError
+from runtime.store.driver import EPOCH, Compiler, MakeOp, Op, T
+
+POOL: Final = 8
+PATIENCE: Final = timedelta(seconds=10)
+TRIES: Final = 5
+
+# Lost races that PostgreSQL settles by refusing one side; nothing was written, so the operation runs again.
+AGAIN: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+AWAY: Final = (
+    OSError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    TimeoutError,
+    asyncpg.CannotConnectNowError,
+)
+
+
+def explain(error: BaseException) -> StoreError:
+    return StoreError(f"The database answered: {type(error).__name__}: {error}")
+
+
+async def open_pool(url: str) -> asyncpg.Pool[Any]:
+    """Connections to `url`. Errors: StoreError without the password."""
+    try:
+        async with asyncio.timeout(PATIENCE.total_seconds()):
+            return await asyncpg.create_pool(url, min_size=1, max_size=POOL, statement_cache_size=512)
+    except (*AWAY, asyncpg.PostgresError) as error:
+        raise StoreError(
+            f"The database cannot be reached ({type(error).__name__}: {error}): check database_url."
+        ) from error
+
+
+async def drive(connection: Any, compiler: Compiler, op: Op[T]) -> T:
+    """Run one operation's statements on `connection`, inside the transaction that is open."""
+    try:
+        statement, given = next(op)
+        while True:
+            compiled = compiler(statement)
+            records = await connection.fetch(compiled.sql, *compiled.arguments(given))
+            statement, given = op.send([tuple(record) for record in records])
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+class PostgresDriver:
+    """`Driver` over one PostgreSQL database. Its clock is the server's, measured when opened."""
+
+    def __init__(self, pool: asyncpg.Pool[Any], *, now: Now | None = None, ahead: timedelta = timedelta()) -> None:
+        self._pool = pool
+        self._compiler = Compiler(PGDialect_asyncpg())  # type: ignore[no-untyped-call]  # a dialect takes no arguments here
+        self._ahead = ahead
+        self._now = now
+
+    @classmethod
+    async def over(cls, pool: asyncpg.Pool[Any], *, now: Now | None = None) -> PostgresDriver:
+        """A driver over open connections, which it closes at its end."""
+        before = datetime.now(UTC)
+        server = await pool.fetchval("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+        after = datetime.now(UTC)
+        # Half of the round trip is the best guess at when the server looked at its clock.
+        ahead = EPOCH + timedelta(microseconds=server) - (before + (after - before) / 2)
+        return cls(pool, now=now, ahead=ahead)
+
+    def now(self) -> datetime:
+        return self._now() if self._now else datetime.now(UTC) + self._ahead
+
+    async def write(self, make: MakeOp[T]) -> T:
+        return await self._guarded(lambda: self._transaction(make, readonly=False))
+
+    async def read(self, make: MakeOp[T]) -> T:
+        return await self._guarded(lambda: self._transaction(make, readonly=True))
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    async def _guarded(self, run: Callable[[], Awaitable[T]]) -> T:
+        for attempt in range(1, TRIES + 1):
+            try:
+                return await run()
+            except AGAIN as error:
+                if attempt == TRIES:
+                    raise explain(error) from error
+                await asyncio.sleep(0.01 * attempt)
+            except (*AWAY, asyncpg.PostgresError) as error:
+                raise explain(error) from error
+        raise AssertionError("unreachable")
+
+    async def _transaction(self, make: MakeOp[T], *, readonly: bool) -> T:
+        isolation: Literal["repeatable_read", "read_committed"] = "repeatable_read" if readonly else "read_committed"
+        async with self._pool.acquire() as connection, connection.transaction(isolation=isolation, readonly=readonly):
+            return await drive(connection, self._compiler, make())

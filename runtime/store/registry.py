@@ -1,0 +1,136 @@
+"""Nodes with their leases, and the exclusive roles they hold."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import bindparam, case, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from runtime.contract import NodeId
+from runtime.store.base import Base
+from runtime.store.common import add
+from runtime.store.driver import Op, is_word, micros
+from runtime.store.protocol import Duty, Lease
+from runtime.store.schema import accounts, nodes, roles, sessions
+
+ADD_NODE = add(nodes)
+RENEW = (
+    update(nodes)
+    .where(nodes.c.id == bindparam("node"), nodes.c.fence == bindparam("old_fence"), is_word(nodes.c.state, "live"))
+    .values(expires_at=bindparam("until"))
+    .returning(nodes.c.id)
+)
+EXPIRED = (
+    select(nodes.c.id)
+    .where(is_word(nodes.c.state, "live"), nodes.c.expires_at <= bindparam("now"))
+    .with_for_update(skip_locked=True)
+)
+OTHERS = select(nodes.c.id).where(is_word(nodes.c.state, "live"), nodes.c.id != bindparam("node"))
+BURY = update(nodes).where(nodes.c.id == bindparam("node")).values(state="dead", fence=nodes.c.fence + 1)
+FREE_LANES = (
+    update(sessions)
+    .where(sessions.c.owner == bindparam("node"), is_word(sessions.c.state, "running"))
+    .values(state="ready", owner=None, fence=sessions.c.fence + 1, ready_at=bindparam("now"))
+)
+FREE_ROLES = update(roles).where(roles.c.node == bindparam("n")).values(node=None, fence=roles.c.fence + 1)
+LIVE = (
+    select(nodes.c.id)
+    .where(nodes.c.id == bindparam("node"), nodes.c.fence == bindparam("fence"), is_word(nodes.c.state, "live"))
+    .with_for_update(read=True, key_share=True)
+)
+TAKE = (
+    insert(roles)
+    .values(name=bindparam("name"), node=bindparam("node"), fence=1)
+    .on_conflict_do_update(
+        index_elements=["name"],
+        set_={
+            "node": bindparam("node"),
+            "fence": roles.c.fence + case((roles.c.node == bindparam("node"), 0), else_=1),
+        },
+        where=or_(roles.c.node.is_(None), roles.c.node == bindparam("node")),
+    )
+    .returning(roles.c.fence)
+)
+ADD_ACCOUNT = insert(accounts).values({c.name: bindparam(c.name) for c in accounts.columns}).on_conflict_do_nothing()
+ACCOUNT = select(accounts.c.identity).where(accounts.c.channel == bindparam("c"), accounts.c.name == bindparam("n"))
+
+
+def join(node: NodeId, label: str, ttl: timedelta, alone: bool, now: datetime) -> Op[Lease]:
+    if alone:
+        for (other,) in (yield OTHERS, {"node": node}):
+            yield from _free(other, now)
+    yield (
+        ADD_NODE,
+        {
+            "id": node,
+            "label": label,
+            "state": "live",
+            "fence": 1,
+            "joined_at": micros(now),
+            "expires_at": micros(now + ttl),
+        },
+    )
+    return Lease(node, 1)
+
+
+def beat(lease: Lease, ttl: timedelta, now: datetime) -> Op[bool]:
+    rows = yield RENEW, {"node": lease.node, "old_fence": lease.fence, "until": micros(now + ttl)}
+    return bool(rows)
+
+
+def reap(now: datetime) -> Op[int]:
+    expired = yield EXPIRED, {"now": micros(now)}
+    for (node,) in expired:
+        yield from _free(node, now)
+    return len(expired)
+
+
+def leave(lease: Lease, now: datetime) -> Op[None]:
+    if (yield LIVE, {"node": lease.node, "fence": lease.fence}):
+        yield from _free(lease.node, now)
+
+
+def _free(node: str, now: datetime) -> Op[None]:
+    yield BURY, {"node": node}
+    yield FREE_LANES, {"node": node, "now": micros(now)}
+    yield FREE_ROLES, {"n": node}
+
+
+def take(lease: Lease, role: str) -> Op[Duty | None]:
+    if not (yield LIVE, {"node": lease.node, "fence": lease.fence}):
+        return None
+    rows = yield TAKE, {"name": role, "node": lease.node}
+    return Duty(role, lease.node, rows[0][0]) if rows else None
+
+
+def account_identity(channel: str, name: str, fresh: str) -> Op[str]:
+    yield ADD_ACCOUNT, {"channel": channel, "name": name, "identity": fresh}
+    rows = yield ACCOUNT, {"c": channel, "n": name}
+    return str(rows[0][0])
+
+
+class RegistryStore(Base):
+    """Implements `protocol.Registry`."""
+
+    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool) -> Lease:
+        now = self.now()
+        return await self._driver.write(lambda: join(node, label, ttl, alone, now))
+
+    async def beat(self, lease: Lease, ttl: timedelta) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: beat(lease, ttl, now))
+
+    async def reap(self) -> int:
+        now = self.now()
+        return await self._driver.write(lambda: reap(now))
+
+    async def leave(self, lease: Lease) -> None:
+        now = self.now()
+        await self._driver.write(lambda: leave(lease, now))
+
+    async def take(self, lease: Lease, role: str) -> Duty | None:
+        return await self._driver.write(lambda: take(lease, role))
+
+    async def account_identity(self, channel: str, name: str, fresh: str) -> str:
+        return await self._driver.write(lambda: account_identity(channel, name, fresh))

@@ -1,0 +1,218 @@
+"""SQLite: one writer thread with optimistic group commit, and one reader thread beside it.
+
+Waiting operations run in one transaction without savepoints. If one raises, the batch is rolled back and replayed one
+operation a transaction, so that only the guilty one fails. All waiters are woken by one call into the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, Final
+
+from sqlalchemy.dialects.sqlite.base import SQLiteDialect
+
+from runtime.contract import Now
+from runtime.errors import StoreError
+from runtime.store.driver import Compiler, MakeOp, Op, T
+
+BATCH: Final = 256
+MEMORY: Final = ":memory:"
+
+Waiter = tuple[MakeOp[Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]"]
+
+
+def system_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def connect(path: str) -> sqlite3.Connection:
+    """A connection as every one of ours is set. Errors: StoreError in words."""
+    try:
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=512)
+        connection.execute("PRAGMA busy_timeout = 5000")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        if sys.platform == "darwin":
+            connection.execute("PRAGMA fullfsync = 1")  # there, fsync alone does not reach the disk
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+    return connection
+
+
+def explain(error: sqlite3.Error, path: str) -> StoreError:
+    """The error in words for the operator, with what mends it."""
+    text = str(error)
+    if "readonly" in text or "read-only" in text:
+        return StoreError(
+            f"The database {path} is read-only: give this user the right to write the file and its folder."
+        )
+    if "disk is full" in text or "full" in text.split() or "disk I/O" in text:
+        return StoreError(
+            f"The disk of the database {path} is full or failing ({text}): make room; nothing was written."
+        )
+    if "locked" in text or "busy" in text:
+        return StoreError(f"The database {path} is locked by another program: stop that one, then try again.")
+    if "unable to open" in text:
+        folder = Path(path).parent
+        return StoreError(f"The database {path} cannot be opened: does {folder} exist, and may this user write there?")
+    if "not a database" in text or "malformed" in text:
+        return StoreError(f"The file {path} is not a sound SQLite database ({text}): restore it from a backup.")
+    return StoreError(f"The database {path} answered: {text}")
+
+
+def drive(connection: sqlite3.Connection, compiler: Compiler, op: Op[T]) -> T:
+    """Run one operation's statements on `connection`, inside the transaction that is open."""
+    try:
+        statement, given = next(op)
+        while True:
+            compiled = compiler(statement)
+            cursor = connection.execute(compiled.sql, compiled.arguments(given))
+            rows = cursor.fetchall() if cursor.description else []
+            statement, given = op.send(rows)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    error: BaseException
+
+
+class _Worker:
+    """A thread that owns one connection and runs what is put into its queue, in order."""
+
+    def __init__(self, connection: sqlite3.Connection, compiler: Compiler, path: str, *, writes: bool) -> None:
+        self._connection = connection
+        self._compiler = compiler
+        self._path = path
+        self._begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
+        self._queue: SimpleQueue[Waiter | None] = SimpleQueue()
+        self._thread = threading.Thread(
+            target=self._run, name="store-writer" if writes else "store-reader", daemon=True
+        )
+        self._thread.start()
+
+    async def submit(self, make: MakeOp[T]) -> T:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._queue.put((make, loop, future))
+        return await future
+
+    async def close(self) -> None:
+        self._queue.put(None)
+        await asyncio.to_thread(self._thread.join)
+        self._connection.close()
+
+    def _run(self) -> None:
+        while (first := self._queue.get()) is not None:
+            batch, last = self._gather(first)
+            self._wake(batch, self._attempt(batch))
+            if last:
+                return
+
+    def _gather(self, first: Waiter) -> tuple[list[Waiter], bool]:
+        """What waits by now, without waiting longer: a quiet store must not pay for a busy one."""
+        batch = [first]
+        while len(batch) < BATCH:
+            try:
+                waiter = self._queue.get_nowait()
+            except Empty:
+                break
+            if waiter is None:
+                return batch, True
+            batch.append(waiter)
+        return batch, False
+
+    def _attempt(self, batch: Sequence[Waiter]) -> list[Any]:
+        try:
+            return self._transaction([make for make, _, _ in batch])
+        except _CommitFailed as failed:
+            return [_Failed(failed.error)] * len(batch)
+        except Exception as error:  # noqa: BLE001 - any operation may have raised anything; each waiter gets its own
+            if len(batch) == 1:
+                return [_Failed(self._words(error))]
+            return [self._attempt([waiter])[0] for waiter in batch]
+
+    def _transaction(self, makers: Sequence[MakeOp[Any]]) -> list[Any]:
+        self._connection.execute(self._begin)
+        try:
+            results = [drive(self._connection, self._compiler, make()) for make in makers]
+        except BaseException:
+            self._rollback()
+            raise
+        self._commit()
+        return results
+
+    def _commit(self) -> None:
+        try:
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._rollback()
+            raise _CommitFailed(self._words(error)) from error
+
+    def _rollback(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def _words(self, error: Exception) -> BaseException:
+        if not isinstance(error, sqlite3.Error):
+            return error
+        told = explain(error, self._path)
+        told.__cause__ = error
+        return told
+
+    def _wake(self, batch: Sequence[Waiter], results: Sequence[Any]) -> None:
+        pairs: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], Any]]] = {}
+        for (_, loop, future), result in zip(batch, results, strict=True):
+            pairs.setdefault(loop, []).append((future, result))
+        for loop, settled in pairs.items():
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(_settle, settled)
+
+
+class _CommitFailed(Exception):
+    """COMMIT failed: every waiter of the batch is told, since none of it is known to be written."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def _settle(settled: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
+    for future, result in settled:
+        if future.done():  # its waiter was cancelled; the transaction stands all the same
+            continue
+        if isinstance(result, _Failed):
+            future.set_exception(result.error)
+        else:
+            future.set_result(result)
+
+
+class SqliteDriver:
+    """`Driver` over one SQLite file, or over memory, whose only connection also serves the reads."""
+
+    def __init__(self, path: str, connection: sqlite3.Connection, *, now: Now = system_now) -> None:
+        self.now = now
+        self._compiler = Compiler(SQLiteDialect(paramstyle="qmark"))
+        self._writer = _Worker(connection, self._compiler, path, writes=True)
+        self._reader = self._writer if path == MEMORY else _Worker(connect(path), self._compiler, path, writes=False)
+
+    async def write(self, make: MakeOp[T]) -> T:
+        return await self._writer.submit(make)
+
+    async def read(self, make: MakeOp[T]) -> T:
+        return await self._reader.submit(make)
+
+    async def close(self) -> None:
+        if self._reader is not self._writer:
+            await self._reader.close()
+        await self._writer.close()

@@ -1,0 +1,100 @@
+"""The one store over both engines, and how it is opened."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from sqlalchemy import select
+
+from runtime.contract import NewId, Now
+from runtime.errors import StoreError
+from runtime.ids import new_id as fresh_id
+from runtime.store.auditbook import AuditStore
+from runtime.store.desk import DeskStore
+from runtime.store.driver import Op
+from runtime.store.intake import IntakeStore
+from runtime.store.lanes import LaneStore
+from runtime.store.ledger import LedgerStore
+from runtime.store.operators import OperatorStore
+from runtime.store.outbox import OutboxStore
+from runtime.store.people import PeopleStore
+from runtime.store.registry import RegistryStore
+from runtime.store.schema import nodes
+from runtime.store.sqlite import MEMORY, SqliteDriver, connect, explain, system_now
+from runtime.store.upgrade import upgrade_postgres, upgrade_sqlite
+
+SQLITE: Final = "sqlite:///"
+POSTGRES: Final = ("postgresql://", "postgres://")
+
+CHECK = select(nodes.c.id).limit(1)
+
+
+class SqlStore(
+    IntakeStore,
+    LaneStore,
+    DeskStore,
+    OutboxStore,
+    RegistryStore,
+    PeopleStore,
+    OperatorStore,
+    AuditStore,
+    LedgerStore,
+):
+    """Implements `protocol.Store`."""
+
+    async def check(self) -> None:
+        await self._driver.read(_check)
+
+    async def close(self) -> None:
+        await self._driver.close()
+
+
+def _check() -> Op[None]:
+    yield CHECK, {}
+
+
+async def open_store(url: str, *, now: Now | None = None, new_id: NewId = fresh_id) -> SqlStore:
+    """The store at `url`, brought to the newest schema.
+
+    Shape:  "sqlite:///relative/or//absolute.db", "sqlite:///:memory:" or "postgresql://user:pass@host/db".
+    Errors: StoreError in words: away, locked, read-only, full, damaged, or newer than this program.
+    """
+    if url.startswith(SQLITE):
+        return _open_sqlite(url.removeprefix(SQLITE), now, new_id)
+    if url.startswith(POSTGRES):
+        return await _open_postgres(url, now, new_id)
+    raise StoreError('database_url must begin with "sqlite:///" or "postgresql://".')
+
+
+def _open_sqlite(path: str, now: Now | None, new_id: NewId) -> SqlStore:
+    path = path or MEMORY
+    connection = connect(path)
+    try:
+        upgrade_sqlite(connection)
+        _claim_write(connection)
+    except Exception as error:
+        connection.close()
+        cause = error.__cause__ if isinstance(error.__cause__, sqlite3.Error) else error
+        if isinstance(cause, sqlite3.Error):
+            raise explain(cause, path) from error
+        raise
+    return SqlStore(SqliteDriver(path, connection, now=now or system_now), new_id)
+
+
+def _claim_write(connection: sqlite3.Connection) -> None:
+    """Begin to write and leave it: a store that cannot be written is told at the start, not at the first message."""
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("ROLLBACK")
+
+
+async def _open_postgres(url: str, now: Now | None, new_id: NewId) -> SqlStore:
+    from runtime.store.postgres import PostgresDriver, open_pool  # asyncpg is not loaded for an embedded store
+
+    pool = await open_pool(url)
+    try:
+        await upgrade_postgres(url, pool)
+    except BaseException:
+        await pool.close()
+        raise
+    return SqlStore(await PostgresDriver.over(pool, now=now), new_id)

@@ -1,0 +1,100 @@
+"""Bringing a database to the newest schema. Alembic is loaded only when there is something to do."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from runtime.errors import StoreError
+from runtime.store.schema import REVISION
+
+if TYPE_CHECKING:
+    import asyncpg
+    from alembic.config import Config
+    from sqlalchemy import Connection
+
+MIGRATIONS: Final = Path(__file__).parent / "migrations"
+LOCK: Final = 0x5167_6E61_6C62_6F78  # "Signalbox": one node migrates, the others wait
+CURRENT: Final = "SELECT version_num FROM alembic_version"
+
+
+def configuration() -> Config:
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def migrate(connection: Connection) -> None:
+    """Upgrade to the head on a SQLAlchemy connection. Errors: StoreError when the database is newer than we are."""
+    from alembic import command
+    from alembic.util import CommandError
+
+    config = configuration()
+    config.attributes["connection"] = connection
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        raise StoreError(
+            f"The database is newer than this program ({error}): install the newer signalbox, or restore a backup."
+        ) from error
+
+
+def upgrade_sqlite(raw: sqlite3.Connection) -> None:
+    """Upgrade the database behind `raw`, unless it is current."""
+    if _sqlite_revision(raw) == REVISION:
+        return
+    from sqlalchemy import create_engine
+    from sqlalchemy.pool import StaticPool
+
+    engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)
+    with engine.connect() as connection:
+        migrate(connection)
+        connection.commit()
+
+
+def _sqlite_revision(raw: sqlite3.Connection) -> str | None:
+    try:
+        row = raw.execute(CURRENT).fetchone()
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            return None
+        raise
+    return str(row[0]) if row else None
+
+
+async def upgrade_postgres(url: str, pool: asyncpg.Pool[Any]) -> None:
+    """Upgrade the database behind `url`, unless it is current; of many nodes one does it."""
+    async with pool.acquire() as connection:
+        if await _postgres_revision(connection) == REVISION:
+            return
+        await connection.execute("SELECT pg_advisory_lock($1)", LOCK)
+        try:
+            if await _postgres_revision(connection) != REVISION:
+                await _run_async(url)
+        finally:
+            await connection.execute("SELECT pg_advisory_unlock($1)", LOCK)
+
+
+async def _postgres_revision(connection: Any) -> str | None:
+    import asyncpg
+
+    try:
+        found = await connection.fetchval(CURRENT)
+    except asyncpg.UndefinedTableError:
+        return None
+    return str(found) if found else None
+
+
+async def _run_async(url: str) -> None:
+    from sqlalchemy.ext.asyncio import create_async_engine
+    from sqlalchemy.pool import NullPool
+
+    engine = create_async_engine(url.replace("postgresql://", "postgresql+asyncpg://", 1), poolclass=NullPool)
+    async with asyncio.timeout(600), engine.begin() as connection:
+        await connection.run_sync(migrate)
+    await engine.dispose()
