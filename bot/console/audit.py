@@ -1,0 +1,34 @@
+"""Checking the audit chain from its first row to the signed head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bot.console.views import View
+from runtime.audit import Verifier
+from runtime.errors import BotError
+from runtime.store.protocol import AuditBook, Head
+
+SignedHead = Callable[[], Head | None]
+"""Reads the head that is kept outside of the database; None when there is none yet. Errors: BotError for a bad one."""
+
+
+def no_head() -> Head | None:
+    """For installations that keep no head."""
+    return None
+
+
+async def verify(book: AuditBook, signed_head: SignedHead = no_head) -> View:
+    """How many rows there are and whether the chain is `whole`; if not, `fault` names the first bad row."""
+    try:
+        # Before the rows: what is sealed meanwhile lies beyond it, and that is no fault.
+        head = signed_head() or Head(0, "")
+    except BotError as error:
+        return {"whole": False, "rows": 0, "fault": str(error)}
+    verifier = Verifier()
+    while rows := await book.audit_rows(verifier.number):
+        verifier.take(rows)
+        if verifier.fault(0, ""):
+            break
+    fault = verifier.fault(head.number, head.hash)
+    return {"whole": fault is None, "rows": verifier.number, "fault": fault}

@@ -1,0 +1,29 @@
+"""What the console works with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bot.console.audit import SignedHead, no_head
+from runtime.contract import Bell, Links, NewId, Now, Sink
+from runtime.store.protocol import Store
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleDesk:
+    """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
+
+    `head` reads the audit chain's signed head. `info` is shown on the overview, as name and value: version, model, database, banner.
+    """
+
+    store: Store
+    sink: Sink
+    links: Links
+    bell: Bell
+    web_account: str
+    now: Now
+    new_id: NewId
+    control_token: str = field(repr=False)
+    head: SignedHead = no_head
+    info: Mapping[str, str] = field(default_factory=dict)

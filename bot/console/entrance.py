@@ -1,0 +1,41 @@
+"""Who may come in: the holder of the control token as the owner, or an operator with the web page's cookie."""
+
+from __future__ import annotations
+
+from hmac import compare_digest
+from typing import Final
+
+from aiohttp import web
+
+from adapters.web.door import Door
+from adapters.web.errors import Refusal
+from bot.console.desk import ConsoleDesk
+from bot.console.operations import Actor, Operations
+from runtime.contract import Role
+
+BEARER: Final = "Bearer "
+
+
+class Entrance:
+    def __init__(self, desk: ConsoleDesk, operations: Operations) -> None:
+        self._token = desk.control_token
+        self._door = Door(links=desk.links, identity=desk.web_account)
+        self._operations = operations
+
+    async def actor(self, request: web.Request) -> Actor:
+        """Who asks. Errors: Refusal 401 for nobody we know, 403 for a person below operator."""
+        shown = request.headers.get("Authorization")
+        if shown is not None:
+            return await self._holder(shown)
+        visitor = await self._door.visitor(request)
+        actor = Actor(visitor.person, visitor.identity)
+        actor.must_be(Role.OPERATOR)
+        return actor
+
+    async def _holder(self, shown: str) -> Actor:
+        # Comparing takes the same time wherever the first wrong character is.
+        if not compare_digest(shown.encode(), f"{BEARER}{self._token}".encode()):
+            raise Refusal(
+                401, "This token is not the running process's. Start the command again; it reads the new one."
+            )
+        return await self._operations.owner()

@@ -1,0 +1,50 @@
+"""For those who watch the process: `/healthz` says that it lives, `/readyz` whether it can work, and why not."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from typing import Final
+
+from aiohttp import web
+
+from runtime.errors import BotError
+
+Check = Callable[[], Awaitable[str | None] | str | None]
+"""None when all is well, else the reason in words."""
+
+PATIENCE: Final = timedelta(seconds=2)
+
+
+def health_routes(checks: Mapping[str, Check]) -> list[web.RouteDef]:
+    """`checks` by what they look at, such as "store" or "web"."""
+
+    async def healthz(_request: web.Request) -> web.Response:
+        return web.json_response({"status": "ok"})
+
+    async def readyz(_request: web.Request) -> web.Response:
+        reasons = await reasons_against(checks)
+        if not reasons:
+            return web.json_response({"status": "ready"})
+        return web.json_response({"status": "not ready", "reasons": reasons}, status=503)
+
+    return [web.get("/healthz", healthz), web.get("/readyz", readyz)]
+
+
+async def reasons_against(checks: Mapping[str, Check]) -> dict[str, str]:
+    """What is not ready, and why. All checks are made side by side."""
+    reasons = await asyncio.gather(*map(_reason, checks.values()))
+    return {name: reason for name, reason in zip(checks, reasons, strict=True) if reason is not None}
+
+
+async def _reason(check: Check) -> str | None:
+    try:
+        async with asyncio.timeout(PATIENCE.total_seconds()):
+            found = check()
+            return await found if inspect.isawaitable(found) else found
+    except TimeoutError:
+        return f"no answer within {PATIENCE.total_seconds():g} seconds"
+    except BotError as error:
+        return str(error)

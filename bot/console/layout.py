@@ -1,0 +1,118 @@
+"""The frame of every console page, and the pieces that several of them use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Final
+
+from bot.console.html import Html, join, tag
+
+STATIC: Final = "/console/static"
+PLACES: Final = (
+    ("/console", "Overview"),
+    ("/console/approvals", "Approvals"),
+    ("/console/runs", "Runs"),
+    ("/console/outbox", "Outbox"),
+)
+# How a state looks: it wants a person, it goes on by itself, it ended well, it ended badly, it is over.
+TONES: Final = {
+    "pending": "ask",
+    "parked": "ask",
+    "asked": "ask",
+    "held": "ask",
+    "running": "live",
+    "ready": "live",
+    "queued": "live",
+    "open": "live",
+    "marked": "live",
+    "done": "good",
+    "shown": "good",
+    "approved": "good",
+    "answered": "good",
+    "failed": "bad",
+    "dead": "bad",
+    "denied": "bad",
+}
+
+
+def page(title: str, path: str, *content: str | None, refreshed: bool = True) -> Html:
+    """A whole page. What stands in `content` is fetched anew every few seconds if `refreshed`."""
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", f"{title} · Signalbox"),
+        tag("link", rel="icon", href="/static/icon.svg", type="image/svg+xml"),
+        tag("link", rel="stylesheet", href=f"{STATIC}/console.css"),
+        tag("script", src=f"{STATIC}/console.js", defer=True),
+    )
+    live = tag("div", tag("h1", title), *content, id="live", data_refreshed=refreshed)
+    said = tag("p", id="said", role="status", aria_live="polite")
+    body = tag("body", _skip(), _header(path), tag("main", said, live, id="main", tabindex="-1"))
+    return join([Html("<!doctype html>"), tag("html", head, body, lang="en")])
+
+
+def badge(state: str) -> Html:
+    return tag("span", state, class_=f"badge {TONES.get(state, 'over')}")
+
+
+def moment(iso: str | None) -> Html:
+    """A time; the script shows it in the reader's own zone."""
+    if iso is None:
+        return tag("span", "-", class_="faint")
+    utc = datetime.fromisoformat(iso).astimezone(UTC)
+    return tag("time", f"{utc:%Y-%m-%d %H:%M} UTC", datetime=iso)
+
+
+def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Html:
+    """A table that becomes a list of cards on a narrow screen: each cell knows the head of its column."""
+    names = list(heads)
+    lines = [
+        tag("tr", *(tag("td", cell, data_head=name) for name, cell in zip(names, row, strict=True))) for row in rows
+    ]
+    if not lines:
+        return nothing(f"No {caption.lower()} here.")
+    return tag(
+        "table",
+        tag("caption", caption, class_="hidden"),
+        tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names))),
+        tag("tbody", *lines),
+    )
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> Html:
+    return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs), class_="facts")
+
+
+def nothing(words: str) -> Html:
+    return tag("p", words, class_="nothing")
+
+
+def tabs(label: str, path: str, states: Iterable[str], chosen: str) -> Html:
+    """Links that narrow a list to one state."""
+    links = [("all", ""), *((state, state) for state in states)]
+    return tag(
+        "nav",
+        *(
+            tag("a", word, href=f"{path}?state={state}" if state else path, aria_current=_current(state == chosen))
+            for word, state in links
+        ),
+        class_="tabs",
+        aria_label=label,
+    )
+
+
+def _skip() -> Html:
+    return tag("a", "Skip to the content", href="#main", class_="skip")
+
+
+def _header(path: str) -> Html:
+    links = [tag("a", name, href=place, aria_current=_current(place == path)) for place, name in PLACES]
+    brand = tag("a", "Signalbox", href="/", class_="brand", title="To the conversations")
+    return tag("header", brand, tag("nav", *links, aria_label="Console"))
+
+
+def _current(is_here: bool) -> str | None:
+    return "page" if is_here else None

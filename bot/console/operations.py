@@ -1,0 +1,272 @@
+"""What an operator can see and do. The API and, with no process running, the command line are both made of it.
+
+Every answer is a plain value that JSON can hold. What cannot be done is a Refusal, whose sentence tells why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Final, TypeVar
+
+from adapters.web import parse
+from adapters.web.adapter import CHANNEL
+from adapters.web.errors import Refusal
+from adapters.web.rooms import ROOM
+from bot.console import audit, views
+from bot.console.desk import ConsoleDesk
+from bot.console.views import View
+from runtime.approvals import ApprovalState
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    Body,
+    Clicked,
+    DeliveryId,
+    Identity,
+    Outcome,
+    Person,
+    Role,
+    RunId,
+    Said,
+    Signal,
+    room_topic,
+)
+from runtime.deliveries import DeliveryState
+from runtime.runs import RunState
+from runtime.store.protocol import DeliveryRow, Known
+
+LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common proxies
+GLANCE: Final = timedelta(seconds=0.5)  # a ring may be missed between a look and the next wait
+
+Word = TypeVar("Word", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who does it, and the identity under which it is recorded."""
+
+    person: Person
+    identity: Identity
+
+    def must_be(self, role: Role) -> None:
+        if self.person.role < role:
+            raise Refusal(403, f"This needs the role {role.word}, and you are {self.person.role.word}.")
+
+
+class Operations:
+    def __init__(self, desk: ConsoleDesk) -> None:
+        self._desk = desk
+        self._store = desk.store
+
+    async def owner(self) -> Actor:
+        """The first owner: as whom the holder of the control token acts."""
+        owners = [known for known in await self._store.people() if known.person.role is Role.OWNER]
+        spoken = [(known, _voice(known)) for known in owners]
+        for known, identity in sorted(spoken, key=lambda pair: pair[1] is None):
+            return Actor(known.person, identity or Identity(f"{CHANNEL}:{known.person.id}"))
+        raise Refusal(409, "There is no owner yet. Start Signalbox once: `signalbox run`.")
+
+    # ------------------------------------------------------------------------------------------------------ reading
+
+    async def overview(self) -> View:
+        return {"info": dict(self._desk.info), "counts": dict(await self._store.counts())}
+
+    async def runs(self, state: str = "", limit: int = 100) -> list[View]:
+        return [views.run(row) for row in await self._store.runs(state=_word(RunState, state), limit=limit)]
+
+    async def run(self, run_id: str) -> View:
+        found = await self._store.run(RunId(run_id))
+        if found is None:
+            raise Refusal(404, f"There is no run {run_id}.")
+        row, steps = found
+        return {**views.run(row), "steps": [views.step(step) for step in steps]}
+
+    async def approvals(self, state: str = "", limit: int = 100) -> list[View]:
+        rows = await self._store.approvals(state=_word(ApprovalState, state), limit=limit)
+        return [views.approval(row) for row in rows]
+
+    async def deliveries(self, state: str = "", limit: int = 100) -> list[View]:
+        rows = await self._store.deliveries(state=_word(DeliveryState, state), limit=limit)
+        return [views.delivery(row) for row in rows]
+
+    async def delivery(self, delivery_id: str) -> View:
+        row = await self._store.delivery(DeliveryId(delivery_id))
+        if row is None:
+            raise Refusal(404, f"There is no delivery {delivery_id}.")
+        return views.delivery_with_parts(row)
+
+    async def people(self) -> list[View]:
+        return [views.person(known) for known in await self._store.people()]
+
+    async def verify_audit(self) -> View:
+        return await audit.verify(self._store, self._desk.head)
+
+    # ------------------------------------------------------------------------------------------------------ mending
+
+    async def decide(self, actor: Actor, approval_id: str, choice: str, reason: str = "") -> View:
+        """Answer a question; the same transaction as a click in its room."""
+        question = await self._store.approval(ApprovalId(approval_id))
+        if question is None:
+            raise Refusal(404, f"There is no approval {approval_id}.")
+        click = parse.clicked(question.id, {"choice": choice, "reason": reason})
+        verdict = await self._desk.sink(self._signal(actor, question.address, click, self._desk.new_id()))
+        if verdict.outcome is not Outcome.DECIDED:
+            raise Refusal(409, verdict.notice or "This changed nothing.")
+        return await self._approval(question.id)
+
+    async def requeue(self, actor: Actor, delivery_id: str) -> View:
+        row = await self._store.requeue(DeliveryId(delivery_id), actor.person.name)
+        return self._mended(row, f"{delivery_id} is neither on hold nor dead, so it cannot be requeued.")
+
+    async def discard(self, actor: Actor, delivery_id: str) -> View:
+        row = await self._store.discard(DeliveryId(delivery_id), actor.person.name)
+        return self._mended(
+            row, f"{delivery_id} is not waiting, or is being sent right now, so it cannot be discarded."
+        )
+
+    async def add_person(self, actor: Actor, name: str, role: str, identities: Sequence[str] = ()) -> View:
+        actor.must_be(Role.OWNER)
+        wrong = next((identity for identity in identities if not _is_identity(identity)), None)
+        if not name.strip() or wrong is not None:
+            raise Refusal(
+                400, f'"{wrong or name}" is not {"an identity such as telegram:1001" if wrong else "a name"}.'
+            )
+        person = await self._store.add_person(name.strip(), _role(role), [Identity(i) for i in identities])
+        if person is None:
+            raise Refusal(409, f'"{name}", or one of the identities, belongs to somebody already.')
+        return await self._person(person.name)
+
+    async def set_role(self, actor: Actor, name: str, role: str) -> View:
+        actor.must_be(Role.OWNER)
+        await self._keep_an_owner(name, _role(role))
+        if await self._store.set_role(name, _role(role)) is None:
+            raise Refusal(404, f'There is nobody named "{name}".')
+        return await self._person(name)
+
+    async def link(self, actor: Actor, name: str) -> View:
+        """A new link for a person; the old one is void. The token is in this answer and nowhere else."""
+        actor.must_be(Role.OWNER)
+        token = secrets.token_urlsafe(24)
+        if await self._store.set_link(name, token) is None:
+            raise Refusal(404, f'There is nobody named "{name}".')
+        return {"name": name, "path": f"/link/{token}"}
+
+    # -------------------------------------------------------------------------------------------------------- rooms
+
+    async def say(self, actor: Actor, room: str, text: str, message_id: str = "") -> View:
+        """Say `text` in a room of the web channel; the same `message_id` again is the same message."""
+        words, _ = parse.said({"text": text})
+        signal = self._signal(actor, self._room(room), Said(words), message_id or self._desk.new_id())
+        verdict = await self._desk.sink(signal)
+        if verdict.outcome is Outcome.REFUSED:
+            raise Refusal(403, verdict.notice or "This was not taken in.")
+        return {"outcome": verdict.outcome, "id": verdict.signal_id}
+
+    async def room(self, room: str, seen: str = "", wait: timedelta = timedelta()) -> View:
+        """The conversation as it is; with `wait`, not before it differs from version `seen`, or the time is over."""
+        address = self._room(room)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + min(wait, LONGEST_WAIT).total_seconds()
+        while True:
+            view = await self._look(address)
+            left = end - loop.time()
+            if view["version"] != seen or left <= 0:
+                return view
+            await self._ring(address, min(left, GLANCE.total_seconds()))
+
+    async def _look(self, address: Address) -> View:
+        pending = await self._store.approvals(state=ApprovalState.PENDING)
+        runs = await self._store.runs(limit=50)
+        view = views.room(
+            await self._store.timeline(address),
+            busy=await self._store.busy(address),
+            approvals=[row for row in pending if row.address == address],
+            run_state=next((row.state for row in runs if row.address == address), None),
+        )
+        return {**view, "version": _digest(view)}
+
+    async def _ring(self, address: Address, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                async for _ in self._desk.bell.listen(room_topic(address)):
+                    return
+        except TimeoutError:
+            return
+
+    def _room(self, room: str) -> Address:
+        if not ROOM.fullmatch(room):
+            raise Refusal(404, "A room's name has 6 to 32 small letters and digits.")
+        return Address(CHANNEL, self._desk.web_account, room)
+
+    def _signal(self, actor: Actor, address: Address, body: Body, event_id: str) -> Signal:
+        return Signal(
+            platform=self._desk.web_account,
+            dedupe_key=f"console:{actor.identity}#{event_id}",
+            actor=actor.identity,
+            actor_name=actor.person.name,
+            address=address,
+            body=body,
+            received_at=self._desk.now(),
+            console=isinstance(body, Clicked),
+        )
+
+    def _mended(self, row: DeliveryRow | None, refusal: str) -> View:
+        if row is None:
+            raise Refusal(409, refusal)
+        self._desk.bell.ring(room_topic(row.address))
+        return views.delivery(row)
+
+    async def _approval(self, approval_id: ApprovalId) -> View:
+        row = await self._store.approval(approval_id)
+        if row is None:
+            raise Refusal(404, f"There is no approval {approval_id}.")
+        return views.approval(row)
+
+    async def _person(self, name: str) -> View:
+        known = await self._store.person_named(name)
+        if known is None:
+            raise Refusal(404, f'There is nobody named "{name}".')
+        return views.person(known)
+
+    async def _keep_an_owner(self, name: str, role: Role) -> None:
+        owners = [known.person.name for known in await self._store.people() if known.person.role is Role.OWNER]
+        if role is not Role.OWNER and owners == [name]:
+            raise Refusal(409, f"{name} is the only owner. Make somebody else an owner first.")
+
+
+def _voice(known: Known) -> Identity | None:
+    """The identity under which a person speaks on the web."""
+    return next((i for i in known.identities if i.startswith(f"{CHANNEL}:")), None)
+
+
+def _word(kind: type[Word], text: str) -> Word | None:
+    """A word of a closed set; None for no word. Errors: Refusal lists the set."""
+    if not text:
+        return None
+    try:
+        return kind(text)
+    except ValueError:
+        raise Refusal(400, f'"{text}" is none of: {", ".join(kind)}.') from None
+
+
+def _role(text: str) -> Role:
+    try:
+        return Role[text.upper()]
+    except KeyError:
+        raise Refusal(400, f'"{text}" is no role. Roles are {", ".join(role.word for role in Role)}.') from None
+
+
+def _is_identity(text: str) -> bool:
+    channel, colon, user = text.partition(":")
+    return bool(channel.isalpha() and colon and user and not any(c.isspace() for c in text))
+
+
+def _digest(view: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(view, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,92 @@
+"""The rows of operations as pieces of pages: questions with their buttons, steps, links, ways to mend."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+from bot.console.api import ROOT
+from bot.console.html import Html, tag
+from bot.console.layout import badge, moment
+from bot.console.views import View
+
+MENDED: Final = {"held": ("requeue", "discard"), "dead": ("requeue", "discard"), "queued": ("discard",)}
+VERBS: Final = {"requeue": "Requeue", "discard": "Discard"}
+
+
+def question(row: View) -> Html:
+    """An open approval as a card with its buttons."""
+    name = f"reason-{row['id']}"
+    buttons = [
+        tag("button", label, name="choice", value=choice, class_="main" if choice == "approve" else None, type="submit")
+        for choice, label in row["choices"].items()
+    ]
+    return tag(
+        "article",
+        tag("h3", tag("code", row["tool"]), " ", badge(row["effect"]), tag("small", " in ", row["address"])),
+        tag("pre", row["arguments"]),
+        tag("p", row["caution"], class_="faint") if row["caution"] else None,
+        tag("p", "Asked ", moment(row["asked_at"]), ", open until ", moment(row["expires_at"]), class_="faint"),
+        tag(
+            "form",
+            tag("label", "Reason (optional)", for_=name),
+            tag("input", id=name, name="reason", maxlength="1000", autocomplete="off"),
+            tag("div", *buttons, class_="buttons"),
+            method="post",
+            action=f"{ROOT}/approvals/{quote(row['id'], safe='')}",
+        ),
+        class_="card",
+    )
+
+
+def settled(row: View) -> tuple[str, ...]:
+    how = f"{row['choice']}" if row["state"] == "answered" else row["state"]
+    who = f"{row['decided_by']}: {row['reason']}" if row["reason"] else row["decided_by"]
+    what = tag("details", tag("summary", tag("code", row["tool"])), tag("pre", row["arguments"]), id=f"a-{row['id']}")
+    return moment(row["decided_at"]), what, badge(how), who or "-", row["address"]
+
+
+def step(step: View) -> Html:
+    title = step["tool"] or step["kind"]
+    return tag(
+        "li",
+        tag(
+            "details",
+            tag("summary", tag("code", title), " ", badge(step["state"]), " ", moment(step["started_at"])),
+            tag("pre", step["arguments"]) if step["arguments"] else None,
+            tag("pre", step["result"]) if step["result"] else None,
+            id=f"s-{step['number']}",
+        ),
+    )
+
+
+def mend(row: View) -> Html:
+    verbs = MENDED.get(row["state"], ("discard",) if row["state"] == "open" else ())
+    forms = [
+        tag(
+            "form",
+            tag("button", VERBS[verb], type="submit"),
+            method="post",
+            action=f"{ROOT}/deliveries/{quote(row['id'], safe='')}/{verb}",
+            data_ask="Throw this message away? It will not be shown." if verb == "discard" else None,
+        )
+        for verb in verbs
+    ]
+    return tag("div", *forms, class_="buttons")
+
+
+def run_link(row: View) -> Html:
+    return tag("a", moment(row["started_at"]), href=f"/console/runs/{quote(row['id'], safe='')}")
+
+
+def delivery_link(row: View) -> Html:
+    return tag("a", moment(row["created_at"]), href=f"/console/outbox/{quote(row['id'], safe='')}")
+
+
+def words(row: View) -> str:
+    return cut(" / ".join(row["signals"]))
+
+
+def cut(text: str, most: int = 120) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"

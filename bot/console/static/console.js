@@ -1,0 +1,104 @@
+"use strict";
+
+// Keeps a console page fresh and sends its forms. Everything it shows was made, and escaped, by the server.
+
+const REFRESH_MS = 3000;
+const said = document.getElementById("said");
+
+function tell(words, wrong = false) {
+  said.textContent = words;
+  said.classList.toggle("wrong", wrong);
+}
+
+function localTimes(root) {
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  for (const time of root.querySelectorAll("time")) {
+    time.title = time.dateTime;
+    time.textContent = format.format(new Date(time.dateTime));
+  }
+}
+
+// What a person is in the middle of must not be taken from under them.
+function isInUse(live) {
+  const typed = [...live.querySelectorAll("input")].some((input) => input.value !== "");
+  return typed || live.querySelector("input:focus, button[disabled]") !== null;
+}
+
+let shown = null;
+
+async function refresh({ force = false } = {}) {
+  const live = document.getElementById("live");
+  if (!force && (document.hidden || isInUse(live))) return;
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (!answer.ok) throw new Error(String(answer.status));
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("live");
+  if (fresh.innerHTML === shown || (!force && isInUse(live))) return;
+  shown = fresh.innerHTML;
+  replace(live, fresh);
+}
+
+function replace(live, fresh) {
+  const open = [...live.querySelectorAll("details[open]")].map((details) => details.id);
+  const focused = live.contains(document.activeElement) ? pathOf(document.activeElement) : null;
+  localTimes(fresh);
+  live.replaceWith(fresh);
+  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  if (focused) (fresh.querySelector(focused) ?? document.getElementById("main")).focus();
+}
+
+// A selector that finds the same link, summary or button in a page made anew.
+function pathOf(element) {
+  if (element.id) return `#${CSS.escape(element.id)}`;
+  if (element.href) return `a[href="${CSS.escape(element.getAttribute("href"))}"]`;
+  const holder = element.closest("[id]:not(#live), form");
+  const place = holder?.id ? `#${CSS.escape(holder.id)}` : holder ? `form[action="${CSS.escape(holder.getAttribute("action"))}"]` : "";
+  const value = element.value ? `[value="${CSS.escape(element.value)}"]` : "";
+  return `${place} ${element.localName}${value}`;
+}
+
+async function send(form, pressed) {
+  const fields = Object.fromEntries(new FormData(form, pressed));
+  const answer = await fetch(form.getAttribute("action"), {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(fields),
+  });
+  const told = await answer.json();
+  if (!answer.ok) throw new Error(told.error);
+  return told;
+}
+
+document.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = event.target;
+  if (form.dataset.ask && !confirm(form.dataset.ask)) return;
+  const buttons = [...form.querySelectorAll("button")];
+  try {
+    const sending = send(form, event.submitter);
+    buttons.forEach((button) => (button.disabled = true));
+    tell(`Done: it is ${(await sending).state} now.`);
+  } catch (error) {
+    tell(error.message, true);
+  } finally {
+    buttons.forEach((button) => (button.disabled = false));
+    await refresh({ force: true }).catch(() => {});
+  }
+});
+
+async function loop() {
+  let away = false;
+  for (;;) {
+    await new Promise((wake) => setTimeout(wake, REFRESH_MS));
+    try {
+      await refresh();
+      if (away) tell("Connected again.");
+      away = false;
+    } catch {
+      if (!away) tell("Signalbox does not answer. This page shows what was last known, and tries again.", true);
+      away = true;
+    }
+  }
+}
+
+localTimes(document);
+if (document.getElementById("live").dataset.refreshed === "") loop();

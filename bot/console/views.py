@@ -1,0 +1,121 @@
+"""Rows as JSON: what the console's API answers and the command line prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from adapters.web import render
+from runtime.approvals import Approval
+from runtime.cards import LABELS
+from runtime.contract import CHOICES, Entry
+from runtime.store.protocol import DeliveryRow, Known, OpenPart, RunRow, StepRow
+
+View = dict[str, Any]
+
+
+def run(row: RunRow) -> View:
+    return {
+        "id": row.id,
+        "state": row.state,
+        "address": str(row.address),
+        "requester": row.requester,
+        "started_at": at(row.started_at),
+        "ended_at": at(row.ended_at),
+        "iterations": row.iterations,
+        "error": row.error,
+        "signals": list(row.signals),
+    }
+
+
+def step(row: StepRow) -> View:
+    return {
+        "number": row.number,
+        "kind": row.kind,
+        "tool": row.tool,
+        "arguments": row.arguments,
+        "state": row.state,
+        "result": row.result,
+        "started_at": at(row.started_at),
+        "ended_at": at(row.ended_at),
+    }
+
+
+def approval(row: Approval) -> View:
+    """With `choices`: what may be answered, and the label of each."""
+    return {
+        "id": row.id,
+        "kind": row.kind,
+        "state": row.state,
+        "run": row.run_id,
+        "address": str(row.address),
+        "tool": row.tool,
+        "effect": row.effect,
+        "arguments": row.arguments,
+        "caution": row.caution,
+        "asked_at": at(row.asked_at),
+        "expires_at": at(row.expires_at),
+        "choices": {choice.value: LABELS[choice] for choice in CHOICES[row.kind]},
+        "choice": row.choice,
+        "decided_by": row.decided_name,
+        "decided_at": at(row.decided_at),
+        "reason": row.reason,
+    }
+
+
+def delivery(row: DeliveryRow) -> View:
+    """For lists: without the parts."""
+    return {
+        "id": row.id,
+        "kind": row.kind,
+        "state": row.state,
+        "address": str(row.address),
+        "origin": row.origin,
+        "attempts": row.attempts,
+        "created_at": at(row.created_at),
+        "settled_at": at(row.settled_at),
+        "not_before": at(row.not_before),
+        "reason": row.reason,
+        "text": row.content.text,
+        "files": [render.file(file) for file in row.content.files],
+    }
+
+
+def delivery_with_parts(row: DeliveryRow) -> View:
+    return {**delivery(row), "parts": [part(open_part) for open_part in row.parts]}
+
+
+def part(row: OpenPart) -> View:
+    return {
+        "ordinal": row.ordinal,
+        "state": row.state,
+        "attempts": row.attempts,
+        "looks": row.looks,
+        "marked_at": at(row.marked_at),
+        "receipt": row.receipt.message_id if row.receipt else None,
+        "body": row.body,
+    }
+
+
+def person(known: Known) -> View:
+    return {
+        "name": known.person.name,
+        "role": known.person.role.word,
+        "identities": list(known.identities),
+        "linked": known.linked,
+    }
+
+
+def room(entries: Sequence[Entry], *, busy: bool, approvals: Sequence[Approval], run_state: str | None) -> View:
+    """A conversation. `run` is the state of its newest run; `approvals` are the questions that wait in it."""
+    return {
+        "entries": [render.entry(entry) for entry in entries],
+        "busy": busy,
+        "approvals": [approval(row) for row in approvals],
+        "run": run_state,
+    }
+
+
+def at(moment: datetime | None) -> str | None:
+    return moment.isoformat(timespec="seconds") if moment else None
