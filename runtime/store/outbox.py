@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Integer, bindparam, func, select, update
@@ -71,7 +71,7 @@ PART_COLUMNS = (
 PARTS_OF = select(*PART_COLUMNS).where(parts.c.delivery_id == bindparam("d")).order_by(parts.c.ordinal)
 RECEIPT_OF = select(parts.c.receipt).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == 1)
 ABANDONED = (
-    select(parts.c.delivery_id, parts.c.ordinal)
+    select(parts.c.delivery_id, parts.c.ordinal, parts.c.marked_at)
     .join(deliveries, deliveries.c.id == parts.c.delivery_id)
     .where(
         is_word(parts.c.state, "marked"),
@@ -196,14 +196,16 @@ def enqueue(new: NewDelivery, now: datetime) -> Op[bool]:
     return bool(rows)
 
 
-def adopt(duty: Duty, channel: str, account: str, now: datetime) -> Op[bool]:
+def adopt(duty: Duty, channel: str, account: str, look_after: timedelta) -> Op[bool]:
     if not (yield from held(duty)):
         return False
-    for delivery, ordinal in (yield ABANDONED, {"c": channel, "a": account}):
+    for delivery, ordinal, marked_at in (yield ABANDONED, {"c": channel, "a": account}):
+        at = moment(marked_at) + look_after
         yield from _move_part(
             DeliveryId(delivery), ordinal, PartEvent.DOUBT, "its courier ended between sending and checkpoint"
         )
-        yield WAIT_UNTIL, {"d": delivery, "at": micros(now), "why": "being looked for"}
+        yield WAIT_UNTIL, {"d": delivery, "at": micros(at), "why": "being looked for"}
+        yield GOES_FIRST, {"d": delivery}
     return True
 
 
@@ -332,6 +334,8 @@ def change(
     yield from _move_part(delivery, ordinal, event, why, looked=looked)
     if event is PartEvent.PLAIN:
         yield USE_PLAIN, {"d": delivery, "n": ordinal}
+    if event is PartEvent.DOUBT:
+        yield GOES_FIRST, {"d": delivery}
     if event is PartEvent.REPEAT:
         yield REPEAT_MARK, {"d": delivery, "n": ordinal}
     if at is not None:
@@ -379,9 +383,8 @@ class OutboxStore(Base):
     async def open_deliveries(self, address: Address, *, limit: int = 20) -> list[OpenDelivery]:
         return await self._driver.read(lambda: open_at(address, limit))
 
-    async def adopt(self, duty: Duty, channel: str, account: str) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: adopt(duty, channel, account, now))
+    async def adopt(self, duty: Duty, channel: str, account: str, look_after: timedelta) -> bool:
+        return await self._driver.write(lambda: adopt(duty, channel, account, look_after))
 
     async def render(self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool) -> bool:
         now = self.now()

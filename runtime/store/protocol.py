@@ -266,7 +266,7 @@ class OpenPart:
 
 @dataclass(frozen=True, slots=True)
 class OpenDelivery:
-    """A delivery that is not settled. `rank` 0: some part is on screen, so the rest goes first.
+    """A delivery that is not settled. `rank` 0: some part is or may be on screen, so this one goes on first.
 
     `edit_of` is the receipt of the message this one replaces, None when there is none (yet).
     """
@@ -301,8 +301,8 @@ class Outbox(Protocol):
     async def open_deliveries(self, address: Address, *, limit: int = 20) -> list[OpenDelivery]:
         """Unsettled deliveries of one address by rank, then age. Later ones of one origin stay behind earlier ones."""
 
-    async def adopt(self, duty: Duty, channel: str, account: str) -> bool:
-        """After taking the duty: parts whose marker has no outcome are unsettled from now on."""
+    async def adopt(self, duty: Duty, channel: str, account: str, look_after: timedelta) -> bool:
+        """After taking the duty: parts whose marker has no outcome are unsettled; looked for `look_after` the marker."""
 
     async def render(self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool) -> bool:
         """Store the parts of a queued delivery and, if `mark`, the marker of the first."""
