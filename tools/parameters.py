@@ -1,0 +1,137 @@
+"""A tool's parameters: the JSON schema the model sees, and the check of what it gave, both from the type hints."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from runtime.contract import Json, ToolContext
+
+# Strict, so that "3" is not silently an integer: the model is told and writes what it meant.
+STRICT = ConfigDict(strict=True)
+
+WORDS: Mapping[str, str] = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+    "object": "an object",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument the model may give. A parameter with a default need not be given."""
+
+    name: str
+    schema: Mapping[str, Json]
+    required: bool
+    adapter: TypeAdapter[Any]
+
+
+def parameters_of(function: Callable[..., object]) -> tuple[tuple[Parameter, ...], str | None]:
+    """What the model may give `function`, and the name of the parameter that takes the ToolContext, if there is one.
+
+    Errors: TypeError for a function that no model could call: a parameter without a type, `*args`, `**kwargs`.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    given: list[Parameter] = []
+    context: str | None = None
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY) or name not in hints:
+            raise TypeError(
+                f"{function.__qualname__}: parameter {name!r} needs a name, a type and to be a single value"
+            )
+        if hints[name] is ToolContext:
+            context = name
+        else:
+            given.append(_parameter(parameter, hints[name]))
+    return tuple(given), context
+
+
+def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:
+    adapter: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
+    schema = dict(adapter.json_schema())
+    if notes := [note for note in getattr(hint, "__metadata__", ()) if isinstance(note, str)]:
+        schema["description"] = " ".join(notes)
+    required = parameter.default is parameter.empty
+    if not required:
+        schema["default"] = parameter.default
+    return Parameter(parameter.name, schema, required, adapter)
+
+
+def schema_of(parameters: tuple[Parameter, ...]) -> dict[str, Json]:
+    """The JSON schema of the whole argument object."""
+    return {
+        "type": "object",
+        "properties": {parameter.name: dict(parameter.schema) for parameter in parameters},
+        "required": [parameter.name for parameter in parameters if parameter.required],
+        "additionalProperties": False,
+    }
+
+
+def faults(parameters: tuple[Parameter, ...], arguments: Mapping[str, Json]) -> Iterator[str]:
+    """A sentence for each thing wrong with `arguments`, which the model can act on; values are never repeated."""
+    known = {parameter.name: parameter for parameter in parameters}
+    for name in arguments:
+        if name not in known:
+            yield f"There is no argument {name[:60]!r}; the arguments are {_listed(list(known))}."
+    for name, parameter in known.items():
+        if name in arguments:
+            yield from _type_faults(parameter, arguments[name])
+        elif parameter.required:
+            yield f"The argument {name!r} is missing; give {expected(parameter.schema)}."
+
+
+def _type_faults(parameter: Parameter, value: Json) -> Iterator[str]:
+    try:
+        parameter.adapter.validate_python(value)
+    except ValidationError:
+        yield f"The argument {parameter.name!r} must be {expected(parameter.schema)}; you gave {shape(value)}."
+
+
+def expected(schema: Mapping[str, Json]) -> str:
+    """What a JSON schema asks for, in words."""
+    match schema:
+        case {"enum": [*values]}:
+            return f"one of {_listed(values)}"
+        case {"const": value}:
+            return repr(value)
+        case {"anyOf": [*options]}:
+            return " or ".join(expected(option) for option in options)
+        case {"type": "array", "items": items} if items:
+            return f"a list in which each item is {expected(items)}"
+        case {"type": "array"}:
+            return "a list"
+        case _:
+            return WORDS.get(schema.get("type", ""), "a value that the schema allows")
+
+
+def shape(value: Json) -> str:
+    """What a JSON value is, without saying what it contains: it may be long, or secret."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case int():
+            return "an integer"
+        case float():
+            return "a number"
+        case str():
+            return f"a string of {len(value)} characters"
+        case list() if kinds := sorted({shape(item) for item in value if not isinstance(item, str | list | dict)}):
+            return f"a list of {len(value)} with {_listed(kinds, quote=False)} in it"
+        case list():
+            return f"a list of {len(value)}"
+        case _:
+            return "an object"
+
+
+def _listed(values: list[Any], *, quote: bool = True) -> str:
+    return ", ".join(repr(value) if quote else str(value) for value in values) or "none"
