@@ -1,1 +1,1 @@
-"""What the agent may call."""
+"""What the agent may call: one module a family, `catalogue` for the list."""

@@ -1,0 +1,134 @@
+"""Paths inside a session's workspace, opened so that nothing outside it is ever reached.
+
+A check followed by an open can be raced by a shell that swaps a folder for a link in between. So no path is resolved
+at all: each component is opened from the descriptor of the one before it, and O_NOFOLLOW makes the kernel refuse a
+link in the very call that opens it. Links are refused also where they stay inside: a rule without exceptions.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from runtime.errors import ToolFailed
+
+# O_NONBLOCK: opening a FIFO that a command left behind must not wait for a writer.
+FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def parts_of(path: str) -> tuple[str, ...]:
+    """The names that lead from the workspace to `path`; none for the workspace itself.
+
+    Errors: ToolFailed when the path leaves the workspace or no file could have that name.
+    """
+    if path.startswith("/"):
+        raise ToolFailed(
+            f"{named(path)} is outside the workspace. Write paths relative to it, such as 'notes/todo.md'."
+        )
+    parts = tuple(part for part in path.split("/") if part not in ("", "."))
+    if ".." in parts:
+        raise ToolFailed(f"{named(path)} is refused: '..' could lead outside the workspace.")
+    try:
+        if b"\0" not in path.encode():
+            return parts
+    except UnicodeEncodeError:  # half a surrogate pair, which JSON can express and UTF-8 cannot
+        pass
+    raise ToolFailed("That path is not valid text, so no file can have that name.")
+
+
+def named(path: str) -> str:
+    """`path` as a sentence shows it: quoted, on one line, not endless."""
+    return repr(path if len(path) <= 200 else path[:199] + "…")
+
+
+@contextmanager
+def opened(workspace: Path, path: str) -> Iterator[int]:
+    """A descriptor of the file or folder at `path`, for reading. Errors: ToolFailed says what stands in the way."""
+    with ExitStack() as stack:
+        *folders, last = parts_of(path) or (".",)
+        parent = _descend(stack, workspace, folders, path)
+        with told(path, parent, last):
+            descriptor = os.open(last, FILE_FLAGS, dir_fd=parent)
+        stack.callback(os.close, descriptor)
+        yield descriptor
+
+
+@contextmanager
+def opened_parent(workspace: Path, path: str) -> Iterator[tuple[int, str]]:
+    """A descriptor of the folder that holds `path`, made where missing, and the name of `path` in it."""
+    parts = parts_of(path)
+    if not parts or path.endswith("/"):
+        raise ToolFailed(f"{named(path)} names a folder; give the path of a file.")
+    with ExitStack() as stack:
+        yield _descend(stack, workspace, parts[:-1], path, make=True), parts[-1]
+
+
+def _descend(
+    stack: ExitStack, workspace: Path, folders: list[str] | tuple[str, ...], path: str, *, make: bool = False
+) -> int:
+    root = here = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    stack.callback(os.close, here)
+    for name in folders:
+        with told(path, here, name):
+            made = make and _make(name, here)
+            inner = os.open(name, FOLDER_FLAGS, dir_fd=here)
+        stack.callback(os.close, inner)
+        if made:
+            own_like(inner, root)
+        here = inner
+    return here
+
+
+def _make(name: str, parent: int) -> bool:
+    with suppress(FileExistsError):
+        os.mkdir(name, 0o755, dir_fd=parent)
+        return True
+    return False
+
+
+@contextmanager
+def told(path: str, parent: int, name: str) -> Iterator[None]:
+    """Turn an OSError about `name` in `parent` into a sentence about `path` for the model."""
+    try:
+        yield
+    except OSError as error:
+        raise ToolFailed(_sentence(error, path, parent, name)) from error
+
+
+def _sentence(error: OSError, path: str, parent: int, name: str) -> str:
+    where = named(path)
+    match error.errno:
+        case errno.ENOENT:
+            return f"There is no {where} in the workspace."
+        case errno.ELOOP | errno.ENOTDIR if _is_link(parent, name):
+            return f"{where} goes through the symbolic link {named(name)}, and links are not followed."
+        case errno.ENOTDIR:
+            return f"{where} cannot exist: {named(name)} is not a folder."
+        case errno.ENXIO:
+            return f"{where} is not a regular file."
+        case _:
+            return f"{where} cannot be used: {error.strerror}."
+
+
+def _is_link(parent: int, name: str) -> bool:
+    with suppress(OSError):
+        return stat.S_ISLNK(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
+    return False
+
+
+def own(target: int | Path, uid: int) -> None:
+    """Give a file or folder (never what a link points to) to the user as whom tools run; only root can, or needs to."""
+    if os.geteuid() == 0:
+        os.chown(target, uid, uid, follow_symlinks=isinstance(target, int))
+
+
+def own_like(descriptor: int, folder: int) -> None:
+    """Give `descriptor` to the owner of `folder`, so that a command may change what the agent wrote."""
+    if os.geteuid() == 0:
+        owner = os.fstat(folder)
+        os.fchown(descriptor, owner.st_uid, owner.st_gid)
