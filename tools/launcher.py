@@ -1,0 +1,122 @@
+"""Takes limits on, steps down from root and becomes another program; run as a program of its own by `sandbox`.
+
+It stands between us and the sandbox because these steps belong after the fork and before the exec, where code in a
+threaded server must not run, and because the user it steps down to may reach neither this interpreter nor the
+bubblewrap beside it: both are already open by then. Imports the standard library only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+from typing import Final, TypedDict
+
+FAILED: Final = 125  # exit code: nothing was run
+FIRST_FILE: Final = 10  # the descriptors of Order.files count from here
+VIEW: Final = "/tmp"  # noqa: S108 - a place every system has; hidden in our own namespace only, and fresh each time
+WORKSPACE: Final = f"{VIEW}/workspace"
+
+CLONE_NEWNS: Final = 0x20000  # <linux/sched.h>
+MS_BIND: Final = 0x1000  # <linux/mount.h>
+MS_REC: Final = 0x4000
+MS_SLAVE: Final = 0x80000
+PR_SET_PDEATHSIG: Final = 1  # <linux/prctl.h>
+
+
+class Order(TypedDict):
+    """What to become. The working folder at start is the workspace.
+
+    `limits` are by name (`AS`, `CPU`, …). `uid` is who to step down to, or None to stay. `view` asks for a mount
+    namespace in which the workspace is at WORKSPACE and the files of `carry` (destination below VIEW: source) can be
+    read by everyone. `files` are texts to leave open for reading, from FIRST_FILE on.
+    """
+
+    argv: list[str]
+    env: dict[str, str]
+    limits: dict[str, int]
+    uid: int | None
+    view: bool
+    carry: dict[str, str]
+    files: list[str]
+
+
+def become(order: Order) -> None:
+    """Never returns. Errors: OSError says which step the system refused."""
+    for name, limit in order["limits"].items():
+        _limit(getattr(resource, f"RLIMIT_{name}"), limit)
+    if order["view"]:
+        _private_view(order["carry"])
+    if order["uid"] is not None:
+        _step_down(order["uid"])
+    if sys.platform == "linux":  # die with who started us, also when that one is killed
+        _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    for descriptor, text in enumerate(order["files"], start=FIRST_FILE):
+        _leave_open(descriptor, text)
+    os.umask(0o022)
+    # Python ignores these two, and an ignored signal stays ignored over exec: `yes | head` would complain.
+    for quiet in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(quiet, signal.SIG_DFL)
+    os.execve(order["argv"][0], order["argv"], order["env"])  # noqa: S606 - the shell is what we become
+
+
+def _limit(kind: int, limit: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    bound = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    # At its soft limit of processor time a process gets SIGXCPU, which names the reason; at the hard one SIGKILL.
+    grace = 1 if kind == resource.RLIMIT_CPU and bound != hard else 0
+    resource.setrlimit(kind, (bound, bound + grace))
+
+
+def _private_view(carry: dict[str, str]) -> None:
+    # Read before the mount below hides where they may be.
+    contents = {destination: _read(source) for destination, source in carry.items()}
+    _call("unshare", CLONE_NEWNS)
+    _call("mount", None, b"/", None, MS_REC | MS_SLAVE, None)  # nothing we mount is seen outside
+    _call("mount", b"none", VIEW.encode(), b"tmpfs", 0, b"mode=755")
+    for destination, content in contents.items():
+        os.makedirs(os.path.dirname(destination), exist_ok=True)  # noqa: PTH103, PTH120 - pathlib would cost the start
+        with open(destination, "wb") as file:  # noqa: PTH123
+            file.write(content)
+            os.fchmod(file.fileno(), 0o755)
+    os.mkdir(WORKSPACE)  # noqa: PTH102
+    _call("mount", b".", WORKSPACE.encode(), None, MS_BIND, None)
+    os.chdir(WORKSPACE)
+
+
+def _read(source: str) -> bytes:
+    with open(source, "rb") as file:  # noqa: PTH123
+        return file.read()
+
+
+def _step_down(uid: int) -> None:
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def _leave_open(descriptor: int, text: str) -> None:
+    memory = os.memfd_create("file")
+    os.write(memory, text.encode())
+    os.lseek(memory, 0, os.SEEK_SET)
+    os.dup2(memory, descriptor, inheritable=True)
+    os.close(memory)
+
+
+def _call(name: str, *arguments: object) -> None:
+    """Call a function of the C library that Python lacks."""
+    library = ctypes.CDLL(None, use_errno=True)
+    if getattr(library, name)(*arguments) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+if __name__ == "__main__":
+    try:
+        become(json.loads(sys.argv[1]))
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"sandbox: {error}\n")
+        sys.exit(FAILED)
