@@ -257,11 +257,11 @@ class OpenPart:
     state: PartState
     body: str
     fallback: str | None
-    attempts: int
-    marked_at: datetime | None
-    looks: int
-    receipt: Receipt | None
-    repeat_mark: bool
+    attempts: int = 0
+    marked_at: datetime | None = None
+    looks: int = 0
+    receipt: Receipt | None = None
+    repeat_mark: bool = False
 
 
 @dataclass(frozen=True, slots=True)

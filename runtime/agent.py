@@ -1,0 +1,412 @@
+"""The agent's loop: one run, a committed step after another, until it is answered, parked or no longer ours."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final, TypeVar
+
+import structlog
+
+from runtime import cards
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    ApprovalKind,
+    Call,
+    Content,
+    DeliveryId,
+    Effect,
+    Json,
+    Kind,
+    Model,
+    ModelReply,
+    ModelRequest,
+    NewId,
+    Now,
+    Probe,
+    Progress,
+    Resting,
+    RunId,
+    Speaking,
+    Thinking,
+    Tool,
+    ToolContext,
+    Turn,
+    Working,
+    Workspaces,
+    no_probe,
+)
+from runtime.errors import ModelFailed, ToolError
+from runtime.output import bound
+from runtime.policy import Ask, Policy, Ruling
+from runtime.runs import RunState, StepState
+from runtime.store.common import digest
+from runtime.store.protocol import Claim, Lanes, NewDelivery, NewStep, Question, Released, ToolStep
+from runtime.transcript import repair
+
+T = TypeVar("T")
+log = structlog.get_logger("agent")
+
+STOPPED: Final = "Stopped."
+NOTHING: Final = "The model answered nothing. Please ask again, perhaps in other words."
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one run."""
+
+    iterations: int = 25
+    approval_time: timedelta = timedelta(hours=12)
+    model_time: timedelta = timedelta(minutes=5)
+
+
+class Dropped(Exception):
+    """The lane is no longer ours: whoever owns it now goes on, and we say nothing more."""
+
+
+class Ended(Exception):
+    """A person asked that this run ends."""
+
+
+@dataclass(slots=True)
+class Cursor:
+    """Where a run stands: its claim, how many model calls it made, and the number of its next step.
+
+    `stopped` is set when a person ends it; `cuts` are the waits that end with it at once.
+    """
+
+    claim: Claim
+    iterations: int
+    next_step: int
+    stopped: bool = False
+    cuts: set[asyncio.Timeout] = field(default_factory=set)
+
+    @property
+    def address(self) -> Address:
+        return self.claim.address
+
+
+class Agent:
+    """Works on claimed runs. One object serves all of them; what a run needs is in its Cursor."""
+
+    def __init__(
+        self,
+        *,
+        store: Lanes,
+        model: Model,
+        tools: Mapping[str, Tool],
+        policy: Policy,
+        prompt: str,
+        limits: Limits,
+        workspaces: Workspaces,
+        lease_is_fresh: Callable[[], bool],
+        progress: Callable[[Address, Progress], None],
+        nudge: Callable[[Address], None],
+        now: Now,
+        new_id: NewId,
+        name: str = "main",
+        probe: Probe = no_probe,
+    ) -> None:
+        self._store = store
+        self._model = model
+        self._tools = tools
+        self._specs = [tool.spec for tool in tools.values()]
+        self._policy = policy
+        self._prompt = prompt
+        self._limits = limits
+        self._workspaces = workspaces
+        self._lease_is_fresh = lease_is_fresh
+        self._live: dict[RunId, Cursor] = {}
+        self._progress = progress
+        self._nudge = nudge
+        self._now = now
+        self._new_id = new_id
+        self._name = name
+        self._probe = probe
+
+    async def work(self, claim: Claim) -> bool:
+        """Carry a run as far as it goes; whether its lane has more to do.
+
+        Errors: StoreError when a step could not be recorded; the lane is then still ours and must be given back.
+        """
+        run = self._live[claim.run_id] = Cursor(claim, claim.iterations, claim.next_step)
+        try:
+            return (await self._until_end(run)).more
+        except Dropped:
+            log.info("run dropped", run=claim.run_id, reason="its lane has another owner")
+            return False
+        finally:
+            del self._live[claim.run_id]
+            self._progress(run.address, Resting())
+
+    async def fail(self, claim: Claim, text: str) -> bool:
+        """End a run that cannot go on with words to the person; whether its lane has more to do."""
+        run = Cursor(claim, claim.iterations, claim.next_step)
+        try:
+            return (await self._finish(run, None, RunState.FAILED, text)).more
+        except Dropped:
+            return False
+
+    def stop(self, run_id: RunId) -> None:
+        """A person ends this run: a model call or a read is cut at once, a tool with effects ends first."""
+        run = self._live.get(run_id)
+        if run is None:
+            return  # another node works on it; that one sees the mark with its next step
+        run.stopped = True
+        for cut in run.cuts:
+            cut.reschedule(0)  # a moment long past: it expires now
+
+    # ------------------------------------------------------------------------------------------------- the loop
+
+    async def _until_end(self, run: Cursor) -> Released:
+        try:
+            if released := await self._pick_up(run):
+                return released
+            while run.iterations < self._limits.iterations:
+                reply = await self._ask_model(run)
+                if not reply.calls:
+                    return await self._finish(run, reply, RunState.DONE, reply.text)
+                if released := await self._act(run, reply):
+                    return released
+            return await self._finish(run, None, RunState.FAILED, self._too_long())
+        except ModelFailed as error:
+            log.warning("model failed", run=run.claim.run_id, reason=str(error), detail=error.detail)
+            return await self._finish(run, None, RunState.FAILED, str(error))
+        except Ended:
+            return await self._finish(run, None, RunState.STOPPED, STOPPED)
+
+    async def _pick_up(self, run: Cursor) -> Released | None:
+        """What an earlier owner left open, in order, up to the first call whose outcome only a person can tell."""
+        self._obey(run, run.claim.stop)
+        doubted = next((i for i, step in enumerate(run.claim.steps) if self._in_doubt(step)), None)
+        before = run.claim.steps if doubted is None else run.claim.steps[:doubted]
+        await self._attempt_all(run, [step for step in before if step.state is not StepState.ASKED])
+        asked = [step for step in run.claim.steps if step.state is StepState.ASKED]
+        if doubted is not None:
+            asked.append(run.claim.steps[doubted])
+        if asked:
+            return await self._park(run, asked)
+        if run.claim.overtaken:
+            self._own(await self._store.note(run.claim.lane, run.claim.run_id, overtaken_note()))
+        return None
+
+    async def _ask_model(self, run: Cursor) -> ModelReply:
+        self._progress(run.address, Thinking())
+        turns = repair(await self._store.turns(run.claim.lane.session))
+        reply = await self._unless_stopped(run, self._reply(run, turns))
+        self._probe("model-answered")
+        if not reply.calls and not reply.text.strip():
+            raise ModelFailed(NOTHING)
+        return reply
+
+    async def _reply(self, run: Cursor, turns: Sequence[Turn]) -> ModelReply:
+        request = ModelRequest(self._prompt, turns, self._specs)
+        try:
+            async with asyncio.timeout(self._limits.model_time.total_seconds()):
+                return await self._model.reply(request, lambda text: self._progress(run.address, Speaking(text)))
+        except TimeoutError:
+            raise ModelFailed(f"The model gave no answer within {self._limits.model_time}.") from None
+
+    async def _act(self, run: Cursor, reply: ModelReply) -> Released | None:
+        """One model turn with calls: recorded, then those allowed run, then those asked go up together."""
+        lane, number = run.claim.lane, run.next_step
+        sorted_calls = [self._sort(run, call) for call in reply.calls]
+        recorded = await self._store.record_model(lane, run.claim.run_id, number, reply, sorted_calls)
+        steps = self._own(recorded).steps
+        self._probe("step-recorded")
+        run.iterations, run.next_step = run.iterations + 1, number + len(reply.calls) + 1
+        self._obey(run, self._own(recorded).stop)
+        waiting = await self._attempt_all(run, [step for step in steps if step.state is StepState.OPEN])
+        if asked := [step for step in steps if step.state is StepState.ASKED]:
+            return await self._park(run, asked)
+        if waiting or self._own(recorded).waiting:
+            self._own(await self._store.steer(lane, run.claim.run_id))
+        return None
+
+    # ------------------------------------------------------------------------------------------------ the tools
+
+    def _sort(self, run: Cursor, call: Call) -> NewStep:
+        """Open, asked, or done at once with the reason why it does not run."""
+        hashed = digest(call.arguments)
+        tool = self._tools.get(call.tool)
+        if tool is None:
+            known = ", ".join(sorted(self._tools))
+            return NewStep(
+                call, Effect.READ, hashed, StepState.DONE, f"Error: there is no tool {call.tool!r}; there are {known}."
+            )
+        effect = tool.spec.effect
+        arguments = parsed(call.arguments)
+        if isinstance(arguments, str):
+            return NewStep(call, effect, hashed, StepState.DONE, f"Error: {arguments}")
+        ask = Ask(call.tool, effect, arguments, self._name, run.address, run.claim.requester)
+        match self._policy.ruling(ask):
+            case Ruling.ALLOW:
+                return NewStep(call, effect, hashed, StepState.OPEN)
+            case Ruling.ASK:
+                return NewStep(call, effect, hashed, StepState.ASKED, "", tool.caution())
+            case Ruling.DENY:
+                return NewStep(
+                    call, effect, hashed, StepState.DONE, "Not run: the policy of this place does not allow it."
+                )
+
+    async def _attempt_all(self, run: Cursor, steps: Sequence[ToolStep]) -> int:
+        """Calls in order, neighbours that only read side by side; how many signals wait by now."""
+        waiting = 0
+        for group in side_by_side(steps, self._repeatable):
+            waiting = max(await together([self._attempt(run, step) for step in group]))
+        return waiting
+
+    async def _attempt(self, run: Cursor, step: ToolStep) -> int:
+        lane, run_id = run.claim.lane, run.claim.run_id
+        if not self._lease_is_fresh():
+            raise Dropped
+        marked = self._own(await self._store.mark_tool(lane, run_id, step.number))
+        self._probe("tool-marked")
+        self._obey(run, marked.stop)
+        self._progress(run.address, Working(step.call.tool, step.call.arguments))
+        result = await self._call(run, step)
+        self._probe("tool-finished")
+        self._progress(run.address, Working(step.call.tool, step.call.arguments, ended=True))
+        recorded = self._own(await self._store.finish_tool(lane, run_id, step.number, result))
+        self._obey(run, recorded.stop)
+        return recorded.waiting
+
+    async def _call(self, run: Cursor, step: ToolStep) -> str:
+        """Run one tool: its result, or its failure in words for the model. Only a read is cut by a stop."""
+        tool = self._tools.get(step.call.tool)
+        if tool is None:
+            return f"Error: there is no tool {step.call.tool!r} any more."
+        arguments = parsed(step.call.arguments)
+        if isinstance(arguments, str):
+            return f"Error: {arguments}"
+        folder = self._workspaces.folder(run.address)
+        context = ToolContext(folder, run.claim.lane.session, run.claim.run_id, step.call.id)
+        work = self._guarded(tool, arguments, context)
+        text = await (self._unless_stopped(run, work) if self._repeatable(step) else work)
+        return bound(text, tool.spec.output_bound)
+
+    async def _guarded(self, tool: Tool, arguments: Mapping[str, Json], context: ToolContext) -> str:
+        limit = tool.spec.timeout
+        try:
+            async with asyncio.timeout(limit.total_seconds()):
+                return await tool.call(arguments, context)
+        except ToolError as error:
+            return f"Error: {error}"
+        except TimeoutError:
+            return f"Error: {tool.spec.name} did not end within {limit.total_seconds():g} seconds and was stopped."
+        except Exception as error:
+            # A tool's bug must not end the run: the model and the log are told.
+            log.exception("tool broke", tool=tool.spec.name, run=context.run_id)
+            return f"Error: {tool.spec.name} failed unexpectedly ({type(error).__name__})."
+
+    def _repeatable(self, step: ToolStep) -> bool:
+        tool = self._tools.get(step.call.tool)
+        return tool.spec.repeatable if tool else step.effect is Effect.READ
+
+    def _in_doubt(self, step: ToolStep) -> bool:
+        return step.state is StepState.MARKED and not self._repeatable(step)
+
+    # ------------------------------------------------------------------------------------------------ the endings
+
+    async def _park(self, run: Cursor, asked: Sequence[ToolStep]) -> Released:
+        questions = [self._question(run, step) for step in asked]
+        released = self._own(await self._store.park(run.claim.lane, run.claim.run_id, questions))
+        self._probe("approval-stored")
+        self._nudge(run.address)
+        return released
+
+    def _question(self, run: Cursor, step: ToolStep) -> Question:
+        kind = ApprovalKind.OUTCOME if step.state is StepState.MARKED else ApprovalKind.CALL
+        approval = ApprovalId(self._new_id())
+        content = cards.question(approval, kind, step.call.tool, step.call.arguments, step.caution)
+        card = NewDelivery(DeliveryId(self._new_id()), f"approval:{approval}", 0, Kind.APPROVAL, run.address, content)
+        expires = self._now() + self._limits.approval_time
+        return Question(approval, kind, step.number, expires, self._policy.version, step.caution, card)
+
+    async def _finish(self, run: Cursor, reply: ModelReply | None, state: RunState, text: str) -> Released:
+        origin = f"run:{run.claim.run_id}"
+        final = NewDelivery(DeliveryId(self._new_id()), origin, 0, Kind.FINAL, run.address, Content(text))
+        lane, run_id = run.claim.lane, run.claim.run_id
+        finished = await self._store.finish(lane, run_id, run.next_step, reply, state, text, [final])
+        released = self._own(finished)
+        self._probe("delivery-stored")
+        self._nudge(run.address)
+        return released
+
+    def _too_long(self) -> str:
+        return (
+            f"I stopped after {self._limits.iterations} steps without coming to an end. What was done so far stands "
+            "above; tell me to go on, or ask for less at once."
+        )
+
+    # ----------------------------------------------------------------------------------------- stop and ownership
+
+    def _own(self, written: T | None) -> T:
+        """The outcome of an owner's write. Errors: Dropped when its fence was refused."""
+        if written is None:
+            raise Dropped
+        return written
+
+    def _obey(self, run: Cursor, stop: bool) -> None:
+        if stop or run.stopped:
+            raise Ended
+
+    async def _unless_stopped(self, run: Cursor, work: Awaitable[T]) -> T:
+        """The outcome of `work`, which is cancelled at once when a person stops the run. Errors: Ended."""
+        cut = asyncio.timeout(None)
+        try:
+            async with cut:
+                run.cuts.add(cut)
+                return await work
+        except TimeoutError:
+            if cut.expired():
+                raise Ended from None
+            raise
+        finally:
+            run.cuts.discard(cut)
+
+
+async def together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """The outcomes of all, which run side by side. Errors: the first failure, after the others were cancelled."""
+    if len(works) == 1:
+        return [await works[0]]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work) for work in works]
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
+def parsed(arguments: str) -> Mapping[str, Json] | str:
+    """The arguments of a call, or what is wrong with them in words for the model."""
+    try:
+        values = json.loads(arguments or "{}")
+    except ValueError as error:
+        return f"the arguments are not valid JSON ({error}); send one JSON object."
+    if not isinstance(values, dict):
+        return f"the arguments are a JSON {type(values).__name__}; send one JSON object."
+    return values
+
+
+def side_by_side(steps: Sequence[ToolStep], repeatable: Callable[[ToolStep], bool]) -> list[list[ToolStep]]:
+    """Steps in order, cut into groups that may run at once: neighbours that only read; any other alone."""
+    groups: list[list[ToolStep]] = []
+    for step in steps:
+        if groups and repeatable(step) and repeatable(groups[-1][-1]):
+            groups[-1].append(step)
+        else:
+            groups.append([step])
+    return groups
+
+
+def overtaken_note() -> str:
+    """Said to the model when others spoke while the run waited, since a history must not end with its own words."""
+    return (
+        "[from Signalbox] The calls that were waiting have been decided; their results stand above, where they were "
+        "called. Go on with the request they belong to."
+    )

@@ -1,0 +1,62 @@
+"""Wake-ups inside one process. They may be lost without harm: whoever listens also looks now and then by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from weakref import WeakSet
+
+
+class Ear:
+    """One listener: topics that rang since it last looked, each once, in the order of their first ring."""
+
+    def __init__(self) -> None:
+        self._heard: dict[str, None] = {}
+        self._event = asyncio.Event()
+
+    def hear(self, topic: str) -> None:
+        self._heard[topic] = None
+        self._event.set()
+
+    def __aiter__(self) -> Ear:
+        return self
+
+    async def __anext__(self) -> str:
+        await self._event.wait()
+        topic = next(iter(self._heard))
+        del self._heard[topic]
+        if not self._heard:
+            self._event.clear()
+        return topic
+
+    async def within(self, seconds: float) -> bool:
+        """Wait for a ring, at most `seconds`; all that rang counts as heard. Whether anything did."""
+        try:
+            async with asyncio.timeout(max(seconds, 0)):
+                await self._event.wait()
+        except TimeoutError:
+            return False
+        self._heard.clear()
+        self._event.clear()
+        return True
+
+
+class LocalBell:
+    """Implements `contract.Bell`. A listener is forgotten when nobody holds it any more."""
+
+    def __init__(self) -> None:
+        self._ears: dict[str, WeakSet[Ear]] = {}
+
+    def ring(self, topic: str) -> None:
+        ears = self._ears.get(topic)
+        if ears is None:
+            return
+        for ear in list(ears):
+            ear.hear(topic)
+        if not ears:
+            del self._ears[topic]
+
+    def listen(self, *topics: str) -> Ear:
+        ear = Ear()
+        for topic in topics:
+            self._ears.setdefault(topic, WeakSet()).add(ear)
+        return ear

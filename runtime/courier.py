@@ -1,0 +1,400 @@
+"""The courier of one account: shows what the outbox holds, each part exactly once while the platform lets us look.
+
+    PENDING -mark-> MARKED -show-> SHOWN
+                      |  certainly not shown: back to PENDING, later
+                      |  perhaps shown: UNSETTLED -look-> SHOWN | two empty looks: PENDING | cannot tell: policy
+                      |  refused: its plain twin, else DEAD
+
+A room is served by one task at a time, so its order holds and nothing else goes there while a part is unsettled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final, TypeVar
+
+import structlog
+
+from runtime.contract import (
+    Address,
+    Attempt,
+    Capability,
+    ChannelAdapter,
+    Look,
+    Now,
+    Part,
+    Probe,
+    Receipt,
+    Shown,
+    Wire,
+    no_probe,
+)
+from runtime.deliveries import PartState
+from runtime.errors import Rejected, Retryable, StoreError, Uncertain
+from runtime.store.protocol import Duty, OpenDelivery, OpenPart, Outbox
+
+T = TypeVar("T")
+log = structlog.get_logger("courier")
+
+POLL: Final = timedelta(seconds=1)
+"""How often to look without a nudge: another node may have put something into the outbox."""
+LOOKS: Final = 2
+"""Empty looks before a part counts as absent, since a platform may apply a request late."""
+PATIENCE: Final = timedelta(seconds=1)
+
+
+class Unknown(StrEnum):
+    """What happens to a part of which nobody can tell whether it is on screen."""
+
+    REPEAT = "repeat"  # once more, with a visible mark
+    HOLD = "hold"  # until a person says
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Waits of the courier; `settle_first` and `settle_second` count from the marker."""
+
+    unknown: Unknown = Unknown.REPEAT
+    settle_first: timedelta = timedelta(seconds=10)
+    settle_second: timedelta = timedelta(seconds=25)
+    backoff_first: timedelta = timedelta(seconds=1)
+    backoff_most: timedelta = timedelta(seconds=60)
+    send_timeout: timedelta = timedelta(seconds=30)
+
+    def backoff(self, attempts: int, chance: float) -> timedelta:
+        """The wait after the `attempts`-th failure: it doubles, and `chance` in [0, 1) spreads it by a quarter."""
+        grown = self.backoff_first * 2 ** min(max(attempts - 1, 0), 20)
+        spread: timedelta = min(grown, self.backoff_most) * (0.875 + chance / 4)
+        return spread
+
+
+class DutyLost(Exception):
+    """Another node is this account's courier now."""
+
+
+def choose(waiting: Sequence[OpenDelivery], now: datetime) -> OpenDelivery | datetime | None:
+    """Of a room's open deliveries the one to go on with, or when to look again, or None when there is none.
+
+    A delivery of which some part is or may be on screen has rank 0: it holds the room until it is settled.
+    """
+    if not waiting:
+        return None
+    first = min(waiting, key=lambda d: (d.rank, d.number))
+    if first.rank == 0:
+        return first if first.not_before <= now else first.not_before
+    due = [d for d in waiting if d.not_before <= now]
+    return min(due, key=lambda d: (d.rank, d.number)) if due else min(d.not_before for d in waiting)
+
+
+class Courier:
+    """Serves the rooms of one adapter while it holds the account's duty."""
+
+    def __init__(
+        self,
+        *,
+        outbox: Outbox,
+        adapter: ChannelAdapter,
+        take: Callable[[str], Awaitable[Duty | None]],
+        pace: Pace,
+        now: Now,
+        on_shown: Callable[[Address], None],
+        lease_is_fresh: Callable[[], bool] = lambda: True,
+        chance: Callable[[], float] = random.random,
+        width: int = 32,
+        probe: Probe = no_probe,
+    ) -> None:
+        self.adapter = adapter
+        self._outbox = outbox
+        self._take = take
+        self._pace = pace
+        self._now = now
+        self._on_shown = on_shown
+        self._lease_is_fresh = lease_is_fresh
+        self._chance = chance
+        self._width = asyncio.Semaphore(width)
+        self._probe = probe
+        self._wanted: set[Address] = set()
+        self._active: set[Address] = set()
+        self._later: dict[Address, datetime] = {}
+        self._wake = asyncio.Event()
+        self._calm = asyncio.Event()
+        self._calm.set()
+
+    @property
+    def role(self) -> str:
+        return f"courier:{self.adapter.channel}:{self.adapter.identity}"
+
+    def nudge(self, address: Address) -> None:
+        """Something is waiting for this room."""
+        self._wanted.add(address)
+        self._calm.clear()
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Take the duty, serve until it is lost, and again, until cancelled."""
+        while True:
+            duty = await self._duty()
+            if duty is None:
+                await asyncio.sleep(POLL.total_seconds())
+                continue
+            try:
+                await self._serve(duty)
+            except* DutyLost:
+                log.info("courier replaced", role=self.role)
+            self._active.clear()
+
+    async def drain(self) -> None:
+        """Show what may be shown now, then return: for tests that move the clock by hand."""
+        duty = await self._duty()
+        if duty is None:
+            return
+        for address in await self._outbox.open_rooms(self.adapter.channel, self.adapter.identity):
+            await self.serve_room(duty, address)
+
+    async def quiet(self) -> None:
+        """Wait until no room is being served and none is wanted: what still waits, waits for its time."""
+        await self._calm.wait()
+
+    # ---------------------------------------------------------------------------------------------------- rooms
+
+    async def _duty(self) -> Duty | None:
+        try:
+            duty = await self._take(self.role)
+            if duty and await self._outbox.adopt(
+                duty, self.adapter.channel, self.adapter.identity, self._pace.settle_first
+            ):
+                return duty
+        except StoreError as error:
+            log.warning("cannot take the courier's duty", role=self.role, reason=str(error))
+        return None
+
+    async def _serve(self, duty: Duty) -> None:
+        async with asyncio.TaskGroup() as group:
+            await self._scan()
+            while True:
+                for address in self._due_rooms():
+                    self._active.add(address)
+                    group.create_task(self._room(duty, address))
+                if not self._active and not self._wanted:
+                    self._calm.set()
+                await self._next()
+
+    def _due_rooms(self) -> list[Address]:
+        now = self._now()
+        self._wanted |= {address for address, at in self._later.items() if at <= now}
+        ready = [address for address in self._wanted if address not in self._active]
+        self._wanted.difference_update(ready)
+        for address in ready:
+            self._later.pop(address, None)
+        return ready
+
+    async def _next(self) -> None:
+        """Wait for a nudge or the next appointment; look at all rooms now and then."""
+        soonest = min((at - self._now() for at in self._later.values()), default=POLL)
+        try:
+            async with asyncio.timeout(min(max(soonest, timedelta()), POLL).total_seconds()):
+                await self._wake.wait()
+            self._wake.clear()
+        except TimeoutError:
+            if soonest >= POLL:
+                await self._scan()
+
+    async def _scan(self) -> None:
+        try:
+            rooms = await self._outbox.open_rooms(self.adapter.channel, self.adapter.identity)
+        except StoreError as error:
+            log.warning("cannot read the outbox", role=self.role, reason=str(error))
+            return
+        self._wanted |= {room for room in rooms if room not in self._later}
+
+    async def _room(self, duty: Duty, address: Address) -> None:
+        try:
+            async with self._width:
+                later = await self.serve_room(duty, address)
+        except StoreError as error:
+            log.warning("cannot serve the room", address=str(address), reason=str(error))
+            later = self._now() + PATIENCE
+        self._active.discard(address)
+        if later is not None:
+            self._later[address] = later
+        self._wake.set()
+
+    async def serve_room(self, duty: Duty, address: Address) -> datetime | None:
+        """Show what this room may be shown; when to come back, None when nothing is left."""
+        while self._lease_is_fresh():
+            match choose(await self._outbox.open_deliveries(address), self._now()):
+                case OpenDelivery() as delivery:
+                    await self._advance(duty, delivery)
+                case later:
+                    return later
+        return self._now() + PATIENCE
+
+    # --------------------------------------------------------------------------------------------------- a part
+
+    async def _advance(self, duty: Duty, open_: OpenDelivery) -> None:
+        part = next((part for part in open_.parts if part.state is not PartState.SHOWN), None)
+        if part is None:
+            await self._render(duty, open_)
+        elif part.state is PartState.UNSETTLED:
+            await self._settle(duty, open_, part)
+        elif part.state is PartState.MARKED:
+            await self._doubt(duty, open_, part, "its attempt left no outcome")
+        else:
+            self._held(await self._outbox.mark(duty, open_.delivery.id, part.ordinal))
+            await self._send(duty, open_, part)
+
+    async def _render(self, duty: Duty, open_: OpenDelivery) -> None:
+        try:
+            wires = self.adapter.render(open_.delivery)
+            first = wires[0]
+        except Exception as error:
+            # A bug of ours or a file that is gone: the payload is kept, and the operator sees it.
+            log.exception("cannot render", delivery=open_.delivery.id)
+            reason = f"cannot be rendered: {type(error).__name__}: {error}"
+            self._held(await self._outbox.give_up(duty, open_.delivery.id, None, reason))
+            return
+        if Capability.STORED in self.adapter.capabilities:
+            await self._show_stored(duty, open_, wires)
+        else:
+            self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=True))
+            await self._send(duty, open_, OpenPart(1, PartState.MARKED, first.body, first.fallback))
+
+    async def _show_stored(self, duty: Duty, open_: OpenDelivery, wires: Sequence[Wire]) -> None:
+        """On this channel our own commit is what people see."""
+        parts = [Part(open_.delivery.id, n, open_.delivery.address, wire.body) for n, wire in enumerate(wires, 1)]
+        receipts = [await self.adapter.show(part) for part in parts]
+        self._held(await self._outbox.render_shown(duty, open_.delivery.id, wires, receipts))
+        self._on_shown(open_.delivery.address)
+
+    async def _send(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:
+        """One attempt; its marker is committed."""
+        self._probe("part-marked")
+        delivery = open_.delivery
+        part = Part(delivery.id, known.ordinal, delivery.address, known.body, known.repeat_mark)
+        try:
+            async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
+                receipt = await self._put(open_, part)
+        except Retryable as error:
+            await self._again(duty, open_, known, str(error), error.retry_after)
+        except Rejected as error:
+            await self._refused(duty, open_, known, error)
+        except Exception as error:
+            # Uncertain, a time-out, or a bug in an adapter: in each case it may be on screen.
+            if not isinstance(error, (Uncertain, TimeoutError)):
+                log.exception("adapter broke", delivery=delivery.id)
+            await self._unclear(duty, open_, known, str(error) or type(error).__name__)
+        else:
+            self._probe("part-shown")
+            await self._checkpoint(duty, open_, known, receipt)
+
+    async def _checkpoint(self, duty: Duty, open_: OpenDelivery, known: OpenPart, receipt: Receipt) -> None:
+        await self._surely(lambda: self._outbox.checkpoint(duty, open_.delivery.id, known.ordinal, receipt))
+        self._probe("part-checkpointed")
+        self._on_shown(open_.delivery.address)
+
+    async def _again(
+        self, duty: Duty, open_: OpenDelivery, known: OpenPart, reason: str, wait: timedelta | None = None
+    ) -> None:
+        """Certainly not shown, or repeatable: later, and not before the platform's own wait is over."""
+        backoff = self._pace.backoff(known.attempts + 1, self._chance())
+        at = self._now() + max(backoff, wait or timedelta())
+        log.info("not shown yet", delivery=open_.delivery.id, part=known.ordinal, again_at=str(at), reason=reason)
+        await self._surely(lambda: self._outbox.retry(duty, open_.delivery.id, known.ordinal, at, reason))
+
+    async def _put(self, open_: OpenDelivery, part: Part) -> Receipt:
+        """Edit the message that this one replaces where the channel can, else show a new one."""
+        if self._is_edit(open_, part.ordinal) and open_.edit_of:
+            return await self.adapter.edit(open_.edit_of, part)
+        return await self.adapter.show(part)
+
+    def _is_edit(self, open_: OpenDelivery, ordinal: int) -> bool:
+        return ordinal == 1 and open_.edit_of is not None and Capability.EDIT in self.adapter.capabilities
+
+    async def _refused(self, duty: Duty, open_: OpenDelivery, known: OpenPart, error: Rejected) -> None:
+        delivery, ordinal, reason = open_.delivery.id, known.ordinal, str(error)
+        log.warning("refused by the platform", delivery=delivery, part=ordinal, reason=reason)
+        if error.form and known.fallback is not None:
+            await self._surely(lambda: self._outbox.plain(duty, delivery, ordinal))
+        else:
+            await self._surely(lambda: self._outbox.give_up(duty, delivery, ordinal, reason))
+
+    async def _unclear(self, duty: Duty, open_: OpenDelivery, known: OpenPart, reason: str) -> None:
+        """Perhaps shown. An edit is repeatable and just goes again; anything else must be looked for."""
+        if self._is_edit(open_, known.ordinal):
+            await self._again(duty, open_, known, reason)
+            return
+        delivery, ordinal = open_.delivery.id, known.ordinal
+        log.warning("perhaps shown", delivery=delivery, part=ordinal, reason=reason)
+        at = self._now() + self._pace.settle_first
+        await self._surely(lambda: self._outbox.doubt(duty, delivery, ordinal, at, reason))
+
+    async def _doubt(self, duty: Duty, open_: OpenDelivery, part: OpenPart, reason: str) -> None:
+        at = (part.marked_at or self._now()) + self._pace.settle_first
+        self._held(await self._outbox.doubt(duty, open_.delivery.id, part.ordinal, at, reason))
+
+    # -------------------------------------------------------------------------------------------------- settling
+
+    async def _settle(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:
+        """Look whether it is on screen."""
+        delivery = open_.delivery.id
+        part = Part(delivery, known.ordinal, open_.delivery.address, known.body, known.repeat_mark)
+        marked = known.marked_at or self._now()
+        if Capability.SETTLE not in self.adapter.capabilities:
+            await self._cannot_tell(duty, open_, known)
+            return
+        try:
+            async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
+                found = await self.adapter.settle(part, Attempt(known.attempts, marked))
+        except (Retryable, Uncertain, TimeoutError) as error:
+            wait = getattr(error, "retry_after", None) or self._pace.backoff(known.attempts, self._chance())
+            at = self._now() + wait
+            self._held(await self._outbox.look_again(duty, delivery, known.ordinal, at, counted=False))
+            return
+        match found:
+            case Shown(receipt):
+                await self._checkpoint(duty, open_, known, receipt)
+            case Look.ABSENT:
+                await self._absent(duty, open_, known, marked)
+            case Look.UNKNOWN:
+                await self._cannot_tell(duty, open_, known)
+
+    async def _absent(self, duty: Duty, open_: OpenDelivery, known: OpenPart, marked: datetime) -> None:
+        delivery = open_.delivery.id
+        if known.looks + 1 >= LOOKS:
+            self._held(await self._outbox.absent(duty, delivery, known.ordinal))
+        else:
+            at = max(marked + self._pace.settle_second, self._now() + self._pace.settle_first)
+            self._held(await self._outbox.look_again(duty, delivery, known.ordinal, at, counted=True))
+
+    async def _cannot_tell(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:
+        delivery, ordinal = open_.delivery.id, known.ordinal
+        if self._is_edit(open_, ordinal):
+            self._held(await self._outbox.absent(duty, delivery, ordinal))  # an edit may be made twice
+            return
+        log.warning("nobody can tell whether it was shown", delivery=delivery, part=ordinal, policy=self._pace.unknown)
+        match self._pace.unknown:
+            case Unknown.REPEAT:
+                self._held(await self._outbox.repeat(duty, delivery, ordinal))
+            case Unknown.HOLD:
+                reason = "nobody can tell whether it was shown"
+                self._held(await self._outbox.hold(duty, delivery, ordinal, reason))
+
+    # -------------------------------------------------------------------------------------------------- the store
+
+    def _held(self, written: bool) -> None:
+        if not written:
+            raise DutyLost
+
+    async def _surely(self, write: Callable[[], Awaitable[bool]]) -> None:
+        """Record an outcome that only we know, as often as it takes. Errors: DutyLost."""
+        while True:
+            try:
+                return self._held(await write())
+            except StoreError as error:
+                log.warning("an outcome is not recorded yet", role=self.role, reason=str(error))
+                await asyncio.sleep(PATIENCE.total_seconds())

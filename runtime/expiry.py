@@ -1,0 +1,35 @@
+"""Ends questions that nobody answered in time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+import structlog
+
+from runtime.errors import StoreError
+from runtime.store.protocol import Decided, Desk
+
+log = structlog.get_logger("expiry")
+
+EVERY: Final = timedelta(seconds=5)
+
+
+class Expiry:
+    """Looks for overdue approvals now and then; any number of nodes may."""
+
+    def __init__(self, *, desk: Desk, decided: Callable[[Decided], None], every: timedelta = EVERY) -> None:
+        self._desk = desk
+        self._decided = decided
+        self._every = every
+
+    async def run(self) -> None:
+        while True:
+            await asyncio.sleep(self._every.total_seconds())
+            try:
+                for decided in await self._desk.expire():
+                    self._decided(decided)
+            except StoreError as error:
+                log.warning("overdue questions are not ended yet", reason=str(error))

@@ -1,0 +1,58 @@
+"""The sink: every Signal of every channel comes through here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from runtime.contract import Address, Bell, Clicked, Outcome, Probe, RunId, Signal, Verdict, no_probe, room_topic
+from runtime.store.protocol import Decided, Gate, Intake, Taken
+
+LANES = "lanes"
+"""The Bell's topic for "a lane is ready"."""
+
+
+class Reception:
+    """Takes a Signal in, in one transaction, and then wakes whoever has work from it."""
+
+    def __init__(
+        self,
+        *,
+        store: Intake,
+        gate: Gate,
+        bell: Bell,
+        nudge: Callable[[Address], None],
+        stop: Callable[[RunId], None],
+        probe: Probe = no_probe,
+    ) -> None:
+        self._store = store
+        self._gate = gate
+        self._bell = bell
+        self._nudge = nudge
+        self._stop = stop
+        self._probe = probe
+
+    async def sink(self, signal: Signal) -> Verdict:
+        """Implements `contract.Sink`."""
+        taken = await self._store.accept(signal, self._gate)
+        if isinstance(signal.body, Clicked) and taken.verdict.outcome is Outcome.DECIDED:
+            self._probe("approval-decided")
+        self._probe("accepted")
+        self._wake(taken, signal.address)
+        return taken.verdict
+
+    def decided(self, decided: Decided) -> None:
+        """Wake whoever has work from a decision that no click made."""
+        if decided.lane_ready:
+            self._bell.ring(LANES)
+        for address in decided.deliveries:
+            self._nudge(address)
+
+    def _wake(self, taken: Taken, address: Address) -> None:
+        if taken.lane_ready:
+            self._bell.ring(LANES)
+        if taken.stop_run:
+            self._stop(taken.stop_run)
+        for room in taken.deliveries:
+            self._nudge(room)
+        if taken.verdict.outcome is not Outcome.DUPLICATE:
+            self._bell.ring(room_topic(address))

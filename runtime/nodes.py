@@ -1,0 +1,92 @@
+"""This process as a node: its lease, kept by a heartbeat, and the reaper of others whose lease ended."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+import structlog
+
+from runtime.contract import NodeId
+from runtime.errors import BotError, StoreError
+from runtime.store.protocol import Duty, Lease, Registry
+
+log = structlog.get_logger("node")
+
+SAFE: Final = 0.9
+"""The share of the lease after which a node that could not renew starts no tool and no send."""
+REAP_EVERY: Final = timedelta(seconds=0.5)
+
+
+class NodeLost(BotError):
+    """This node was declared dead: others own its work now, so it drops it."""
+
+
+class Node:
+    """One live process. Its lease is renewed each third of its length by `run`."""
+
+    def __init__(
+        self,
+        *,
+        store: Registry,
+        lease: Lease,
+        length: timedelta,
+        on_reaped: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.lease = lease
+        self._store = store
+        self._length = length
+        self._on_reaped = on_reaped
+        self._clock = clock
+        self._renewed = clock()
+
+    @classmethod
+    async def join(
+        cls, *, store: Registry, node: NodeId, label: str, length: timedelta, alone: bool, on_reaped: Callable[[], None]
+    ) -> Node:
+        """A new node with a fresh lease. `alone` proves that every earlier node is dead."""
+        lease = await store.join(node, label, length, alone=alone)
+        return cls(store=store, lease=lease, length=length, on_reaped=on_reaped)
+
+    def fresh(self) -> bool:
+        """Whether the lease surely holds, by this process's own clock: without that nothing with effects begins."""
+        return self._clock() - self._renewed < self._length.total_seconds() * SAFE
+
+    async def take(self, role: str) -> Duty | None:
+        return await self._store.take(self.lease, role)
+
+    async def run(self) -> None:
+        """Renew and reap until cancelled. Errors: NodeLost when this node was declared dead."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._beat())
+            group.create_task(self._reap())
+
+    async def leave(self) -> None:
+        """Give lanes and roles back at once."""
+        await self._store.leave(self.lease)
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(self._length.total_seconds() / 3)
+            began = self._clock()
+            try:
+                held = await self._store.beat(self.lease, self._length)
+            except StoreError as error:
+                log.warning("heartbeat failed", reason=str(error))
+                continue
+            if not held:
+                raise NodeLost("This process gave no sign for longer than its lease; its work goes on elsewhere.")
+            self._renewed = began
+
+    async def _reap(self) -> None:
+        while True:
+            await asyncio.sleep(REAP_EVERY.total_seconds())
+            try:
+                if await self._store.reap():
+                    self._on_reaped()
+            except StoreError as error:
+                log.warning("reaper failed", reason=str(error))

@@ -1,0 +1,80 @@
+"""May this call run? Rules in order, then defaults by effect. No I/O."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Final
+
+from runtime.contract import Address, Effect, Json, Person
+
+
+class Ruling(StrEnum):
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+DEFAULTS: Final[Mapping[Effect, Ruling]] = {
+    Effect.READ: Ruling.ALLOW,
+    Effect.WRITE: Ruling.ASK,
+    Effect.DANGER: Ruling.ASK,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. Texts are globs; what is left out matches anything; every glob in `arguments` must match."""
+
+    ruling: Ruling
+    tool: str = "*"
+    effect: Effect | None = None
+    agent: str = "*"
+    room: str = "*"
+    person: str = "*"
+    arguments: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a ruling is about. `person` is who asked, None when nobody did."""
+
+    tool: str
+    effect: Effect
+    arguments: Mapping[str, Json]
+    agent: str
+    address: Address
+    person: Person | None
+
+
+class Policy:
+    """The first rule that matches wins; without one the effect decides. `version` changes with the rules."""
+
+    def __init__(self, rules: Sequence[Rule] = ()) -> None:
+        self._rules = tuple(rules)
+        self.version = hashlib.sha256(repr([astuple(rule) for rule in self._rules]).encode()).hexdigest()[:12]
+
+    def ruling(self, ask: Ask) -> Ruling:
+        for rule in self._rules:
+            if matches(rule, ask):
+                return rule.ruling
+        return DEFAULTS[ask.effect]
+
+
+def matches(rule: Rule, ask: Ask) -> bool:
+    person = ask.person.name if ask.person else ""
+    return (
+        fnmatchcase(ask.tool, rule.tool)
+        and rule.effect in (None, ask.effect)
+        and fnmatchcase(ask.agent, rule.agent)
+        and fnmatchcase(str(ask.address), rule.room)
+        and fnmatchcase(person, rule.person)
+        and all(_argument(ask.arguments.get(name), glob) for name, glob in rule.arguments.items())
+    )
+
+
+def _argument(value: Json, glob: str) -> bool:
+    return value is not None and fnmatchcase(value if isinstance(value, str) else repr(value), glob)

@@ -1,0 +1,43 @@
+"""The folder of files of each session."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from runtime.contract import Address
+
+
+class SessionWorkspaces:
+    """Implements `contract.Workspaces`: one folder an address under `root`, owned by the user as whom tools run.
+
+    `uid` is that user when this process is root, else None.
+    """
+
+    def __init__(self, root: Path, *, uid: int | None = None, agent: str = "main") -> None:
+        self._root = root
+        self._uid = uid
+        self._agent = agent
+        self._made: set[str] = set()
+
+    def folder(self, address: Address) -> Path:
+        name = self._name(address)
+        path = self._root / name
+        if name not in self._made or not path.is_dir():
+            self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.mkdir(exist_ok=True, mode=0o700)
+            self.admit(path)
+            self._made.add(name)
+        return path
+
+    def admit(self, path: Path) -> None:
+        if self._uid is not None:
+            os.chown(path, self._uid, self._uid, follow_symlinks=False)
+
+    def _name(self, address: Address) -> str:
+        """Readable, and unique by the hash: two addresses may read alike once cleaned."""
+        key = f"{self._agent}|{address}"
+        clean = re.sub(r"[^A-Za-z0-9-]+", "-", str(address)).strip("-")[:60]
+        return f"{clean}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
