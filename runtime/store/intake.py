@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import bindparam, case, or_, select, update
+from sqlalchemy import bindparam, case, exists, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from runtime.approvals import Voter
@@ -43,6 +43,7 @@ from runtime.store.common import (
 )
 from runtime.store.desk import decide, withdraw
 from runtime.store.driver import Op, is_word, micros
+from runtime.store.people import web_identity
 from runtime.store.protocol import Gate, NewDelivery, Taken
 from runtime.store.schema import runs, sessions, signals, steps
 
@@ -71,8 +72,10 @@ TWIN = (
         signals.c.actor == bindparam("a"),
         signals.c.accepted_at >= bindparam("since"),
         is_word(signals.c.state, "waiting", "consumed"),
+        ~exists().where(runs.c.id == signals.c.run_id, or_(runs.c.stop == 1, is_word(runs.c.state, "stopped"))),
     )
     .limit(1)
+    .with_for_update()  # the courier that answers it locks it too: answered with its twin, or no twin any more
 )
 OPEN_LANE = (
     insert(sessions)
@@ -88,7 +91,8 @@ OPEN_LANE = (
     )
     .returning(sessions.c.last_seq, sessions.c.state)
 )
-# Only in the race where two nodes take the same event in at once: the second gives its place in the lane back.
+# Only in the race where two nodes take in the same event, or the same words, at once: the second gives its place in
+# the lane back.
 UNDO_LANE = (
     update(sessions)
     .where(sessions.c.key == bindparam("k"))
@@ -123,9 +127,8 @@ def session_key(agent: str, address: Address) -> SessionKey:
 
 def accept(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
     """The whole of taking in. Ids made here are made anew when a batch is replayed; nobody saw the old ones."""
-    seen = yield SEEN, {"p": signal.platform, "d": signal.dedupe_key, "nk": signal.natural_key}
-    if seen:
-        return Taken(Verdict(Outcome.DUPLICATE, SignalId(seen[0][0])))
+    if (yield SEEN, _keys(signal)):
+        return (yield from _repeated(signal))
     who = yield from whom(signal.actor)
     if who is None and gate.open_to_all:
         who = yield from _welcome(signal, now, new_id)
@@ -140,10 +143,21 @@ def accept(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken
             return (yield from _stopped(signal, who, gate, now, new_id))
 
 
+def _keys(signal: Signal) -> Mapping[str, object]:
+    return {"p": signal.platform, "d": signal.dedupe_key, "nk": signal.natural_key}
+
+
+def _repeated(signal: Signal) -> Op[Taken]:
+    """This event was taken in before, perhaps by another node between our first look and our write."""
+    rows = yield SEEN, _keys(signal)
+    return Taken(Verdict(Outcome.DUPLICATE, SignalId(rows[0][0])))
+
+
 def _welcome(signal: Signal, now: datetime, new_id: NewId) -> Op[Person]:
     # The identity is part of the name, since two strangers may call themselves the same.
     who = yield from new_person(f"{signal.actor_name} ({signal.actor})", Role.USER, now, new_id)
-    yield ADD_IDENTITY, {"identity": signal.actor, "person_id": who.id}
+    for identity in (signal.actor, web_identity(who)):
+        yield ADD_IDENTITY, {"identity": identity, "person_id": who.id}
     return who
 
 
@@ -181,7 +195,8 @@ def _store(row: Mapping[str, object]) -> Op[bool]:
 
 def _refuse(signal: Signal, who: Person | None, notice: str, now: datetime, new_id: NewId) -> Op[Taken]:
     signal_id = SignalId(new_id())
-    yield from _store(_row(signal, who, "refused", now, signal_id))
+    if not (yield from _store(_row(signal, who, "refused", now, signal_id))):
+        return (yield from _repeated(signal))
     subject = signal.body.approval_id if isinstance(signal.body, Clicked) else str(signal.address)
     yield from fact(now, "refused", signal.actor, subject, notice)
     return Taken(Verdict(Outcome.REFUSED, signal_id, notice))
@@ -197,9 +212,22 @@ def _said(signal: Signal, said: Said, who: Person, gate: Gate, now: datetime, ne
         "words_hash": digest(said.text),
         "session": key,
     }
-    if not said.files and (twin := (yield from _twin(row, gate, now))):
-        return (yield from _merge(row, twin))
-    return (yield from _queue(row, key, signal.address, gate, now))
+    mergeable = not said.files
+    known = mergeable and bool(
+        (yield LOCK_LANE, {"k": key})
+    )  # else a claim could consume the twin beside us and leave us behind
+    if known and (twin := (yield from _twin(row, gate, now))):
+        return (yield from _merge(row, twin, signal))
+    lanes = yield OPEN_LANE, _fresh_lane(key, gate.agent, signal.address, now)
+    seq, state = lanes[0]
+    if mergeable and not known and seq > 1 and (twin := (yield from _twin(row, gate, now))):
+        yield UNDO_LANE, {"k": key}  # another opened this lane beside us, with the same words
+        return (yield from _merge(row, twin, signal))
+    if not (yield from _store(row | {"seq": seq})):
+        yield UNDO_LANE, {"k": key}
+        return (yield from _repeated(signal))
+    yield from fact(now, "asked", signal.actor_name, str(row["id"]), str(signal.address))
+    return Taken(Verdict(Outcome.ACCEPTED, SignalId(str(row["id"]))), key, state == "ready")
 
 
 def _twin(row: Mapping[str, object], gate: Gate, now: datetime) -> Op[tuple[str, str | None] | None]:
@@ -208,21 +236,10 @@ def _twin(row: Mapping[str, object], gate: Gate, now: datetime) -> Op[tuple[str,
     return (rows[0][0], rows[0][1]) if rows else None
 
 
-def _merge(row: dict[str, object], twin: tuple[str, str | None]) -> Op[Taken]:
-    signal_id = SignalId(str(row["id"]))
-    fresh = yield from _store(row | {"state": "merged", "merged_into": twin[0], "run_id": twin[1]})
-    return Taken(Verdict(Outcome.MERGED if fresh else Outcome.DUPLICATE, signal_id))
-
-
-def _queue(row: dict[str, object], key: SessionKey, address: Address, gate: Gate, now: datetime) -> Op[Taken]:
-    lanes = yield OPEN_LANE, _fresh_lane(key, gate.agent, address, now)
-    seq, state = lanes[0]
-    signal_id = SignalId(str(row["id"]))
-    if not (yield from _store(row | {"seq": seq})):
-        yield UNDO_LANE, {"k": key}
-        return Taken(Verdict(Outcome.DUPLICATE, signal_id))
-    yield from fact(now, "asked", str(row["actor_name"]), signal_id, str(address))
-    return Taken(Verdict(Outcome.ACCEPTED, signal_id), key, state == "ready")
+def _merge(row: dict[str, object], twin: tuple[str, str | None], signal: Signal) -> Op[Taken]:
+    if not (yield from _store(row | {"state": "merged", "merged_into": twin[0], "run_id": twin[1]})):
+        return (yield from _repeated(signal))
+    return Taken(Verdict(Outcome.MERGED, SignalId(str(row["id"]))))
 
 
 def _fresh_lane(key: SessionKey, agent: str, address: Address, now: datetime) -> Mapping[str, object]:
@@ -244,7 +261,8 @@ def _fresh_lane(key: SessionKey, agent: str, address: Address, now: datetime) ->
 
 def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
     signal_id = SignalId(new_id())
-    yield from _store(_row(signal, who, "decided", now, signal_id))
+    if not (yield from _store(_row(signal, who, "decided", now, signal_id))):
+        return (yield from _repeated(signal))
     voter = Voter(who, (yield from names_of(who)), signal.address, signal.console)
     decided = yield from decide(click.approval_id, voter, click.choice, click.reason, gate.rights, now, new_id)
     if decided.objection:
@@ -258,7 +276,8 @@ def _stopped(signal: Signal, who: Person, gate: Gate, now: datetime, new_id: New
         return (yield from _refuse(signal, who, READER, now, new_id))
     key = session_key(gate.agent, signal.address)
     signal_id = SignalId(new_id())
-    yield from _store(_row(signal, who, "decided", now, signal_id))
+    if not (yield from _store(_row(signal, who, "decided", now, signal_id))):
+        return (yield from _repeated(signal))
     yield LOCK_LANE, {"k": key}
     open_runs = yield OPEN_RUNS, {"s": key}
     if not open_runs:

@@ -126,6 +126,13 @@ USE_PLAIN = (
     .values(body=parts.c.fallback, fallback=None)
 )
 LEFT = select(func.count()).select_from(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.state != "shown")
+# Locked before they are answered: a twin that joins one of them beside us is seen by the update after this.
+ANSWERED = (
+    select(signals.c.id)
+    .where(signals.c.run_id == bindparam("run"), signals.c.answered_at.is_(None))
+    .order_by(signals.c.id)
+    .with_for_update()
+)
 ANSWER = (
     update(signals)
     .where(signals.c.run_id == bindparam("run"), signals.c.answered_at.is_(None))
@@ -314,6 +321,7 @@ def _settle(delivery: DeliveryId, now: datetime) -> Op[None]:
     """Every part is on screen. A final delivery answers the signals of its run."""
     about = yield from _move_delivery(delivery, DeliveryEvent.SHOW, "", micros(now))
     if about["kind"] == Kind.FINAL and about["run"]:
+        yield ANSWERED, {"run": about["run"]}
         yield ANSWER, {"run": about["run"], "at": micros(now)}
     yield from fact(now, "shown", "", delivery, about["address"])
 
