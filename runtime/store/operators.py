@@ -16,7 +16,7 @@ from runtime.runs import RunState, StepState
 from runtime.store.base import Base
 from runtime.store.common import fact
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
-from runtime.store.outbox import PARTS_OF, part_of
+from runtime.store.outbox import LOCK_DELIVERY, PARTS_OF, part_of
 from runtime.store.protocol import DeliveryRow, RunRow, StepRow
 from runtime.store.schema import approvals, deliveries, parts, people, runs, signals, steps
 
@@ -186,6 +186,7 @@ def requeue(delivery_id: DeliveryId, actor: str, now: datetime) -> Op[DeliveryRo
 
 
 def discard(delivery_id: DeliveryId, actor: str, now: datetime) -> Op[DeliveryRow | None]:
+    yield LOCK_DELIVERY, {"d": delivery_id}
     sending = yield SENDING, {"d": delivery_id}
     if sending[0][0] or not (yield DISCARD, {"d": delivery_id, "at": micros(now)}):
         return None

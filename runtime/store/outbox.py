@@ -82,6 +82,7 @@ ABANDONED = (
 DELIVERY = select(
     deliveries.c.state, deliveries.c.kind, deliveries.c.run_id, deliveries.c.address, deliveries.c.rank
 ).where(deliveries.c.id == bindparam("d"))
+LOCK_DELIVERY = select(deliveries.c.state).where(deliveries.c.id == bindparam("d")).with_for_update()
 SET_DELIVERY = (
     update(deliveries)
     .where(deliveries.c.id == bindparam("d"))
@@ -216,6 +217,14 @@ def adopt(duty: Duty, channel: str, account: str, look_after: timedelta) -> Op[b
     return True
 
 
+def _ours(duty: Duty, delivery: DeliveryId) -> Op[bool]:
+    """Whether the duty is still held and nobody threw the delivery away; its row is locked."""
+    if not (yield from held(duty)):
+        return False
+    rows = yield LOCK_DELIVERY, {"d": delivery}
+    return bool(rows) and rows[0][0] != DeliveryState.DISCARDED
+
+
 def _add_parts(delivery: DeliveryId, wires: Sequence[Wire]) -> Op[None]:
     for ordinal, wire in enumerate(wires, 1):
         yield (
@@ -266,7 +275,7 @@ def _move_part(
 
 
 def render(duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], mark_first: bool, now: datetime) -> Op[bool]:
-    if not (yield from held(duty)):
+    if not (yield from _ours(duty, delivery)):
         return False
     yield from _add_parts(delivery, wires)
     yield from _move_delivery(delivery, DeliveryEvent.RENDER, "", None)
@@ -278,7 +287,7 @@ def render(duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], mark_first: 
 def render_shown(
     duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], receipts: Sequence[Receipt], now: datetime
 ) -> Op[bool]:
-    if not (yield from held(duty)):
+    if not (yield from _ours(duty, delivery)):
         return False
     yield from _add_parts(delivery, wires)
     yield from _move_delivery(delivery, DeliveryEvent.RENDER, "", None)
@@ -289,7 +298,7 @@ def render_shown(
 
 
 def mark(duty: Duty, delivery: DeliveryId, ordinal: int, now: datetime) -> Op[bool]:
-    if not (yield from held(duty)):
+    if not (yield from _ours(duty, delivery)):
         return False
     yield from _mark(delivery, ordinal, now)
     return True
@@ -301,7 +310,7 @@ def _mark(delivery: DeliveryId, ordinal: int, now: datetime) -> Op[None]:
 
 
 def checkpoint(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt, now: datetime) -> Op[bool]:
-    if not (yield from held(duty)):
+    if not (yield from _ours(duty, delivery)):
         return False
     yield from _show(delivery, ordinal, receipt, now)
     left = yield LEFT, {"d": delivery}
@@ -337,7 +346,7 @@ def change(
     looked: int | None = None,
 ) -> Op[bool]:
     """A part that is neither shown nor given up: it moves, and its delivery waits until `at`."""
-    if not (yield from held(duty)):
+    if not (yield from _ours(duty, delivery)):
         return False
     yield from _move_part(delivery, ordinal, event, why, looked=looked)
     if event is PartEvent.PLAIN:
@@ -369,7 +378,7 @@ def end(
     now: datetime,
 ) -> Op[bool]:
     """A part nobody will send by itself any more, and with it its delivery. `ordinal` None: never rendered."""
-    if not (yield from held(duty)):
+    if not (yield from _ours(duty, delivery)):
         return False
     if ordinal is not None:
         yield from _move_part(delivery, ordinal, events[0], why)

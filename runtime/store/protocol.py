@@ -290,7 +290,7 @@ class Duty:
 
 
 class Outbox(Protocol):
-    """All writes return False when the duty was lost."""
+    """All writes return False when the duty was lost, or when a person discarded the delivery meanwhile."""
 
     async def enqueue(self, delivery: NewDelivery) -> bool:
         """Add a delivery; False when its (origin, ordinal) is there already."""
