@@ -118,6 +118,16 @@ class Settings(Section):
         """Where the value of the setting `name` (dotted) came from: a file, a variable, a flag or "default"."""
         return self._sources.get(name, "default")
 
+    def secrets(self) -> list[str]:
+        """Secret values, for those who must keep them out of what they write."""
+        password = urlsplit(self.database_url).password
+        held = [secret.get_secret_value() for secret in (self.web.token, self.model.api_key) if secret]
+        return [*held, *([password] if password else [])]
+
+    def with_free_port(self) -> Settings:
+        """The same, listening on this machine alone, on whichever port is free."""
+        return self.model_copy(update={"web": self.web.model_copy(update={"host": "127.0.0.1", "port": 0})})
+
     def shown(self) -> dict[str, Any]:
         """All values as JSON would hold them, with secrets masked."""
         values: dict[str, Any] = _masked(self.model_dump(mode="json"))

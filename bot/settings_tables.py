@@ -176,11 +176,11 @@ class ShellTool(Section):
 
     sandbox: Literal["auto", "bwrap", "external"] = Field(
         default="auto",
-        description='"auto" and "bwrap" use bubblewrap and refuse to run without it; "external" says that '
-        "Signalbox itself runs in a container that is the boundary.",
+        description='"auto": in bubblewrap, or not at all; "bwrap": the same, and Signalbox does not start without it; '
+        '"external": bare, since the container around Signalbox is the boundary.',
     )
-    uid: Whole | None = Field(
-        default=None, ge=1, le=2**31 - 1, description="User as whom commands run when Signalbox runs as root."
+    uid: Whole = Field(
+        default=65534, ge=1, le=2**31 - 1, description="User as whom commands run when Signalbox runs as root."
     )
     memory_mib: Whole = Field(default=1024, ge=16, le=1 << 20, description="Memory of one process.")
     processes: Whole = Field(default=128, ge=1, le=100_000, description="Processes at once.")

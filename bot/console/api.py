@@ -10,62 +10,41 @@ from aiohttp import web
 
 from adapters.web.errors import Refusal
 from adapters.web.parse import event_id, read_object
+from bot.console.desk import ConsoleDesk
 from bot.console.entrance import Entrance
-from bot.console.operations import Actor, Operations
+from bot.console.operations import Operations
 
 ROOT: Final = "/console/api"
 MOST_ROWS: Final = 500
 
-Answer = Callable[[web.Request, Actor], Awaitable[Any]]
+Answer = Callable[[web.Request, Operations], Awaitable[Any]]
 
 
 class Api:
-    def __init__(self, operations: Operations, entrance: Entrance) -> None:
-        self._do = operations
+    def __init__(self, desk: ConsoleDesk, entrance: Entrance) -> None:
+        self._desk = desk
         self._entrance = entrance
 
     def routes(self) -> list[web.RouteDef]:
         return [
-            self._get("/overview", lambda request, actor: self._do.overview()),
-            self._get("/runs", lambda request, actor: self._do.runs(*_listed(request))),
-            self._get("/runs/{id}", lambda request, actor: self._do.run(_id(request))),
-            self._get("/approvals", lambda request, actor: self._do.approvals(*_listed(request))),
-            self._post("/approvals/{id}", self._decide),
-            self._get("/deliveries", lambda request, actor: self._do.deliveries(*_listed(request))),
-            self._get("/deliveries/{id}", lambda request, actor: self._do.delivery(_id(request))),
-            self._post("/deliveries/{id}/requeue", lambda request, actor: self._do.requeue(actor, _id(request))),
-            self._post("/deliveries/{id}/discard", lambda request, actor: self._do.discard(actor, _id(request))),
-            self._get("/people", lambda request, actor: self._do.people()),
-            self._post("/people", self._add_person),
-            self._post("/people/{id}/role", self._set_role),
-            self._post("/people/{id}/link", lambda request, actor: self._do.link(actor, _id(request))),
-            self._get("/audit", lambda request, actor: self._do.verify_audit()),
-            self._post("/rooms/{id}/messages", self._say),
-            self._get("/rooms/{id}/timeline", lambda request, actor: self._do.room(_id(request))),
-            self._get("/rooms/{id}/wait", self._wait),
+            self._get("/overview", lambda _, do: do.overview()),
+            self._get("/runs", lambda request, do: do.runs(*_listed(request))),
+            self._get("/runs/{id}", lambda request, do: do.run(_id(request))),
+            self._get("/approvals", lambda request, do: do.approvals(*_listed(request))),
+            self._post("/approvals/{id}", _decide),
+            self._get("/deliveries", lambda request, do: do.deliveries(*_listed(request))),
+            self._get("/deliveries/{id}", lambda request, do: do.delivery(_id(request))),
+            self._post("/deliveries/{id}/requeue", lambda request, do: do.requeue(_id(request))),
+            self._post("/deliveries/{id}/discard", lambda request, do: do.discard(_id(request))),
+            self._get("/people", lambda _, do: do.people()),
+            self._post("/people", _add_person),
+            self._post("/people/{id}/role", _set_role),
+            self._post("/people/{id}/link", lambda request, do: do.link(_id(request))),
+            self._get("/audit", lambda _, do: do.verify_audit()),
+            self._post("/rooms/{id}/messages", _say),
+            self._get("/rooms/{id}/timeline", lambda request, do: do.room(_id(request))),
+            self._get("/rooms/{id}/wait", _wait),
         ]
-
-    async def _decide(self, request: web.Request, actor: Actor) -> Any:
-        fields = await read_object(request)
-        return await self._do.decide(actor, _id(request), fields.get("choice", ""), fields.get("reason", ""))
-
-    async def _add_person(self, request: web.Request, actor: Actor) -> Any:
-        fields = await read_object(request)
-        identities = fields.get("identities", [])
-        if not (isinstance(identities, list) and all(isinstance(one, str) for one in identities)):
-            raise Refusal(400, "`identities` must be a list of texts.")
-        return await self._do.add_person(actor, _text(fields, "name"), _text(fields, "role"), identities)
-
-    async def _set_role(self, request: web.Request, actor: Actor) -> Any:
-        return await self._do.set_role(actor, _id(request), _text(await read_object(request), "role"))
-
-    async def _say(self, request: web.Request, actor: Actor) -> Any:
-        fields = await read_object(request)
-        return await self._do.say(actor, _id(request), fields.get("text", ""), event_id(fields))
-
-    async def _wait(self, request: web.Request, actor: Actor) -> Any:
-        seconds = _number(request, "seconds", 25)
-        return await self._do.room(_id(request), request.query.get("seen", ""), timedelta(seconds=seconds))
 
     def _get(self, path: str, answer: Answer) -> web.RouteDef:
         return web.get(ROOT + path, self._serving(answer), allow_head=False)
@@ -75,10 +54,37 @@ class Api:
 
     def _serving(self, answer: Answer) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def serve(request: web.Request) -> web.StreamResponse:
-            actor = await self._entrance.actor(request)
-            return web.json_response(await answer(request, actor))
+            do = Operations(self._desk, await self._entrance.actor(request))
+            return web.json_response(await answer(request, do))
 
         return serve
+
+
+async def _decide(request: web.Request, do: Operations) -> Any:
+    fields = await read_object(request)
+    return await do.decide(_id(request), fields.get("choice", ""), fields.get("reason", ""))
+
+
+async def _add_person(request: web.Request, do: Operations) -> Any:
+    fields = await read_object(request)
+    identities = fields.get("identities", [])
+    if not (isinstance(identities, list) and all(isinstance(one, str) for one in identities)):
+        raise Refusal(400, "`identities` must be a list of texts.")
+    return await do.add_person(_text(fields, "name"), _text(fields, "role"), identities)
+
+
+async def _set_role(request: web.Request, do: Operations) -> Any:
+    return await do.set_role(_id(request), _text(await read_object(request), "role"))
+
+
+async def _say(request: web.Request, do: Operations) -> Any:
+    fields = await read_object(request)
+    return await do.say(_id(request), fields.get("text", ""), event_id(fields))
+
+
+async def _wait(request: web.Request, do: Operations) -> Any:
+    seconds = _number(request, "seconds", 25)
+    return await do.room(_id(request), request.query.get("seen", ""), timedelta(seconds=seconds))
 
 
 def _id(request: web.Request) -> str:

@@ -9,18 +9,18 @@ from aiohttp import web
 
 from adapters.web.door import Door
 from adapters.web.errors import Refusal
+from bot.console.actor import Actor, owner_of
 from bot.console.desk import ConsoleDesk
-from bot.console.operations import Actor, Operations
 from runtime.contract import Role
 
 BEARER: Final = "Bearer "
 
 
 class Entrance:
-    def __init__(self, desk: ConsoleDesk, operations: Operations) -> None:
+    def __init__(self, desk: ConsoleDesk) -> None:
         self._token = desk.control_token
         self._door = Door(links=desk.links, identity=desk.web_account)
-        self._operations = operations
+        self._people = desk.store
 
     async def actor(self, request: web.Request) -> Actor:
         """Who asks. Errors: Refusal 401 for nobody we know, 403 for a person below operator."""
@@ -38,4 +38,4 @@ class Entrance:
             raise Refusal(
                 401, "This token is not the running process's. Start the command again; it reads the new one."
             )
-        return await self._operations.owner()
+        return await owner_of(self._people)

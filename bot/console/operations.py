@@ -10,7 +10,6 @@ import hashlib
 import json
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final, TypeVar
@@ -20,6 +19,7 @@ from adapters.web.adapter import CHANNEL
 from adapters.web.errors import Refusal
 from adapters.web.rooms import ROOM
 from bot.console import audit, views
+from bot.console.actor import Actor
 from bot.console.desk import ConsoleDesk
 from bot.console.views import View
 from runtime.approvals import ApprovalState
@@ -31,7 +31,6 @@ from runtime.contract import (
     DeliveryId,
     Identity,
     Outcome,
-    Person,
     Role,
     RunId,
     Said,
@@ -40,7 +39,7 @@ from runtime.contract import (
 )
 from runtime.deliveries import DeliveryState
 from runtime.runs import RunState
-from runtime.store.protocol import DeliveryRow, Known
+from runtime.store.protocol import DeliveryRow
 
 LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common proxies
 GLANCE: Final = timedelta(seconds=0.5)  # a ring may be missed between a look and the next wait
@@ -48,30 +47,13 @@ GLANCE: Final = timedelta(seconds=0.5)  # a ring may be missed between a look an
 Word = TypeVar("Word", bound=StrEnum)
 
 
-@dataclass(frozen=True, slots=True)
-class Actor:
-    """Who does it, and the identity under which it is recorded."""
-
-    person: Person
-    identity: Identity
-
-    def must_be(self, role: Role) -> None:
-        if self.person.role < role:
-            raise Refusal(403, f"This needs the role {role.word}, and you are {self.person.role.word}.")
-
-
 class Operations:
-    def __init__(self, desk: ConsoleDesk) -> None:
+    """Implements `bot.office.Office`, for one actor."""
+
+    def __init__(self, desk: ConsoleDesk, actor: Actor) -> None:
         self._desk = desk
         self._store = desk.store
-
-    async def owner(self) -> Actor:
-        """The first owner: as whom the holder of the control token acts."""
-        owners = [known for known in await self._store.people() if known.person.role is Role.OWNER]
-        spoken = [(known, _voice(known)) for known in owners]
-        for known, identity in sorted(spoken, key=lambda pair: pair[1] is None):
-            return Actor(known.person, identity or Identity(f"{CHANNEL}:{known.person.id}"))
-        raise Refusal(409, "There is no owner yet. Start Signalbox once: `signalbox run`.")
+        self._actor = actor
 
     # ------------------------------------------------------------------------------------------------------ reading
 
@@ -110,29 +92,29 @@ class Operations:
 
     # ------------------------------------------------------------------------------------------------------ mending
 
-    async def decide(self, actor: Actor, approval_id: str, choice: str, reason: str = "") -> View:
+    async def decide(self, approval_id: str, choice: str, reason: str = "") -> View:
         """Answer a question; the same transaction as a click in its room."""
         question = await self._store.approval(ApprovalId(approval_id))
         if question is None:
             raise Refusal(404, f"There is no approval {approval_id}.")
         click = parse.clicked(question.id, {"choice": choice, "reason": reason})
-        verdict = await self._desk.sink(self._signal(actor, question.address, click, self._desk.new_id()))
+        verdict = await self._desk.sink(self._signal(question.address, click, self._desk.new_id()))
         if verdict.outcome is not Outcome.DECIDED:
             raise Refusal(409, verdict.notice or "This changed nothing.")
         return await self._approval(question.id)
 
-    async def requeue(self, actor: Actor, delivery_id: str) -> View:
-        row = await self._store.requeue(DeliveryId(delivery_id), actor.person.name)
+    async def requeue(self, delivery_id: str) -> View:
+        row = await self._store.requeue(DeliveryId(delivery_id), self._actor.person.name)
         return self._mended(row, f"{delivery_id} is neither on hold nor dead, so it cannot be requeued.")
 
-    async def discard(self, actor: Actor, delivery_id: str) -> View:
-        row = await self._store.discard(DeliveryId(delivery_id), actor.person.name)
+    async def discard(self, delivery_id: str) -> View:
+        row = await self._store.discard(DeliveryId(delivery_id), self._actor.person.name)
         return self._mended(
             row, f"{delivery_id} is not waiting, or is being sent right now, so it cannot be discarded."
         )
 
-    async def add_person(self, actor: Actor, name: str, role: str, identities: Sequence[str] = ()) -> View:
-        actor.must_be(Role.OWNER)
+    async def add_person(self, name: str, role: str, identities: Sequence[str] = ()) -> View:
+        self._actor.must_be(Role.OWNER)
         wrong = next((identity for identity in identities if not _is_identity(identity)), None)
         if not name.strip() or wrong is not None:
             raise Refusal(
@@ -143,16 +125,16 @@ class Operations:
             raise Refusal(409, f'"{name}", or one of the identities, belongs to somebody already.')
         return await self._person(person.name)
 
-    async def set_role(self, actor: Actor, name: str, role: str) -> View:
-        actor.must_be(Role.OWNER)
+    async def set_role(self, name: str, role: str) -> View:
+        self._actor.must_be(Role.OWNER)
         await self._keep_an_owner(name, _role(role))
         if await self._store.set_role(name, _role(role)) is None:
             raise Refusal(404, f'There is nobody named "{name}".')
         return await self._person(name)
 
-    async def link(self, actor: Actor, name: str) -> View:
+    async def link(self, name: str) -> View:
         """A new link for a person; the old one is void. The token is in this answer and nowhere else."""
-        actor.must_be(Role.OWNER)
+        self._actor.must_be(Role.OWNER)
         token = secrets.token_urlsafe(24)
         if await self._store.set_link(name, token) is None:
             raise Refusal(404, f'There is nobody named "{name}".')
@@ -160,10 +142,10 @@ class Operations:
 
     # -------------------------------------------------------------------------------------------------------- rooms
 
-    async def say(self, actor: Actor, room: str, text: str, message_id: str = "") -> View:
+    async def say(self, room: str, text: str, message_id: str = "") -> View:
         """Say `text` in a room of the web channel; the same `message_id` again is the same message."""
         words, _ = parse.said({"text": text})
-        signal = self._signal(actor, self._room(room), Said(words), message_id or self._desk.new_id())
+        signal = self._signal(self._room(room), Said(words), message_id or self._desk.new_id())
         verdict = await self._desk.sink(signal)
         if verdict.outcome is Outcome.REFUSED:
             raise Refusal(403, verdict.notice or "This was not taken in.")
@@ -205,12 +187,12 @@ class Operations:
             raise Refusal(404, "A room's name has 6 to 32 small letters and digits.")
         return Address(CHANNEL, self._desk.web_account, room)
 
-    def _signal(self, actor: Actor, address: Address, body: Body, event_id: str) -> Signal:
+    def _signal(self, address: Address, body: Body, event_id: str) -> Signal:
         return Signal(
             platform=self._desk.web_account,
-            dedupe_key=f"console:{actor.identity}#{event_id}",
-            actor=actor.identity,
-            actor_name=actor.person.name,
+            dedupe_key=f"console:{self._actor.identity}#{event_id}",
+            actor=self._actor.identity,
+            actor_name=self._actor.person.name,
             address=address,
             body=body,
             received_at=self._desk.now(),
@@ -239,11 +221,6 @@ class Operations:
         owners = [known.person.name for known in await self._store.people() if known.person.role is Role.OWNER]
         if role is not Role.OWNER and owners == [name]:
             raise Refusal(409, f"{name} is the only owner. Make somebody else an owner first.")
-
-
-def _voice(known: Known) -> Identity | None:
-    """The identity under which a person speaks on the web."""
-    return next((i for i in known.identities if i.startswith(f"{CHANNEL}:")), None)
 
 
 def _word(kind: type[Word], text: str) -> Word | None:

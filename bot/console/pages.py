@@ -9,6 +9,7 @@ from typing import Final
 from aiohttp import web
 
 from bot.console import pieces
+from bot.console.desk import ConsoleDesk
 from bot.console.entrance import Entrance
 from bot.console.html import Html, tag
 from bot.console.layout import STATIC, badge, facts, moment, nothing, page, table, tabs
@@ -19,155 +20,31 @@ from runtime.runs import RunState
 FOLDER: Final = Path(__file__).parent / "static"
 ASSETS: Final = {"console.css": "text/css", "console.js": "text/javascript"}
 
-Make = Callable[[web.Request], Awaitable[Html]]
+Make = Callable[[web.Request, Operations], Awaitable[Html]]
 
 
 class Pages:
-    def __init__(self, operations: Operations, entrance: Entrance) -> None:
-        self._do = operations
+    def __init__(self, desk: ConsoleDesk, entrance: Entrance) -> None:
+        self._desk = desk
         self._entrance = entrance
 
     def routes(self) -> list[web.RouteDef]:
         return [
-            web.get("/console", self._serving(self._overview)),
-            web.get("/console/approvals", self._serving(self._approvals)),
-            web.get("/console/runs", self._serving(self._runs)),
-            web.get("/console/runs/{id}", self._serving(self._run)),
-            web.get("/console/outbox", self._serving(self._outbox)),
-            web.get("/console/outbox/{id}", self._serving(self._delivery)),
+            web.get("/console", self._serving(_overview)),
+            web.get("/console/approvals", self._serving(_approvals)),
+            web.get("/console/runs", self._serving(_runs)),
+            web.get("/console/runs/{id}", self._serving(_run)),
+            web.get("/console/outbox", self._serving(_outbox)),
+            web.get("/console/outbox/{id}", self._serving(_delivery)),
             web.get(STATIC + "/{name}", _asset),
         ]
 
     def _serving(self, make: Make) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def serve(request: web.Request) -> web.StreamResponse:
-            await self._entrance.actor(request)
-            return web.Response(text=await make(request), content_type="text/html")
+            do = Operations(self._desk, await self._entrance.actor(request))
+            return web.Response(text=await make(request, do), content_type="text/html")
 
         return serve
-
-    async def _overview(self, _request: web.Request) -> Html:
-        overview = await self._do.overview()
-        counts = [
-            tag("li", tag("b", str(number)), name.replace("_", " ")) for name, number in overview["counts"].items()
-        ]
-        pending = await self._do.approvals("pending")
-        return page(
-            "Overview",
-            "/console",
-            tag("ul", *counts, class_="counts"),
-            tag("h2", "Waiting for a person"),
-            *(pieces.question(row) for row in pending),
-            None if pending else nothing("Nothing waits for a decision."),
-            tag("h2", "This installation"),
-            facts(overview["info"].items()),
-        )
-
-    async def _approvals(self, _request: web.Request) -> Html:
-        rows = await self._do.approvals()
-        pending = [row for row in rows if row["state"] == "pending"]
-        decided = [row for row in rows if row["state"] != "pending"]
-        return page(
-            "Approvals",
-            "/console/approvals",
-            *(pieces.question(row) for row in pending),
-            None if pending else nothing("Nothing waits for a decision."),
-            tag("h2", "Settled"),
-            table("Settled approvals", ("When", "What", "How", "Who", "Room"), map(pieces.settled, decided)),
-        )
-
-    async def _runs(self, request: web.Request) -> Html:
-        state = request.query.get("state", "")
-        rows = await self._do.runs(state)
-        heads = ("Started", "State", "Who", "Words", "Model calls", "Room")
-        lines = (
-            (
-                pieces.run_link(row),
-                badge(row["state"]),
-                row["requester"],
-                pieces.words(row),
-                str(row["iterations"]),
-                row["address"],
-            )
-            for row in rows
-        )
-        return page(
-            "Runs", "/console/runs", tabs("State", "/console/runs", RunState, state), table("Runs", heads, lines)
-        )
-
-    async def _run(self, request: web.Request) -> Html:
-        run = await self._do.run(request.match_info["id"])
-        about = facts(
-            [
-                ("State", badge(run["state"])),
-                ("Asked by", run["requester"]),
-                ("Room", run["address"]),
-                ("Started", moment(run["started_at"])),
-                ("Ended", moment(run["ended_at"])),
-                *([("Error", run["error"])] if run["error"] else []),
-            ]
-        )
-        said = [tag("blockquote", text) for text in run["signals"]]
-        steps = (
-            tag("ol", *(pieces.step(step) for step in run["steps"]), class_="steps")
-            if run["steps"]
-            else nothing("No steps yet.")
-        )
-        return page("Run", "/console/runs", about, *said, tag("h2", "Steps"), steps)
-
-    async def _outbox(self, request: web.Request) -> Html:
-        state = request.query.get("state", "")
-        rows = await self._do.deliveries(state)
-        heads = ("Made", "State", "Kind", "Text", "Attempts", "Room", "Actions")
-        lines = (
-            (
-                pieces.delivery_link(row),
-                badge(row["state"]),
-                row["kind"],
-                pieces.cut(row["text"]),
-                str(row["attempts"]),
-                row["address"],
-                pieces.mend(row),
-            )
-            for row in rows
-        )
-        tabbed = tabs("State", "/console/outbox", DeliveryState, state)
-        return page("Outbox", "/console/outbox", tabbed, table("Deliveries", heads, lines))
-
-    async def _delivery(self, request: web.Request) -> Html:
-        row = await self._do.delivery(request.match_info["id"])
-        about = facts(
-            [
-                ("State", badge(row["state"])),
-                ("Kind", row["kind"]),
-                ("Room", row["address"]),
-                ("Origin", row["origin"]),
-                ("Made", moment(row["created_at"])),
-                ("Settled", moment(row["settled_at"])),
-                ("Not before", moment(row["not_before"])),
-                *([("Reason", row["reason"])] if row["reason"] else []),
-            ]
-        )
-        heads = ("Part", "State", "Attempts", "Looks", "Last marked", "Receipt")
-        lines = (
-            (
-                str(p["ordinal"]),
-                badge(p["state"]),
-                str(p["attempts"]),
-                str(p["looks"]),
-                moment(p["marked_at"]),
-                p["receipt"] or "-",
-            )
-            for p in row["parts"]
-        )
-        return page(
-            "Delivery",
-            "/console/outbox",
-            about,
-            pieces.mend(row),
-            tag("pre", row["text"]),
-            tag("h2", "Parts"),
-            table("Parts", heads, lines),
-        )
 
 
 async def _asset(request: web.Request) -> web.Response:
@@ -177,3 +54,129 @@ async def _asset(request: web.Request) -> web.Response:
         raise web.HTTPNotFound
     headers = {"Cache-Control": "no-cache"}
     return web.Response(body=(FOLDER / name).read_bytes(), content_type=ASSETS[name], charset="utf-8", headers=headers)
+
+
+async def _overview(_request: web.Request, do: Operations) -> Html:
+    overview = await do.overview()
+    counts = [tag("li", tag("b", str(number)), name.replace("_", " ")) for name, number in overview["counts"].items()]
+    pending = await do.approvals("pending")
+    return page(
+        "Overview",
+        "/console",
+        tag("ul", *counts, class_="counts"),
+        tag("h2", "Waiting for a person"),
+        *(pieces.question(row) for row in pending),
+        None if pending else nothing("Nothing waits for a decision."),
+        tag("h2", "This installation"),
+        facts(overview["info"].items()),
+    )
+
+
+async def _approvals(_request: web.Request, do: Operations) -> Html:
+    rows = await do.approvals()
+    pending = [row for row in rows if row["state"] == "pending"]
+    decided = [row for row in rows if row["state"] != "pending"]
+    return page(
+        "Approvals",
+        "/console/approvals",
+        *(pieces.question(row) for row in pending),
+        None if pending else nothing("Nothing waits for a decision."),
+        tag("h2", "Settled"),
+        table("Settled approvals", ("When", "What", "How", "Who", "Room"), map(pieces.settled, decided)),
+    )
+
+
+async def _runs(request: web.Request, do: Operations) -> Html:
+    state = request.query.get("state", "")
+    rows = await do.runs(state)
+    heads = ("Started", "State", "Who", "Words", "Model calls", "Room")
+    lines = (
+        (
+            pieces.run_link(row),
+            badge(row["state"]),
+            row["requester"],
+            pieces.words(row),
+            str(row["iterations"]),
+            row["address"],
+        )
+        for row in rows
+    )
+    return page("Runs", "/console/runs", tabs("State", "/console/runs", RunState, state), table("Runs", heads, lines))
+
+
+async def _run(request: web.Request, do: Operations) -> Html:
+    run = await do.run(request.match_info["id"])
+    about = facts(
+        [
+            ("State", badge(run["state"])),
+            ("Asked by", run["requester"]),
+            ("Room", run["address"]),
+            ("Started", moment(run["started_at"])),
+            ("Ended", moment(run["ended_at"])),
+            *([("Error", run["error"])] if run["error"] else []),
+        ]
+    )
+    said = [tag("blockquote", text) for text in run["signals"]]
+    steps = (
+        tag("ol", *(pieces.step(step) for step in run["steps"]), class_="steps")
+        if run["steps"]
+        else nothing("No steps yet.")
+    )
+    return page("Run", "/console/runs", about, *said, tag("h2", "Steps"), steps)
+
+
+async def _outbox(request: web.Request, do: Operations) -> Html:
+    state = request.query.get("state", "")
+    rows = await do.deliveries(state)
+    heads = ("Made", "State", "Kind", "Text", "Attempts", "Room", "Actions")
+    lines = (
+        (
+            pieces.delivery_link(row),
+            badge(row["state"]),
+            row["kind"],
+            pieces.cut(row["text"]),
+            str(row["attempts"]),
+            row["address"],
+            pieces.mend(row),
+        )
+        for row in rows
+    )
+    tabbed = tabs("State", "/console/outbox", DeliveryState, state)
+    return page("Outbox", "/console/outbox", tabbed, table("Deliveries", heads, lines))
+
+
+async def _delivery(request: web.Request, do: Operations) -> Html:
+    row = await do.delivery(request.match_info["id"])
+    about = facts(
+        [
+            ("State", badge(row["state"])),
+            ("Kind", row["kind"]),
+            ("Room", row["address"]),
+            ("Origin", row["origin"]),
+            ("Made", moment(row["created_at"])),
+            ("Settled", moment(row["settled_at"])),
+            ("Not before", moment(row["not_before"])),
+            *([("Reason", row["reason"])] if row["reason"] else []),
+        ]
+    )
+    heads = ("Part", "State", "Attempts", "Looks", "Last marked", "Receipt")
+    lines = (
+        (
+            str(p["ordinal"]),
+            badge(p["state"]),
+            str(p["attempts"]),
+            str(p["looks"]),
+            moment(p["marked_at"]),
+            p["receipt"] or "-",
+        )
+        for p in row["parts"]
+    )
+    return page(
+        "Delivery",
+        "/console/outbox",
+        about,
+        pieces.mend(row),
+        tag("pre", row["text"]),
+        tag("h2", "Parts"),
+        table("Parts", heads, lines),
+    )

@@ -7,12 +7,10 @@ from aiohttp import web
 from bot.console.api import Api
 from bot.console.desk import ConsoleDesk
 from bot.console.entrance import Entrance
-from bot.console.operations import Operations
 from bot.console.pages import Pages
 
 
 def console_routes(desk: ConsoleDesk) -> list[web.RouteDef]:
     """Pages under /console and the API under /console/api. They rely on `adapters.web.guard` standing before them."""
-    operations = Operations(desk)
-    entrance = Entrance(desk, operations)
-    return [*Api(operations, entrance).routes(), *Pages(operations, entrance).routes()]
+    entrance = Entrance(desk)
+    return [*Api(desk, entrance).routes(), *Pages(desk, entrance).routes()]

@@ -1,0 +1,93 @@
+"""`signalbox chat` and `signalbox ask`: talking to the agent from a terminal."""
+
+from __future__ import annotations
+
+import sys
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from bot.cli.options import ConfigFile, reachable, settings_of
+from bot.cli.options import run as run_to_end
+from bot.cli.output import show_markdown, tell
+from runtime.errors import BotError
+
+if TYPE_CHECKING:
+    from bot.cli.conversation import Conversation
+    from bot.console.views import View
+    from bot.settings import Settings
+
+WAITS_FOR_APPROVAL: Final = 3
+TIMED_OUT: Final = 4
+FAILED: Final = 1
+
+Room = Annotated[str, typer.Option("--room", help="A conversation to go on with. Without it a new one begins.")]
+
+
+def add_to(cli: typer.Typer) -> None:
+    cli.command()(chat)
+    cli.command()(ask)
+
+
+def chat(context: typer.Context, room: Room = "", config: ConfigFile = None) -> None:
+    """Talk with the running process. Ctrl-C or Ctrl-D leaves."""
+    settings = settings_of(context, config)
+    from bot.cli.terminal import Terminal
+
+    control = run_to_end(reachable(settings))
+    if control is None:
+        raise BotError(f"Nothing runs with data_dir {settings.data_dir}. Start it: signalbox run")
+    Terminal(control, room).talk()
+
+
+def ask(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The question; - reads it from standard input.")],
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Longest wait.")] = 300.0,
+    room: Room = "",
+    config: ConfigFile = None,
+) -> None:
+    """Ask once and print the answer. Exit code: 0 answered, 1 failed, 3 waits for an approval, 4 timed out."""
+    settings = settings_of(context, config)
+    words = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
+    raise typer.Exit(run_to_end(_ask(settings, words, room, timedelta(seconds=timeout))))
+
+
+async def _ask(settings: Settings, text: str, room: str, patience: timedelta) -> int:
+    """With no process running, one runs here until the answer is there."""
+    from bot.cli.conversation import conversing
+
+    if control := await reachable(settings):
+        async with conversing(control, room) as conversation:
+            return await _answer(conversation, text, patience)
+    from bot import logs
+    from bot.serving import serving
+
+    logs.configure("warning", settings.log.format, settings.secrets())
+    async with serving(settings.with_free_port()) as ready, conversing(ready.control, room) as conversation:
+        return await _answer(conversation, text, patience)
+
+
+async def _answer(conversation: Conversation, text: str, patience: timedelta) -> int:
+    import asyncio
+
+    await conversation.say(text)
+    try:
+        async with asyncio.timeout(patience.total_seconds()):
+            view = await conversation.settled()
+    except TimeoutError:
+        tell(f"No answer within {patience.total_seconds():g} s. The work goes on in room {conversation.room}.")
+        return TIMED_OUT
+    for entry in conversation.fresh(view):
+        show_markdown(entry["markdown"])
+    return _how_it_ended(view)
+
+
+def _how_it_ended(view: View) -> int:
+    for approval in view["approvals"]:
+        tell(f"Waits for an approval: {approval['tool']} {approval['arguments']}")
+        tell(f"Answer it: signalbox approvals approve {approval['id']}  (or deny)")
+    if view["approvals"]:
+        return WAITS_FOR_APPROVAL
+    return FAILED if view["run"] in ("failed", "stopped") else 0

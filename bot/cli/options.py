@@ -1,0 +1,75 @@
+"""Options that many commands share, and what follows from them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from bot.lock import Control
+    from bot.office import Office
+    from bot.settings import Settings
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="Settings file. Without it: signalbox.toml here, then the user's."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+STARTING: Final = 5.0  # seconds to wait for a process that holds the folder and does not listen yet
+LOOK: Final = 0.1  # seconds between two looks for it
+
+Answer = TypeVar("Answer")
+
+
+def settings_of(context: typer.Context, config: Path | None, overrides: dict[str, object] | None = None) -> Settings:
+    """The settings for this command. `--config` may stand before or after the command's name."""
+    from bot.settings import load
+
+    return load(config or context.find_root().obj, overrides)
+
+
+def ask_office(settings: Settings, work: Callable[[Office], Awaitable[Answer]]) -> Answer:
+    """Do `work` with the running process, or with the store itself when none runs."""
+    return run(_asked(settings, work))
+
+
+def run(work: Coroutine[Any, Any, Answer]) -> Answer:
+    return asyncio.run(work)
+
+
+async def reachable(settings: Settings) -> Control | None:
+    """How to reach the running process; one that is starting is waited for. None when none runs."""
+    from bot.lock import control_of, holder
+
+    for _ in range(int(STARTING / LOOK)):
+        if control := control_of(settings.data_dir):
+            return control
+        if holder(settings.data_dir) is None:
+            return None
+        await asyncio.sleep(LOOK)
+    return None
+
+
+async def _asked(settings: Settings, work: Callable[[Office], Awaitable[Answer]]) -> Answer:
+    async with _office(settings) as office:
+        return await work(office)
+
+
+@asynccontextmanager
+async def _office(settings: Settings) -> AsyncIterator[Office]:
+    if control := await reachable(settings):
+        from bot.client import connected
+
+        async with connected(control) as client:
+            yield client
+    else:
+        from bot.offline import opened
+
+        async with opened(settings) as operations:
+            yield operations

@@ -1,0 +1,104 @@
+"""What commands print: tables for people, JSON for programs. Nothing in it can steer the terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PIPE_WIDTH: Final = 200  # columns where there is no terminal to ask
+TONES: Final = {
+    "ok": "green",
+    "shown": "green",
+    "approved": "green",
+    "warn": "yellow",
+    "pending": "yellow",
+    "held": "yellow",
+    "fail": "red",
+    "dead": "red",
+    "denied": "red",
+}
+
+
+def show_json(value: object) -> None:
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=not _is_utf8()))
+
+
+def show_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, empty: str) -> None:
+    """A table of `columns` (key to head); `empty` is said when there is no row."""
+    from rich.table import Table
+    from rich.text import Text
+
+    if not rows:
+        typer.echo(empty)
+        return
+    table = Table(*columns.values(), box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*(Text(word(row[key]), style=TONES.get(str(row[key]), "")) for key in columns))
+    console().print(table)
+
+
+def show_facts(pairs: Iterable[tuple[str, object]]) -> None:
+    for name, value in pairs:
+        typer.echo(f"{name:<12} {word(value)}")
+
+
+def show_markdown(text: str) -> None:
+    """Rendered on a terminal, as it is for programs."""
+    if not sys.stdout.isatty():
+        typer.echo(clean(text))
+        return
+    from rich.markdown import Markdown
+
+    console().print(Markdown(clean(text), hyperlinks=False))
+
+
+def tell(words: str) -> None:
+    """Something for the person, beside the answer: on standard error."""
+    typer.echo(clean(words), err=True)
+
+
+def word(value: object) -> str:
+    """A value in a cell: times by the local clock, lists with commas, one line."""
+    match value:
+        case None | "":
+            return "-"
+        case list():
+            return ", ".join(clean(str(item)) for item in value) or "-"
+        case bool():
+            return "yes" if value else "no"
+        case str():
+            return _local(value) or " ".join(clean(value).split())
+        case _:
+            return str(value)
+
+
+def clean(text: str) -> str:
+    """Without control characters: a message must not move the cursor, ring or rename the window."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
+
+
+def console() -> Console:
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+
+def _local(text: str) -> str | None:
+    if len(text) < 20 or text[10:11] != "T":
+        return None
+    try:
+        return f"{datetime.fromisoformat(text).astimezone():%Y-%m-%d %H:%M:%S}"
+    except ValueError:
+        return None
+
+
+def _is_utf8() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"

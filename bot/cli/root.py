@@ -1,0 +1,58 @@
+"""`signalbox`: all commands, and how errors end one. An operator's mistake is a sentence, never a traceback."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import typer
+from typer.core import TyperGroup
+
+from bot.cli import approvals, chat, inspect, outbox, people, run
+from bot.cli.options import ConfigFile
+from runtime.errors import BotError, ConfigError
+
+DONE: Final = 0
+FAILED: Final = 1
+WRONG_USE: Final = 2
+INTERRUPTED: Final = 130
+
+
+class Commands(TyperGroup):
+    """Ends a command that raises one of our errors with a sentence on standard error."""
+
+    def invoke(self, ctx: Any) -> Any:  # typer's own copy of click's Context has no public name
+        try:
+            return super().invoke(ctx)
+        except ConfigError as error:
+            raise _ended(error, WRONG_USE) from None
+        except BotError as error:
+            raise _ended(error, FAILED) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
+
+
+cli = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Signalbox: an agent that people talk to in chats, and that asks before it does anything risky.",
+)
+
+
+@cli.callback()
+def _shared(context: typer.Context, config: ConfigFile = None) -> None:
+    context.obj = config
+
+
+def _ended(error: BotError, code: int) -> typer.Exit:
+    typer.echo(f"signalbox: {error}", err=True)
+    return typer.Exit(code)
+
+
+run.add_to(cli)
+chat.add_to(cli)
+cli.add_typer(approvals.commands, name="approvals")
+cli.add_typer(outbox.commands, name="outbox")
+cli.add_typer(people.commands, name="people")
+inspect.add_to(cli)

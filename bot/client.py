@@ -1,0 +1,125 @@
+"""A client of the running process: its console API, with the token of `control.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any, Final
+from urllib.parse import quote
+
+import aiohttp
+from yarl import URL
+
+from adapters.web.errors import Refusal
+from bot.console.views import View
+from bot.lock import Control
+from runtime.errors import BotError
+
+ROOT: Final = "/console/api"
+PATIENCE: Final = timedelta(seconds=30)  # above the longest wait of the API, 25 s
+
+
+class Gone(BotError):
+    """The process does not answer (any more)."""
+
+
+class Client:
+    """Implements `bot.office.Office`, and speaks in rooms."""
+
+    def __init__(self, session: aiohttp.ClientSession, control: Control) -> None:
+        self._session = session
+        self._control = control
+
+    async def overview(self) -> View:
+        return await self._get("/overview")
+
+    async def runs(self, state: str = "", limit: int = 100) -> list[View]:
+        return await self._list("/runs", state, limit)
+
+    async def run(self, run_id: str) -> View:
+        return await self._get(f"/runs/{_step(run_id)}")
+
+    async def approvals(self, state: str = "", limit: int = 100) -> list[View]:
+        return await self._list("/approvals", state, limit)
+
+    async def decide(self, approval_id: str, choice: str, reason: str = "") -> View:
+        return await self._post(f"/approvals/{_step(approval_id)}", choice=choice, reason=reason)
+
+    async def deliveries(self, state: str = "", limit: int = 100) -> list[View]:
+        return await self._list("/deliveries", state, limit)
+
+    async def delivery(self, delivery_id: str) -> View:
+        return await self._get(f"/deliveries/{_step(delivery_id)}")
+
+    async def requeue(self, delivery_id: str) -> View:
+        return await self._post(f"/deliveries/{_step(delivery_id)}/requeue")
+
+    async def discard(self, delivery_id: str) -> View:
+        return await self._post(f"/deliveries/{_step(delivery_id)}/discard")
+
+    async def people(self) -> list[View]:
+        found: list[View] = await self._ask("GET", "/people")
+        return found
+
+    async def add_person(self, name: str, role: str, identities: Sequence[str] = ()) -> View:
+        return await self._post("/people", name=name, role=role, identities=list(identities))
+
+    async def set_role(self, name: str, role: str) -> View:
+        return await self._post(f"/people/{_step(name)}/role", role=role)
+
+    async def link(self, name: str) -> View:
+        made = await self._post(f"/people/{_step(name)}/link")
+        return {**made, "url": self._control.url + made["path"]}
+
+    async def verify_audit(self) -> View:
+        return await self._get("/audit")
+
+    async def say(self, room: str, text: str, message_id: str) -> View:
+        """Say `text` as the owner. The same `message_id` again is the same message, so a repeat is safe."""
+        return await self._post(f"/rooms/{_step(room)}/messages", text=text, id=message_id)
+
+    async def room(self, room: str) -> View:
+        return await self._get(f"/rooms/{_step(room)}/timeline")
+
+    async def change(self, room: str, seen: str) -> View:
+        """The conversation once it differs from version `seen`; the same one after a long wait without a change."""
+        return await self._get(f"/rooms/{_step(room)}/wait", seen=seen)
+
+    async def _list(self, path: str, state: str, limit: int) -> list[View]:
+        found: list[View] = await self._ask("GET", path, query={"state": state, "limit": str(limit)})
+        return found
+
+    async def _get(self, path: str, **query: str) -> View:
+        found: View = await self._ask("GET", path, query=query)
+        return found
+
+    async def _post(self, path: str, **fields: object) -> View:
+        made: View = await self._ask("POST", path, fields=fields)
+        return made
+
+    async def _ask(self, method: str, path: str, *, query: dict[str, str] | None = None, fields: object = None) -> Any:
+        url = URL(f"{self._control.url}{ROOT}{path}", encoded=True).with_query(query or {})
+        try:
+            async with self._session.request(method, url, json=fields) as answer:
+                told = json.loads(await answer.read())
+        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+            raise Gone(f"The running process ({self._control.pid}) does not answer: {error or 'no reply'}.") from error
+        if answer.status >= 400:
+            raise Refusal(answer.status, told.get("error", answer.reason))
+        return told
+
+
+@asynccontextmanager
+async def connected(control: Control) -> AsyncIterator[Client]:
+    # The guard of the page wants to hear the origin with everything that changes something.
+    headers = {"Authorization": f"Bearer {control.token}", "Origin": control.url}
+    timeout = aiohttp.ClientTimeout(total=PATIENCE.total_seconds())
+    async with aiohttp.ClientSession(headers=headers, timeout=timeout, trust_env=False) as session:
+        yield Client(session, control)
+
+
+def _step(text: str) -> str:
+    """Text as one step of a path."""
+    return quote(text, safe="")

@@ -1,0 +1,35 @@
+"""Who does something at the console, and as whom it is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from adapters.web.errors import Refusal
+from runtime.contract import Identity, Person, Role
+from runtime.store.protocol import Known, People
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who does it, and the identity under which it is recorded."""
+
+    person: Person
+    identity: Identity
+
+    def must_be(self, role: Role) -> None:
+        if self.person.role < role:
+            raise Refusal(403, f"This needs the role {role.word}, and you are {self.person.role.word}.")
+
+
+async def owner_of(people: People) -> Actor:
+    """The first owner: as whom the holder of the control token acts."""
+    owner = next((known for known in await people.people() if known.person.role is Role.OWNER), None)
+    if owner is None:
+        raise Refusal(409, "There is no owner yet. Start Signalbox once: `signalbox run`.")
+    return Actor(owner.person, _voice(owner))
+
+
+def _voice(known: Known) -> Identity:
+    """The identity under which a person speaks on the web."""
+    own = Identity(f"web:{known.person.id}")
+    return next((i for i in known.identities if i.startswith("web:") and own not in known.identities), own)

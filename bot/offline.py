@@ -1,0 +1,67 @@
+"""The same work as the running process does for commands, on the store itself: for when no process runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from adapters.web.adapter import ACCOUNT, CHANNEL
+from bot.console.actor import owner_of
+from bot.console.desk import ConsoleDesk
+from bot.console.operations import Operations
+from bot.lock import holding
+from bot.settings import Settings
+from runtime.approvals import Rights
+from runtime.contract import Signal, Verdict
+from runtime.ids import new_id
+from runtime.store.protocol import Gate, Store
+from runtime.store.store import open_store
+
+
+class NoBell:
+    """Nobody waits in this process."""
+
+    def ring(self, topic: str) -> None:
+        pass
+
+    async def listen(self, *topics: str) -> AsyncIterator[str]:
+        for topic in topics[:0]:
+            yield topic
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[Operations]:
+    """The operations of the owner, on the store, which belongs to this command inside the block."""
+    with holding(settings.data_dir):
+        store = await open_store(settings.database_url)
+        try:
+            yield Operations(await _desk(store, settings), await owner_of(store))
+        finally:
+            await store.close()
+
+
+def gate_of(settings: Settings) -> Gate:
+    """What acceptance needs to know from the settings."""
+    access = settings.access
+    return Gate(
+        open_to_all=access.default == "allow",
+        busy=settings.sessions.busy,
+        rights=Rights(frozenset(access.approvers), access.self_approval),
+    )
+
+
+async def _desk(store: Store, settings: Settings) -> ConsoleDesk:
+    async def sink(signal: Signal) -> Verdict:
+        # What this wakes, the next start finds in the store.
+        return (await store.accept(signal, gate_of(settings))).verdict
+
+    return ConsoleDesk(
+        store=store,
+        sink=sink,
+        links=store,
+        bell=NoBell(),
+        web_account=await store.account_identity(CHANNEL, ACCOUNT, new_id()),
+        now=store.now,
+        new_id=new_id,
+        control_token="",
+    )

@@ -1,0 +1,80 @@
+"""One process at work: it owns the data folder, tells where it listens, and drains when it is asked to leave."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from bot.app import App, build
+from bot.lock import Control, announced, holding
+from bot.owner import settle_owner
+from bot.settings import Settings
+from runtime.errors import BotError, ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """`link` opens the page as the owner; it is there only at the start that made it."""
+
+    control: Control
+    link: str | None
+
+
+@asynccontextmanager
+async def serving(settings: Settings) -> AsyncIterator[Ready]:
+    """A process that is ready inside the block and has drained after it.
+
+    Errors: ConfigError when it cannot listen or another process owns the data folder; StoreError from the store. What
+    ends the process in the middle of the block cancels the block.
+    """
+    with holding(settings.data_dir):
+        app = await build(settings)
+        try:
+            async with asyncio.TaskGroup() as group:
+                url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+                task = group.create_task(app.run(on_ready=url.set_result), name="signalbox")
+                control = Control(await url, app.control_token, os.getpid())
+                with announced(settings.data_dir, control):
+                    yield Ready(control, await _link(app, settings, control.url))
+                task.cancel()
+        except BaseExceptionGroup as group:
+            raise _first(group, settings) from group
+
+
+async def _link(app: App, settings: Settings, url: str) -> str | None:
+    secret = settings.web.token
+    made = await settle_owner(app.store, settings.access.owners, secret.get_secret_value() if secret else None)
+    return f"{url}/link/{made}" if made else None
+
+
+def _first(group: BaseExceptionGroup[BaseException], settings: Settings) -> BaseException:
+    """The error that an operator can do something about; the whole group when it is more than that."""
+    ours, rest = group.split((BotError, OSError))
+    if ours is None or rest is not None:
+        return group
+    error: BaseException = ours
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return _listening_fault(error, settings)
+
+
+def _listening_fault(error: BaseException, settings: Settings) -> BaseException:
+    """What keeps us from listening, as the setting to change; any other error as it is."""
+    host, port = settings.web.host, settings.web.port
+    match error:
+        case OSError(errno=errno.EADDRINUSE):
+            return ConfigError(
+                f"web.port: {port} on {host} is in use by another program. Stop that one, or choose another port: "
+                "set web.port, or start with --port 0 to take a free one."
+            )
+        case OSError(errno=errno.EACCES | errno.EPERM) if port:
+            return ConfigError(f"web.port: this user may not listen on port {port}. Choose one above 1023.")
+        case socket.gaierror() | OSError(errno=errno.EADDRNOTAVAIL):
+            return ConfigError(f'web.host: "{host}" is not an address of this machine. Use 127.0.0.1 or 0.0.0.0.')
+        case _:
+            return error

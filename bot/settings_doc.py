@@ -1,0 +1,115 @@
+"""`docs/settings.md`, made from the settings themselves: `python -m bot.settings_doc` writes it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from types import UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from bot.settings import Settings
+
+FILE: Final = Path(__file__).parents[1] / "docs" / "settings.md"
+INTRODUCTION: Final = """\
+# Settings
+
+This page is made from `bot/settings_tables.py` by `python -m bot.settings_doc`; a test fails when it is stale.
+
+Settings come from `signalbox.toml` (in the working folder, else in the user's config folder, else nowhere; or the file
+named by `--config`), then from variables, then from flags. The variable of `web.port` is `SIGNALBOX_WEB__PORT`: two
+underscores between levels. Its value is written as in TOML (`true`, `25`, `["web:ada"]`), texts also without quotes; an
+empty variable counts as not set. Relative paths start at the folder of the settings file. Everything is checked at the
+start, and all faults are told at once. `signalbox config show` prints what is in effect and where it came from.
+"""
+WORDS: Final = {bool: "switch", int: "whole number", float: "number", str: "text", Path: "path", SecretStr: "secret"}
+BOUNDS: Final = {Ge: ("ge", "≥"), Gt: ("gt", ">"), Le: ("le", "≤"), Lt: ("lt", "<")}
+
+
+def document() -> str:
+    """The whole page."""
+    sections = [f"## {title}\n\n{_rows(model)}" for title, model in _tables(Settings, "")]
+    return "\n".join([INTRODUCTION, *sections])
+
+
+def _tables(model: type[BaseModel], above: str) -> Iterator[tuple[str, type[BaseModel]]]:
+    """(title, model) of each table that holds plain settings, in order."""
+    if any(_below(info) is None for info in model.model_fields.values()):
+        yield (f"`[{above.removesuffix('.')}]`" if above else "Top level"), model
+    for name, info in model.model_fields.items():
+        if below := _below(info):
+            yield from _tables(below, f"{above}{name}.")
+        elif repeated := _repeated(info):
+            yield f"`[[{above}{name}]]`", repeated
+
+
+def _rows(model: type[BaseModel]) -> str:
+    lines = [(model.__doc__ or "").strip(), "", "| setting | type | default | meaning |", "| --- | --- | --- | --- |"]
+    for name, info in model.model_fields.items():
+        if _below(info) is None:
+            cells = (f"`{name}`", _type(info), _default(info), info.description or "")
+            lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _type(info: FieldInfo) -> str:
+    bounds = [f"{BOUNDS[type(m)][1]} {getattr(m, BOUNDS[type(m)][0])}" for m in info.metadata if type(m) in BOUNDS]
+    return ", ".join([_kind(info.annotation), *bounds])
+
+
+def _kind(annotation: Any) -> str:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return " or ".join(f'`"{choice}"`' for choice in arguments)
+    if origin in (Union, UnionType):
+        return " or ".join(_kind(part) for part in arguments if part is not type(None))
+    if origin is tuple:
+        return "list of tables" if _is_table(arguments[0]) else "list"
+    if origin is dict:
+        return "table"
+    if origin is not None and arguments:
+        return _kind(arguments[0])
+    if hasattr(annotation, "__metadata__"):
+        return _kind(annotation.__origin__)
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        return " or ".join(f'`"{choice}"`' for choice in annotation)
+    return WORDS.get(annotation, "text")
+
+
+def _default(info: FieldInfo) -> str:
+    match info.default:
+        case _ if info.default is PydanticUndefined:
+            return "in `data_dir`" if info.default_factory else "required"
+        case None:
+            return "none"
+        case bool():
+            return f"`{str(info.default).lower()}`"
+        case () | {}:
+            return "`[]`" if info.default == () else "`{}`"
+        case int() | float():
+            return f"`{info.default}`"
+        case _:
+            return f'`"{info.default}"`'
+
+
+def _below(info: FieldInfo) -> type[BaseModel] | None:
+    annotation = info.annotation
+    return annotation if _is_table(annotation) else None
+
+
+def _repeated(info: FieldInfo) -> type[BaseModel] | None:
+    first: Any = next(iter(get_args(info.annotation)), None)
+    return first if _is_table(first) else None
+
+
+def _is_table(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+if __name__ == "__main__":
+    FILE.write_text(document(), encoding="utf-8")
