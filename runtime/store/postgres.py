@@ -19,7 +19,7 @@ PATIENCE: Final = timedelta(seconds=10)
 TRIES: Final = 5
 
 # Lost races that PostgreSQL settles by refusing one side; nothing was written, so the operation runs again.
-AGAIN: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+AGAIN: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
 AWAY: Final = (
     OSError,
     asyncpg.PostgresConnectionError,
