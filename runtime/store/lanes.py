@@ -54,9 +54,7 @@ from runtime.store.protocol import (
     ToolStep,
 )
 from runtime.store.schema import nodes, runs, sessions, signals, steps, turns, usage
-
-WAITING: Final = "Waiting for approval: a person has been asked and has not answered yet."
-"""What a call's result says until there is one."""
+from runtime.transcript import WAITING
 
 END_OF: Final[Mapping[RunState, RunEvent]] = {
     RunState.DONE: RunEvent.FINISH,

@@ -26,7 +26,7 @@ EXPIRED = (
     .where(is_word(nodes.c.state, "live"), nodes.c.expires_at <= bindparam("now"))
     .with_for_update(skip_locked=True)
 )
-OTHERS = select(nodes.c.id).where(is_word(nodes.c.state, "live"), nodes.c.id != bindparam("node"))
+OTHERS = select(nodes.c.id).where(is_word(nodes.c.state, "live"), nodes.c.id != bindparam("node")).with_for_update()
 BURY = update(nodes).where(nodes.c.id == bindparam("node")).values(state="dead", fence=nodes.c.fence + 1)
 FREE_LANES = (
     update(sessions)
@@ -38,6 +38,12 @@ LIVE = (
     select(nodes.c.id)
     .where(nodes.c.id == bindparam("node"), nodes.c.fence == bindparam("fence"), is_word(nodes.c.state, "live"))
     .with_for_update(read=True, key_share=True)
+)
+# Locked against this node's own claims, so that none of them takes a lane beside its end.
+LEAVING = (
+    select(nodes.c.id)
+    .where(nodes.c.id == bindparam("node"), nodes.c.fence == bindparam("fence"), is_word(nodes.c.state, "live"))
+    .with_for_update()
 )
 TAKE = (
     insert(roles)
@@ -87,7 +93,7 @@ def reap(now: datetime) -> Op[int]:
 
 
 def leave(lease: Lease, now: datetime) -> Op[None]:
-    if (yield LIVE, {"node": lease.node, "fence": lease.fence}):
+    if (yield LEAVING, {"node": lease.node, "fence": lease.fence}):
         yield from _free(lease.node, now)
 
 
