@@ -135,7 +135,7 @@ class _Worker:
     def _attempt(self, batch: Sequence[Waiter]) -> list[Any]:
         try:
             return self._transaction([make for make, _, _ in batch])
-        except _CommitFailed as failed:
+        except _AllFailed as failed:
             return [_Failed(failed.error)] * len(batch)
         except Exception as error:  # noqa: BLE001 - any operation may have raised anything; each waiter gets its own
             if len(batch) == 1:
@@ -143,21 +143,21 @@ class _Worker:
             return [self._attempt([waiter])[0] for waiter in batch]
 
     def _transaction(self, makers: Sequence[MakeOp[Any]]) -> list[Any]:
-        self._connection.execute(self._begin)
+        self._all_or_none(self._begin)
         try:
             results = [drive(self._connection, self._compiler, make()) for make in makers]
         except BaseException:
             self._rollback()
             raise
-        self._commit()
+        self._all_or_none("COMMIT")
         return results
 
-    def _commit(self) -> None:
+    def _all_or_none(self, statement: str) -> None:
         try:
-            self._connection.execute("COMMIT")
+            self._connection.execute(statement)
         except sqlite3.Error as error:
             self._rollback()
-            raise _CommitFailed(self._words(error)) from error
+            raise _AllFailed(self._words(error)) from error
 
     def _rollback(self) -> None:
         if self._connection.in_transaction:
@@ -179,8 +179,8 @@ class _Worker:
                 loop.call_soon_threadsafe(_settle, settled)
 
 
-class _CommitFailed(Exception):
-    """COMMIT failed: every waiter of the batch is told, since none of it is known to be written."""
+class _AllFailed(Exception):
+    """BEGIN or COMMIT failed: every waiter of the batch is told, and none waits for the lock once more."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(str(error))
