@@ -37,12 +37,16 @@ def connect(path: str) -> sqlite3.Connection:
     """A connection as every one of ours is set. Errors: StoreError in words."""
     try:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=512)
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+    try:
         connection.execute("PRAGMA busy_timeout = 5000")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         if sys.platform == "darwin":
             connection.execute("PRAGMA fullfsync = 1")  # there, fsync alone does not reach the disk
     except sqlite3.Error as error:
+        connection.close()
         raise explain(error, path) from error
     return connection
 
@@ -95,6 +99,7 @@ class _Worker:
         self._compiler = compiler
         self._path = path
         self._begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
+        self._closed = False
         self._queue: SimpleQueue[Waiter | None] = SimpleQueue()
         self._thread = threading.Thread(
             target=self._run, name="store-writer" if writes else "store-reader", daemon=True
@@ -102,12 +107,15 @@ class _Worker:
         self._thread.start()
 
     async def submit(self, make: MakeOp[T]) -> T:
+        if self._closed:
+            raise StoreError("The store is closed: this process is ending.")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._queue.put((make, loop, future))
         return await future
 
     async def close(self) -> None:
+        self._closed = True
         self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
         self._connection.close()
