@@ -52,9 +52,15 @@ def upgrade_sqlite(raw: sqlite3.Connection) -> None:
     from sqlalchemy.pool import StaticPool
 
     engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)
-    with engine.connect() as connection:
-        migrate(connection)
-        connection.commit()
+    raw.execute("BEGIN IMMEDIATE")  # whole or not at all, whatever is killed; a second process waits here
+    try:
+        if _sqlite_revision(raw) != REVISION:
+            with engine.connect() as connection:
+                migrate(connection)
+                connection.commit()
+    finally:
+        if raw.in_transaction:
+            raw.execute("ROLLBACK")
 
 
 def _sqlite_revision(raw: sqlite3.Connection) -> str | None:
