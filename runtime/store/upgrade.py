@@ -97,10 +97,14 @@ async def _postgres_revision(connection: Any) -> str | None:
 
 
 async def _run_async(url: str) -> None:
+    import asyncpg
     from sqlalchemy.ext.asyncio import create_async_engine
     from sqlalchemy.pool import NullPool
 
-    engine = create_async_engine(url.replace("postgresql://", "postgresql+asyncpg://", 1), poolclass=NullPool)
+    # asyncpg reads the URL itself: SQLAlchemy knows neither its short scheme nor options such as sslmode.
+    engine = create_async_engine(
+        "postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url), poolclass=NullPool
+    )
     async with asyncio.timeout(600), engine.begin() as connection:
         await connection.run_sync(migrate)
     await engine.dispose()
