@@ -6,7 +6,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, func, select
+from sqlalchemy import Integer, bindparam, func, literal_column, select
 
 from runtime.contract import Address, Author, Entry, FileRef, Identity, Room
 from runtime.store.base import Base
@@ -16,7 +16,7 @@ from runtime.store.schema import approvals, deliveries, parts, sessions, signals
 FAR = 2**62
 TITLE = 80
 
-said = (is_word(signals.c.kind, "said"), signals.c.state != "refused")
+said = (is_word(signals.c.kind, "said"), signals.c.state != literal_column("'refused'"))
 ROOMS = (
     select(signals.c.address, func.min(signals.c.accepted_at), func.max(signals.c.accepted_at))
     .where(
