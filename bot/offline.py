@@ -9,12 +9,12 @@ from adapters.web.adapter import ACCOUNT, CHANNEL
 from bot.console.actor import owner_of
 from bot.console.desk import ConsoleDesk
 from bot.console.operations import Operations
+from bot.gate import gate_of
 from bot.lock import holding
 from bot.settings import Settings
-from runtime.approvals import Rights
 from runtime.contract import Signal, Verdict
 from runtime.ids import new_id
-from runtime.store.protocol import Gate, Store
+from runtime.store.protocol import Store
 from runtime.store.store import open_store
 
 
@@ -38,16 +38,6 @@ async def opened(settings: Settings) -> AsyncIterator[Operations]:
             yield Operations(await _desk(store, settings), await owner_of(store))
         finally:
             await store.close()
-
-
-def gate_of(settings: Settings) -> Gate:
-    """What acceptance needs to know from the settings."""
-    access = settings.access
-    return Gate(
-        open_to_all=access.default == "allow",
-        busy=settings.sessions.busy,
-        rights=Rights(frozenset(access.approvers), access.self_approval),
-    )
 
 
 async def _desk(store: Store, settings: Settings) -> ConsoleDesk:

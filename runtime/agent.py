@@ -46,7 +46,7 @@ from runtime.policy import Ask, Policy, Ruling
 from runtime.runs import RunState, StepState
 from runtime.store.common import digest
 from runtime.store.protocol import Claim, Lanes, NewDelivery, NewStep, Question, Released, ToolStep
-from runtime.transcript import repair
+from runtime.transcript import DENIED, ERROR, repair
 
 T = TypeVar("T")
 log = structlog.get_logger("agent")
@@ -236,12 +236,12 @@ class Agent:
         if tool is None:
             known = ", ".join(sorted(self._tools))
             return NewStep(
-                call, Effect.READ, hashed, StepState.DONE, f"Error: there is no tool {call.tool!r}; there are {known}."
+                call, Effect.READ, hashed, StepState.DONE, f"{ERROR}there is no tool {call.tool!r}; there are {known}."
             )
         effect = tool.spec.effect
         arguments = parsed(call.arguments)
         if isinstance(arguments, str):
-            return NewStep(call, effect, hashed, StepState.DONE, f"Error: {arguments}")
+            return NewStep(call, effect, hashed, StepState.DONE, f"{ERROR}{arguments}")
         ask = Ask(call.tool, effect, arguments, self._name, run.address, run.claim.requester)
         match self._policy.ruling(ask):
             case Ruling.ALLOW:
@@ -250,7 +250,7 @@ class Agent:
                 return NewStep(call, effect, hashed, StepState.ASKED, "", tool.caution())
             case Ruling.DENY:
                 return NewStep(
-                    call, effect, hashed, StepState.DONE, "Not run: the policy of this place does not allow it."
+                    call, effect, hashed, StepState.DONE, f"{DENIED}the policy of this place does not allow it."
                 )
 
     async def _attempt_all(self, run: Cursor, steps: Sequence[ToolStep]) -> int:
@@ -279,10 +279,10 @@ class Agent:
         """Run one tool: its result, or its failure in words for the model. Only a read is cut by a stop."""
         tool = self._tools.get(step.call.tool)
         if tool is None:
-            return f"Error: there is no tool {step.call.tool!r} any more."
+            return f"{ERROR}there is no tool {step.call.tool!r} any more."
         arguments = parsed(step.call.arguments)
         if isinstance(arguments, str):
-            return f"Error: {arguments}"
+            return f"{ERROR}{arguments}"
         folder = self._workspaces.folder(run.address)
         context = ToolContext(folder, run.claim.lane.session, run.claim.run_id, step.call.id)
         work = self._guarded(tool, arguments, context)
@@ -295,13 +295,13 @@ class Agent:
             async with asyncio.timeout(limit.total_seconds()):
                 return await tool.call(arguments, context)
         except ToolError as error:
-            return f"Error: {error}"
+            return f"{ERROR}{error}"
         except TimeoutError:
-            return f"Error: {tool.spec.name} did not end within {limit.total_seconds():g} seconds and was stopped."
+            return f"{ERROR}{tool.spec.name} did not end within {limit.total_seconds():g} seconds and was stopped."
         except Exception as error:
             # A tool's bug must not end the run: the model and the log are told.
             log.exception("tool broke", tool=tool.spec.name, run=context.run_id)
-            return f"Error: {tool.spec.name} failed unexpectedly ({type(error).__name__})."
+            return f"{ERROR}{tool.spec.name} failed unexpectedly ({type(error).__name__})."
 
     def _repeatable(self, step: ToolStep) -> bool:
         tool = self._tools.get(step.call.tool)

@@ -44,13 +44,18 @@ class HeadFile:
         fresh.replace(self._head)
 
     def read(self) -> Head | None:
-        """The head, None before the first. Errors: ValueError when its signature is wrong."""
+        """The head, None before the first. Errors: StoreError when it is damaged or its signature is wrong."""
         if not self._head.exists():
             return None
-        said = json.loads(self._head.read_text(encoding="ascii"))
-        head = Head(said["number"], said["hash"])
-        if not hmac.compare_digest(said["signature"], self._sign(head)):
-            raise ValueError(f"the signature of {self._head.name} is wrong: someone else wrote it, or the key was lost")
+        try:
+            said = json.loads(self._head.read_text(encoding="ascii"))
+            head, signature = Head(int(said["number"]), str(said["hash"])), str(said["signature"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"{self._head} cannot be read: {error}") from error
+        if not hmac.compare_digest(signature, self._sign(head)):
+            raise StoreError(
+                f"The signature of {self._head} is wrong: someone else wrote it, or audit.key was changed."
+            )
         return head
 
     def _sign(self, head: Head) -> str:

@@ -13,7 +13,7 @@ from runtime.contract import Address
 class SessionWorkspaces:
     """Implements `contract.Workspaces`: one folder an address under `root`, owned by the user as whom tools run.
 
-    `uid` is that user when this process is root, else None.
+    `uid` is that user where this process is root; an ordinary user's tools run as itself.
     """
 
     def __init__(self, root: Path, *, uid: int | None = None, agent: str = "main") -> None:
@@ -33,7 +33,7 @@ class SessionWorkspaces:
         return path
 
     def admit(self, path: Path) -> None:
-        if self._uid is not None:
+        if self._uid is not None and os.geteuid() == 0:
             os.chown(path, self._uid, self._uid, follow_symlinks=False)
 
     def _name(self, address: Address) -> str:

@@ -1,0 +1,388 @@
+"""The composition root: every object of the process is built here, once, and passed on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Final, Protocol, runtime_checkable
+
+import structlog
+from aiohttp import web
+
+from adapters.web.adapter import ACCOUNT, CHANNEL, WebAdapter
+from adapters.web.guard import install
+from adapters.web.settings import WebSettings
+from bot.console.desk import ConsoleDesk
+from bot.console.health import health_routes
+from bot.console.routes import console_routes
+from bot.gate import gate_of
+from bot.settings import Settings
+from bot.version import VERSION
+from runtime.agent import Agent, Limits
+from runtime.bell import LocalBell
+from runtime.contract import (
+    Address,
+    Capability,
+    ChannelAdapter,
+    Given,
+    Model,
+    NewId,
+    NodeId,
+    Now,
+    Probe,
+    Progress,
+    Signal,
+    Tool,
+    Verdict,
+    no_probe,
+    room_topic,
+)
+from runtime.courier import Courier, Pace, Unknown
+from runtime.dispatch import Dispatch
+from runtime.errors import ConfigError, StoreError
+from runtime.expiry import Expiry
+from runtime.ids import new_id as fresh_id
+from runtime.intake import LANES, Reception
+from runtime.nodes import Node, NodeLost
+from runtime.policy import Policy, Rule, Ruling
+from runtime.sealer import HeadFile, Sealer
+from runtime.store.protocol import Duty
+from runtime.store.store import SqlStore, open_store
+from runtime.workspaces import SessionWorkspaces
+from tools.catalogue import first_tools
+from tools.shell import Sandbox, ShellSettings, sandbox_for
+
+log = structlog.get_logger("app")
+
+DRAIN: Final = timedelta(seconds=6)
+"""How long runs and couriers get to come to a good place before the process leaves: 10 s less what closing takes."""
+LARGEST_REQUEST: Final = 1 << 20  # bytes; files are streamed past it
+
+MakeAdapters = Callable[[Given], Sequence[ChannelAdapter]]
+
+
+def only_web(given: Given) -> Sequence[ChannelAdapter]:
+    """No channel beside the page, which is always there."""
+    return ()
+
+
+@runtime_checkable
+class HasRoutes(Protocol):
+    """An adapter that answers web requests."""
+
+    def routes(self) -> list[web.RouteDef]: ...
+
+
+async def build(
+    settings: Settings,
+    *,
+    adapters: MakeAdapters = only_web,
+    probe: Probe = no_probe,
+    model: Model | None = None,
+    tools: Mapping[str, Tool] | None = None,
+    now: Now | None = None,
+    new_id: NewId = fresh_id,
+) -> App:
+    """Everything of one process, ready to `run`. Tests call this with their own adapters, probe, model and clock.
+
+    Errors: StoreError when the database cannot be opened; ConfigError when a demanded sandbox cannot work.
+    """
+    store = await open_store(settings.database_url, now=now, new_id=new_id)
+    try:
+        identity = await store.account_identity(CHANNEL, ACCOUNT, new_id()[-10:].lower())
+        return App(
+            settings=settings,
+            store=store,
+            web_identity=identity,
+            adapters=adapters,
+            probe=probe,
+            model=model or model_of(settings),
+            tools=tools,
+            new_id=new_id,
+        )
+    except BaseException:
+        await store.close()
+        raise
+
+
+def model_of(settings: Settings) -> Model:
+    """The model that the settings name. Its client library is loaded by the first message, or now if asked to."""
+    if settings.model.is_demo:
+        from runtime.models.demo import Demo
+
+        return Demo()
+    from runtime.models.lite import LiteModel, ModelSettings
+
+    chosen = settings.model
+    key = chosen.api_key.get_secret_value() if chosen.api_key else ""
+    return LiteModel(
+        ModelSettings(
+            name=chosen.name,
+            api_base=chosen.api_base,
+            api_key=key,
+            stream=chosen.stream,
+            timeout=chosen.timeout,
+        )
+    )
+
+
+def policy_of(settings: Settings) -> Policy:
+    return Policy(
+        [
+            Rule(Ruling(rule.result), rule.tool, rule.effect, rule.agent, rule.room, rule.person, rule.arguments)
+            for rule in settings.policy
+        ]
+    )
+
+
+def shell_of(settings: Settings) -> ShellSettings:
+    shell = settings.tools.shell
+    return ShellSettings(
+        sandbox=shell.sandbox,
+        uid=shell.uid or ShellSettings().uid,
+        memory_mib=shell.memory_mib,
+        processes=shell.processes,
+        file_mib=shell.file_mib,
+        cpu_seconds=shell.cpu_seconds,
+        timeout_seconds=shell.timeout_seconds,
+    )
+
+
+def pace_of(settings: Settings) -> Pace:
+    outbox = settings.outbox
+    return Pace(
+        unknown=Unknown(outbox.unknown),
+        settle_first=outbox.settle_first,
+        settle_second=outbox.settle_second,
+        backoff_first=outbox.backoff_first,
+        backoff_most=outbox.backoff_most,
+        send_timeout=outbox.send_timeout,
+    )
+
+
+class App:
+    """One process. `run` serves until it is cancelled, then drains."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        store: SqlStore,
+        web_identity: str,
+        adapters: MakeAdapters,
+        probe: Probe,
+        model: Model,
+        tools: Mapping[str, Tool] | None,
+        new_id: NewId,
+    ) -> None:
+        self.store = store
+        self.control_token = secrets.token_urlsafe(32)
+        self._settings = settings
+        self._probe = probe
+        self._new_id = new_id
+        self._bell = LocalBell()
+        self._node: Node | None = None
+        shell = shell_of(settings)
+        self._sandbox: Sandbox = sandbox_for(shell)
+        self._sandbox_required = shell.required
+        workspaces = SessionWorkspaces(settings.workspace_dir, uid=shell.uid)
+        given = Given(store, store, workspaces, self._bell, store.now, new_id)
+        page = WebAdapter(
+            WebSettings(settings.web.hosts, int(settings.web.upload_mib * 1024 * 1024)),
+            given,
+            identity=web_identity,
+            banner=settings.banner or "",
+        )
+        self._adapters: list[ChannelAdapter] = [page, *adapters(given)]
+        self._couriers = {(a.channel, a.identity): self._courier(a) for a in self._adapters}
+        self._agent = self._make_agent(model, tools or first_tools(shell, sandbox=self._sandbox), workspaces)
+        self._reception = Reception(
+            store=store,
+            gate=gate_of(settings),
+            bell=self._bell,
+            nudge=self._nudge,
+            stop=self._agent.stop,
+            probe=probe,
+        )
+        self._site = self._application(web_identity)
+
+    # ------------------------------------------------------------------------------------------------- the parts
+
+    def _make_agent(self, model: Model, tools: Mapping[str, Tool], workspaces: SessionWorkspaces) -> Agent:
+        return Agent(
+            store=self.store,
+            model=model,
+            tools=tools,
+            policy=policy_of(self._settings),
+            prompt=self._settings.run.prompt,
+            limits=Limits(self._settings.run.max_iterations, self._settings.run.approval_time),
+            workspaces=workspaces,
+            lease_is_fresh=self._lease_is_fresh,
+            progress=self._progress,
+            nudge=self._nudge,
+            now=self.store.now,
+            new_id=self._new_id,
+            probe=self._probe,
+        )
+
+    def _courier(self, adapter: ChannelAdapter) -> Courier:
+        return Courier(
+            outbox=self.store,
+            adapter=adapter,
+            take=self._take,
+            pace=pace_of(self._settings),
+            now=self.store.now,
+            on_shown=lambda address: self._bell.ring(room_topic(address)),
+            lease_is_fresh=self._lease_is_fresh,
+            probe=self._probe,
+        )
+
+    def _application(self, web_identity: str) -> web.Application:
+        site = web.Application(client_max_size=LARGEST_REQUEST)
+        install(site, self._settings.web.hosts)
+        for adapter in self._adapters:
+            if isinstance(adapter, HasRoutes):
+                site.add_routes(adapter.routes())
+        desk = ConsoleDesk(
+            store=self.store,
+            sink=self._reception.sink,
+            links=self.store,
+            bell=self._bell,
+            web_account=web_identity,
+            now=self.store.now,
+            new_id=self._new_id,
+            control_token=self.control_token,
+            head=HeadFile(self._settings.data_dir).read,
+            info=self._info(),
+        )
+        site.add_routes(console_routes(desk))
+        checks = {"store": self.store.check} | {f"{a.channel}:{a.account}": a.ready for a in self._adapters}
+        site.add_routes(health_routes(checks))
+        return site
+
+    def _info(self) -> Mapping[str, str]:
+        return {
+            "version": VERSION,
+            "model": self._settings.model.name,
+            "database": self._settings.shown()["database_url"],
+            "banner": self._settings.banner or "",
+        }
+
+    # ------------------------------------------------------------------------------------------------- wake-ups
+
+    def _nudge(self, address: Address) -> None:
+        courier = self._couriers.get((address.channel, address.account))
+        if courier:
+            courier.nudge(address)
+        self._bell.ring(room_topic(address))
+
+    def _progress(self, address: Address, event: Progress) -> None:
+        courier = self._couriers.get((address.channel, address.account))
+        if courier and Capability.PROGRESS in courier.adapter.capabilities:
+            courier.adapter.progress(address, event)
+
+    def _lease_is_fresh(self) -> bool:
+        return self._node is not None and self._node.fresh()
+
+    async def _take(self, role: str) -> Duty | None:
+        return await self._node.take(role) if self._node else None
+
+    async def sink(self, signal: Signal) -> Verdict:
+        """Take a signal in: for those that hold no adapter."""
+        return await self._reception.sink(signal)
+
+    # --------------------------------------------------------------------------------------------------- running
+
+    async def run(self, on_ready: Callable[[str], None]) -> None:
+        """Serve until cancelled, then drain and close. `on_ready` gets the URL once messages are taken in.
+
+        Errors: OSError when the port cannot be listened on; ConfigError when the demanded sandbox cannot work.
+        """
+        runner = web.AppRunner(self._site, access_log=None, handle_signals=False, shutdown_timeout=1)
+        await runner.setup()
+        try:
+            url = await self._listen(runner)
+            while True:
+                try:
+                    await self._as_node(lambda: on_ready(url))
+                except* NodeLost as lost:
+                    log.warning("joining again", reason=str(lost.exceptions[0]))
+        finally:
+            await runner.cleanup()
+            await self.store.close()
+
+    async def _listen(self, runner: web.AppRunner) -> str:
+        host, port = self._settings.web.host, self._settings.web.port
+        await web.TCPSite(runner, host, port).start()
+        bound = runner.addresses[0][1]
+        shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host  # noqa: S104 - compared, not listened on
+        return f"http://{f'[{shown}]' if ':' in shown else shown}:{bound}"
+
+    async def _as_node(self, on_ready: Callable[[], None]) -> None:
+        """One life as a node: it ends by cancellation, with a drain, or by the loss of its lease."""
+        length = self._settings.nodes.lease
+        node = self._node = await Node.join(
+            store=self.store,
+            node=NodeId(self._new_id()),
+            label=f"{socket.gethostname()}/{os.getpid()}",
+            length=length,
+            alone=self._settings.database_file is not None,  # its lock proves that every earlier process is gone
+            on_reaped=lambda: self._bell.ring(LANES),
+        )
+        dispatch = Dispatch(
+            store=self.store,
+            lease=node.lease,
+            agent=self._agent,
+            bell=self._bell,
+            busy=self._settings.sessions.busy,
+            lease_is_fresh=self._lease_is_fresh,
+            probe=self._probe,
+        )
+        async with asyncio.TaskGroup() as group:
+            group.create_task(node.run())
+            group.create_task(self._check_sandbox())
+            group.create_task(self._sealer().run())
+            group.create_task(Expiry(desk=self.store, decided=self._reception.decided).run())
+            for courier in self._couriers.values():
+                group.create_task(courier.run())
+            group.create_task(dispatch.run())
+            listening = [group.create_task(adapter.listen(self._reception.sink)) for adapter in self._adapters]
+            group.create_task(self._announce(on_ready))
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await self._drain(node, dispatch, listening)
+
+    async def _announce(self, on_ready: Callable[[], None]) -> None:
+        """Say that we are ready once each channel listens, or has said why it does not yet."""
+        await asyncio.sleep(0)
+        with suppress(asyncio.InvalidStateError):  # it was said in an earlier life of this process
+            on_ready()
+
+    async def _drain(self, node: Node, dispatch: Dispatch, listening: Sequence[asyncio.Task[None]]) -> None:
+        """Take nothing more in, let what runs come to an end, and give the rest back at once."""
+        for task in listening:
+            task.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN.total_seconds()):
+                await dispatch.drain()
+                for courier in self._couriers.values():
+                    await courier.quiet()
+        with suppress(StoreError):
+            await node.leave()
+
+    def _sealer(self) -> Sealer:
+        return Sealer(book=self.store, file=HeadFile(self._settings.data_dir), take=self._take)
+
+    async def _check_sandbox(self) -> None:
+        """Beside the start, since it takes longer than the rest of it."""
+        trouble = await self._sandbox.self_test()
+        if trouble and self._sandbox_required:
+            raise ConfigError(f'tools.shell.sandbox: "bwrap" is demanded, and it cannot work here. {trouble}')
+        if trouble:
+            log.warning("the shell tool refuses every call", reason=trouble)
