@@ -14,6 +14,7 @@ from bot.lock import holding
 from bot.settings import Settings
 from runtime.contract import Signal, Verdict
 from runtime.ids import new_id
+from runtime.sealer import HeadFile
 from runtime.store.protocol import Store
 from runtime.store.store import open_store
 
@@ -54,4 +55,5 @@ async def _desk(store: Store, settings: Settings) -> ConsoleDesk:
         now=store.now,
         new_id=new_id,
         control_token="",
+        head=HeadFile(settings.data_dir).read,
     )

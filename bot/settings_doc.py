@@ -69,7 +69,7 @@ def _kind(annotation: Any) -> str:
     if origin in (Union, UnionType):
         return " or ".join(_kind(part) for part in arguments if part is not type(None))
     if origin is tuple:
-        return "list of tables" if _is_table(arguments[0]) else "list"
+        return "list of tables" if _table(arguments[0]) else "list"
     if origin is dict:
         return "table"
     if origin is not None and arguments:
@@ -98,17 +98,17 @@ def _default(info: FieldInfo) -> str:
 
 
 def _below(info: FieldInfo) -> type[BaseModel] | None:
-    annotation = info.annotation
-    return annotation if _is_table(annotation) else None
+    """The table that a setting is."""
+    return _table(info.annotation)
 
 
 def _repeated(info: FieldInfo) -> type[BaseModel] | None:
-    first: Any = next(iter(get_args(info.annotation)), None)
-    return first if _is_table(first) else None
+    """The table of which a setting is a list."""
+    return _table(next(iter(get_args(info.annotation)), None))
 
 
-def _is_table(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+def _table(annotation: Any) -> type[BaseModel] | None:
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
 
 
 if __name__ == "__main__":

@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 from bot.console.views import View
 from runtime.audit import Verifier
-from runtime.errors import BotError
 from runtime.store.protocol import AuditBook, Head
 
 SignedHead = Callable[[], Head | None]
-"""Reads the head that is kept outside of the database; None when there is none yet. Errors: BotError for a bad one."""
+"""Reads the head that is kept outside of the database; None when there is none yet. Errors: ValueError for a bad one."""
 
 
 def no_head() -> Head | None:
@@ -23,8 +22,8 @@ async def verify(book: AuditBook, signed_head: SignedHead = no_head) -> View:
     try:
         # Before the rows: what is sealed meanwhile lies beyond it, and that is no fault.
         head = signed_head() or Head(0, "")
-    except BotError as error:
-        return {"whole": False, "rows": 0, "fault": str(error)}
+    except (ValueError, KeyError, OSError) as error:
+        return {"whole": False, "rows": 0, "fault": f"the signed head: {error}"}
     verifier = Verifier()
     while rows := await book.audit_rows(verifier.number):
         verifier.take(rows)

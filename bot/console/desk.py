@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bot.console.audit import SignedHead, no_head
-from runtime.contract import Bell, Links, NewId, Now, Sink
+from runtime.contract import Address, Bell, Links, NewId, Now, Sink
 from runtime.store.protocol import Store
 
 
@@ -14,7 +14,8 @@ from runtime.store.protocol import Store
 class ConsoleDesk:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
 
-    `head` reads the audit chain's signed head. `info` is shown on the overview, as name and value: version, model, database, banner.
+    `nudge` wakes the courier of a room. `head` reads the audit chain's signed head. `info` is shown on the overview,
+    as name and value: version, model, database, banner.
     """
 
     store: Store
@@ -25,5 +26,6 @@ class ConsoleDesk:
     now: Now
     new_id: NewId
     control_token: str = field(repr=False)
+    nudge: Callable[[Address], None] = lambda _: None
     head: SignedHead = no_head
     info: Mapping[str, str] = field(default_factory=dict)

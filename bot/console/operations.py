@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final, TypeVar
@@ -42,7 +42,7 @@ from runtime.runs import RunState
 from runtime.store.protocol import DeliveryRow
 
 LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common proxies
-GLANCE: Final = timedelta(seconds=0.5)  # a ring may be missed between a look and the next wait
+GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
 
 Word = TypeVar("Word", bound=StrEnum)
 
@@ -154,14 +154,14 @@ class Operations:
     async def room(self, room: str, seen: str = "", wait: timedelta = timedelta()) -> View:
         """The conversation as it is; with `wait`, not before it differs from version `seen`, or the time is over."""
         address = self._room(room)
-        loop = asyncio.get_running_loop()
-        end = loop.time() + min(wait, LONGEST_WAIT).total_seconds()
+        rings = self._desk.bell.listen(room_topic(address))  # before the first look: no ring falls between the two
+        end = asyncio.get_running_loop().time() + min(wait, LONGEST_WAIT).total_seconds()
         while True:
             view = await self._look(address)
-            left = end - loop.time()
+            left = end - asyncio.get_running_loop().time()
             if view["version"] != seen or left <= 0:
                 return view
-            await self._ring(address, min(left, GLANCE.total_seconds()))
+            await _next(rings, min(left, GLANCE.total_seconds()))
 
     async def _look(self, address: Address) -> View:
         pending = await self._store.approvals(state=ApprovalState.PENDING)
@@ -173,14 +173,6 @@ class Operations:
             run_state=next((row.state for row in runs if row.address == address), None),
         )
         return {**view, "version": _digest(view)}
-
-    async def _ring(self, address: Address, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                async for _ in self._desk.bell.listen(room_topic(address)):
-                    return
-        except TimeoutError:
-            return
 
     def _room(self, room: str) -> Address:
         if not ROOM.fullmatch(room):
@@ -202,7 +194,7 @@ class Operations:
     def _mended(self, row: DeliveryRow | None, refusal: str) -> View:
         if row is None:
             raise Refusal(409, refusal)
-        self._desk.bell.ring(room_topic(row.address))
+        self._desk.nudge(row.address)
         return views.delivery(row)
 
     async def _approval(self, approval_id: ApprovalId) -> View:
@@ -221,6 +213,15 @@ class Operations:
         owners = [known.person.name for known in await self._store.people() if known.person.role is Role.OWNER]
         if role is not Role.OWNER and owners == [name]:
             raise Refusal(409, f"{name} is the only owner. Make somebody else an owner first.")
+
+
+async def _next(rings: AsyncIterator[str], seconds: float) -> None:
+    """Until it rings, at most `seconds`."""
+    try:
+        async with asyncio.timeout(seconds):
+            await anext(rings)
+    except TimeoutError:
+        return
 
 
 def _word(kind: type[Word], text: str) -> Word | None:

@@ -1,0 +1,1 @@
+"""Settings, lock, logs, console and command line."""
