@@ -47,7 +47,14 @@ class Compiled:
     defaults: Mapping[str, object]
 
     def arguments(self, given: Mapping[str, object]) -> tuple[object, ...]:
-        return tuple(given[name] if name in given else self.defaults[name] for name in self.names)
+        return tuple(storable(given[name] if name in given else self.defaults[name]) for name in self.names)
+
+
+def storable(value: object) -> object:
+    """`value`, or for a text that no database takes (a NUL, half a surrogate pair) the nearest that it does."""
+    if not isinstance(value, str) or (value.isascii() and "\0" not in value):
+        return value
+    return value.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class Compiler:
