@@ -164,11 +164,14 @@ class Operations:
             await _next(rings, min(left, GLANCE.total_seconds()))
 
     async def _look(self, address: Address) -> View:
+        # Whether it is busy is read before and after the rest, so that a room that rests shows all it will show.
+        busy = await self._store.busy(address)
         pending = await self._store.approvals(state=ApprovalState.PENDING)
         runs = await self._store.runs(limit=50)
+        entries = await self._store.timeline(address)
         view = views.room(
-            await self._store.timeline(address),
-            busy=await self._store.busy(address),
+            entries,
+            busy=busy or await self._store.busy(address),
             approvals=[row for row in pending if row.address == address],
             run_state=next((row.state for row in runs if row.address == address), None),
         )
