@@ -1,0 +1,81 @@
+"""What the strictest providers demand of a chat completions request."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+Message = Mapping[str, Any]
+
+NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+def refusal(request: Mapping[str, Any]) -> str | None:
+    """Why `request` is not accepted; None when it is."""
+    messages = request.get("messages")
+    if not isinstance(messages, list) or not messages:
+        return "messages: at least one is needed"
+    return (
+        next(filter(None, map(_message_fault, messages)), None)
+        or _order_fault([message for message in messages if message["role"] != "system"])
+        or _pairing_fault(messages)
+        or next(filter(None, (_name_fault(tool["function"]) for tool in request.get("tools", ()))), None)
+    )
+
+
+def _message_fault(message: Message) -> str | None:
+    role, content, calls = message.get("role"), message.get("content"), message.get("tool_calls")
+    if role not in ("system", "user", "assistant", "tool"):
+        return f"role {role!r} is unknown"
+    if calls is not None and (role != "assistant" or not calls):
+        return "tool_calls: at least one, and of the assistant alone"
+    if not (isinstance(content, str) and content.strip()) and not (calls and content is None):
+        return f"the content of a {role} message is empty"
+    return next(filter(None, map(_call_fault, calls or ())), None)
+
+
+def _call_fault(call: Message) -> str | None:
+    if not call.get("id") or call.get("type") != "function":
+        return "a tool call needs an id and the type function"
+    try:
+        if not isinstance(json.loads(call["function"]["arguments"]), dict):
+            return "the arguments of a tool call are no JSON object"
+    except ValueError:
+        return "the arguments of a tool call are no JSON"
+    return _name_fault(call["function"])
+
+
+def _name_fault(function: Message) -> str | None:
+    return None if NAME.fullmatch(function["name"]) else f"{function['name']!r} is no name of a function"
+
+
+def _order_fault(messages: Sequence[Message]) -> str | None:
+    roles = [message["role"] for message in messages]
+    if not roles or roles[0] != "user":
+        return "a user speaks first"
+    if roles[-1] == "assistant":
+        return "the last message is the assistant's: nothing to answer"
+    doubled = [a for a, b in pairwise(roles) if a == b and a != "tool"]
+    return f"two {doubled[0]} messages in a row" if doubled else None
+
+
+def _pairing_fault(messages: Sequence[Message]) -> str | None:
+    """Every call has exactly one result, right behind its message."""
+    due: list[str] = []
+    seen: set[str] = set()
+    for message in messages:
+        if message["role"] == "tool":
+            if message.get("tool_call_id") not in due:
+                return "a message of the role tool must follow the call it answers"
+            due.remove(message["tool_call_id"])
+            continue
+        if due:
+            break
+        due = [call["id"] for call in message.get("tool_calls") or ()]
+        if len(set(due)) < len(due) or seen & set(due):
+            return "two tool calls have one id"
+        seen.update(due)
+    return f"these tool calls have no result: {', '.join(due)}" if due else None
