@@ -1,0 +1,72 @@
+"""Turns as the messages of OpenAI's chat completions, in a form that the strictest providers accept. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from runtime.contract import AssistantTurn, Call, Json, ToolSpec, ToolTurn, Turn, UserTurn
+from runtime.transcript import named
+
+Message = dict[str, Any]
+
+NO_OUTPUT: Final = "(no output)"
+GO_ON: Final = "(Calls that were waiting have their results now. Please go on.)"
+
+
+def to_messages(system: str, turns: Sequence[Turn]) -> list[Message]:
+    """`turns` for the wire. They are paired and unique already: `transcript.repair` sees to that.
+
+    What several people said carries their names. Nothing is empty; arguments that are no JSON object are wrapped
+    into one, since some providers parse what they once wrote; a conversation that ends with the assistant's own
+    words (a call decided after others had spoken) gets a user's word to answer.
+    """
+    several = len({turn.author for turn in turns if isinstance(turn, UserTurn) and turn.author}) > 1
+    messages = [_message(turn, several) for turn in turns]
+    if messages and messages[-1]["role"] == "assistant":
+        messages.append({"role": "user", "content": GO_ON})
+    return [{"role": "system", "content": system}, *messages] if system.strip() else messages
+
+
+def to_tools(tools: Iterable[ToolSpec]) -> list[Message]:
+    return [{"type": "function", "function": _function(tool)} for tool in tools]
+
+
+def tool_name(name: str) -> str:
+    """`name` as providers accept it: letters, digits, `_` and `-`, at most 64."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "unknown"
+
+
+def _message(turn: Turn, several: bool) -> Message:
+    match turn:
+        case UserTurn():
+            return {"role": "user", "content": named(turn) if several else turn.text}
+        case AssistantTurn(text, ()):
+            return {"role": "assistant", "content": text}
+        case AssistantTurn(text, calls):
+            return {
+                "role": "assistant",
+                "content": text if text.strip() else None,
+                "tool_calls": [_call(call) for call in calls],
+            }
+        case ToolTurn(call_id, _, text):
+            return {"role": "tool", "tool_call_id": call_id, "content": text if text.strip() else NO_OUTPUT}
+
+
+def _call(call: Call) -> Message:
+    function = {"name": tool_name(call.tool), "arguments": _arguments(call.arguments)}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def _arguments(written: str) -> str:
+    try:
+        whole = isinstance(json.loads(written), dict)
+    except (ValueError, RecursionError):
+        whole = False
+    return written if whole else json.dumps({"malformed": written}, ensure_ascii=False)
+
+
+def _function(tool: ToolSpec) -> Mapping[str, Json]:
+    return {"name": tool_name(tool.name), "description": tool.description, "parameters": dict(tool.schema)}
