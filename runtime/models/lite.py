@@ -1,0 +1,198 @@
+"""Any model that LiteLLM speaks to, behind our Protocol."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import timedelta
+from math import ceil
+from typing import Any, Final
+
+from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, Usage
+from runtime.errors import ModelFailed
+from runtime.models.draft import Draft
+from runtime.models.failures import (
+    BROKE_OFF,
+    FILTERED,
+    NOTHING,
+    TOO_LONG,
+    Failure,
+    Repeat,
+    Unusable,
+    failure_of,
+)
+from runtime.models.library import LIBRARY, Library
+from runtime.models.messages import to_messages, to_tools
+from runtime.output import bound
+
+BACKOFF: Final = (timedelta(seconds=0.5), timedelta(seconds=2))
+"""Waits before the repeats where the provider names none; the last one goes on."""
+
+LONGEST_WAIT: Final = timedelta(seconds=30)
+"""A provider that asks for more is not waited for: a person hears of it sooner."""
+
+CUT_NOTE: Final = "\n\n*(The answer ends here: the model reached its length limit.)*"
+
+CHARACTERS_A_TOKEN: Final = 4
+"""A rule of thumb for English text."""
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """Which model, and how to reach it. `timeout` bounds the wait for an answer, in a stream for its next piece."""
+
+    name: str
+    api_base: str = ""
+    api_key: str = field(default="", repr=False)
+    stream: bool = True
+    timeout: timedelta = timedelta(seconds=120)
+    max_retries: int = 2
+
+
+class LiteModel:
+    """One model, asked through LiteLLM."""
+
+    def __init__(self, settings: ModelSettings, *, library: Library = LIBRARY, sleep: Sleep = asyncio.sleep) -> None:
+        self.name = settings.name
+        self._settings = settings
+        self._library = library
+        self._sleep = sleep
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        litellm = await self._library.get()
+        arguments = self._arguments(request)
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                draft = await self._ask(litellm, arguments, on_text)
+                require_usable(draft)
+            except Exception as error:  # noqa: BLE001 - LiteLLM names no closed set of errors; all end in ModelFailed
+                failure = failure_of(error, litellm=litellm, model=self.name, limit=self._settings.timeout)
+                await self._wait_or_raise(failure, error, tries)
+            else:
+                return self._reply_of(litellm, draft, request)
+
+    def _arguments(self, request: ModelRequest) -> dict[str, Any]:
+        settings = self._settings
+        arguments: dict[str, Any] = {
+            "model": settings.name,
+            "messages": to_messages(request.system, request.turns),
+            "stream": settings.stream,
+            "timeout": settings.timeout.total_seconds(),
+            "num_retries": 0,  # also silences the SDK's own retries: ours are the only ones
+        }
+        optional = {
+            "tools": to_tools(request.tools),
+            "api_base": settings.api_base,
+            "api_key": settings.api_key or key_for_own_server(settings),
+            "stream_options": {"include_usage": True} if settings.stream else None,
+        }
+        return arguments | {name: value for name, value in optional.items() if value}
+
+    async def _ask(self, litellm: Any, arguments: dict[str, Any], on_text: OnText) -> Draft:
+        seconds = self._settings.timeout.total_seconds()
+        async with asyncio.timeout(seconds) as limit:
+            answer = await litellm.acompletion(**arguments)
+            if not self._settings.stream:
+                return whole(answer)
+            draft = Draft()
+            async with aclosing(answer):
+                async for chunk in spoken(answer):
+                    limit.reschedule(asyncio.get_running_loop().time() + seconds)
+                    if draft.add(chunk.choices[0].delta):
+                        on_text(draft.text)
+                draft.finish = answer.received_finish_reason  # a chunk says "stop" even where the server said nothing
+                draft.usage = await streamed_usage(litellm, answer)
+            return draft
+
+    async def _wait_or_raise(self, failure: Failure, error: Exception, tries: int) -> None:
+        """Wait for the next try where there is one, else raise what a person should read."""
+        repeats = {Repeat.NEVER: 0, Repeat.ONCE: 1, Repeat.OFTEN: self._settings.max_retries}[failure.repeat]
+        wait = BACKOFF[min(tries, len(BACKOFF)) - 1] if failure.wait is None else failure.wait
+        if tries > repeats or wait > LONGEST_WAIT:
+            # Not "from error": a log of the whole chain would print what the provider wrote, perhaps the key.
+            raise ModelFailed(self._without_key(failure.words), detail=self._detail(error)) from None
+        await self._sleep(max(wait, timedelta(0)).total_seconds())
+
+    def _detail(self, error: Exception) -> str:
+        return bound(self._without_key(f"{type(error).__name__}: {error}"), 1_000)
+
+    def _without_key(self, text: str) -> str:
+        return text.replace(self._settings.api_key, "[key]") if self._settings.api_key else text
+
+    def _reply_of(self, litellm: Any, draft: Draft, request: ModelRequest) -> ModelReply:
+        taken = (call.id for turn in request.turns if isinstance(turn, AssistantTurn) for call in turn.calls)
+        calls = draft.calls(taken) if draft.has_calls else ()
+        text = draft.text + CUT_NOTE if draft.finish == "length" else draft.text
+        usage = draft.usage or estimated_usage(litellm, request, text, calls)
+        cost = cost_micros(litellm, self.name, usage)
+        return ModelReply(text, calls, Usage(self.name, usage.prompt_tokens, usage.completion_tokens, cost))
+
+
+def key_for_own_server(settings: ModelSettings) -> str:
+    """OpenAI's client insists on a key, which a server of one's own seldom asks for."""
+    return "none" if settings.api_base and settings.name.startswith("openai/") else ""
+
+
+def require_usable(draft: Draft) -> None:
+    """Errors: Unusable where `draft` is cut or empty. Calls beside a plain "stop" are fine; a cut call never is."""
+    if draft.finish is None:
+        raise Unusable(BROKE_OFF)
+    if draft.finish == "content_filter":
+        raise Unusable(FILTERED)
+    if draft.finish == "length" and (draft.has_calls or not draft.text.strip()):
+        raise Unusable(TOO_LONG)
+    if not draft.text.strip() and not draft.has_calls:
+        raise Unusable(NOTHING)
+
+
+def whole(answer: Any) -> Draft:
+    usage = answer.usage if answer.usage.total_tokens else None
+    draft = Draft(finish=answer.choices[0].finish_reason, usage=usage)
+    draft.take(answer.choices[0].message)
+    return draft
+
+
+async def spoken(stream: Any) -> AsyncIterator[Any]:
+    """The chunks of `stream` up to the one that ends the answer.
+
+    What LiteLLM does after that one (it builds the whole response anew for its loggers) costs a third of the call and
+    gives us nothing.
+    """
+    async for chunk in stream:
+        if chunk.choices:
+            yield chunk
+            if chunk.choices[0].finish_reason:
+                return
+
+
+async def streamed_usage(litellm: Any, stream: Any) -> Any:
+    """The provider's count, which may be the last thing on the wire; None where it sends none."""
+    found = next((usage for chunk in reversed(stream.chunks) if (usage := getattr(chunk, "usage", None))), None)
+    if stream.received_finish_reason and hasattr(stream.completion_stream, "__aiter__"):
+        async for raw in stream.completion_stream:
+            found = (raw.get("usage") if isinstance(raw, dict) else getattr(raw, "usage", None)) or found
+    return found if found is None or isinstance(found, litellm.Usage) else litellm.Usage(**dict(found))
+
+
+def estimated_usage(litellm: Any, request: ModelRequest, text: str, calls: Sequence[Call]) -> Any:
+    """A guess for budgets where the provider does not count."""
+    asked = len(request.system) + sum(len(turn.text) for turn in request.turns)
+    said = len(text) + sum(len(call.arguments) for call in calls)
+    return litellm.Usage(
+        prompt_tokens=ceil(asked / CHARACTERS_A_TOKEN), completion_tokens=ceil(said / CHARACTERS_A_TOKEN)
+    )
+
+
+def cost_micros(litellm: Any, model: str, usage: Any) -> int:
+    """By LiteLLM's own price table; 0 for a model that is not in it."""
+    try:
+        dollars = sum(litellm.cost_per_token(model=model, usage_object=usage))
+    except Exception:  # noqa: BLE001 - a missing price has no class of its own, and no price ends a reply
+        return 0
+    return round(float(dollars) * 1_000_000)

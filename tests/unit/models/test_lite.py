@@ -1,0 +1,329 @@
+"""LiteModel with the real LiteLLM against a server that speaks the wire."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import aiohttp
+import pytest
+
+from runtime.contract import (
+    AssistantTurn,
+    Call,
+    Effect,
+    Model,
+    ModelReply,
+    ModelRequest,
+    ToolSpec,
+    ToolTurn,
+    Turn,
+    Usage,
+    UserTurn,
+)
+from runtime.errors import ModelFailed
+from runtime.models.library import LIBRARY, preload
+from runtime.models.lite import CUT_NOTE, LiteModel, ModelSettings
+from runtime.transcript import repair
+from tests.fakes.openai import Answers, OpenAI, Reply, ToolCall
+from tests.fakes.serve import serving, spawned
+
+KEY = "a-secret-key"
+LIST = ToolSpec("list_files", "List.", {"type": "object", "properties": {"path": {"type": "string"}}}, Effect.READ)
+BOTH = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+
+pytestmark = [
+    pytest.mark.timeout(120),  # the first test here imports LiteLLM, which takes seconds
+    pytest.mark.filterwarnings("ignore:.*`ReadOnly` qualifier"),  # LiteLLM sets this filter itself; pytest resets it
+]
+
+
+class Rig:
+    """A model, its server, and what was streamed and slept."""
+
+    def __init__(self, server: OpenAI, url: str, *, stream: bool, timeout: float) -> None:
+        self.server = server
+        self.streamed: list[str] = []
+        self.slept: list[float] = []
+        self.base = f"{url}/v1"
+        settings = ModelSettings(
+            "openai/gpt-4o", self.base, KEY, stream=stream, timeout=timedelta(seconds=timeout), max_retries=2
+        )
+        self.model: Model = LiteModel(settings, sleep=self._sleep)
+
+    async def _sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+    async def ask(self, *turns: Turn) -> ModelReply:
+        request = ModelRequest("be kind", turns or [UserTurn("hi")], [LIST])
+        return await self.model.reply(request, self.streamed.append)
+
+    async def fail(self) -> ModelFailed:
+        with pytest.raises(ModelFailed) as raised:
+            await self.ask()
+        assert KEY not in str(raised.value) + raised.value.detail
+        return raised.value
+
+
+@asynccontextmanager
+async def rig(answers: Answers, *, stream: bool = True, limit: float = 20) -> AsyncIterator[Rig]:
+    server = OpenAI(answers)
+    async with serving(server.app()) as url:
+        yield Rig(server, url, stream=stream, timeout=limit)
+
+
+# What a model may answer.
+
+
+@BOTH
+async def test_words_are_answered_with_their_count_and_price(stream: bool) -> None:
+    async with rig([Reply("Hello to you.", usage=(1000, 100))], stream=stream) as it:
+        reply = await it.ask()
+    assert reply == ModelReply("Hello to you.", (), Usage("openai/gpt-4o", 1000, 100, reply.usage.cost_micros))
+    assert reply.usage.cost_micros > 0
+    assert it.streamed == (["Hello to", "Hello to you."] if stream else [])
+
+
+@BOTH
+async def test_what_is_sent_is_the_request_and_nothing_else(stream: bool) -> None:
+    async with rig([], stream=stream) as it:
+        await it.ask()
+    (sent,) = it.server.requests
+    expected: dict[str, object] = {
+        "model": "gpt-4o",
+        "messages": [{"role": "system", "content": "be kind"}, {"role": "user", "content": "hi"}],
+        "tools": [
+            {
+                "type": "function",
+                "function": {"name": "list_files", "description": "List.", "parameters": LIST.schema},
+            }
+        ],
+    }
+    if stream:
+        expected |= {"stream": True, "stream_options": {"include_usage": True}}
+    assert {name: value for name, value in sent.items() if value is not False} == expected
+    assert it.server.keys == [f"Bearer {KEY}"]
+
+
+@BOTH
+@pytest.mark.parametrize("finish", ["tool_calls", "stop"])
+async def test_calls_are_calls_whatever_the_finish_reason(stream: bool, finish: str) -> None:
+    calls = (ToolCall("list_files", '{"path": "docs"}', "c1"), ToolCall("nonsense", '{"path": ', "c2"))
+    async with rig([Reply("Let me see.", calls, finish)], stream=stream) as it:
+        reply = await it.ask()
+    assert reply.text == "Let me see."
+    assert reply.calls == (
+        Call("c1", "list_files", '{"path": "docs"}'),
+        Call("c2", "nonsense", '{"path": '),
+    )
+
+
+@BOTH
+async def test_equal_and_missing_ids_are_made_unique_in_the_transcript(stream: bool) -> None:
+    earlier = (
+        UserTurn("ls"),
+        AssistantTurn("", (Call("call_1", "list_files", "{}"),)),
+        ToolTurn("call_1", "list_files", "a"),
+    )
+    calls = (ToolCall("list_files"), ToolCall("list_files"), ToolCall("list_files", id=None))
+    async with rig([Reply("", calls, "tool_calls")], stream=stream) as it:
+        reply = await it.ask(*earlier)
+    assert len({"call_1", *(call.id for call in reply.calls)}) == 4
+
+
+@BOTH
+async def test_one_empty_answer_is_asked_again_a_second_is_told(stream: bool) -> None:
+    async with rig([Reply(), Reply("Here."), Reply(), Reply(" ")], stream=stream) as it:
+        assert (await it.ask()).text == "Here."
+        assert str(await it.fail()) == "The model answered nothing."
+        assert len(it.server.requests) == 4
+
+
+# Answers that are cut.
+
+
+@BOTH
+async def test_words_cut_at_the_length_limit_say_so(stream: bool) -> None:
+    async with rig([Reply("Once upon a", finish="length")], stream=stream) as it:
+        assert (await it.ask()).text == "Once upon a" + CUT_NOTE
+
+
+@BOTH
+@pytest.mark.parametrize("text", ["", "I will run "])
+async def test_a_call_cut_at_the_length_limit_never_runs(stream: bool, text: str) -> None:
+    cut = Reply(text, (ToolCall("list_files", '{"path": "a"}'),), "length")
+    async with rig([cut], stream=stream) as it:
+        assert "length limit" in str(await it.fail())
+        assert len(it.server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply("Once upon a time", finish=None),
+        Reply("", (ToolCall("list_files", '{"path": "a"}'),), finish=None),
+        Reply("Once upon a time", cut=0),
+        Reply("Once upon a time", cut=1),
+        Reply("Once upon a time", cut=2),
+        Reply("", (ToolCall("list_files", '{"path": "a", "b": 1}'),), cut=3),
+    ],
+    ids=["no finish", "call without finish", "cut at once", "cut before words", "cut in words", "cut in a call"],
+)
+async def test_a_stream_that_breaks_off_is_repeated_and_never_used(reply: Reply) -> None:
+    async with rig([reply, Reply("whole")]) as it:
+        assert await it.ask() == ModelReply("whole", (), Usage("openai/gpt-4o", 11, 7, 98))
+    async with rig([reply] * 3) as it:
+        assert "broke off" in str(await it.fail())
+        assert len(it.server.requests) == 3
+
+
+async def test_an_answer_cut_before_its_end_is_repeated() -> None:
+    async with rig([Reply("Once", cut=0), Reply("whole")], stream=False) as it:
+        assert (await it.ask()).text == "whole"
+
+
+@BOTH
+async def test_a_filtered_answer_says_so(stream: bool) -> None:
+    async with rig([Reply("I", finish="content_filter")], stream=stream) as it:
+        assert "content filter" in str(await it.fail())
+
+
+# Errors of the provider.
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(400, "400"), (401, "key"), (402, "credit"), (403, "not permitted"), (404, "unknown"), (413, "413")],
+)
+async def test_a_refusal_is_one_readable_sentence_and_not_repeated(stream: bool, status: int, words: str) -> None:
+    async with rig([Reply(f"Bad key {KEY}", status=status)], stream=stream) as it:
+        failed = await it.fail()
+        assert words in str(failed)
+        assert "\n" not in str(failed)
+        assert str(status) in failed.detail or "Error" in failed.detail
+        assert len(it.server.requests) == 1
+
+
+@BOTH
+@pytest.mark.parametrize("status", [408, 429, 500, 503])
+async def test_a_passing_error_is_repeated_twice(stream: bool, status: int) -> None:
+    error = Reply("later", status=status)
+    async with rig([error, error, Reply("Here."), error, error, error], stream=stream) as it:
+        assert (await it.ask()).text == "Here."
+        assert it.slept == [0.5, 2]
+        assert f"({status})" in str(await it.fail())
+        assert len(it.server.requests) == 6
+
+
+@BOTH
+async def test_retry_after_is_honoured_within_reason(stream: bool) -> None:
+    async with rig([Reply("", status=429, retry_after="7"), Reply("Here.")], stream=stream) as it:
+        assert (await it.ask()).text == "Here."
+        assert it.slept == [7]
+    async with rig([Reply("", status=429, retry_after="3600")], stream=stream) as it:
+        assert "too many requests" in str(await it.fail())
+        assert it.slept == []
+
+
+@BOTH
+async def test_a_conversation_that_is_too_long_says_so(stream: bool) -> None:
+    words = "This model's maximum context length is 8192 tokens."
+    async with rig([Reply(words, status=400)], stream=stream) as it:
+        assert "too long for the model" in str(await it.fail())
+
+
+@BOTH
+async def test_a_server_that_is_not_there_says_so(stream: bool) -> None:
+    it = Rig(OpenAI(), "http://127.0.0.1:1", stream=stream, timeout=20)
+    assert str(await it.fail()) == "The model's server cannot be reached."
+    assert len(it.slept) == 2
+
+
+@BOTH
+async def test_a_server_that_does_not_answer_is_given_up(stream: bool) -> None:
+    async with rig([Reply("late", delay=30)], stream=stream, limit=0.2) as it:
+        assert str(await it.fail()) == "The model did not answer within 0.2 seconds."
+
+
+async def test_a_slow_stream_is_waited_for_as_long_as_it_moves() -> None:
+    async with rig([Reply("a long and slow story", delay=0.2, slow=True)], limit=0.6) as it:
+        assert (await it.ask()).text == "a long and slow story"
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (ModelSettings("gpt-nonsense", "http://127.0.0.1:1/v1", KEY), "names no provider: write provider/name"),
+        (ModelSettings("openai/gpt-4o"), "There is no key for the model openai/gpt-4o"),
+        (ModelSettings("anthropic/claude-sonnet-4-5"), "refused the key"),
+    ],
+)
+async def test_wrong_settings_are_named(settings: ModelSettings, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ModelFailed, match=words):
+        await LiteModel(settings).reply(ModelRequest("", [UserTurn("hi")], []), lambda _: None)
+
+
+@BOTH
+async def test_a_server_of_ones_own_needs_no_key(stream: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    async with rig([], stream=stream) as it:
+        model = LiteModel(ModelSettings("openai/mine", it.base, stream=stream))
+        reply = await model.reply(ModelRequest("", [UserTurn("hi")], []), lambda _: None)
+    assert reply == ModelReply("You said: hi", (), Usage("openai/mine", 11, 7, 0))
+
+
+@BOTH
+async def test_where_the_provider_does_not_count_we_guess(stream: bool) -> None:
+    async with rig([Reply("four words of text", usage=None)], stream=stream) as it:
+        usage = (await it.ask()).usage
+    assert (usage.input_tokens, usage.output_tokens) == (3, 5)
+
+
+async def test_a_stop_ends_the_call_at_once() -> None:
+    async with rig([Reply("a long story " * 100, delay=0.05, slow=True)]) as it:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await it.ask()
+        assert it.streamed
+
+
+# The library.
+
+
+async def test_the_library_is_loaded_once_for_all_who_ask() -> None:
+    first, second = await asyncio.gather(LIBRARY.get(), LIBRARY.get())
+    await preload()
+    assert first is second is await LIBRARY.get()
+
+
+async def test_a_history_after_a_kill_is_accepted_by_a_strict_server() -> None:
+    cut: list[Turn] = [
+        UserTurn("ls"),
+        AssistantTurn("", (Call("c1", "list_files", "{not json"),)),
+        UserTurn("still there?"),
+    ]
+    async with rig([]) as it:
+        with pytest.raises(ModelFailed):
+            await it.ask(*cut)
+        assert (await it.ask(*repair(cut))).text == "You said: still there?"
+
+
+def test_a_key_does_not_show() -> None:
+    assert KEY not in repr(ModelSettings("openai/gpt-4o", api_key=KEY))
+
+
+async def test_the_server_runs_as_a_process_and_takes_a_script() -> None:
+    async with spawned("tests.fakes.openai") as (_, url), aiohttp.ClientSession(url) as http:
+        script = [{"text": "", "calls": [{"name": "list_files", "arguments": '{"path": "a"}'}]}]
+        await http.post("/script", json=script)
+        it = Rig(OpenAI(), url, stream=True, timeout=20)
+        assert (await it.ask()).calls == (Call("call_1", "list_files", '{"path": "a"}'),)
+        assert (await it.ask()).text == "You said: hi"
+        async with http.get("/requests") as response:
+            assert len(json.loads(await response.text())) == 2
