@@ -1,0 +1,97 @@
+"""The web page as a channel. What it shows is stored: the courier's checkpoint is the showing."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from aiohttp import web
+
+from adapters.web.api import Api
+from adapters.web.door import Door
+from adapters.web.errors import Refusal
+from adapters.web.events import Events
+from adapters.web.pages import Pages
+from adapters.web.render import render
+from adapters.web.rooms import Rooms
+from adapters.web.settings import WebSettings
+from adapters.web.transfer import Transfer
+from runtime.contract import (
+    Address,
+    Attempt,
+    Capability,
+    Delivery,
+    Given,
+    Look,
+    Part,
+    Progress,
+    Receipt,
+    Settled,
+    Sink,
+    Wire,
+)
+
+CHANNEL: Final = "web"
+ACCOUNT: Final = "main"
+STARTING: Final = "The page is not taking messages yet: Signalbox is starting or stopping. Try again in a few seconds."
+
+
+class WebAdapter:
+    """One account; `identity` is made once per installation and stored by the composition root.
+
+    The composition root mounts `routes()` in its application behind `adapters.web.guard.install`. `door` tells other
+    pages of that application, such as the console, who asks.
+    """
+
+    def __init__(self, settings: WebSettings, given: Given, *, identity: str, banner: str = "") -> None:
+        self.channel: str = CHANNEL
+        self.account: str = ACCOUNT
+        self.identity: str = identity
+        self.capabilities: frozenset[Capability] = frozenset({Capability.EDIT, Capability.STORED, Capability.PROGRESS})
+        self.door = Door(links=given.links, identity=identity)
+        rooms = Rooms(door=self.door, ledger=given.ledger, channel=CHANNEL, account=ACCOUNT)
+        self._events = Events(door=self.door, rooms=rooms, bell=given.bell)
+        self._api = Api(door=self.door, rooms=rooms, given=given, identity=identity, sink=self._sink_now, banner=banner)
+        self._transfer = Transfer(
+            rooms=rooms,
+            workspaces=given.workspaces,
+            upload_bytes=settings.upload_bytes,
+            new_id=given.new_id,
+        )
+        self._sink: Sink | None = None
+
+    def routes(self) -> list[web.RouteDef]:
+        """Page, API, events and files."""
+        events = web.get("/api/rooms/{room}/events", self._events.stream, allow_head=False)
+        return [*Pages(self.door).routes(), *self._api.routes(), events, *self._transfer.routes()]
+
+    async def listen(self, sink: Sink) -> None:
+        self._sink = sink
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self._sink = None
+            self._events.close()
+
+    def render(self, delivery: Delivery) -> list[Wire]:
+        return [render(delivery)]
+
+    async def show(self, part: Part) -> Receipt:
+        return Receipt(part.id)
+
+    async def edit(self, receipt: Receipt, part: Part) -> Receipt:
+        return Receipt(part.id)
+
+    async def settle(self, part: Part, attempt: Attempt) -> Settled:
+        return Look.UNKNOWN
+
+    def progress(self, address: Address, event: Progress) -> None:
+        self._events.progress(address, event)
+
+    def ready(self) -> str | None:
+        return None if self._sink is not None else "the web page does not take messages yet"
+
+    def _sink_now(self) -> Sink:
+        if self._sink is None:
+            raise Refusal(503, STARTING)
+        return self._sink

@@ -1,0 +1,140 @@
+"""The JSON API behind the page: who am I, conversations, saying, deciding, stopping."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from aiohttp import web
+
+from adapters.web import parse
+from adapters.web.door import Door, Visitor
+from adapters.web.errors import Refusal
+from adapters.web.files import size_of
+from adapters.web.render import brief, entry
+from adapters.web.rooms import Rooms
+from runtime.contract import Address, Body, FileRef, Given, Role, Said, Signal, Sink, Stopped, Verdict
+
+
+class Api:
+    def __init__(
+        self, *, door: Door, rooms: Rooms, given: Given, identity: str, sink: Callable[[], Sink], banner: str
+    ) -> None:
+        self._door = door
+        self._rooms = rooms
+        self._given = given
+        self._identity = identity
+        self._sink = sink
+        self._banner = banner
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.get("/api/me", self.me),
+            web.get("/api/rooms", self.rooms),
+            web.get("/api/rooms/{room}/timeline", self.timeline),
+            web.post("/api/rooms/{room}/messages", self.say),
+            web.post("/api/rooms/{room}/stop", self.stop),
+            web.post("/api/approvals/{approval}", self.decide),
+        ]
+
+    async def me(self, request: web.Request) -> web.Response:
+        visitor = await self._door.visitor(request)
+        role = visitor.person.role
+        return web.json_response(
+            {
+                "name": visitor.person.name,
+                "identity": visitor.identity,
+                "role": role.word,
+                "may_write": role >= Role.USER,
+                "console": role >= Role.OPERATOR,
+                "banner": self._banner,
+                "text_limit": parse.TEXT_LIMIT,
+            }
+        )
+
+    async def rooms(self, request: web.Request) -> web.Response:
+        visitor = await self._door.visitor(request)
+        rooms = await self._rooms.of(visitor)
+        return web.json_response(
+            {
+                "rooms": [
+                    {
+                        "id": room.address.room,
+                        "title": room.title,
+                        "last_at": room.last_at.isoformat(),
+                        "waiting_approvals": room.waiting_approvals,
+                    }
+                    for room in rooms
+                ]
+            }
+        )
+
+    async def timeline(self, request: web.Request) -> web.Response:
+        """The newest entries, or those up to `before`. With `since` the older unedited ones come in brief."""
+        _, address = await self._rooms.open(request)
+        before, since = _instant(request, "before"), _instant(request, "since")
+        if before is not None:  # the asked instant belongs to it: two entries may share one
+            before += timedelta(microseconds=1)
+        entries = await self._given.ledger.timeline(address, before=before)
+        busy = await self._given.ledger.busy(address)
+        known = [since is not None and e.at < since and e.version == 0 for e in entries]
+        told = [brief(e) if k else entry(e) for e, k in zip(entries, known, strict=True)]
+        return web.json_response({"entries": told, "busy": busy})
+
+    async def say(self, request: web.Request) -> web.Response:
+        """A message. 202: it is stored and will be answered; the same `id` again is the same message."""
+        visitor, address = await self._rooms.open_to_write(request)
+        body = await parse.read_object(request)
+        text, paths = parse.said(body)
+        files = await asyncio.to_thread(_refs, self._given.workspaces.folder(address), paths)
+        return _told(await self._take_in(visitor, address, parse.event_id(body), Said(text, files)), status=202)
+
+    async def decide(self, request: web.Request) -> web.Response:
+        """A pressed button, from the room whose card it is on."""
+        await self._door.visitor(request)
+        body = await parse.read_object(request)
+        visitor, address = await self._rooms.open_to_write(request, str(body.get("room")))
+        clicked = parse.clicked(request.match_info["approval"], body)
+        return _told(await self._take_in(visitor, address, parse.event_id(body), clicked))
+
+    async def stop(self, request: web.Request) -> web.Response:
+        visitor, address = await self._rooms.open_to_write(request)
+        body = await parse.read_object(request)
+        return _told(await self._take_in(visitor, address, parse.event_id(body), Stopped()))
+
+    async def _take_in(self, visitor: Visitor, address: Address, event_id: str, body: Body) -> Verdict:
+        """The key holds the person: nobody can use up an id under which somebody else will speak."""
+        signal = Signal(
+            platform=self._identity,
+            dedupe_key=f"{visitor.identity}#{event_id}",
+            actor=visitor.identity,
+            actor_name=visitor.person.name,
+            address=address,
+            body=body,
+            received_at=self._given.now(),
+        )
+        return await self._sink()(signal)
+
+
+def _refs(root: Path, paths: list[str]) -> tuple[FileRef, ...]:
+    return tuple(FileRef(path.rpartition("/")[2], path, size_of(root, path)) for path in paths)
+
+
+def _told(verdict: Verdict, *, status: int = 200) -> web.Response:
+    told = {"outcome": verdict.outcome, "signal_id": verdict.signal_id, "notice": verdict.notice}
+    return web.json_response(told, status=status)
+
+
+def _instant(request: web.Request, key: str) -> datetime | None:
+    text = request.query.get(key)
+    if not text:
+        return None
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise Refusal(400, f"`{key}` must be a time such as 2026-01-31T12:00:00+00:00.") from error
+    if instant.tzinfo is None:
+        raise Refusal(400, f"`{key}` must name its time zone, such as 2026-01-31T12:00:00+00:00.")
+    return instant

@@ -1,0 +1,14 @@
+"""What the web channel answers instead of what was asked."""
+
+from __future__ import annotations
+
+from runtime.errors import BotError
+
+
+class Refusal(BotError):
+    """A request that is not served: the HTTP `status`, and a sentence for the person that says what to do."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence

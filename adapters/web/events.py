@@ -1,0 +1,166 @@
+"""What a page hears while it is open: that something lasting changed, and live progress. Best effort, bounded.
+
+The page fetches the timeline after each (re)connect, so nothing it misses here is missing there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any, Final
+
+from aiohttp import web
+
+from adapters.web.door import Door
+from adapters.web.errors import Refusal
+from adapters.web.rooms import Rooms
+from runtime.contract import Address, Bell, Progress, Resting, Speaking, Thinking, Working, room_topic
+from runtime.errors import StoreError
+
+HEARTBEAT: Final = timedelta(seconds=15)
+FRAME: Final = timedelta(milliseconds=50)  # between two states of a text that is being spoken
+WRITE_LIMIT: Final = timedelta(seconds=30)  # a page that takes nothing for so long is gone
+BACKLOG: Final = 100  # progress events a slow page may be behind; the oldest go first
+ARGUMENTS_SHOWN: Final = 2_000  # characters of a tool's arguments
+TEXT_SHOWN: Final = 50_000  # characters of a text that is being spoken: its end
+ROOMS_IN_MIND: Final = 1_000  # rooms whose last progress is kept for pages that open later
+
+CHANGED: Final = b"event: changed\ndata: {}\n\n"
+BEAT: Final = b": still here\n\n"
+RETRY: Final = b"retry: 1000\n\n"  # milliseconds until the browser connects again
+
+
+class Feed:
+    """What one page has not been sent yet. Progress may be dropped, "changed" may not."""
+
+    def __init__(self) -> None:
+        self._progress: deque[Progress] = deque(maxlen=BACKLOG)
+        self._changed = False
+        self._woken = asyncio.Event()
+        self.closed = False
+
+    def push(self, event: Progress) -> None:
+        if isinstance(event, Speaking) and self._progress and isinstance(self._progress[-1], Speaking):
+            self._progress.pop()  # the newer one says all that the older said
+        self._progress.append(event)
+        self._woken.set()
+
+    def change(self) -> None:
+        self._changed = True
+        self._woken.set()
+
+    def close(self) -> None:
+        self.closed = True
+        self._woken.set()
+
+    async def wait(self) -> None:
+        """Until there is something to take, or a heartbeat is due."""
+        try:
+            async with asyncio.timeout(HEARTBEAT.total_seconds()):
+                await self._woken.wait()
+        except TimeoutError:
+            return
+
+    def take(self) -> tuple[list[Progress], bool]:
+        """All progress not sent yet, and whether something lasting changed."""
+        taken = list(self._progress), self._changed
+        self._progress.clear()
+        self._changed = False
+        self._woken.clear()
+        return taken
+
+
+class Events:
+    """The pages that listen, by room."""
+
+    def __init__(self, *, door: Door, rooms: Rooms, bell: Bell) -> None:
+        self._door = door
+        self._rooms = rooms
+        self._bell = bell
+        self._feeds: dict[Address, set[Feed]] = {}
+        self._latest: dict[Address, Progress] = {}
+
+    def progress(self, address: Address, event: Progress) -> None:
+        self._latest.pop(address, None)
+        if not isinstance(event, Resting):
+            self._latest[address] = event
+            if len(self._latest) > ROOMS_IN_MIND:
+                del self._latest[next(iter(self._latest))]
+        for feed in self._feeds.get(address, ()):
+            feed.push(event)
+
+    def close(self) -> None:
+        """End every stream, so that the server need not wait for pages to leave."""
+        for feed in [feed for feeds in self._feeds.values() for feed in feeds]:
+            feed.close()
+
+    async def stream(self, request: web.Request) -> web.StreamResponse:
+        """GET /api/rooms/{room}/events."""
+        _, address = await self._rooms.open(request)
+        headers = {"Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
+        response = web.StreamResponse(headers=headers)
+        feed = self._enter(address)
+        try:
+            async with asyncio.TaskGroup() as group:
+                hearing = group.create_task(self._hear(address, feed))
+                await asyncio.sleep(0)  # it listens before the page is told to fetch: no ring falls between
+                await response.prepare(request)
+                await response.write(RETRY)
+                await self._send(request, response, feed)
+                hearing.cancel()
+        except* (ConnectionError, TimeoutError, Refusal, StoreError):
+            pass  # the page is gone, its link is void or the store is away: it comes back by itself, or shall not
+        finally:
+            self._leave(address, feed)
+        return response
+
+    def _enter(self, address: Address) -> Feed:
+        feed = Feed()
+        feed.change()
+        if (latest := self._latest.get(address)) is not None:
+            feed.push(latest)
+        self._feeds.setdefault(address, set()).add(feed)
+        return feed
+
+    def _leave(self, address: Address, feed: Feed) -> None:
+        feeds = self._feeds[address]
+        feeds.discard(feed)
+        if not feeds:
+            del self._feeds[address]
+
+    async def _hear(self, address: Address, feed: Feed) -> None:
+        async for _ in self._bell.listen(room_topic(address)):
+            feed.change()
+
+    async def _send(self, request: web.Request, response: web.StreamResponse, feed: Feed) -> None:
+        while True:
+            await feed.wait()
+            if feed.closed:
+                return
+            progress, changed = feed.take()
+            if not (progress or changed):
+                await self._door.visitor(request)  # a new link shuts out the pages of the old one
+            async with asyncio.timeout(WRITE_LIMIT.total_seconds()):
+                await response.write(b"".join(_frames(progress, changed=changed)))
+            if progress and isinstance(progress[-1], Speaking):
+                await asyncio.sleep(FRAME.total_seconds())
+
+
+def _frames(progress: Iterable[Progress], *, changed: bool) -> list[bytes]:
+    frames = [b"event: progress\ndata: " + json.dumps(_told(event)).encode() + b"\n\n" for event in progress]
+    return [*frames, CHANGED] if changed else frames or [BEAT]
+
+
+def _told(event: Progress) -> dict[str, Any]:
+    match event:
+        case Thinking():
+            return {"kind": "thinking"}
+        case Speaking(text):
+            return {"kind": "speaking", "text": text[-TEXT_SHOWN:]}
+        case Working(tool, arguments, ended):
+            return {"kind": "working", "tool": tool, "arguments": arguments[:ARGUMENTS_SHOWN], "ended": ended}
+        case Resting():
+            return {"kind": "resting"}

@@ -1,0 +1,156 @@
+"""What stands before every page and API route of the process: Host, same origin, headers, and words for errors.
+
+A page elsewhere must not speak to us with a person's cookie (CSRF), nor by pointing its own name at our address (DNS
+rebinding). So the Host header must be a name we know, and a request that changes something must come from our own
+origin and carry what a plain form cannot: a JSON body or the header X-Signalbox. Health checks come from anywhere.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from html import escape
+from typing import Final
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from adapters.web.errors import Refusal
+from runtime.errors import StoreError
+
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
+SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+HEADER: Final = "X-Signalbox"
+
+HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+    "Server": "Signalbox",
+}
+
+SENTENCES: Final = {
+    404: "There is nothing at this address.",
+    405: "This address does not take this kind of request.",
+    413: "The request is too large.",
+}
+STORE_AWAY: Final = "The store cannot take this in at the moment. Nothing was lost: try again in a few seconds."
+
+_log = logging.getLogger(__name__)
+_started: Final = web.RequestKey("started", bool)
+
+
+def install(app: web.Application, hosts: Collection[str]) -> None:
+    """Put the guard before all routes of `app`: the middleware, and the headers of streamed answers too."""
+    app.middlewares.append(guard(hosts))
+    app.on_response_prepare.append(harden)
+
+
+def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -> Middleware:
+    """The middleware. `hosts` are allowed beside the loopback names at the port that is listened on."""
+    known = frozenset(host.lower() for host in hosts)
+
+    @web.middleware
+    async def stand(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            if request.path not in open_paths:
+                _check_host(request, known)
+                _check_origin(request)
+            return await handler(request)
+        except Refusal as refusal:
+            return refused(request, refusal.status, refusal.sentence)
+        except StoreError:
+            _log.warning("the store is away: %s %s was not taken in", request.method, request.path, exc_info=True)
+            return refused(request, 503, STORE_AWAY)
+        except web.HTTPException as error:
+            if error.status < 400:
+                raise
+            return refused(request, error.status, SENTENCES.get(error.status, f"{error.reason}."))
+        except Exception as error:
+            if request.get(_started) or isinstance(error, ConnectionError):
+                raise  # the answer is on its way, or nobody waits for it: aiohttp closes the connection
+            _log.exception("%s %s failed", request.method, request.path)
+            return refused(request, 500, "Something went wrong here. The log of Signalbox says what.")
+
+    return stand
+
+
+async def harden(request: web.BaseRequest, response: web.StreamResponse) -> None:
+    """For `on_response_prepare`: the headers that tell browsers to be strict."""
+    request[_started] = True
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+
+
+def refused(request: web.Request, status: int, sentence: str) -> web.Response:
+    """An error as JSON for the API, as a page otherwise. A StoreError asks to be tried again."""
+    headers = {"Retry-After": "2"} if status == 503 else None
+    if "/api/" in request.path:
+        return web.json_response({"error": sentence}, status=status, headers=headers)
+    return web.Response(
+        text=notice_page(title=_TITLES.get(status, "That did not work"), sentence=sentence),
+        content_type="text/html",
+        status=status,
+        headers=headers,
+    )
+
+
+_TITLES: Final = {401: "You need your link", 404: "Not found", 503: "Not ready"}
+
+
+def notice_page(*, title: str, sentence: str) -> str:
+    """A small page that says one thing. Words between backticks are shown as code."""
+    pieces = escape(sentence).split("`")
+    words = "".join(f"<code>{piece}</code>" if number % 2 else piece for number, piece in enumerate(pieces))
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)} · Signalbox</title>"
+        '<link rel="icon" href="/static/icon.svg" type="image/svg+xml">'
+        '<link rel="stylesheet" href="/static/style.css"></head><body class="lone"><main>'
+        '<img src="/static/icon.svg" alt="" width="48" height="48">'
+        f"<h1>{escape(title)}</h1><p>{words}</p></main></body></html>"
+    )
+
+
+def _check_host(request: web.Request, known: Collection[str]) -> None:
+    host = request.headers.get("Host", "").lower()
+    name, port = _split(host)
+    if name in known or host in known or (name in LOOPBACK and port == _bound_port(request)):
+        return
+    raise Refusal(
+        421, "This name is not known here. If it is right, add it to `hosts` under [web] in the settings of Signalbox."
+    )
+
+
+def _split(host: str) -> tuple[str, int | None]:
+    name, colon, port = host.rpartition(":")
+    if colon and not port.endswith("]"):
+        return name, int(port) if port.isascii() and port.isdecimal() else None
+    return host, 80
+
+
+def _bound_port(request: web.Request) -> int | None:
+    """The port this very connection came in on, so that port 0 needs no second way to be told."""
+    address = request.transport.get_extra_info("sockname") if request.transport else None
+    return int(address[1]) if isinstance(address, tuple) else None
+
+
+def _check_origin(request: web.Request) -> None:
+    if request.method in SAFE_METHODS:
+        return
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    ours = origin is not None and urlsplit(origin).netloc.lower() == request.headers["Host"].lower()
+    if site not in (None, "same-origin") or (origin is not None and not ours) or (site is None and origin is None):
+        raise Refusal(403, "This request did not come from the Signalbox page. Open the page itself and try there.")
+    if HEADER not in request.headers and request.content_type != "application/json":
+        raise Refusal(403, f"A request that changes something needs a JSON body or the header {HEADER}.")

@@ -1,0 +1,483 @@
+// The page: one conversation at a time, with what is lasting from the timeline and what is passing from the events.
+
+import { byId, h, icon, newId, sleep, storage } from "./dom.js";
+import { Attachments, FilesPanel } from "./files.js";
+import { Live } from "./live.js";
+import { Log } from "./log.js";
+import { Failed, request } from "./net.js";
+import { Outbox } from "./outbox.js";
+import { newRoom, roomInAddress, Rooms } from "./rooms.js";
+
+const IDEAS = ["list the files", "run: uname -a", "help"];
+const PAGE = 200; // entries the timeline gives at once
+const ROOMS_EVERY = 20_000; // milliseconds between looks at the other rooms
+const QUIET_AFTER = 60_000; // a hidden tab lets go of its connection: browsers allow six to one server
+const CLICK_TRIES = 4;
+
+const text = byId("composer-text");
+const wide = matchMedia("(min-width: 900px)");
+
+class Page {
+  #me;
+  #room = null;
+  #entries = [];
+  #busy = false;
+  #more = false;
+  #loaded = false;
+  #events = null;
+  #reading = null; // the refresh under way
+  #again = false; // something changed while it was
+  #stopping = false;
+  #reconnect = 0;
+
+  constructor(me) {
+    this.#me = me;
+    this.live = new Live();
+    this.files = new FilesPanel();
+    this.rooms = new Rooms({ onOpen: (room) => this.open(room) });
+    this.attachments = new Attachments({ onChange: () => this.#composerChanged() });
+    this.outbox = new Outbox(me.identity, {
+      onChange: () => this.#draw(),
+      onAccepted: (item) => this.#accepted(item),
+    });
+    this.log = new Log(me, {
+      decide: (button, reason) => this.#decide(button, reason),
+      retry: (id) => this.outbox.retry(id),
+      discard: (id) => this.outbox.remove(id),
+      edit: (item) => this.#editAgain(item),
+    });
+  }
+
+  async start() {
+    this.#introduce();
+    this.#listenToPerson();
+    await this.rooms.load(null);
+    this.open(roomInAddress() ?? this.rooms.newest ?? newRoom(), { focus: wide.matches });
+    this.outbox.run();
+    setInterval(() => document.hidden || this.#loadRooms(), ROOMS_EVERY);
+  }
+
+  // ---- conversations
+
+  open(room, { focus = true } = {}) {
+    this.#closeDrawer();
+    if (room === this.#room) return focus && text.focus();
+    this.#saveDraft();
+    this.#room = room;
+    this.#entries = [];
+    this.#busy = this.#more = this.#loaded = this.#stopping = false;
+    if (roomInAddress() !== room) history.pushState(null, "", `#${room}`);
+    this.live.clear();
+    this.log.enter(room);
+    this.files.enter(room);
+    this.#notify("");
+    this.#loadDraft();
+    this.rooms.draw(room);
+    this.#draw();
+    this.#connect();
+    if (focus) text.focus();
+  }
+
+  async #loadRooms() {
+    await this.rooms.load(this.#room);
+    byId("drawer-dot").hidden = this.rooms.waitingBeside(this.#room) === 0;
+    this.#title();
+  }
+
+  #title() {
+    const first = this.#entries.find((entry) => entry.author === "person")?.text;
+    const title = this.rooms.titleOf(this.#room) || first?.slice(0, 80) || "New conversation";
+    byId("room-title").textContent = title;
+    document.title = this.#entries.length ? `${title} · Signalbox` : "Signalbox";
+  }
+
+  // ---- the timeline
+
+  /** Read what is new. Calls while one is under way come as one more after it. */
+  async refresh() {
+    if (this.#reading) {
+      this.#again = true;
+      return this.#reading;
+    }
+    this.#reading = this.#readAll();
+    try {
+      await this.#reading;
+    } finally {
+      this.#reading = null;
+    }
+  }
+
+  async #readAll() {
+    do {
+      this.#again = false;
+      const room = this.#room;
+      try {
+        await this.#read(room);
+      } catch (error) {
+        if (!(error instanceof Failed)) throw error;
+        if (room !== this.#room) continue;
+        this.#notify(error.retry ? "" : error.message);
+        if (error.retry) this.#tryAgainLater();
+      }
+    } while (this.#again);
+  }
+
+  #tryAgainLater() {
+    setTimeout(() => this.refresh(), 3_000);
+  }
+
+  async #read(room) {
+    const newest = this.#entries.at(-1)?.at;
+    let answer = await this.#timeline(room, newest && { since: newest });
+    if (room !== this.#room) return void (this.#again = true);
+    if (answer.entries.some((entry) => this.#isStranger(entry))) answer = await this.#timeline(room);
+    if (room !== this.#room) return void (this.#again = true);
+    const first = !this.#loaded;
+    this.#merge(answer.entries);
+    this.#busy = answer.busy;
+    if (first) this.#more = answer.entries.length >= PAGE;
+    if (!this.#busy) this.#stopping = false;
+    this.#loaded = true;
+    this.#draw({ first });
+    this.#loadRooms();
+    this.files.load();
+  }
+
+  #timeline(room, query) {
+    return request(`/api/rooms/${room}/timeline${query ? `?${new URLSearchParams(query)}` : ""}`);
+  }
+
+  /** A brief entry that we do not have in this version. */
+  #isStranger(entry) {
+    return entry.at === undefined && this.#entries.find((known) => known.id === entry.id)?.version !== entry.version;
+  }
+
+  #merge(window) {
+    const known = new Map(this.#entries.map((entry) => [entry.id, entry]));
+    const inside = new Set(window.map((entry) => entry.id));
+    const fresh = window.map((entry) => (entry.at === undefined ? { ...known.get(entry.id), ...entry } : entry));
+    const older = fresh.length ? this.#entries.filter((entry) => !inside.has(entry.id) && entry.at < fresh[0].at) : [];
+    this.#entries = [...older, ...fresh];
+  }
+
+  async #earlier() {
+    const button = byId("earlier");
+    button.disabled = true;
+    try {
+      const { entries } = await this.#timeline(this.#room, { before: this.#entries[0].at });
+      const known = new Set(this.#entries.map((entry) => entry.id));
+      const older = entries.filter((entry) => !known.has(entry.id));
+      this.#more = older.length > 0 && entries.length >= PAGE;
+      this.#entries = [...older, ...this.#entries];
+      this.log.keeping(() => this.#drawLog());
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      this.#notify(error.message);
+    } finally {
+      button.disabled = false;
+    }
+  }
+
+  // ---- drawing
+
+  #draw({ first = false } = {}) {
+    if (!this.#room) return;
+    let news = false;
+    const followed = this.log.following(() => {
+      const agents = this.#entries.filter((entry) => entry.author === "agent").length;
+      news = this.#drawLog();
+      this.live.settle({ busy: this.#busy, news: news && agents > 0 && this.#entries.at(-1)?.author === "agent" });
+    }, { always: first });
+    if (news && !followed) this.log.showJump();
+    this.#drawControls();
+    this.#title();
+  }
+
+  #drawLog() {
+    const pending = this.#unseen(this.outbox.of(this.#room));
+    byId("earlier").hidden = !this.#more;
+    byId("welcome").hidden = !this.#loaded || this.#entries.length + pending.length > 0;
+    return this.log.draw(this.#entries, pending);
+  }
+
+  /** Pending messages that the timeline does not show yet: the bell may be quicker than the answer to the request. */
+  #unseen(items) {
+    const claimed = new Set();
+    return items.filter((item) => {
+      const entry = this.#entries.find((one) =>
+        one.author === "person" && one.name === this.#me.name && one.text === item.text && one.at > (item.after ?? "") && !claimed.has(one.id));
+      if (entry) claimed.add(entry.id);
+      return !entry;
+    });
+  }
+
+  #drawControls() {
+    const working = this.#busy || this.live.active;
+    byId("stop").hidden = !working || !this.#me.may_write;
+    byId("stop").disabled = this.#stopping;
+    byId("stop").querySelector("span").textContent = this.#stopping ? "Stopping …" : "Stop";
+    byId("send").disabled = this.attachments.uploading || (!text.value.trim() && !this.attachments.ready.length);
+  }
+
+  #introduce() {
+    const { name, role, banner, may_write: mayWrite, console: mayOperate } = this.#me;
+    byId("banner").textContent = banner;
+    byId("banner").hidden = !banner;
+    byId("whoami").replaceChildren(
+      h("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? "?"),
+      h("span", { class: "who" }, h("strong", {}, name), h("span", {}, role)),
+      mayOperate && h("a", { href: "/console", class: "ghost" }, icon("console"), "Console"));
+    byId("welcome-title").textContent = `What shall we do, ${name}?`;
+    byId("composer").hidden = !mayWrite;
+    byId("read-only").hidden = mayWrite;
+    const idea = (words) => h("button", { type: "button", class: "idea", onclick: () => this.#say(words, []) }, words);
+    byId("ideas").replaceChildren(...(mayWrite ? IDEAS.map(idea) : []));
+  }
+
+  #notify(sentence) {
+    byId("notice").textContent = sentence;
+    byId("notice").hidden = !sentence;
+  }
+
+  // ---- the person
+
+  #listenToPerson() {
+    byId("composer").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#send();
+    });
+    text.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+        event.preventDefault();
+        this.#send();
+      }
+    });
+    text.addEventListener("input", () => this.#composerChanged());
+    byId("stop").addEventListener("click", () => this.#stop());
+    byId("earlier").addEventListener("click", () => this.#earlier());
+    byId("new-room").addEventListener("click", () => this.open(newRoom()));
+    byId("open-drawer").addEventListener("click", () => this.#openDrawer());
+    byId("close-drawer").addEventListener("click", () => this.#closeDrawer({ focus: true }));
+    byId("backdrop").addEventListener("click", () => this.#closeDrawer({ focus: true }));
+    wide.addEventListener("change", () => this.#closeDrawer());
+    addEventListener("keydown", (event) => event.key === "Escape" && this.#escape());
+    addEventListener("popstate", () => this.open(roomInAddress() ?? newRoom()));
+    addEventListener("pagehide", () => this.#saveDraft());
+    addEventListener("online", () => this.#connect());
+    document.addEventListener("visibilitychange", () => this.#visibility());
+    this.#listenForFiles();
+  }
+
+  #listenForFiles() {
+    const input = byId("file-input");
+    const take = (files) => this.#me.may_write && files.length && this.attachments.add(this.#room, [...files]);
+    byId("attach").addEventListener("click", () => input.click());
+    input.addEventListener("change", () => {
+      take(input.files);
+      input.value = "";
+    });
+    text.addEventListener("paste", (event) => {
+      if (!event.clipboardData.files.length) return;
+      event.preventDefault();
+      take(event.clipboardData.files);
+    });
+    const drop = byId("drop");
+    const holdsFiles = (event) => this.#me.may_write && event.dataTransfer?.types.includes("Files");
+    addEventListener("dragover", (event) => {
+      if (!holdsFiles(event)) return;
+      event.preventDefault();
+      drop.hidden = false;
+    });
+    addEventListener("dragleave", (event) => {
+      if (!event.relatedTarget) drop.hidden = true;
+    });
+    addEventListener("drop", (event) => {
+      drop.hidden = true;
+      if (!holdsFiles(event)) return;
+      event.preventDefault();
+      take(event.dataTransfer.files);
+      text.focus();
+    });
+  }
+
+  #send() {
+    const words = text.value;
+    if (this.attachments.uploading || (!words.trim() && !this.attachments.ready.length)) return;
+    if ([...words].length > this.#me.text_limit) {
+      const limit = this.#me.text_limit.toLocaleString();
+      this.#notify(`This message is too long: at most ${limit} characters. Attach the text as a file instead.`);
+      return;
+    }
+    const files = this.attachments.ready;
+    text.value = "";
+    this.attachments.clear();
+    this.#say(words, files);
+  }
+
+  #say(words, files) {
+    this.#notify("");
+    this.outbox.add({ room: this.#room, text: words, files, after: this.#entries.at(-1)?.at ?? "" });
+    this.#saveDraft();
+    this.log.toEnd();
+    text.focus();
+  }
+
+  /** Stored at the other end: show it from there before the pending one goes. */
+  async #accepted(item) {
+    if (item.room === this.#room) await this.refresh();
+  }
+
+  #editAgain(item) {
+    this.outbox.remove(item.id);
+    text.value = item.text + (text.value ? `\n${text.value}` : "");
+    this.attachments.restore([...item.files, ...this.attachments.ready]);
+    text.focus();
+  }
+
+  async #decide(button, reason) {
+    const body = { id: newId(), room: this.#room, choice: button.choice, reason };
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const path = `/api/approvals/${encodeURIComponent(button.approval_id)}`;
+        const { outcome, notice } = await request(path, { method: "POST", body });
+        this.refresh();
+        return { decided: outcome === "decided" || outcome === "duplicate", notice };
+      } catch (error) {
+        if (!(error instanceof Failed)) throw error;
+        if (!error.retry || tries === CLICK_TRIES) return { decided: false, notice: error.message };
+        await sleep(500 * 2 ** tries);
+      }
+    }
+  }
+
+  async #stop() {
+    this.#stopping = true;
+    this.#drawControls();
+    try {
+      const { notice } = await request(`/api/rooms/${this.#room}/stop`, { method: "POST", body: { id: newId() } });
+      this.#notify(notice ?? "");
+      await this.refresh();
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      this.#notify(`Could not stop. ${error.message}`);
+    }
+    this.#stopping = false;
+    this.#drawControls();
+  }
+
+  // ---- drafts
+
+  #composerChanged() {
+    text.style.height = "auto";
+    text.style.height = `${Math.min(text.scrollHeight, innerHeight * 0.4)}px`;
+    this.#drawControls();
+    this.#saveDraft();
+  }
+
+  get #draftKey() {
+    return `signalbox.draft.${this.#me.identity}.${this.#room}`;
+  }
+
+  #saveDraft() {
+    if (!this.#room) return;
+    const draft = { text: text.value, files: this.attachments.ready };
+    storage.set(this.#draftKey, draft.text || draft.files.length ? draft : null);
+  }
+
+  #loadDraft() {
+    const draft = storage.get(this.#draftKey, { text: "", files: [] });
+    text.value = draft.text;
+    this.attachments.restore(draft.files);
+  }
+
+  // ---- drawer
+
+  #openDrawer() {
+    document.body.classList.add("drawer");
+    byId("backdrop").hidden = false;
+    byId("main").inert = true;
+    byId("open-drawer").setAttribute("aria-expanded", "true");
+    byId("close-drawer").focus();
+  }
+
+  #closeDrawer({ focus = false } = {}) {
+    if (!document.body.classList.contains("drawer")) return false;
+    document.body.classList.remove("drawer");
+    byId("backdrop").hidden = true;
+    byId("main").inert = false;
+    byId("open-drawer").setAttribute("aria-expanded", "false");
+    if (focus) byId("open-drawer").focus();
+    return true;
+  }
+
+  #escape() {
+    if (this.#closeDrawer({ focus: true })) return;
+    if (this.files.shown) this.files.hide();
+  }
+
+  // ---- events
+
+  #connect() {
+    clearTimeout(this.#reconnect);
+    this.#events?.close();
+    const events = (this.#events = new EventSource(`/api/rooms/${this.#room}/events`));
+    events.onopen = () => {
+      this.#connection("");
+      this.outbox.run();
+    };
+    events.addEventListener("changed", () => this.refresh());
+    events.addEventListener("progress", (event) => {
+      this.log.following(() => this.live.hear(JSON.parse(event.data)));
+      this.#drawControls();
+    });
+    events.onerror = () => {
+      if (events !== this.#events) return;
+      this.#connection("Reconnecting …");
+      if (events.readyState === EventSource.CLOSED) this.#reconnect = setTimeout(() => this.#look(), 2_000);
+    };
+  }
+
+  /** The stream was refused, not cut: ask why. */
+  async #look() {
+    try {
+      await request("/api/me");
+      this.#connect();
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      if (error.retry) return void (this.#reconnect = setTimeout(() => this.#look(), 2_000));
+      this.#connection("Not connected");
+      this.#notify(error.message);
+    }
+  }
+
+  #connection(words) {
+    byId("connection").textContent = words;
+  }
+
+  #visibility() {
+    clearTimeout(this.quiet);
+    if (document.hidden) {
+      this.quiet = setTimeout(() => {
+        this.#events?.close();
+        this.#events = null;
+      }, QUIET_AFTER);
+    } else if (!this.#events) {
+      this.#connect();
+    }
+  }
+}
+
+async function whoAmI() {
+  for (;;) {
+    try {
+      return await request("/api/me");
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      if (!error.retry) location.reload(); // the server's own page says what to do
+      byId("connection").textContent = "Connecting …";
+      await sleep(2_000);
+    }
+  }
+}
+
+await new Page(await whoAmI()).start();

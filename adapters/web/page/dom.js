@@ -1,0 +1,108 @@
+// Small things that every part of the page needs.
+
+export const byId = (id) => document.getElementById(id);
+
+/** An element: `h("button", { class: "x", onclick: f }, "text", child)`. Text is always text, never markup. */
+export function h(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+export function icon(name) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", `#i-${name}`);
+  svg.setAttribute("aria-hidden", "true");
+  svg.append(use);
+  return svg;
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+/** A random name; not crypto.randomUUID, which browsers keep from plain http on a local network. */
+export function newId(length = 24) {
+  const bytes = crypto.getRandomValues(new Uint8Array(length));
+  return Array.from(bytes, (byte) => letters[byte % letters.length]).join("");
+}
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
+const dayAndYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
+const shortDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
+
+const midnight = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+const daysAgo = (date) => Math.round((midnight(new Date()) - midnight(date)) / 86_400_000);
+
+export function timeOf(at) {
+  const date = new Date(at);
+  return h("time", { datetime: at, title: full.format(date) }, clock.format(date));
+}
+
+export function dayOf(at) {
+  const date = new Date(at);
+  const ago = daysAgo(date);
+  if (ago === 0) return "Today";
+  if (ago === 1) return "Yesterday";
+  return date.getFullYear() === new Date().getFullYear() ? day.format(date) : dayAndYear.format(date);
+}
+
+export function shortTime(at) {
+  const date = new Date(at);
+  const ago = daysAgo(date);
+  return ago === 0 ? clock.format(date) : ago === 1 ? "Yesterday" : shortDay.format(date);
+}
+
+export function sizeOf(bytes) {
+  if (bytes < 1000) return `${bytes} B`;
+  const units = ["kB", "MB", "GB", "TB"];
+  const step = Math.min(units.length, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1000 ** step;
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[step - 1]}`;
+}
+
+export async function copyText(text) {
+  if (navigator.clipboard?.writeText) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      // not allowed here: the old way may still be
+    }
+  }
+  const area = h("textarea", { class: "visually-hidden", "aria-hidden": "true" });
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const copied = document.execCommand("copy");
+  area.remove();
+  return copied;
+}
+
+/** localStorage, or nothing where the browser forbids it. */
+export const storage = {
+  get(key, otherwise) {
+    try {
+      return JSON.parse(localStorage.getItem(key)) ?? otherwise;
+    } catch {
+      return otherwise;
+    }
+  },
+  set(key, value) {
+    try {
+      if (value === null) localStorage.removeItem(key);
+      else localStorage.setItem(key, JSON.stringify(value));
+      return true;
+    } catch {
+      return false;
+    }
+  },
+};
+
+export const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -1,0 +1,154 @@
+// Files: what is attached to the message being written, and the panel with all files of the conversation.
+
+import { byId, h, icon, newId, shortTime, sizeOf } from "./dom.js";
+import { Failed, fileLink, request, upload } from "./net.js";
+
+/** Files attached to the message being written. Each is uploaded at once; the message then names them. */
+export class Attachments {
+  #list = byId("chips");
+  #items = [];
+  #changed;
+
+  constructor({ onChange }) {
+    this.#changed = onChange;
+  }
+
+  get uploading() {
+    return this.#items.some((item) => item.state === "uploading");
+  }
+
+  get ready() {
+    return this.#items.filter((item) => item.state === "ready").map((item) => item.file);
+  }
+
+  restore(files) {
+    this.#items = files.map((file) => ({ key: newId(), name: file.name, size: file.size, state: "ready", file }));
+    this.#draw();
+  }
+
+  clear() {
+    this.restore([]);
+  }
+
+  add(room, files) {
+    for (const file of files) this.#start(room, file);
+  }
+
+  async #start(room, source) {
+    const name = source.name || "pasted.png";
+    const item = { key: newId(), name, size: source.size, state: "uploading", share: 0, error: "" };
+    this.#items.push(item);
+    this.#draw();
+    try {
+      const file = await upload(room, new File([source], name, { type: source.type }), (share) => {
+        item.share = share;
+        if (item.bar) item.bar.value = share;
+      });
+      Object.assign(item, { state: "ready", file, name: file.name });
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      Object.assign(item, { state: "failed", error: error.message, again: () => this.#again(room, item, source) });
+    }
+    this.#draw();
+  }
+
+  #again(room, item, source) {
+    this.#remove(item);
+    this.#start(room, source);
+  }
+
+  #remove(item) {
+    this.#items = this.#items.filter((one) => one !== item);
+    this.#draw();
+  }
+
+  #draw() {
+    this.#list.replaceChildren(...this.#items.map((item) => this.#chip(item)));
+    this.#changed();
+  }
+
+  #chip(item) {
+    item.bar = item.state === "uploading" ? h("progress", { max: "1", "aria-label": `Uploading ${item.name}` }) : null;
+    if (item.bar) item.bar.value = item.share;
+    return h("li", { class: `chip ${item.state}` },
+      icon(item.state === "failed" ? "alert" : "file"),
+      h("span", { class: "chip-name" }, item.name),
+      item.state === "failed" ? h("span", { class: "chip-error", role: "alert" }, item.error) : h("span", { class: "chip-size" }, sizeOf(item.size)),
+      item.bar,
+      item.state === "failed" && h("button", { type: "button", class: "link", onclick: item.again }, "Retry"),
+      item.state !== "uploading" && h("button", { type: "button", class: "icon small", "aria-label": `Remove ${item.name}`, onclick: () => this.#remove(item) }, icon("close")));
+  }
+}
+
+/** The panel at the side. */
+export class FilesPanel {
+  #panel = byId("files-panel");
+  #list = byId("files");
+  #empty = byId("files-empty");
+  #toggle = byId("toggle-files");
+  #room = null;
+
+  constructor() {
+    this.#toggle.addEventListener("click", () => (this.shown ? this.hide() : this.show()));
+    byId("close-files").addEventListener("click", () => this.hide());
+  }
+
+  get shown() {
+    return !this.#panel.hidden;
+  }
+
+  show() {
+    this.#panel.hidden = false;
+    this.#toggle.setAttribute("aria-expanded", "true");
+    byId("files-title").focus();
+    this.load();
+  }
+
+  hide() {
+    this.#panel.hidden = true;
+    this.#toggle.setAttribute("aria-expanded", "false");
+    this.#toggle.focus();
+  }
+
+  enter(room) {
+    this.#room = room;
+    this.#list.replaceChildren();
+    this.#empty.hidden = true;
+    this.load();
+  }
+
+  async load() {
+    if (!this.shown) return;
+    const room = this.#room;
+    let answer;
+    try {
+      answer = await request(`/api/rooms/${room}/files`);
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      this.#list.replaceChildren(h("li", { class: "files-error" }, error.message));
+      return;
+    }
+    if (room !== this.#room) return;
+    const rows = answer.files.map((file) => fileRow(room, file));
+    if (answer.more) rows.push(h("li", { class: "files-error" }, "There are more files than fit in this list."));
+    this.#list.replaceChildren(...rows);
+    this.#empty.hidden = answer.files.length > 0;
+  }
+}
+
+function fileRow(room, file) {
+  const cut = file.path.lastIndexOf("/") + 1;
+  return h("li", {},
+    h("a", { class: "file", href: fileLink(room, file.path), download: file.path.slice(cut), "data-testid": "file" },
+      icon("file"),
+      h("span", { class: "file-path" }, cut > 0 && h("span", { class: "file-folder" }, file.path.slice(0, cut)), file.path.slice(cut)),
+      h("span", { class: "file-size" }, `${sizeOf(file.size)} · ${shortTime(file.changed_at)}`),
+      icon("download")));
+}
+
+export function fileLinks(room, files) {
+  if (!files?.length) return null;
+  return h("ul", { class: "attached" }, ...files.map((file) =>
+    h("li", {}, h("a", { class: "chip", href: fileLink(room, file.path), download: file.name }, icon("file"),
+      h("span", { class: "chip-name" }, file.name), h("span", { class: "chip-size" }, sizeOf(file.size))))));
+}

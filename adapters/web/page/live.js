@@ -1,0 +1,92 @@
+// What the agent is doing right now. Nothing here lasts: the timeline has what does.
+
+import { byId, h, icon } from "./dom.js";
+
+const SHOWN = 400; // characters of a tool's arguments
+
+export class Live {
+  #element = byId("live");
+  #status = byId("live-status");
+  #thinking = false;
+  #resting = false;
+  #text = "";
+  #tools = [];
+  #said = "";
+
+  get active() {
+    return this.#thinking || this.#text !== "" || this.#tools.length > 0;
+  }
+
+  clear() {
+    this.#thinking = this.#resting = false;
+    this.#text = "";
+    this.#tools = [];
+    this.#draw();
+  }
+
+  /** Take a progress event of the server. */
+  hear(event) {
+    this.#resting = false;
+    if (event.kind === "thinking") {
+      this.#thinking = true;
+      this.#text = "";
+    } else if (event.kind === "speaking") {
+      this.#thinking = false;
+      this.#text = event.text;
+    } else if (event.kind === "working") {
+      this.#thinking = false;
+      this.#work(event);
+    } else {
+      this.#resting = true; // what it says stays until the timeline shows the lasting message in its place
+    }
+    this.#draw();
+  }
+
+  /** The timeline was read: `busy` says whether a run goes on, `news` whether the agent said something new. */
+  settle({ busy, news }) {
+    if (news) {
+      this.#text = "";
+      this.#tools = this.#tools.filter((tool) => !tool.ended);
+    }
+    if (!busy || this.#resting) return this.clear();
+    if (!this.active) this.#thinking = true;
+    this.#draw();
+  }
+
+  #work({ tool, arguments: given, ended }) {
+    if (!ended) {
+      this.#tools.push({ tool, given, ended: false });
+      return;
+    }
+    const open = this.#tools.find((one) => !one.ended && one.tool === tool && one.given === given);
+    if (open) open.ended = true;
+    this.#thinking = this.#tools.every((one) => one.ended);
+  }
+
+  #draw() {
+    this.#element.hidden = !this.active;
+    this.#element.replaceChildren(...(this.active ? this.#children() : []));
+    this.#say();
+  }
+
+  #children() {
+    const tools = this.#tools.slice(-6).map((one) =>
+      h("div", { class: one.ended ? "tool ended" : "tool" },
+        one.ended ? icon("check") : h("span", { class: "spinner", "aria-hidden": "true" }),
+        h("span", {}, one.ended ? "Ran " : "Running ", h("strong", {}, one.tool), one.ended ? "" : " …"),
+        h("code", {}, one.given.slice(0, SHOWN))),
+    );
+    const text = this.#text && h("div", { class: "preliminary" },
+      h("span", { class: "label" }, "Writing …"), h("p", {}, this.#text));
+    const dots = this.#thinking && h("div", { class: "thinking" },
+      h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), h("span", {}, "Thinking …"));
+    return [...tools, text, dots].filter(Boolean);
+  }
+
+  /** For screen readers: the kind of work, once each time it changes, not every word of it. */
+  #say() {
+    const running = this.#tools.find((one) => !one.ended);
+    const now = running ? `Running ${running.tool}` : this.#text ? "Writing an answer" : this.#thinking ? "Thinking" : "";
+    if (now !== this.#said) this.#status.textContent = this.#said = now;
+  }
+}

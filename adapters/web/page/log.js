@@ -1,0 +1,244 @@
+// The messages of a conversation, drawn so that what did not change stays untouched: a screen reader hears only what
+// is new, a text selection survives, an open form keeps its words.
+
+import { byId, copyText, dayOf, h, icon, sleep, timeOf } from "./dom.js";
+import { fileLinks } from "./files.js";
+
+const NEAR = 120; // pixels from the end within which the log follows what is new
+
+export class Log {
+  #list = byId("log");
+  #scroll = byId("scroll");
+  #jump = byId("jump");
+  #drawn = new Map(); // key -> { shape, element }
+  #room = null;
+  #me;
+  #actions;
+  #following = true; // whether the end was in view before the last change
+
+  /** `actions`: decide(button, reason) -> Promise<notice or null>, retry(id), discard(id), edit(item). */
+  constructor(me, actions) {
+    this.#me = me;
+    this.#actions = actions;
+    this.#jump.addEventListener("click", () => this.toEnd());
+    this.#scroll.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    const resized = new ResizeObserver(() => this.#following && this.toEnd()); // a longer draft, a phone's keyboard
+    resized.observe(this.#scroll);
+    resized.observe(this.#list);
+  }
+
+  enter(room) {
+    this.#room = room;
+    this.#drawn.clear();
+    this.#list.replaceChildren();
+    this.#jump.hidden = true;
+  }
+
+  #scrolled() {
+    this.#following = this.#atEnd;
+    if (this.#following) this.#jump.hidden = true;
+  }
+
+  get #atEnd() {
+    return this.#scroll.scrollHeight - this.#scroll.scrollTop - this.#scroll.clientHeight < NEAR;
+  }
+
+  toEnd() {
+    this.#scroll.scrollTop = this.#scroll.scrollHeight;
+    this.#following = true;
+    this.#jump.hidden = true;
+  }
+
+  /** Do something that changes the height, and stay at the end if we were there. */
+  following(change, { always = false } = {}) {
+    const follow = always || this.#atEnd;
+    change();
+    if (follow) this.toEnd();
+    return follow;
+  }
+
+  /** Do something that adds messages above, and keep what is read in place. */
+  keeping(change) {
+    const below = this.#scroll.scrollHeight - this.#scroll.scrollTop;
+    change();
+    this.#scroll.scrollTop = this.#scroll.scrollHeight - below;
+  }
+
+  /** Draw `entries` and, under them, `pending` messages. True when an entry is new. */
+  draw(entries, pending) {
+    const wanted = [];
+    let today = null;
+    for (const entry of entries) {
+      const day = dayOf(entry.at);
+      if (day !== today) wanted.push([`day ${day}`, day, () => h("li", { class: "day" }, h("span", {}, day))]);
+      today = day;
+      wanted.push([`entry ${entry.id}`, String(entry.version), () => this.#entry(entry)]);
+    }
+    for (const item of pending) {
+      wanted.push([`sent ${item.id}`, item.state + item.error, () => this.#pending(item)]);
+    }
+    const fresh = wanted.some(([key]) => key.startsWith("entry") && !this.#drawn.has(key));
+    this.#reconcile(wanted);
+    return fresh;
+  }
+
+  showJump() {
+    this.#jump.hidden = this.#atEnd;
+  }
+
+  #reconcile(wanted) {
+    const before = this.#drawn;
+    this.#drawn = new Map();
+    let place = this.#list.firstChild;
+    for (const [key, shape, make] of wanted) {
+      const known = before.get(key);
+      const element = known?.shape === shape ? known.element : make();
+      if (known && known.element !== element) {
+        if (place === known.element) place = element;
+        known.element.replaceWith(element);
+      }
+      if (element === place) place = place.nextSibling;
+      else this.#list.insertBefore(element, place);
+      this.#drawn.set(key, { shape, element });
+      before.delete(key);
+    }
+    for (const { element } of before.values()) element.remove();
+  }
+
+  #entry(entry) {
+    if (entry.author === "person") return this.#person(entry);
+    const card = entry.kind === "approval" || entry.buttons?.length > 0;
+    return card ? this.#card(entry) : this.#agent(entry);
+  }
+
+  #person(entry) {
+    const mine = entry.name === this.#me.name;
+    return h("li", { class: "message person", "data-testid": "message", "data-author": "person" },
+      h("div", { class: "bubble" }, entry.text && h("p", { class: "said" }, entry.text), fileLinks(this.#room, entry.files)),
+      h("p", { class: "meta" }, mine ? h("span", { class: "visually-hidden" }, "You, ") : `${entry.name} · `, timeOf(entry.at), h("span", { class: "sent", title: "Sent" }, icon("check"), h("span", { class: "visually-hidden" }, "Sent"))));
+  }
+
+  #agent(entry) {
+    return h("li", { class: "message agent", "data-testid": "message", "data-author": "agent" },
+      h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at)),
+      prose(entry), fileLinks(this.#room, entry.files));
+  }
+
+  #card(entry) {
+    const open = entry.buttons?.length > 0;
+    const head = open ? "Waits for a decision" : "Decided";
+    const actions = open ? new Actions(entry, this.#me.may_write, this.#actions.decide).element : null;
+    return h("li", { class: open ? "message card open" : "message card", "data-testid": "card", "data-state": open ? "open" : "closed", "data-entry": entry.id },
+      h("p", { class: "card-head" }, icon(open ? "hand" : "check"), h("span", {}, head), timeOf(entry.at)),
+      prose(entry), fileLinks(this.#room, entry.files), actions);
+  }
+
+  #pending(item) {
+    const status = { sending: "Sending …", waiting: "Not sent yet, trying again.", failed: "Could not be sent." }[item.state];
+    const button = (label, action) => h("button", { type: "button", class: "link", onclick: action }, label);
+    return h("li", { class: `message person pending ${item.state}`, "data-testid": "message", "data-author": "person", "data-state": item.state },
+      h("div", { class: "bubble" }, item.text && h("p", { class: "said" }, item.text), fileLinks(this.#room, item.files)),
+      h("p", { class: "meta" },
+        item.state === "failed" && icon("alert"),
+        h("span", { role: item.state === "failed" ? "alert" : null },
+          item.state !== "failed" && h("span", { class: "spinner", "aria-hidden": "true" }),
+          status, item.state !== "sending" && item.error ? ` ${item.error}` : ""),
+        item.state === "waiting" && button("Try now", () => this.#actions.retry(item.id)),
+        item.state === "failed" && button("Retry", () => this.#actions.retry(item.id)),
+        item.state === "failed" && button("Edit", () => this.#actions.edit(item)),
+        item.state === "failed" && button("Discard", () => this.#actions.discard(item.id))));
+  }
+}
+
+/** The buttons of a card, and the small form for a reason. */
+class Actions {
+  #decide;
+  #buttons;
+  #notice = h("p", { class: "card-notice", role: "status" });
+  #form = null;
+
+  constructor(entry, mayWrite, decide) {
+    this.#decide = decide;
+    const row = h("div", { class: "actions" });
+    this.element = h("div", { class: "card-actions" }, row, this.#notice);
+    for (const button of mayWrite ? entry.buttons : []) {
+      row.append(h("button", { type: "button", class: `choice ${button.choice}`, "data-testid": button.choice, onclick: () => this.#press(button, "") }, button.label));
+    }
+    const denial = mayWrite && entry.buttons.find((button) => button.choice === "deny");
+    if (denial) {
+      const opener = h("button", { type: "button", class: "choice quiet", "data-testid": "deny-reason", "aria-expanded": "false" }, "Deny with a reason…");
+      opener.addEventListener("click", () => this.#toggleForm(denial, opener));
+      row.append(opener);
+    }
+    this.#buttons = () => this.element.querySelectorAll("button, textarea");
+  }
+
+  #toggleForm(denial, opener) {
+    if (this.#form) return this.#closeForm(opener);
+    const words = h("textarea", { rows: "2", maxlength: "1000", required: true, "data-testid": "deny-reason-text", placeholder: "The agent reads this" });
+    this.#form = h("form", { class: "reason" },
+      h("label", {}, h("span", {}, "Why not?"), words),
+      h("div", { class: "actions" },
+        h("button", { type: "submit", class: "choice deny", "data-testid": "deny-reason-send" }, "Send the denial"),
+        h("button", { type: "button", class: "choice quiet", onclick: () => this.#closeForm(opener) }, "Cancel")));
+    this.#form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#press(denial, words.value);
+    });
+    words.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+        event.preventDefault();
+        this.#form.requestSubmit();
+      } else if (event.key === "Escape") {
+        event.stopPropagation();
+        this.#closeForm(opener);
+      }
+    });
+    opener.setAttribute("aria-expanded", "true");
+    this.#notice.before(this.#form);
+    words.focus();
+    this.#form.scrollIntoView({ block: "nearest" });
+  }
+
+  #closeForm(opener) {
+    this.#form.remove();
+    this.#form = null;
+    opener.setAttribute("aria-expanded", "false");
+    opener.focus();
+  }
+
+  async #press(button, reason) {
+    for (const control of this.#buttons()) control.disabled = true;
+    this.#notice.textContent = "Sending your answer …";
+    const { notice, decided } = await this.#decide(button, reason);
+    this.#notice.textContent = notice ?? (decided ? "Your answer is recorded." : "");
+    if (!decided) for (const control of this.#buttons()) control.disabled = false;
+  }
+}
+
+/** The HTML that the server made from Markdown, once and escaped, with a copy button on each code block. */
+function prose(entry) {
+  const box = h("div", { class: "prose" });
+  if (entry.html === undefined) box.append(h("p", { class: "said" }, entry.text ?? ""));
+  else box.innerHTML = entry.html;
+  for (const block of box.querySelectorAll("pre")) frameCode(block);
+  for (const table of box.querySelectorAll("table")) {
+    const frame = h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Table" });
+    table.replaceWith(frame);
+    frame.append(table);
+  }
+  return box;
+}
+
+function frameCode(block) {
+  const button = h("button", { type: "button", class: "copy", "aria-label": "Copy this code" }, "Copy");
+  button.addEventListener("click", async () => {
+    button.textContent = (await copyText(block.textContent)) ? "Copied" : "Press Ctrl+C";
+    await sleep(1_600);
+    button.textContent = "Copy";
+  });
+  const frame = h("div", { class: block.dataset.info ? "code" : "code bare" }, h("div", { class: "code-head" }, h("span", {}, block.dataset.info ?? ""), button));
+  block.replaceWith(frame);
+  block.tabIndex = 0; // so that the keyboard can scroll it
+  frame.append(block);
+}

@@ -1,0 +1,63 @@
+// Requests to our own API.
+
+/** A request that did not work. `retry` says that the same request may work later. */
+export class Failed extends Error {
+  constructor(message, { status = 0 } = {}) {
+    super(message);
+    this.status = status;
+    this.retry = status === 0 || status === 429 || status >= 500;
+  }
+}
+
+const away = "Signalbox does not answer right now.";
+
+async function asFailure(response) {
+  let sentence = `Signalbox answered ${response.status}.`;
+  try {
+    sentence = (await response.json()).error ?? sentence;
+  } catch {
+    // an answer that is not ours, from a proxy perhaps
+  }
+  return new Failed(sentence, { status: response.status });
+}
+
+export async function request(path, { method = "GET", body, timeout = 20_000 } = {}) {
+  const options = { method, credentials: "same-origin", cache: "no-store", signal: AbortSignal.timeout(timeout) };
+  if (method !== "GET") {
+    options.headers = { "Content-Type": "application/json", "X-Signalbox": "1" };
+    options.body = JSON.stringify(body ?? {});
+  }
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch {
+    throw new Failed(away);
+  }
+  if (!response.ok) throw await asFailure(response);
+  try {
+    return await response.json();
+  } catch {
+    throw new Failed(away);
+  }
+}
+
+/** Upload one file; `onProgress` gets 0 to 1. */
+export function upload(room, file, onProgress) {
+  return new Promise((resolve, reject) => {
+    const form = new FormData();
+    form.append("file", file, file.name);
+    const call = new XMLHttpRequest();
+    call.open("POST", `/api/rooms/${room}/files`);
+    call.setRequestHeader("X-Signalbox", "1");
+    call.responseType = "json";
+    call.upload.onprogress = (event) => event.lengthComputable && onProgress(event.loaded / event.total);
+    call.onerror = () => reject(new Failed("The upload was cut. Try again."));
+    call.onload = () => {
+      if (call.status === 201 && call.response) resolve(call.response);
+      else reject(new Failed(call.response?.error ?? `Signalbox answered ${call.status}.`, { status: call.status }));
+    };
+    call.send(form);
+  });
+}
+
+export const fileLink = (room, path) => `/api/rooms/${room}/files/${path.split("/").map(encodeURIComponent).join("/")}`;

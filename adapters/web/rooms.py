@@ -1,0 +1,48 @@
+"""Conversations: their addresses, and who may open them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from aiohttp import web
+
+from adapters.web.door import Door, Visitor
+from adapters.web.errors import Refusal
+from runtime.contract import Address, Ledger, Role, Room
+
+ROOM: Final = re.compile(r"[a-z0-9]{6,32}")
+NO_ROOM: Final = "There is no such conversation, or it is somebody else's."
+
+
+class Rooms:
+    """A room's id is chosen by the page, at random; the room belongs to whoever spoke there first."""
+
+    def __init__(self, *, door: Door, ledger: Ledger, channel: str, account: str) -> None:
+        self._door = door
+        self._ledger = ledger
+        self._channel = channel
+        self._account = account
+
+    async def of(self, visitor: Visitor) -> list[Room]:
+        """The conversations of `visitor`, newest first."""
+        return await self._ledger.rooms(self._channel, self._account, visitor.identity)
+
+    async def open(self, request: web.Request, room: str | None = None) -> tuple[Visitor, Address]:
+        """Who asks and the room of the request (or `room`). Errors: Refusal 404 for a stranger's room."""
+        visitor = await self._door.visitor(request)
+        room = request.match_info["room"] if room is None else room
+        if not ROOM.fullmatch(room):
+            raise Refusal(404, NO_ROOM)
+        address = Address(self._channel, self._account, room)
+        if visitor.person.role < Role.OPERATOR:
+            owner = await self._ledger.room_owner(address)
+            if owner not in (None, visitor.identity):
+                raise Refusal(404, NO_ROOM)
+        return visitor, address
+
+    async def open_to_write(self, request: web.Request, room: str | None = None) -> tuple[Visitor, Address]:
+        """The same for a request that says or changes something. Errors: Refusal 403 for a viewer."""
+        visitor, address = await self.open(request, room)
+        visitor.must_be_able_to_write()
+        return visitor, address

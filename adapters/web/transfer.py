@@ -1,0 +1,140 @@
+"""Files over HTTP: upload into a room's workspace, its list, download."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from aiohttp import BodyPartReader, web
+
+from adapters.web.errors import Refusal
+from adapters.web.files import UPLOADS, BadPath, Upload, clean_name, listing, opened
+from adapters.web.rooms import Rooms
+from runtime.contract import NewId, Workspaces
+
+CHUNK: Final = 256 * 1024  # bytes a disk call; small enough to stay off the loop's back, large enough to be few
+FORM_OVERHEAD: Final = 64 * 1024  # bytes a form adds around a file, generously
+NO_FILE: Final = "There is no such file in this conversation."
+DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+class Transfer:
+    def __init__(self, *, rooms: Rooms, workspaces: Workspaces, upload_bytes: int, new_id: NewId) -> None:
+        self._rooms = rooms
+        self._workspaces = workspaces
+        self._limit = upload_bytes
+        self._new_id = new_id
+
+    def routes(self) -> list[web.RouteDef]:
+        files = "/api/rooms/{room}/files"
+        return [web.post(files, self.receive), web.get(files, self.list), web.get(files + "/{path:.+}", self.send)]
+
+    async def receive(self, request: web.Request) -> web.Response:
+        """One file as the form field `file`, streamed to disk."""
+        _, address = await self._rooms.open_to_write(request)
+        if (request.content_length or 0) > self._limit + FORM_OVERHEAD:
+            raise self._too_large()
+        field = await _file_field(request)
+        name = clean_name(field.filename or "")
+        root = self._workspaces.folder(address)
+        with _disk_errors():
+            upload = await asyncio.to_thread(Upload, root, mark=self._new_id())
+            try:
+                async for chunk in _chunks(field):
+                    if upload.size + len(chunk) > self._limit:
+                        raise self._too_large()
+                    await asyncio.to_thread(upload.write, chunk)
+                path = await asyncio.to_thread(upload.keep, name)
+            finally:
+                await asyncio.to_thread(upload.close)
+        self._workspaces.admit(root / UPLOADS)
+        self._workspaces.admit(root / path)
+        return web.json_response({"name": Path(path).name, "path": path, "size": upload.size}, status=201)
+
+    async def list(self, request: web.Request) -> web.Response:
+        _, address = await self._rooms.open(request)
+        files, more = await asyncio.to_thread(listing, self._workspaces.folder(address))
+        told = [{"path": f.path, "size": f.size, "changed_at": f.changed_at.isoformat()} for f in files]
+        return web.json_response({"files": told, "more": more})
+
+    async def send(self, request: web.Request) -> web.StreamResponse:
+        """A download, never shown in the page: what a tool wrote is nobody's page of ours."""
+        _, address = await self._rooms.open(request)
+        path = request.match_info["path"]
+        try:
+            with opened(self._workspaces.folder(address), path) as (file, about):
+                return await _stream(request, path, file, about.st_size)
+        except (BadPath, FileNotFoundError, NotADirectoryError, PermissionError) as error:
+            raise Refusal(404, NO_FILE) from error
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG):
+                raise Refusal(404, NO_FILE) from error
+            raise
+
+    def _too_large(self) -> Refusal:
+        return Refusal(413, f"The file is too large: at most {self._limit / 1024 / 1024:.4g} MiB can be uploaded.")
+
+
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    """A full disk is told in words; a link where `uploads` should be is somebody's trick."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DISK_FULL:
+            raise Refusal(507, "The disk of Signalbox is full: the file was not stored.") from error
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise Refusal(409, f"`{UPLOADS}` in this workspace is not a folder: the file was not stored.") from error
+        raise
+
+
+async def _file_field(request: web.Request) -> BodyPartReader:
+    if request.content_type != "multipart/form-data":
+        raise Refusal(415, "Send the file as a form: multipart/form-data with a field `file`.")
+    try:
+        field = await (await request.multipart()).next()
+    except ValueError as error:
+        raise Refusal(400, "The form is malformed.") from error
+    if not isinstance(field, BodyPartReader) or field.name != "file":
+        raise Refusal(400, "The form must begin with a field named `file`.")
+    return field
+
+
+async def _chunks(field: BodyPartReader) -> AsyncIterator[bytes]:
+    """The field's bytes in pieces of about CHUNK."""
+    gathered = bytearray()
+    try:
+        while piece := await field.read_chunk(64 * 1024):
+            gathered += piece
+            if len(gathered) >= CHUNK:
+                yield bytes(gathered)
+                gathered.clear()
+    except ValueError as error:
+        raise Refusal(400, "The form is malformed.") from error
+    yield bytes(gathered)
+
+
+async def _stream(request: web.Request, path: str, file: int, size: int) -> web.StreamResponse:
+    response = web.StreamResponse(
+        headers={
+            "Content-Type": "application/octet-stream",
+            "Content-Length": str(size),
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(path.rpartition('/')[2], safe='')}",
+        }
+    )
+    await response.prepare(request)
+    left = size if request.method == "GET" else 0
+    while left:
+        chunk = await asyncio.to_thread(os.read, file, min(CHUNK, left))
+        if not chunk:
+            raise ConnectionAbortedError("the file became shorter while it was sent")
+        await response.write(chunk)
+        left -= len(chunk)
+    await response.write_eof()
+    return response

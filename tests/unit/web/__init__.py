@@ -1,0 +1,1 @@
+"""The web channel: its API over real sockets, its guard, its files."""

@@ -1,0 +1,269 @@
+"""The web channel on a stage: the real adapter behind a real server, with hand-made neighbours."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+from aiohttp import ClientSession, CookieJar, web
+from aiohttp.test_utils import TestServer
+
+from adapters.web.adapter import WebAdapter
+from adapters.web.guard import install
+from adapters.web.settings import WebSettings
+from runtime.contract import (
+    Address,
+    Author,
+    Button,
+    Clicked,
+    Content,
+    Delivery,
+    DeliveryId,
+    Entry,
+    Given,
+    Identity,
+    Kind,
+    Outcome,
+    Person,
+    PersonId,
+    Role,
+    Room,
+    Said,
+    Signal,
+    SignalId,
+    Verdict,
+    room_topic,
+)
+from runtime.errors import StoreError
+
+NOON = datetime(2026, 8, 1, 12, tzinfo=UTC)
+IDENTITY = "installation-1"
+
+
+class HandClock:
+    """A clock that goes one second a look, so that everything has its own time."""
+
+    def __init__(self, start: datetime = NOON) -> None:
+        self.at = start
+
+    def __call__(self) -> datetime:
+        self.at += timedelta(seconds=1)
+        return self.at
+
+
+class FakeBell:
+    def __init__(self) -> None:
+        self._waiting: set[tuple[frozenset[str], asyncio.Queue[str]]] = set()
+
+    def ring(self, topic: str) -> None:
+        for topics, queue in self._waiting:
+            if topic in topics:
+                queue.put_nowait(topic)
+
+    async def listen(self, *topics: str) -> AsyncIterator[str]:
+        entry = (frozenset(topics), asyncio.Queue[str]())
+        self._waiting.add(entry)
+        try:
+            while True:
+                yield await entry[1].get()
+        finally:
+            self._waiting.discard(entry)
+
+    @property
+    def listeners(self) -> int:
+        return len(self._waiting)
+
+
+class FakeLedger:
+    """What was committed, in lists."""
+
+    def __init__(self) -> None:
+        self.entries: dict[Address, list[Entry]] = {}
+        self.owners: dict[Address, Identity] = {}
+        self.busy_rooms: set[Address] = set()
+
+    async def rooms(self, channel: str, account: str, owner: Identity) -> list[Room]:
+        mine = [a for a, o in self.owners.items() if o == owner and (a.channel, a.account) == (channel, account)]
+        rooms = [self._room(address) for address in mine]
+        return sorted(rooms, key=lambda room: room.last_at, reverse=True)
+
+    def _room(self, address: Address) -> Room:
+        entries = self.entries[address]
+        waiting = sum('"approve"' in entry.body for entry in entries if entry.author is Author.AGENT)
+        return Room(address, entries[0].body[:60], entries[-1].at, waiting)
+
+    async def room_owner(self, address: Address) -> Identity | None:
+        return self.owners.get(address)
+
+    async def timeline(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> list[Entry]:
+        older = [e for e in self.entries.get(address, []) if before is None or e.at < before]
+        return older[-limit:]
+
+    async def busy(self, address: Address) -> bool:
+        return address in self.busy_rooms
+
+
+class FakeLinks:
+    def __init__(self) -> None:
+        self.people: dict[str, tuple[Person, Identity]] = {}
+
+    def add(self, name: str, role: Role) -> str:
+        """A person with a link; their token."""
+        identity = Identity(f"web:main/{name.lower()}")
+        self.people[f"token-of-{name.lower()}"] = (Person(PersonId(name.lower()), name, role), identity)
+        return f"token-of-{name.lower()}"
+
+    async def person_of(self, token: str) -> tuple[Person, Identity] | None:
+        return self.people.get(token)
+
+
+class FakeWorkspaces:
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self.admitted: list[Path] = []
+
+    def folder(self, address: Address) -> Path:
+        folder = self._root / address.room
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def admit(self, path: Path) -> None:
+        self.admitted.append(path)
+
+
+class FakeSink:
+    """Takes in what it is given, once a key; `away` counts the tries that fail first."""
+
+    def __init__(self, ledger: FakeLedger, bell: FakeBell) -> None:
+        self._ledger = ledger
+        self._bell = bell
+        self.taken: dict[str, Signal] = {}
+        self.away = 0
+        self.answer = Verdict(Outcome.ACCEPTED, SignalId(""))
+
+    async def __call__(self, signal: Signal) -> Verdict:
+        if self.away:
+            self.away -= 1
+            raise StoreError("database is locked")
+        signal_id = SignalId(f"s-{signal.dedupe_key}")
+        if signal.dedupe_key in self.taken:
+            return Verdict(Outcome.DUPLICATE, signal_id)
+        self.taken[signal.dedupe_key] = signal
+        if isinstance(signal.body, Said):
+            self._ledger.owners.setdefault(signal.address, signal.actor)
+            entry = Entry(
+                str(signal_id),
+                Author.PERSON,
+                signal.actor_name,
+                signal.received_at,
+                signal.body.text,
+                signal.body.files,
+            )
+            self._ledger.entries.setdefault(signal.address, []).append(entry)
+        self._bell.ring(room_topic(signal.address))
+        return replace(self.answer, signal_id=signal_id)
+
+    @property
+    def bodies(self) -> list[object]:
+        return [signal.body for signal in self.taken.values()]
+
+    @property
+    def clicks(self) -> list[Clicked]:
+        return [body for body in self.bodies if isinstance(body, Clicked)]
+
+
+@dataclass
+class Stage:
+    """Everything around one adapter. `base` is where its server listens."""
+
+    adapter: WebAdapter
+    ledger: FakeLedger
+    links: FakeLinks
+    workspaces: FakeWorkspaces
+    bell: FakeBell
+    sink: FakeSink
+    clock: HandClock
+    base: str = ""
+    numbers: count[int] = field(default_factory=lambda: count(1))
+
+    def show(self, room: str, text: str, buttons: tuple[Button, ...] = (), kind: Kind = Kind.FINAL) -> str:
+        """Commit an agent's message as the courier would; its entry's id."""
+        address = self.address(room)
+        number = f"d{next(self.numbers)}"
+        delivery = Delivery(DeliveryId(number), "run:1", 0, kind, address, Content(text, buttons))
+        (wire,) = self.adapter.render(delivery)
+        entry = Entry(number, Author.AGENT, "main", self.clock(), wire.body)
+        self.ledger.entries.setdefault(address, []).append(entry)
+        self.bell.ring(room_topic(address))
+        return number
+
+    def change(self, room: str, entry_id: str, text: str) -> None:
+        """Edit a shown message: its body and version."""
+        address = self.address(room)
+        delivery = Delivery(DeliveryId(entry_id), "run:1", 0, Kind.APPROVAL, address, Content(text))
+        (wire,) = self.adapter.render(delivery)
+        self.ledger.entries[address] = [
+            replace(e, body=wire.body, version=e.version + 1) if e.id == entry_id else e
+            for e in self.ledger.entries[address]
+        ]
+        self.bell.ring(room_topic(address))
+
+    def address(self, room: str) -> Address:
+        return Address("web", "main", room)
+
+    def client(self, token: str | None = None, **headers: str) -> ClientSession:
+        """A client as a browser at our page is one: with the cookie of `token` and the page's own headers."""
+        cookies = {self.adapter.door.cookie: token} if token else None
+        defaults = {"Origin": self.base, "X-Signalbox": "1", **headers}
+        return ClientSession(self.base, cookies=cookies, headers=defaults, cookie_jar=CookieJar(unsafe=True))
+
+
+def build(
+    root: Path, *, settings: WebSettings | None = None, banner: str = "", clock: HandClock | None = None
+) -> Stage:
+    ledger, links, workspaces, bell, clock = (
+        FakeLedger(),
+        FakeLinks(),
+        FakeWorkspaces(root),
+        FakeBell(),
+        clock or HandClock(),
+    )
+    ids = count(1)
+    given = Given(ledger, links, workspaces, bell, clock, lambda: f"id{next(ids)}")
+    adapter = WebAdapter(settings or WebSettings(), given, identity=IDENTITY, banner=banner)
+    return Stage(adapter, ledger, links, workspaces, bell, FakeSink(ledger, bell), clock)
+
+
+def application(stage: Stage, settings: WebSettings | None = None) -> web.Application:
+    app = web.Application()
+    install(app, (settings or WebSettings()).hosts)
+    app.add_routes(stage.adapter.routes())
+    return app
+
+
+@asynccontextmanager
+async def served(root: Path, *, settings: WebSettings | None = None, banner: str = "") -> AsyncIterator[Stage]:
+    """A stage whose adapter listens and whose server answers until the block ends."""
+    stage = build(root, settings=settings, banner=banner)
+    async with TestServer(application(stage, settings)) as server:
+        stage.base = str(server.make_url("")).rstrip("/")
+        async with asyncio.TaskGroup() as group:
+            listening = group.create_task(stage.adapter.listen(stage.sink))
+            await asyncio.sleep(0)
+            try:
+                yield stage
+            finally:
+                listening.cancel()
+                with suppress(asyncio.CancelledError):
+                    await listening
+
+
+def text_of(entry: Entry) -> str:
+    """The Markdown of an agent's entry."""
+    return str(json.loads(entry.body)["markdown"])

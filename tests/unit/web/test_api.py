@@ -1,0 +1,349 @@
+"""What the page, and anyone else with a link, may rely on from the API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from runtime.contract import (
+    ApprovalId,
+    Button,
+    Choice,
+    Clicked,
+    FileRef,
+    Kind,
+    Outcome,
+    Role,
+    Said,
+    SignalId,
+    Stopped,
+    Verdict,
+)
+from tests.unit.web.stage import IDENTITY, served
+
+ROOM = "room01"
+MESSAGES = f"/api/rooms/{ROOM}/messages"
+TIMELINE = f"/api/rooms/{ROOM}/timeline"
+ID = "0123456789abcdef"
+
+
+async def test_a_link_opens_the_page_and_stays_in_a_cookie_no_script_can_read(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage:
+        token = stage.links.add("Ada", Role.OWNER)
+        async with stage.client() as client:
+            async with client.get(f"/link/{token}", allow_redirects=False) as answer:
+                assert (answer.status, answer.headers["Location"]) == (303, "/")
+                cookie = answer.cookies[stage.adapter.door.cookie]
+                assert (cookie.value, cookie["httponly"], cookie["samesite"]) == (token, True, "Strict")
+            async with client.get("/") as page:
+                assert page.status == 200
+                assert "composer" in await page.text()
+
+
+async def test_a_link_clicked_on_another_site_opens_the_page_too(tmp_path: Path) -> None:
+    """A strict cookie does not go along with a redirect from there, so our own page makes the step."""
+    async with served(tmp_path) as stage, stage.client(**{"Sec-Fetch-Site": "cross-site"}) as client:
+        token = stage.links.add("Ada", Role.OWNER)
+        async with client.get(f"/link/{token}") as answer:
+            assert (answer.status, answer.headers["Refresh"]) == (200, "0; url=/")
+
+
+@pytest.mark.parametrize("path", ["/link/wrong", "/"])
+async def test_without_a_valid_link_the_page_says_what_to_do(tmp_path: Path, path: str) -> None:
+    async with served(tmp_path) as stage, stage.client() as client, client.get(path) as answer:
+        assert answer.status == 401
+        assert answer.content_type == "text/html"
+        assert "<code>signalbox people link NAME</code>" in await answer.text()
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/me", "/api/rooms", TIMELINE, f"/api/rooms/{ROOM}/events", f"/api/rooms/{ROOM}/files"]
+)
+async def test_every_door_of_the_api_asks_for_the_cookie(tmp_path: Path, path: str) -> None:
+    async with served(tmp_path) as stage, stage.client("guessed") as client, client.get(path) as answer:
+        assert answer.status == 401
+        assert "signalbox people link NAME" in (await answer.json())["error"]
+
+
+async def test_me_says_who_and_what_they_may_do(tmp_path: Path) -> None:
+    async with (
+        served(tmp_path, banner="Demo model") as stage,
+        stage.client(stage.links.add("Ada", Role.OPERATOR)) as client,
+        client.get("/api/me") as answer,
+    ):
+        assert await answer.json() == {
+            "name": "Ada",
+            "identity": "web:main/ada",
+            "role": "operator",
+            "may_write": True,
+            "console": True,
+            "banner": "Demo model",
+            "text_limit": 100_000,
+        }
+
+
+async def test_a_message_is_a_signal_and_acknowledged_after_the_sink(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        async with client.post(MESSAGES, json={"id": ID, "text": "list the files"}) as answer:
+            assert answer.status == 202
+            assert (await answer.json())["outcome"] == "accepted"
+        (signal,) = stage.sink.taken.values()
+        assert signal.body == Said("list the files")
+        assert (signal.platform, signal.actor, signal.actor_name) == (IDENTITY, "web:main/ada", "Ada")
+        assert str(signal.address) == f"web:main/{ROOM}"
+
+
+async def test_the_same_id_is_the_same_message_and_nobody_elses(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage:
+        for name, outcome in [("Ada", "accepted"), ("Ada", "duplicate"), ("Otto", "accepted")]:
+            async with (
+                stage.client(stage.links.add(name, Role.OWNER)) as client,
+                client.post(MESSAGES, json={"id": ID, "text": "hi"}) as answer,
+            ):
+                assert (await answer.json())["outcome"] == outcome
+
+
+async def test_a_store_that_is_away_is_told_and_the_next_try_is_taken_in_once(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        stage.sink.away = 1
+        async with client.post(MESSAGES, json={"id": ID, "text": "hi"}) as answer:
+            assert (answer.status, answer.headers["Retry-After"]) == (503, "2")
+            assert "try again" in (await answer.json())["error"]
+        for outcome in ("accepted", "duplicate"):
+            async with client.post(MESSAGES, json={"id": ID, "text": "hi"}) as answer:
+                assert (await answer.json())["outcome"] == outcome
+        assert len(stage.sink.taken) == 1
+
+
+async def test_before_listening_nothing_is_taken_in(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        assert stage.adapter.ready() is None
+        stage.adapter._sink = None
+        assert stage.adapter.ready() is not None
+        async with client.post(MESSAGES, json={"id": ID, "text": "hi"}) as answer:
+            assert answer.status == 503
+
+
+@pytest.mark.parametrize(
+    ("raw", "status", "words"),
+    [
+        (b'{"id": "0123456789", "text": "' + b"x" * 5_000_000 + b'"}', 413, "file"),
+        (json.dumps({"id": ID, "text": "x" * 100_001}).encode(), 413, "100,000 characters"),
+        (b'{"id": "0123456789", "text": "\xff\xfe"}', 400, "UTF-8"),
+        (b"{", 400, "JSON"),
+        (b"[" * 200_000, 400, "JSON"),
+        (b"[1]", 400, "object"),
+        (b'{"id": "0123456789", "text": "\\ud800"}', 400, "Unicode"),
+        (b'{"id": "0123456789", "text": 7}', 400, "text"),
+        (b'{"id": "0123456789", "text": "  "}', 400, "empty"),
+        (b'{"id": "short", "text": "hi"}', 400, "`id`"),
+        (b'{"text": "hi"}', 400, "`id`"),
+        (b'{"id": "0123456789", "text": "hi", "files": ["../x"]}', 400, "uploaded file"),
+        (b'{"id": "0123456789", "text": "hi", "files": "x"}', 400, "`files`"),
+    ],
+)
+async def test_bad_input_is_answered_in_words_and_never_taken_in(
+    tmp_path: Path, raw: bytes, status: int, words: str
+) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        headers = {"Content-Type": "application/json"}
+        async with client.post(MESSAGES, data=BytesIO(raw), headers=headers) as answer:
+            assert answer.status == status
+            assert words in (await answer.json())["error"]
+        assert stage.sink.taken == {}
+
+
+async def test_a_message_without_a_length_is_bounded_too(tmp_path: Path) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        for _ in range(40):
+            yield b" " * 65_536
+
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        headers = {"Content-Type": "application/json"}
+        async with client.post(MESSAGES, data=endless(), headers=headers) as answer:
+            assert answer.status == 413
+
+
+async def test_text_keeps_every_character_but_nul(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        async with client.post(MESSAGES, json={"id": ID, "text": " 漢字 👩‍🚀\n\x00 "}) as answer:
+            assert answer.status == 202
+        assert stage.sink.bodies == [Said(" 漢字 👩‍🚀\n\ufffd ")]
+
+
+async def test_a_refused_message_says_why(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        stage.sink.answer = Verdict(Outcome.REFUSED, SignalId(""), "This room is off.")
+        async with client.post(MESSAGES, json={"id": ID, "text": "hi"}) as answer:
+            told = await answer.json()
+            assert (told["outcome"], told["notice"]) == ("refused", "This room is off.")
+
+
+async def test_a_message_names_its_files_with_the_size_they_have_here(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        folder = stage.workspaces.folder(stage.address(ROOM))
+        (folder / "uploads").mkdir()
+        (folder / "uploads" / "a.txt").write_text("12345")
+        async with client.post(MESSAGES, json={"id": ID, "text": "", "files": ["uploads/a.txt"]}) as answer:
+            assert answer.status == 202
+        assert stage.sink.bodies == [Said("", (FileRef("a.txt", "uploads/a.txt", 5),))]
+
+
+async def test_a_click_carries_id_choice_reason_and_the_room_of_its_card(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.OWNER)) as client:
+        body = {"id": ID, "room": ROOM, "choice": "deny", "reason": " not now "}
+        async with client.post("/api/approvals/ap1", json=body) as answer:
+            assert answer.status == 200
+        (signal,) = stage.sink.taken.values()
+        assert signal.body == Clicked(ApprovalId("ap1"), Choice.DENY, "not now")
+        assert signal.address == stage.address(ROOM)
+
+
+@pytest.mark.parametrize(
+    ("approval", "change", "status"),
+    [("ap1", {"choice": "maybe"}, 400), ("ap1", {"choice": ["deny"]}, 400), ("ap1", {"room": "x"}, 404), ("ap1", {"id": None}, 400),
+     ("a" * 65, {}, 404), ("ap1", {"reason": "x" * 1001}, 413)],
+)  # fmt: skip
+async def test_a_malformed_click_changes_nothing(
+    tmp_path: Path, approval: str, change: dict[str, object], status: int
+) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.OWNER)) as client:
+        body = {"id": ID, "room": ROOM, "choice": "approve", **change}
+        async with client.post(f"/api/approvals/{approval}", json=body) as answer:
+            assert answer.status == status
+            assert (await answer.json())["error"]
+        assert stage.sink.taken == {}
+
+
+async def test_the_private_notice_of_a_click_comes_back(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        stage.sink.answer = Verdict(Outcome.UNCHANGED, SignalId(""), "This was decided before.")
+        body = {"id": ID, "room": ROOM, "choice": "approve"}
+        async with client.post("/api/approvals/ap1", json=body) as answer:
+            told = await answer.json()
+            assert (told["outcome"], told["notice"]) == ("unchanged", "This was decided before.")
+
+
+async def test_stop_is_a_signal(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        async with client.post(f"/api/rooms/{ROOM}/stop", json={"id": ID}) as answer:
+            assert answer.status == 200
+        assert stage.sink.bodies == [Stopped()]
+
+
+async def test_a_room_is_its_first_speakers_and_operators_may_look(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage:
+        async with stage.client(stage.links.add("Ada", Role.USER)) as ada:
+            await ada.post(MESSAGES, json={"id": ID, "text": "mine"})
+        paths = ["timeline", "events", "files", "files/x"]
+        async with stage.client(stage.links.add("Otto", Role.USER)) as otto:
+            for path in paths:
+                async with otto.get(f"/api/rooms/{ROOM}/{path}") as answer:
+                    assert answer.status == 404
+            for path, body in [(MESSAGES, {"id": "otto-otto", "text": "hi"}), (f"/api/rooms/{ROOM}/stop", {"id": "otto-otto"}),
+                               ("/api/approvals/ap1", {"id": "otto-otto", "room": ROOM, "choice": "approve"})]:  # fmt: skip
+                async with otto.post(path, json=body) as answer:
+                    assert answer.status == 404
+        async with stage.client(stage.links.add("Olga", Role.OPERATOR)) as olga, olga.get(TIMELINE) as answer:
+            assert answer.status == 200
+        assert len(stage.sink.taken) == 1
+
+
+async def test_a_viewer_reads_but_never_writes(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Vic", Role.VIEWER)) as client:
+        async with client.get(TIMELINE) as answer:
+            assert answer.status == 200
+        for path, body in [(MESSAGES, {"id": ID, "text": "hi"}), (f"/api/rooms/{ROOM}/stop", {"id": ID}),
+                           (f"/api/rooms/{ROOM}/files", {}), ("/api/approvals/a", {"id": ID, "room": ROOM, "choice": "approve"})]:  # fmt: skip
+            async with client.post(path, json=body) as answer:
+                assert answer.status == 403
+                assert "viewer" in (await answer.json())["error"]
+        assert stage.sink.taken == {}
+
+
+@pytest.mark.parametrize("room", ["short", "UPPER1", "room-01", "a" * 33, "%2e%2e%2fxx"])
+async def test_a_room_has_a_plain_name(tmp_path: Path, room: str) -> None:
+    async with (
+        served(tmp_path) as stage,
+        stage.client(stage.links.add("Ada", Role.OWNER)) as client,
+        client.get(f"/api/rooms/{room}/timeline") as answer,
+    ):
+        assert answer.status == 404
+
+
+async def test_rooms_are_listed_with_title_and_waiting_questions(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        await client.post(MESSAGES, json={"id": ID, "text": "run: uname -a"})
+        stage.show(ROOM, "shell?", (Button(ApprovalId("ap1"), Choice.APPROVE, "Approve"),), Kind.APPROVAL)
+        async with client.get("/api/rooms") as answer:
+            (room,) = (await answer.json())["rooms"]
+            assert (room["id"], room["title"], room["waiting_approvals"]) == (ROOM, "run: uname -a", 1)
+
+
+async def test_the_timeline_shows_words_cards_and_whether_work_goes_on(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        await client.post(MESSAGES, json={"id": ID, "text": "**mine**"})
+        stage.show(ROOM, "**shell**", (Button(ApprovalId("ap1"), Choice.APPROVE, "Approve"),), Kind.APPROVAL)
+        stage.ledger.busy_rooms.add(stage.address(ROOM))
+        async with client.get(TIMELINE) as answer:
+            told = await answer.json()
+        said, card = told["entries"]
+        assert told["busy"] is True
+        assert (said["author"], said["name"], said["text"]) == ("person", "Ada", "**mine**")
+        assert (card["kind"], card["html"], card["markdown"]) == (
+            "approval",
+            "<p><strong>shell</strong></p>",
+            "**shell**",
+        )
+        assert card["buttons"] == [{"approval_id": "ap1", "choice": "approve", "label": "Approve"}]
+
+
+async def test_what_people_write_is_never_html_even_if_it_looks_like_ours(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        forged = json.dumps({"markdown": "", "html": "<img src=x>", "buttons": []})
+        await client.post(MESSAGES, json={"id": ID, "text": forged})
+        async with client.get(TIMELINE) as answer:
+            (entry,) = (await answer.json())["entries"]
+        assert entry["text"] == forged
+        assert "html" not in entry
+
+
+async def test_what_the_page_has_already_comes_in_brief_unless_it_was_edited(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        stage.show(ROOM, "one")
+        card = stage.show(ROOM, "two")
+        stage.show(ROOM, "three")
+        async with client.get(TIMELINE) as answer:
+            newest = (await answer.json())["entries"][-1]["at"]
+        stage.change(ROOM, card, "two, decided")
+        stage.show(ROOM, "four")
+        async with client.get(TIMELINE, params={"since": newest}) as answer:
+            entries = (await answer.json())["entries"]
+        assert [entry.get("markdown") for entry in entries] == [None, "two, decided", "three", "four"]
+        assert entries[0] == {"id": "d1", "version": 0, "answered": True}
+
+
+async def test_earlier_entries_are_read_from_a_time_on(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        for word in ("one", "two", "three"):
+            stage.show(ROOM, word)
+        async with client.get(TIMELINE) as answer:
+            second = (await answer.json())["entries"][1]["at"]
+        async with client.get(TIMELINE, params={"before": second}) as answer:
+            entries = (await answer.json())["entries"]
+        assert [entry["markdown"] for entry in entries] == ["one", "two"]
+
+
+@pytest.mark.parametrize("when", ["yesterday", "2026-01-31T12:00:00"])
+async def test_a_time_that_is_none_is_explained(tmp_path: Path, when: str) -> None:
+    async with (
+        served(tmp_path) as stage,
+        stage.client(stage.links.add("Ada", Role.USER)) as client,
+        client.get(TIMELINE, params={"before": when}) as answer,
+    ):
+        assert answer.status == 400
+        assert "2026-01-31T12:00:00+00:00" in (await answer.json())["error"]

@@ -1,0 +1,128 @@
+"""What an open page hears."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientResponse
+
+from adapters.web import events
+from adapters.web.events import BACKLOG, Feed
+from runtime.contract import Resting, Role, Speaking, Thinking, Working, room_topic
+from tests.unit.web.stage import Stage, served
+
+ROOM = "room01"
+EVENTS = f"/api/rooms/{ROOM}/events"
+
+
+async def frame(answer: ClientResponse) -> tuple[str, object]:
+    """The next event of a stream, comments and settings skipped."""
+    async with asyncio.timeout(5):
+        while True:
+            lines = (await answer.content.readuntil(b"\n\n")).decode().split("\n")
+            if lines[0].startswith("event: "):
+                return lines[0].removeprefix("event: "), json.loads(lines[1].removeprefix("data: "))
+
+
+async def test_a_page_is_told_to_fetch_at_once_and_after_each_change(tmp_path: Path) -> None:
+    async with (
+        served(tmp_path) as stage,
+        stage.client(stage.links.add("Ada", Role.USER)) as client,
+        client.get(EVENTS) as answer,
+    ):
+        assert answer.content_type == "text/event-stream"
+        assert await frame(answer) == ("changed", {})
+        stage.bell.ring(room_topic(stage.address(ROOM)))
+        assert await frame(answer) == ("changed", {})
+
+
+async def test_progress_arrives_in_order_and_in_its_own_room_only(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        async with client.get(EVENTS) as answer:
+            await frame(answer)
+            stage.adapter.progress(stage.address("other1"), Thinking())
+            for event in (
+                Thinking(),
+                Working("shell", "{}"),
+                Working("shell", "{}", ended=True),
+                Speaking("hi"),
+                Resting(),
+            ):
+                stage.adapter.progress(stage.address(ROOM), event)
+            told = [await frame(answer) for _ in range(5)]
+        assert told == [
+            ("progress", {"kind": "thinking"}),
+            ("progress", {"kind": "working", "tool": "shell", "arguments": "{}", "ended": False}),
+            ("progress", {"kind": "working", "tool": "shell", "arguments": "{}", "ended": True}),
+            ("progress", {"kind": "speaking", "text": "hi"}),
+            ("progress", {"kind": "resting"}),
+        ]
+
+
+async def test_a_page_that_opens_in_the_middle_sees_what_goes_on(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        stage.adapter.progress(stage.address(ROOM), Speaking("half an ans"))
+        async with client.get(EVENTS) as answer:
+            assert await frame(answer) == ("progress", {"kind": "speaking", "text": "half an ans"})
+        stage.adapter.progress(stage.address(ROOM), Resting())
+        async with client.get(EVENTS) as answer:
+            assert (await frame(answer))[0] == "changed"
+
+
+def test_a_slow_page_loses_old_progress_but_never_that_something_changed() -> None:
+    feed = Feed()
+    feed.change()
+    for number in range(BACKLOG + 50):
+        feed.push(Working("tool", str(number)))
+    progress, changed = feed.take()
+    assert changed
+    assert progress == [Working("tool", str(number)) for number in range(50, BACKLOG + 50)]
+    assert feed.take() == ([], False)
+
+
+def test_of_a_text_being_spoken_only_the_newest_state_waits() -> None:
+    feed = Feed()
+    for text in ("a", "ab", "abc"):
+        feed.push(Speaking(text))
+    assert feed.take() == ([Speaking("abc")], False)
+
+
+async def test_a_page_that_left_is_forgotten(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage:
+        async with stage.client(stage.links.add("Ada", Role.USER)) as client, client.get(EVENTS) as answer:
+            await frame(answer)
+            assert stage.bell.listeners == 1
+        await gone(stage)
+
+
+async def test_stopping_ends_every_stream_so_that_the_server_can_stop(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        async with client.get(EVENTS) as answer:
+            await frame(answer)
+            stage.adapter._events.close()
+            async with asyncio.timeout(5):
+                assert await answer.content.read() == b""
+        await gone(stage)
+
+
+async def test_a_quiet_stream_beats_and_a_voided_link_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "HEARTBEAT", events.HEARTBEAT / 300)
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        async with client.get(EVENTS) as answer:
+            async with asyncio.timeout(5):
+                while b": still here" not in await answer.content.readuntil(b"\n\n"):
+                    pass
+                stage.links.people.clear()
+                await answer.content.read()
+        await gone(stage)
+
+
+async def gone(stage: Stage) -> None:
+    """Until no page listens; a page that left is noticed when something is written to it."""
+    async with asyncio.timeout(5):
+        while stage.bell.listeners:
+            stage.adapter.progress(stage.address(ROOM), Thinking())
+            await asyncio.sleep(0.01)

@@ -1,0 +1,195 @@
+"""Files: what goes up is whole or not there, what comes down is the workspace's and nothing else."""
+
+from __future__ import annotations
+
+import os
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from aiohttp import FormData
+from hypothesis import given
+from hypothesis import strategies as st
+from yarl import URL
+
+from adapters.web.files import NAME_BYTES, PARTIAL, BadPath, Upload, clean_name, listing, opened, split
+from adapters.web.settings import WebSettings
+from runtime.contract import Role
+from tests.unit.web.stage import served
+
+FILES = "/api/rooms/room01/files"
+
+
+def form(content: bytes, name: str = "a.txt", field: str = "file") -> FormData:
+    data = FormData(quote_fields=False)  # as browsers do
+    data.add_field(field, BytesIO(content), filename=name)
+    return data
+
+
+async def test_an_upload_arrives_whole_and_is_given_to_the_tools(tmp_path: Path) -> None:
+    content = os.urandom(3_000_001)
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        async with client.post(FILES, data=form(content, "Größe 漢 (1).csv")) as answer:
+            assert answer.status == 201
+            assert await answer.json() == {
+                "name": "Größe 漢 (1).csv",
+                "path": "uploads/Größe 漢 (1).csv",
+                "size": len(content),
+            }
+        folder = stage.workspaces.folder(stage.address("room01"))
+        assert (folder / "uploads" / "Größe 漢 (1).csv").read_bytes() == content
+        assert stage.workspaces.admitted == [folder / "uploads", folder / "uploads" / "Größe 漢 (1).csv"]
+        async with client.get(f"{FILES}/uploads/Größe 漢 (1).csv") as answer:
+            assert await answer.read() == content
+
+
+async def test_an_equal_name_gets_a_number_and_replaces_nothing(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        names = []
+        for content in (b"one", b"two", b"three"):
+            async with client.post(FILES, data=form(content, "a.tar.gz")) as answer:
+                names.append((await answer.json())["name"])
+        assert names == ["a.tar.gz", "a.tar-2.gz", "a.tar-3.gz"]
+        folder = stage.workspaces.folder(stage.address("room01")) / "uploads"
+        assert [(folder / name).read_bytes() for name in names] == [b"one", b"two", b"three"]
+
+
+async def test_a_file_beyond_the_limit_leaves_nothing_behind(tmp_path: Path) -> None:
+    settings = WebSettings(upload_bytes=100_000)
+    async with served(tmp_path, settings=settings) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        for size in (100_001, 10_000_000):
+            async with client.post(FILES, data=form(b"x" * size)) as answer:
+                assert answer.status == 413
+                assert "MiB" in (await answer.json())["error"]
+        uploads = stage.workspaces.folder(stage.address("room01")) / "uploads"
+        assert list(uploads.iterdir()) == []
+        async with client.post(FILES, data=form(b"x" * 100_000)) as answer:
+            assert answer.status == 201
+
+
+@pytest.mark.parametrize(
+    ("data", "headers", "status"),
+    [
+        (b"plain", {"Content-Type": "text/plain"}, 415),
+        (b"no form at all", {"Content-Type": "multipart/form-data; boundary=x"}, 400),
+        (b"x", {"Content-Type": "multipart/form-data"}, 400),
+        (b"--x\r\nContent-Disposition: form-data; name=other\r\n\r\nx\r\n--x--\r\n", {"Content-Type": "multipart/form-data; boundary=x"}, 400),
+    ],
+)  # fmt: skip
+async def test_a_malformed_form_is_explained(tmp_path: Path, data: bytes, headers: dict[str, str], status: int) -> None:
+    async with (
+        served(tmp_path) as stage,
+        stage.client(stage.links.add("Ada", Role.USER)) as client,
+        client.post(FILES, data=data, headers=headers) as answer,
+    ):
+        assert answer.status == status
+        assert (await answer.json())["error"]
+
+
+async def test_an_uploads_folder_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    async with served(tmp_path / "ws") as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        (stage.workspaces.folder(stage.address("room01")) / "uploads").symlink_to(elsewhere)
+        async with client.post(FILES, data=form(b"x")) as answer:
+            assert answer.status == 409
+        assert list(elsewhere.iterdir()) == []
+
+
+async def test_a_download_is_never_shown_as_a_page(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        folder = stage.workspaces.folder(stage.address("room01"))
+        (folder / "péage.html").write_text("<script>1</script>")
+        async with client.get(f"{FILES}/péage.html") as answer:
+            assert answer.content_type == "application/octet-stream"
+            assert answer.headers["Content-Disposition"] == "attachment; filename*=UTF-8''p%C3%A9age.html"
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "path", ["..%2fsecret", "%2e%2e/secret", "sub/..%2f..%2fsecret", "link", "linked/secret", "sub", "pipe", "%00", "nothing", "%2fetc%2fpasswd", "a%2f%2fb", "x" * 300]
+)  # fmt: skip
+async def test_nothing_outside_the_workspace_comes_down(tmp_path: Path, path: str) -> None:
+    async with served(tmp_path / "ws") as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        folder = stage.workspaces.folder(stage.address("room01"))
+        (tmp_path / "ws" / "secret").write_text("secret")
+        (folder / "sub").mkdir()
+        (folder / "link").symlink_to(tmp_path / "ws" / "secret")
+        (folder / "linked").symlink_to(tmp_path / "ws")
+        os.mkfifo(folder / "pipe")
+        async with client.get(URL(f"{stage.base}{FILES}/{path}", encoded=True)) as answer:
+            assert answer.status in (400, 404)
+            assert "secret" not in await answer.text()
+
+
+async def test_the_list_names_plain_files_of_this_room_only(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        folder = stage.workspaces.folder(stage.address("room01"))
+        (folder / "sub").mkdir()
+        (folder / "sub" / "b.txt").write_text("bb")
+        (folder / "link").symlink_to(folder / "sub" / "b.txt")
+        (folder / f"{PARTIAL}1").write_text("half")
+        (folder / os.fsdecode(b"bad-\xff")).write_text("nobody can ask for it")
+        (stage.workspaces.folder(stage.address("other1")) / "c.txt").write_text("c")
+        async with client.get(FILES) as answer:
+            told = await answer.json()
+        assert [(file["path"], file["size"]) for file in told["files"]] == [("sub/b.txt", 2)]
+        assert told["more"] is False
+
+
+def test_a_long_list_is_cut_and_says_so(tmp_path: Path) -> None:
+    for number in range(1_001):
+        (tmp_path / str(number)).touch()
+    files, more = listing(tmp_path)
+    assert (len(files), more) == (1_000, True)
+
+
+def test_an_upload_that_ends_early_leaves_nothing(tmp_path: Path) -> None:
+    upload = Upload(tmp_path, mark="1")
+    upload.write(b"half")
+    upload.close()
+    assert list((tmp_path / "uploads").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "clean"),
+    [
+        ("a.txt", "a.txt"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\dir\\a.doc", "a.doc"),
+        (".bashrc", "bashrc"),
+        ("", "file"),
+        ("...", "file"),
+        ("a\x00b\n.txt", "ab.txt"),
+        ("漢字.txt", "漢字.txt"),
+        ("\u202etxt.exe", "txt.exe"),
+    ],
+)
+def test_names_become_harmless(name: str, clean: str) -> None:
+    assert clean_name(name) == clean
+
+
+@given(st.text(max_size=400))
+def test_any_name_becomes_one_that_can_be_stored_and_asked_for(name: str) -> None:
+    clean = clean_name(name)
+    assert split(clean) == [clean]
+    assert len(clean.encode()) <= NAME_BYTES
+    assert not clean.startswith(".")
+
+
+@given(st.text(alphabet="./a\0\\é", max_size=12))
+def test_no_path_leaves_the_folder(path: str) -> None:
+    try:
+        parts = split(path)
+    except BadPath:
+        return
+    assert not {"", ".", ".."} & set(parts)
+
+
+def test_a_folder_in_the_middle_that_became_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "x").write_text("x")
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws" / "dir").symlink_to(tmp_path / "real")
+    with pytest.raises(OSError), opened(tmp_path / "ws", "dir/x"):  # noqa: PT011 - ELOOP or ENOTDIR, as the system says it
+        pass
