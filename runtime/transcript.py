@@ -16,8 +16,11 @@ DENIED: Final = "denied: "
 ERROR: Final = "error: "
 """How a result begins that says the call did not do what was asked."""
 
+OURS: Final = "[from Signalbox] "
+"""How a line in a user turn begins that no person wrote."""
+
 NO_RESULT: Final = f"{ERROR}no result was recorded"
-EARLIER: Final = UserTurn("(The conversation before this point is not here.)")
+EARLIER: Final = UserTurn(f"{OURS}The conversation before this point is not here.")
 
 
 def repair(turns: Sequence[Turn]) -> list[Turn]:

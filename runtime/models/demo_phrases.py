@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from runtime.contract import Turn, UserTurn
+from runtime.transcript import OURS
 
 WHAT_I_KNOW: Final = """\
 - `list the files` (or `list files in FOLDER`, `ls`)
@@ -81,5 +82,7 @@ def lines(turns: Iterable[Turn]) -> Iterator[str]:
     for turn in turns:
         if isinstance(turn, UserTurn):
             for line in turn.text.splitlines():
+                if line.startswith(OURS):
+                    continue
                 if words := AUTHOR.sub("", line.strip(), count=1).strip():
                     yield words

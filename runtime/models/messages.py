@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from runtime.contract import AssistantTurn, Call, Json, ToolSpec, ToolTurn, Turn, UserTurn
-from runtime.transcript import named
+from runtime.transcript import OURS, named
 
 Message = dict[str, Any]
 
 NO_OUTPUT: Final = "(no output)"
-GO_ON: Final = "(Calls that were waiting have their results now. Please go on.)"
+GO_ON: Final = f"{OURS}Calls that were waiting have their results now. Please go on."
 
 
 def to_messages(system: str, turns: Sequence[Turn]) -> list[Message]:

@@ -24,7 +24,7 @@ from runtime.contract import (
 )
 from runtime.models.demo import Demo
 from runtime.models.demo_telling import fenced
-from runtime.transcript import WAITING
+from runtime.transcript import OURS, WAITING
 
 TOOLS = [
     ToolSpec(name, "", {}, Effect.READ) for name in ("list_files", "read_file", "write_file", "search_files", "shell")
@@ -173,6 +173,13 @@ async def test_a_decided_call_is_answered_after_others_spoke() -> None:
     assert reply.text == "Output of `uname -a`:\n\n```\nLinux box\n```"
     later = await ask(UserTurn("run: uname -a"), *decided, *meanwhile, AssistantTurn(reply.text), UserTurn("thanks"))
     assert "Linux" not in later.text
+
+
+async def test_what_the_runtime_notes_is_not_taken_for_a_person() -> None:
+    decided = called("shell", {"command": "uname -a"}, "Linux box")
+    note = UserTurn(f"{OURS}The calls that were waiting have been decided.")
+    reply = await ask(UserTurn("run: uname -a"), *decided, UserTurn("hello"), AssistantTurn("Hello to you."), note)
+    assert reply.text == "Output of `uname -a`:\n\n```\nLinux box\n```"
 
 
 async def test_an_answered_question_asked_again_runs_again() -> None:
