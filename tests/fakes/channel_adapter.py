@@ -136,9 +136,9 @@ class FakeAdapter:
         return Signal(
             platform=self.identity,
             dedupe_key=event["id"],
-            actor=Identity(f"{self.channel}:{self.account}/{event['user']}"),
+            actor=Identity(f"{self.channel}:{event['user']}"),
             actor_name=event.get("name", event["user"]),
-            address=Address(self.channel, self.account, event["room"]),
+            address=Address(self.channel, self.identity, event["room"]),
             body=body,
             received_at=self._now(),
         )

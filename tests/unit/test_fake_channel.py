@@ -47,7 +47,7 @@ from tests.fakes.channel_driver import Driver
 from tests.fakes.channel_faults import Do
 from tests.fakes.serve import serving, spawned
 
-ROOM = Address("fake", "main", "r1")
+ROOM = Address("fake", "fake-bot", "r1")
 ATTEMPT = Attempt(1, datetime(2026, 1, 1, tzinfo=UTC))
 TELLING = [ChannelKind.KEY, ChannelKind.LOOKUP, ChannelKind.PROBE]
 
@@ -300,7 +300,7 @@ async def test_messages_clicks_and_stops_become_signals() -> None:
         Clicked(ApprovalId("a1"), Choice.DENY, "no"),
         Stopped(),
     ]
-    assert (taken[0].actor, taken[0].actor_name, taken[0].address) == ("fake:main/ada", "Ada", ROOM)
+    assert (taken[0].actor, taken[0].actor_name, taken[0].address) == ("fake:ada", "Ada", ROOM)
     assert (taken[0].platform, taken[0].dedupe_key) == ("fake-bot", "e1")
 
 
