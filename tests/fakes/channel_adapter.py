@@ -129,8 +129,6 @@ class FakeAdapter:
     def _parse(self, event: Raw) -> Signal | None:
         """The signal of `event`; None for our own messages and for what we do not know."""
         body = body_of(event)
-        if "message_id" in event:
-            self._see(event["message_id"])
         if body is None or event["user"] == self.identity:
             return None
         return Signal(

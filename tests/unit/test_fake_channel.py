@@ -185,6 +185,18 @@ async def test_a_probe_looks_above_the_receipts_it_was_told_of() -> None:
         assert await restarted.settle(part(adapter), ATTEMPT) == Shown(Receipt("r1-3"))
 
 
+async def test_a_probe_finds_what_was_shown_before_people_spoke_again() -> None:
+    async with rig(ChannelKind.PROBE) as (adapter, driver):
+        await driver.fault(Do.CUT_AFTER)
+        with pytest.raises(Uncertain):
+            await adapter.show(part(adapter))
+        await driver.say("are you there?")
+        taken: list[Signal] = []
+        async with listening(adapter, collecting(taken)):
+            await until(lambda: len(taken) == 1)
+        assert await adapter.settle(part(adapter), ATTEMPT) == Shown(Receipt("r1-1"))
+
+
 @pytest.mark.parametrize(
     ("do", "error"),
     [
