@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import bindparam, case, exists, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -49,6 +50,8 @@ from runtime.store.schema import runs, sessions, signals, steps
 
 STRANGER = "I do not know you. Ask the owner to add you (signalbox people add)."
 READER = "You may read here, but not ask. An owner can change that (signalbox people role)."
+
+NOTICE: Final = 200
 
 SEEN = select(signals.c.id).where(
     or_(
@@ -266,9 +269,14 @@ def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datet
     voter = Voter(who, (yield from names_of(who)), signal.address, signal.console)
     decided = yield from decide(click.approval_id, voter, click.choice, click.reason, gate.rights, now, new_id)
     if decided.objection:
-        return Taken(Verdict(Outcome.UNCHANGED, signal_id, decided.objection))
+        return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection)))
     verdict = Verdict(Outcome.DECIDED, signal_id)
     return Taken(verdict, decided.session, decided.lane_ready, None, decided.deliveries)
+
+
+def brief(text: str) -> str:
+    """A notice, within what a platform's private answer holds."""
+    return text if len(text) <= NOTICE else text[: NOTICE - 1] + "…"
 
 
 def _stopped(signal: Signal, who: Person, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
