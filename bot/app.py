@@ -279,7 +279,6 @@ class App:
         courier = self._couriers.get((address.channel, address.account))
         if courier:
             courier.nudge(address)
-        self._bell.ring(room_topic(address))
 
     def _progress(self, address: Address, event: Progress) -> None:
         courier = self._couriers.get((address.channel, address.account))

@@ -49,9 +49,17 @@ class WebAdapter:
         self.identity: str = identity
         self.capabilities: frozenset[Capability] = frozenset({Capability.EDIT, Capability.STORED, Capability.PROGRESS})
         self.door = Door(links=given.links, identity=identity)
-        rooms = Rooms(door=self.door, ledger=given.ledger, channel=CHANNEL, account=ACCOUNT)
+        rooms = Rooms(door=self.door, ledger=given.ledger, channel=CHANNEL, account=identity)
         self._events = Events(door=self.door, rooms=rooms, bell=given.bell)
-        self._api = Api(door=self.door, rooms=rooms, given=given, identity=identity, sink=self._sink_now, banner=banner)
+        self._api = Api(
+            door=self.door,
+            rooms=rooms,
+            given=given,
+            identity=identity,
+            sink=self._sink_now,
+            banner=banner,
+            upload_bytes=settings.upload_bytes,
+        )
         self._transfer = Transfer(
             rooms=rooms,
             workspaces=given.workspaces,

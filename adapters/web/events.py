@@ -40,21 +40,22 @@ class Feed:
         self._progress: deque[Progress] = deque(maxlen=BACKLOG)
         self._changed = False
         self._woken = asyncio.Event()
+        self._urgent = asyncio.Event()
         self.closed = False
 
     def push(self, event: Progress) -> None:
         if isinstance(event, Speaking) and self._progress and isinstance(self._progress[-1], Speaking):
             self._progress.pop()  # the newer one says all that the older said
         self._progress.append(event)
-        self._woken.set()
+        self._wake(urgent=not isinstance(event, Speaking))
 
     def change(self) -> None:
         self._changed = True
-        self._woken.set()
+        self._wake(urgent=True)
 
     def close(self) -> None:
         self.closed = True
-        self._woken.set()
+        self._wake(urgent=True)
 
     async def wait(self) -> None:
         """Until there is something to take, or a heartbeat is due."""
@@ -64,13 +65,27 @@ class Feed:
         except TimeoutError:
             return
 
+    async def rest(self) -> None:
+        """A frame's time between two states of a text; what is more than a state of it cuts the rest short."""
+        try:
+            async with asyncio.timeout(FRAME.total_seconds()):
+                await self._urgent.wait()
+        except TimeoutError:
+            return
+
     def take(self) -> tuple[list[Progress], bool]:
         """All progress not sent yet, and whether something lasting changed."""
         taken = list(self._progress), self._changed
         self._progress.clear()
         self._changed = False
         self._woken.clear()
+        self._urgent.clear()
         return taken
+
+    def _wake(self, *, urgent: bool) -> None:
+        self._woken.set()
+        if urgent:
+            self._urgent.set()
 
 
 class Events:
@@ -146,7 +161,7 @@ class Events:
             async with asyncio.timeout(WRITE_LIMIT.total_seconds()):
                 await response.write(b"".join(_frames(progress, changed=changed)))
             if progress and isinstance(progress[-1], Speaking):
-                await asyncio.sleep(FRAME.total_seconds())
+                await feed.rest()
 
 
 def _frames(progress: Iterable[Progress], *, changed: bool) -> list[bytes]:
