@@ -46,7 +46,7 @@ from runtime.policy import Ask, Policy, Ruling
 from runtime.runs import RunState, StepState
 from runtime.store.common import digest
 from runtime.store.protocol import Claim, Lanes, NewDelivery, NewStep, Question, Released, ToolStep
-from runtime.transcript import DENIED, ERROR, repair
+from runtime.transcript import DENIED, ERROR, OURS, repair
 
 T = TypeVar("T")
 log = structlog.get_logger("agent")
@@ -61,7 +61,7 @@ class Limits:
 
     iterations: int = 25
     approval_time: timedelta = timedelta(hours=12)
-    model_time: timedelta = timedelta(minutes=5)
+    model_time: timedelta = timedelta(minutes=10)
 
 
 class Dropped(Exception):
@@ -407,6 +407,6 @@ def side_by_side(steps: Sequence[ToolStep], repeatable: Callable[[ToolStep], boo
 def overtaken_note() -> str:
     """Said to the model when others spoke while the run waited, since a history must not end with its own words."""
     return (
-        "[from Signalbox] The calls that were waiting have been decided; their results stand above, where they were "
-        "called. Go on with the request they belong to."
+        f"{OURS}The calls that were waiting have been decided; their results stand above, where they were called. "
+        "Go on with the request they belong to."
     )
