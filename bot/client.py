@@ -12,6 +12,7 @@ from urllib.parse import quote
 import aiohttp
 from yarl import URL
 
+from adapters.web import parse
 from adapters.web.errors import Refusal
 from bot.console.views import View
 from bot.lock import Control
@@ -78,7 +79,8 @@ class Client:
 
     async def say(self, room: str, text: str, message_id: str) -> View:
         """Say `text` as the owner. The same `message_id` again is the same message, so a repeat is safe."""
-        return await self._post(f"/rooms/{_step(room)}/messages", text=text, id=message_id)
+        words, _ = parse.said({"text": text})  # told here, rather than sent in vain, when it is too long
+        return await self._post(f"/rooms/{_step(room)}/messages", text=words, id=message_id)
 
     async def room(self, room: str) -> View:
         return await self._get(f"/rooms/{_step(room)}/timeline")

@@ -12,8 +12,10 @@ from runtime.store.protocol import Known, People
 NAME: Final = "owner"
 
 
-async def settle_owner(people: People, identities: Sequence[str], token: str | None) -> str | None:
-    """See that there is an owner with a link; a repeat changes nothing.
+async def settle_owner(
+    people: People, identities: Sequence[str], token: str | None, *, with_link: bool = True
+) -> str | None:
+    """See that there is an owner, and a link for them if `with_link`; a repeat changes nothing.
 
     `identities` are the owners of the settings: the first start gives them all to one person, later ones that nobody
     has become owners of their own. `token` is the link's token of the settings, if there is one.
@@ -25,7 +27,7 @@ async def settle_owner(people: People, identities: Sequence[str], token: str | N
         if await people.person_of(token) is None:
             await people.set_link(owner.person.name, token)
         return None
-    if owner.linked:
+    if owner.linked or not with_link:
         return None
     fresh = secrets.token_urlsafe(24)
     await people.set_link(owner.person.name, fresh)

@@ -6,7 +6,7 @@ import asyncio
 import errno
 import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -15,6 +15,9 @@ from bot.lock import Control, announced, holding
 from bot.owner import settle_owner
 from bot.settings import Settings
 from runtime.errors import BotError, ConfigError
+
+
+MakeApp = Callable[[Settings], Awaitable[App]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,29 +29,31 @@ class Ready:
 
 
 @asynccontextmanager
-async def serving(settings: Settings) -> AsyncIterator[Ready]:
+async def serving(settings: Settings, *, make: MakeApp = build, with_link: bool = True) -> AsyncIterator[Ready]:
     """A process that is ready inside the block and has drained after it.
+
+    `make` builds it (tests add channels of their own); `with_link`: somebody will read the link.
 
     Errors: ConfigError when it cannot listen or another process owns the data folder; StoreError from the store. What
     ends the process in the middle of the block cancels the block.
     """
     with holding(settings.data_dir):
-        app = await build(settings)
+        app = await make(settings)
         try:
             async with asyncio.TaskGroup() as group:
                 url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
                 task = group.create_task(app.run(on_ready=url.set_result), name="signalbox")
                 control = Control(await url, app.control_token, os.getpid())
                 with announced(settings.data_dir, control):
-                    yield Ready(control, await _link(app, settings, control.url))
+                    yield Ready(control, await _link(app, settings, control.url, with_link=with_link))
                 task.cancel()
         except BaseExceptionGroup as group:
             raise _first(group, settings) from group
 
 
-async def _link(app: App, settings: Settings, url: str) -> str | None:
-    secret = settings.web.token
-    made = await settle_owner(app.store, settings.access.owners, secret.get_secret_value() if secret else None)
+async def _link(app: App, settings: Settings, url: str, *, with_link: bool) -> str | None:
+    token = settings.web.token.get_secret_value() if settings.web.token else None
+    made = await settle_owner(app.store, settings.access.owners, token, with_link=with_link)
     return f"{url}/link/{made}" if made else None
 
 

@@ -65,7 +65,10 @@ async def _ask(settings: Settings, text: str, room: str, patience: timedelta) ->
     from bot.serving import serving
 
     logs.configure("warning", settings.log.format, settings.secrets())
-    async with serving(settings.with_free_port()) as ready, conversing(ready.control, room) as conversation:
+    async with (
+        serving(settings.with_free_port(), with_link=False) as ready,
+        conversing(ready.control, room) as conversation,
+    ):
         return await _answer(conversation, text, patience)
 
 

@@ -48,3 +48,5 @@ async def _reason(check: Check) -> str | None:
         return f"no answer within {PATIENCE.total_seconds():g} seconds"
     except BotError as error:
         return str(error)
+    except Exception as error:  # noqa: BLE001 - a check that breaks is no reason to look healthy, or to fall over
+        return f"{type(error).__name__}: {error}"

@@ -12,5 +12,7 @@ from bot.console.pages import Pages
 
 def console_routes(desk: ConsoleDesk) -> list[web.RouteDef]:
     """Pages under /console and the API under /console/api. They rely on `adapters.web.guard` standing before them."""
+    if not desk.control_token:
+        raise ValueError("an empty control token would let everybody in")
     entrance = Entrance(desk)
     return [*Api(desk, entrance).routes(), *Pages(desk, entrance).routes()]

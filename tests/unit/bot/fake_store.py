@@ -1,0 +1,225 @@
+"""What the console asks of a store, kept in lists: for states that a real one reaches only after many steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from bot.console.desk import ConsoleDesk
+from runtime.approvals import Approval, ApprovalState
+from runtime.bell import LocalBell
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    ApprovalKind,
+    Choice,
+    Clicked,
+    Content,
+    DeliveryId,
+    Effect,
+    Entry,
+    Identity,
+    Kind,
+    Outcome,
+    Person,
+    PersonId,
+    Role,
+    RunId,
+    SessionKey,
+    Signal,
+    SignalId,
+    Verdict,
+)
+from runtime.deliveries import DeliveryState
+from runtime.runs import RunState, StepState
+from runtime.store.protocol import AuditRow, DeliveryRow, Head, Known, RunRow, StepRow, Store
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+ROOM = Address("web", "w1", "room01")
+TOKEN = "control-token-of-the-test"
+
+
+def approval(approval_id: str = "a1", state: ApprovalState = ApprovalState.PENDING, **changed: object) -> Approval:
+    made = Approval(
+        id=ApprovalId(approval_id),
+        kind=ApprovalKind.CALL,
+        state=state,
+        run_id=RunId("r1"),
+        step=2,
+        session="main|web",
+        address=ROOM,
+        tool="shell",
+        effect=Effect.DANGER,
+        arguments='{"command": "uname -a"}',
+        arguments_hash="",
+        policy_version="1",
+        requester=None,
+        asked_at=NOW,
+        expires_at=NOW + timedelta(hours=12),
+    )
+    return replace(made, **changed)  # type: ignore[arg-type]  # a test names fields that exist
+
+
+def delivery(delivery_id: str = "d1", state: DeliveryState = DeliveryState.HELD, text: str = "hello") -> DeliveryRow:
+    return DeliveryRow(
+        id=DeliveryId(delivery_id),
+        kind=Kind.FINAL,
+        address=ROOM,
+        origin="run:r1",
+        state=state,
+        attempts=2,
+        created_at=NOW,
+        settled_at=None,
+        not_before=NOW,
+        reason="nobody can tell",
+        content=Content(text),
+    )
+
+
+def run(run_id: str = "r1", state: RunState = RunState.DONE, words: str = "list the files") -> RunRow:
+    return RunRow(RunId(run_id), SessionKey("main|web"), ROOM, state, "ada", NOW, None, 2, "", (words,))
+
+
+STEP = StepRow(1, "tool", "shell", '{"command": "ls"}', StepState.DONE, "<b>output</b>", NOW, NOW)
+
+
+@dataclass
+class FakeStore:
+    """Behaves as `runtime.store.protocol.Store` does, as far as the console looks."""
+
+    known: dict[str, Known] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
+    asked: list[Approval] = field(default_factory=list)
+    sent: list[DeliveryRow] = field(default_factory=list)
+    ran: list[RunRow] = field(default_factory=list)
+    said: list[Entry] = field(default_factory=list)
+    working: bool = False
+    audited: list[AuditRow] = field(default_factory=list)
+    signals: list[Signal] = field(default_factory=list)
+    mended: list[tuple[str, str, str]] = field(default_factory=list)
+
+    async def people(self) -> list[Known]:
+        return [self.known[name] for name in sorted(self.known)]
+
+    async def person_named(self, name: str) -> Known | None:
+        return self.known.get(name)
+
+    async def add_person(self, name: str, role: Role, identities: Sequence[Identity]) -> Person | None:
+        taken = {identity for known in self.known.values() for identity in known.identities}
+        if name in self.known or taken & set(identities):
+            return None
+        person = Person(PersonId(f"p{len(self.known)}"), name, role)
+        self.known[name] = Known(person, (*identities, Identity(f"web:{person.id}")), linked=False)
+        return person
+
+    async def set_role(self, name: str, role: Role) -> Person | None:
+        if name not in self.known:
+            return None
+        known = self.known[name]
+        self.known[name] = replace(known, person=replace(known.person, role=role))
+        return self.known[name].person
+
+    async def set_link(self, name: str, token: str) -> Person | None:
+        if name not in self.known:
+            return None
+        self.links = {old: who for old, who in self.links.items() if who != name} | {token: name}
+        self.known[name] = replace(self.known[name], linked=True)
+        return self.known[name].person
+
+    async def person_of(self, token: str) -> tuple[Person, Identity] | None:
+        known = self.known.get(self.links.get(token, ""))
+        return (known.person, Identity(f"web:{known.person.id}")) if known else None
+
+    async def approval(self, approval_id: ApprovalId) -> Approval | None:
+        return next((row for row in self.asked if row.id == approval_id), None)
+
+    async def approvals(self, *, state: ApprovalState | None = None, limit: int = 200) -> list[Approval]:
+        return [row for row in self.asked if state in (None, row.state)][:limit]
+
+    async def deliveries(self, *, state: DeliveryState | None = None, limit: int = 100) -> list[DeliveryRow]:
+        return [row for row in self.sent if state in (None, row.state)][:limit]
+
+    async def delivery(self, delivery_id: DeliveryId) -> DeliveryRow | None:
+        return next((row for row in self.sent if row.id == delivery_id), None)
+
+    async def requeue(self, delivery_id: DeliveryId, actor: str) -> DeliveryRow | None:
+        return self._mend(delivery_id, actor, (DeliveryState.HELD, DeliveryState.DEAD), DeliveryState.OPEN)
+
+    async def discard(self, delivery_id: DeliveryId, actor: str) -> DeliveryRow | None:
+        return self._mend(delivery_id, actor, (DeliveryState.HELD, DeliveryState.DEAD), DeliveryState.DISCARDED)
+
+    async def runs(self, *, state: RunState | None = None, limit: int = 100) -> list[RunRow]:
+        return [row for row in self.ran if state in (None, row.state)][:limit]
+
+    async def run(self, run_id: RunId) -> tuple[RunRow, list[StepRow]] | None:
+        return next(((row, [STEP]) for row in self.ran if row.id == run_id), None)
+
+    async def counts(self) -> Mapping[str, int]:
+        return {"approvals_pending": len(self.asked), "deliveries_held": len(self.sent)}
+
+    async def timeline(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> list[Entry]:
+        return list(self.said) if address == ROOM else []
+
+    async def busy(self, address: Address) -> bool:
+        return self.working
+
+    async def audit_rows(self, after: int, *, limit: int = 1000) -> list[AuditRow]:
+        return [row for row in self.audited if (row.number or 0) > after][:limit]
+
+    async def audit_head(self) -> Head:
+        last = self.audited[-1]
+        return Head(last.number or 0, last.hash)
+
+    async def sink(self, signal: Signal) -> Verdict:
+        """Decides a click as a store would: once, and for a pending question only."""
+        self.signals.append(signal)
+        if not isinstance(signal.body, Clicked):
+            return Verdict(Outcome.ACCEPTED, SignalId("s1"))
+        row = await self.approval(signal.body.approval_id)
+        if row is None or row.state is not ApprovalState.PENDING:
+            return Verdict(Outcome.UNCHANGED, SignalId("s1"), "This was already settled.")
+        state = ApprovalState.APPROVED if signal.body.choice is Choice.APPROVE else ApprovalState.DENIED
+        settled = replace(row, state=state, choice=signal.body.choice, reason=signal.body.reason, decided_name="ada")
+        self.asked = [settled if one is row else one for one in self.asked]
+        return Verdict(Outcome.DECIDED, SignalId("s1"))
+
+    def _mend(
+        self, delivery_id: DeliveryId, actor: str, allowed: tuple[DeliveryState, ...], to: DeliveryState
+    ) -> DeliveryRow | None:
+        row = next((one for one in self.sent if one.id == delivery_id and one.state in allowed), None)
+        if row is None:
+            return None
+        mended = replace(row, state=to)
+        self.sent = [mended if one is row else one for one in self.sent]
+        self.mended.append((delivery_id, to.value, actor))
+        return mended
+
+
+def desk_of(
+    store: FakeStore, bell: LocalBell | None = None, nudged: list[Address] | None = None, token: str = TOKEN
+) -> ConsoleDesk:
+    counter = iter(range(1000))
+    real = cast("Store", store)
+    return ConsoleDesk(
+        store=real,
+        sink=store.sink,
+        links=real,
+        bell=bell or LocalBell(),
+        web_account="w1",
+        now=lambda: NOW,
+        new_id=lambda: f"id{next(counter):08}",
+        control_token=token,
+        nudge=(nudged if nudged is not None else []).append,
+        info={"version": "1", "model": "demo <b>"},
+    )
+
+
+async def crowd() -> FakeStore:
+    """An owner, an operator and a user, each with a link named after them."""
+    store = FakeStore()
+    for name, role in (("ada", Role.OWNER), ("oscar", Role.OPERATOR), ("uma", Role.USER)):
+        await store.add_person(name, role, [])
+        await store.set_link(name, f"link-of-{name}")
+    return store
