@@ -20,7 +20,15 @@ from runtime.contract import Address, Body, FileRef, Given, Role, Said, Signal, 
 
 class Api:
     def __init__(
-        self, *, door: Door, rooms: Rooms, given: Given, identity: str, sink: Callable[[], Sink], banner: str
+        self,
+        *,
+        door: Door,
+        rooms: Rooms,
+        given: Given,
+        identity: str,
+        sink: Callable[[], Sink],
+        banner: str,
+        upload_bytes: int,
     ) -> None:
         self._door = door
         self._rooms = rooms
@@ -28,6 +36,7 @@ class Api:
         self._identity = identity
         self._sink = sink
         self._banner = banner
+        self._upload_bytes = upload_bytes
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -51,6 +60,7 @@ class Api:
                 "console": role >= Role.OPERATOR,
                 "banner": self._banner,
                 "text_limit": parse.TEXT_LIMIT,
+                "upload_limit": self._upload_bytes,
             }
         )
 

@@ -55,7 +55,7 @@ def clean_name(name: str) -> str:
     """A harmless file name like `name`: no folders, no control characters, not hidden, not too long."""
     name = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
     name = "".join(character for character in name if unicodedata.category(character)[0] != "C")
-    name = name.strip(" .") or "file"
+    name = " ".join(name.split()).strip(" .") or "file"
     stem, dot, ending = name.rpartition(".")
     if not dot or len(ending) > 12:
         stem, ending = name, ""

@@ -35,7 +35,7 @@ class Page {
     this.live = new Live();
     this.files = new FilesPanel();
     this.rooms = new Rooms({ onOpen: (room) => this.open(room) });
-    this.attachments = new Attachments({ onChange: () => this.#composerChanged() });
+    this.attachments = new Attachments({ limit: me.upload_limit, onChange: () => this.#composerChanged() });
     this.outbox = new Outbox(me.identity, {
       onChange: () => this.#draw(),
       onAccepted: (item) => this.#accepted(item),

@@ -7,9 +7,12 @@ import { Failed, fileLink, request, upload } from "./net.js";
 export class Attachments {
   #list = byId("chips");
   #items = [];
+  #limit;
   #changed;
 
-  constructor({ onChange }) {
+  /** `limit` is in bytes a file. */
+  constructor({ limit, onChange }) {
+    this.#limit = limit;
     this.#changed = onChange;
   }
 
@@ -40,6 +43,8 @@ export class Attachments {
     this.#items.push(item);
     this.#draw();
     try {
+      // the server says the same, but only after the file was on its way for a while
+      if (source.size > this.#limit) throw new Failed(`Too large: at most ${Math.round(this.#limit / 1024 / 1024)} MiB.`, { status: 413 });
       const file = await upload(room, new File([source], name, { type: source.type }), (share) => {
         item.share = share;
         if (item.bar) item.bar.value = share;

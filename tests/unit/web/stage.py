@@ -215,7 +215,7 @@ class Stage:
         self.bell.ring(room_topic(address))
 
     def address(self, room: str) -> Address:
-        return Address("web", "main", room)
+        return Address("web", IDENTITY, room)
 
     def client(self, token: str | None = None, **headers: str) -> ClientSession:
         """A client as a browser at our page is one: with the cookie of `token` and the page's own headers."""

@@ -83,6 +83,7 @@ async def test_me_says_who_and_what_they_may_do(tmp_path: Path) -> None:
             "console": True,
             "banner": "Demo model",
             "text_limit": 100_000,
+            "upload_limit": 50 * 1024 * 1024,
         }
 
 
@@ -94,7 +95,7 @@ async def test_a_message_is_a_signal_and_acknowledged_after_the_sink(tmp_path: P
         (signal,) = stage.sink.taken.values()
         assert signal.body == Said("list the files")
         assert (signal.platform, signal.actor, signal.actor_name) == (IDENTITY, "web:main/ada", "Ada")
-        assert str(signal.address) == f"web:main/{ROOM}"
+        assert str(signal.address) == f"web:{IDENTITY}/{ROOM}"
 
 
 async def test_the_same_id_is_the_same_message_and_nobody_elses(tmp_path: Path) -> None:

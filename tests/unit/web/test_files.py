@@ -163,6 +163,7 @@ def test_an_upload_that_ends_early_leaves_nothing(tmp_path: Path) -> None:
         ("a\x00b\n.txt", "ab.txt"),
         ("漢字.txt", "漢字.txt"),
         ("\u202etxt.exe", "txt.exe"),
+        ("\u00a0 a\u2003b.txt ", "a b.txt"),
     ],
 )
 def test_names_become_harmless(name: str, clean: str) -> None:
