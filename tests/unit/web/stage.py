@@ -198,7 +198,7 @@ class Stage:
         number = f"d{next(self.numbers)}"
         delivery = Delivery(DeliveryId(number), "run:1", 0, kind, address, Content(text, buttons))
         (wire,) = self.adapter.render(delivery)
-        entry = Entry(number, Author.AGENT, "main", self.clock(), wire.body)
+        entry = Entry(number, Author.AGENT, "", self.clock(), wire.body)
         self.ledger.entries.setdefault(address, []).append(entry)
         self.bell.ring(room_topic(address))
         return number
