@@ -16,7 +16,6 @@ from bot.owner import settle_owner
 from bot.settings import Settings
 from runtime.errors import BotError, ConfigError
 
-
 MakeApp = Callable[[Settings], Awaitable[App]]
 
 

@@ -1,0 +1,319 @@
+"""The command line: wrong use in the test's own process, the rest as real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.cli.root import cli
+from bot.lock import control_of, holder
+
+ROOT = Path(__file__).parents[3]
+WRONG_USE, WAITS, TIMED_OUT = 2, 3, 4
+
+
+def environment(folder: Path, **variables: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SIGNALBOX_")}
+    own = {"PYTHONPATH": str(ROOT), "HOME": str(folder), "SIGNALBOX_WEB__PORT": "0", "COLUMNS": "200"}
+    return {**kept, **own, **variables}
+
+
+def start(folder: Path, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "bot", *arguments]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, cwd=folder, env=environment(folder, **variables), text=True, **pipes)  # type: ignore[call-overload,no-any-return]  # pipes are three ints
+
+
+def signalbox(folder: Path, *arguments: str, said: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+    process = start(folder, *arguments, **variables)
+    out, err = process.communicate(said, timeout=30)
+    assert "Traceback" not in err, err
+    return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+
+@contextmanager
+def running(folder: Path, *arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
+    """`signalbox run`, ready."""
+    process = start(folder, "run", *arguments, **variables)
+    try:
+        assert process.stdout is not None
+        assert "ready at" in process.stdout.readline(), process.communicate()
+        while control_of(folder / "var") is None:
+            time.sleep(0.01)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a process running in it."""
+    folder = tmp_path_factory.mktemp("house")
+    with running(folder):
+        yield folder
+
+
+# --------------------------------------------------------------------------------------------------------- wrong use
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["run", "--port", "eighty"],
+        ["ask"],
+        ["ask", "hi", "--timeout", "-1"],
+        ["approvals", "approve"],
+        ["outbox", "lst"],
+        ["people", "role", "ada"],
+        ["config", "show", "--yaml"],
+    ],
+)
+def test_wrong_use_exits_2(arguments: list[str]) -> None:
+    assert CliRunner().invoke(cli, arguments).exit_code == WRONG_USE
+
+
+@pytest.mark.parametrize("arguments", [["people", "list"], ["run"], ["config", "show"], ["ask", "hi"], ["doctor"]])
+def test_a_wrong_setting_exits_2_with_a_sentence(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "bad.toml").write_text("[web]\nprot = 1\n")
+    for place in (["--config", "bad.toml", *arguments], [*arguments, "--config", "bad.toml"]):
+        ended = signalbox(tmp_path, *place)
+        assert ended.returncode == WRONG_USE
+        assert "did you mean web.port?" in ended.stderr
+
+
+def test_help_names_every_command() -> None:
+    told = CliRunner().invoke(cli, ["--help"]).output
+    for command in ("run", "chat", "ask", "approvals", "outbox", "people", "config", "doctor", "audit", "version"):
+        assert re.search(rf"\b{command}\b", told)
+
+
+# ----------------------------------------------------------------------------------------------------- start and stop
+
+
+def test_the_first_start_prints_a_link_that_works_and_later_ones_do_not(tmp_path: Path) -> None:
+    process = start(tmp_path, "run")
+    assert process.stdout is not None
+    told = [process.stdout.readline() for _ in range(3)]
+    assert re.search(r"http://127\.0\.0\.1:\d+/link/\S{20,}", told[1])
+    assert "demo model" in told[2]
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert holder(tmp_path / "var") is None
+    with running(tmp_path) as again:
+        assert again.stdout is not None
+        assert "signalbox people link" in again.stdout.readline()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_leaves_when_it_is_asked_to(tmp_path: Path, number: signal.Signals) -> None:
+    with running(tmp_path) as process:
+        began = time.monotonic()
+        process.send_signal(number)
+        _, err = process.communicate(timeout=10)
+        assert process.returncode == 0
+        assert time.monotonic() - began < 10
+        assert "Traceback" not in err
+    assert not (tmp_path / "var" / "control.json").exists()
+
+
+def test_a_second_run_names_the_first(house: Path) -> None:
+    ended = signalbox(house, "run")
+    assert ended.returncode == WRONG_USE
+    assert f"process {holder(house / 'var')}" in ended.stderr
+
+
+def test_a_port_in_use_names_the_setting(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = signalbox(tmp_path, "run", "--port", str(port))
+    assert ended.returncode == WRONG_USE
+    assert f"web.port: {port}" in ended.stderr
+
+
+def test_an_address_of_another_machine_names_the_setting(tmp_path: Path) -> None:
+    ended = signalbox(tmp_path, "run", "--host", "192.0.2.1")
+    assert ended.returncode == WRONG_USE
+    assert "web.host" in ended.stderr
+
+
+def test_a_database_that_is_none_is_told(tmp_path: Path) -> None:
+    (tmp_path / "var").mkdir()
+    (tmp_path / "var" / "signalbox.db").write_bytes(b"this is no database at all" * 100)
+    ended = signalbox(tmp_path, "run")
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("signalbox: ")
+
+
+def test_a_database_newer_than_the_program_is_told(tmp_path: Path) -> None:
+    assert signalbox(tmp_path, "ask", "hello").returncode == 0
+    with sqlite3.connect(tmp_path / "var" / "signalbox.db") as database:
+        database.execute("UPDATE alembic_version SET version_num = 'from-the-future'")
+    database.close()
+    ended = signalbox(tmp_path, "run")
+    assert ended.returncode == 1
+    assert "newer than this program" in ended.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    ended = signalbox(tmp_path, "run")
+    tmp_path.chmod(0o700)
+    assert ended.returncode == 1
+    assert "data_dir" in ended.stderr
+
+
+# ------------------------------------------------------------------------------------------------------------- asking
+
+
+def test_ask_prints_the_answer(house: Path) -> None:
+    ended = signalbox(house, "ask", "list the files")
+    assert ended.returncode == 0
+    assert "Files" in ended.stdout
+    assert ended.stderr == ""
+
+
+def test_ask_reads_standard_input(house: Path) -> None:
+    assert "swallow" in signalbox(house, "ask", "-", said="the swallow\n").stdout
+
+
+def test_ask_says_that_it_waits_for_an_approval_and_the_answer_comes_after_it(house: Path) -> None:
+    ended = signalbox(house, "ask", "run: echo one", "--room", "waiting1")
+    assert ended.returncode == WAITS
+    [approval_id] = re.findall(r"approvals approve (\w+)", ended.stderr)
+    waiting = cast("list[dict[str, Any]]", json.loads(signalbox(house, "approvals", "list", "--json").stdout))
+    assert approval_id in [row["id"] for row in waiting]
+    assert signalbox(house, "approvals", "deny", approval_id, "--reason", "not now").returncode == 0
+    again = signalbox(house, "approvals", "approve", approval_id)
+    assert again.returncode == 1
+    assert "already settled" in again.stderr
+
+
+def test_ask_gives_up_in_time(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # a model that never answers
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        variables = {"SIGNALBOX_MODEL__NAME": "openai/x", "SIGNALBOX_MODEL__API_BASE": url}
+        ended = signalbox(tmp_path, "ask", "hello", "--timeout", "1", SIGNALBOX_MODEL__API_KEY="x", **variables)
+    assert ended.returncode == TIMED_OUT
+    assert "No answer within 1 s" in ended.stderr
+
+
+def test_a_message_that_is_too_long_is_told(house: Path) -> None:
+    ended = signalbox(house, "ask", "-", said="x" * 5_000_000)
+    assert ended.returncode == 1
+    assert "too long" in ended.stderr
+
+
+def test_chat_asks_for_approval_between_the_answers(house: Path) -> None:
+    ended = signalbox(house, "chat", said="hello\nrun: echo one\nnot today\nbye\n")
+    assert ended.returncode == 0
+    assert "May I run shell?" in ended.stdout
+    assert "denied" in ended.stdout
+    assert "not today" in ended.stdout
+    assert "bye" in ended.stdout
+
+
+def test_chat_needs_a_running_process(tmp_path: Path) -> None:
+    ended = signalbox(tmp_path, "chat")
+    assert ended.returncode == 1
+    assert "signalbox run" in ended.stderr
+
+
+# ----------------------------------------------------------------------------------------------------------- the rest
+
+
+def test_people_are_managed_with_and_without_a_process(tmp_path: Path) -> None:
+    with running(tmp_path):
+        assert signalbox(tmp_path, "people", "add", "ada", "--identity", "telegram:7").returncode == 0
+        assert "/link/" in signalbox(tmp_path, "people", "link", "ada").stdout
+    assert signalbox(tmp_path, "people", "role", "ada", "operator").returncode == 0
+    rows = cast("list[dict[str, Any]]", json.loads(signalbox(tmp_path, "people", "list", "--json").stdout))
+    assert [(row["name"], row["role"], row["linked"]) for row in rows] == [
+        ("ada", "operator", True),
+        ("owner", "owner", True),
+    ]
+    assert signalbox(tmp_path, "people", "add", "ada").returncode == 1
+
+
+def test_the_outbox_is_listed_and_shown(house: Path) -> None:
+    assert signalbox(house, "ask", "good morning").returncode == 0
+    rows = cast("list[dict[str, Any]]", json.loads(signalbox(house, "outbox", "list", "--json").stdout))
+    shown = signalbox(house, "outbox", "show", rows[0]["id"])
+    assert "good morning" in shown.stdout
+    refused = signalbox(house, "outbox", "requeue", rows[0]["id"])
+    assert refused.returncode == 1
+    assert "cannot be requeued" in refused.stderr
+
+
+def test_settings_are_shown_without_their_secrets(tmp_path: Path) -> None:
+    ended = signalbox(tmp_path, "config", "show", SIGNALBOX_WEB__TOKEN="sesame-open")
+    assert "sesame" not in ended.stdout
+    assert "# SIGNALBOX_WEB__TOKEN" in ended.stdout
+    assert json.loads(signalbox(tmp_path, "config", "show", "--json").stdout)["web"]["port"] == 0
+
+
+def test_the_audit_is_verified_and_a_changed_row_is_named(tmp_path: Path) -> None:
+    with running(tmp_path):
+        assert signalbox(tmp_path, "ask", "hello").returncode == 0
+        time.sleep(1.5)  # the sealer links rows within a second
+        assert signalbox(tmp_path, "audit", "verify").returncode == 0
+    with sqlite3.connect(tmp_path / "var" / "signalbox.db") as database:
+        database.execute("UPDATE audit SET detail = 'nothing to see' WHERE number = 2")
+    database.close()
+    ended = signalbox(tmp_path, "audit", "verify")
+    assert ended.returncode == 1
+    assert "row 2" in ended.stderr
+
+
+def test_doctor_is_content_here_and_says_what_to_mend_elsewhere(tmp_path: Path) -> None:
+    found = cast("list[dict[str, str]]", json.loads(signalbox(tmp_path, "doctor", "--json").stdout))
+    assert {finding["check"] for finding in found} >= {"settings", "data_dir", "process", "store", "sandbox", "model"}
+    assert all(finding["why"] and finding["fix"] for finding in found if finding["level"] != "ok")
+    (tmp_path / "var").mkdir(exist_ok=True)
+    (tmp_path / "var" / "signalbox.db").write_bytes(b"this is no database at all" * 100)
+    ended = signalbox(tmp_path, "doctor")
+    assert ended.returncode == 1
+    assert "FAIL" in ended.stdout
+
+
+def test_doctor_tells_that_a_local_model_server_is_away(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        url = f"http://127.0.0.1:{gone.getsockname()[1]}/v1"
+    variables = {"SIGNALBOX_MODEL__NAME": "ollama/x", "SIGNALBOX_MODEL__API_BASE": url}
+    ended = signalbox(tmp_path, "doctor", **variables)
+    assert ended.returncode == 1
+    assert "cannot be reached" in ended.stdout
+
+
+def test_a_start_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    code = "import sys, bot.app, bot.serving, bot.cli.root; print([m for m in ('litellm', 'alembic', 'asyncpg') if m in sys.modules])"
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ended.stdout.strip() == "[]"
+
+
+def test_version_is_printed() -> None:
+    assert re.fullmatch(r"signalbox \d\S*\n", CliRunner().invoke(cli, ["version"]).output)
