@@ -227,6 +227,7 @@ class App:
             nudge=self._nudge,
             now=self.store.now,
             new_id=self._new_id,
+            busy=self._settings.sessions.busy,
             probe=self._probe,
         )
 

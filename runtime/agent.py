@@ -16,6 +16,7 @@ from runtime.contract import (
     Address,
     ApprovalId,
     ApprovalKind,
+    Busy,
     Call,
     Content,
     DeliveryId,
@@ -109,6 +110,7 @@ class Agent:
         now: Now,
         new_id: NewId,
         name: str = "main",
+        busy: Busy = Busy.STEER,
         probe: Probe = no_probe,
     ) -> None:
         self._store = store
@@ -126,6 +128,7 @@ class Agent:
         self._now = now
         self._new_id = new_id
         self._name = name
+        self._busy = busy
         self._probe = probe
 
     async def work(self, claim: Claim) -> bool:
@@ -223,9 +226,13 @@ class Agent:
         waiting = await self._attempt_all(run, [step for step in steps if step.state is StepState.OPEN])
         if asked := [step for step in steps if step.state is StepState.ASKED]:
             return await self._park(run, asked)
-        if waiting or self._own(recorded).waiting:
-            self._own(await self._store.steer(lane, run.claim.run_id))
+        await self._join(run, waiting or self._own(recorded).waiting)
         return None
+
+    async def _join(self, run: Cursor, waiting: int) -> None:
+        """Where it is so set, what people said meanwhile reaches the model before its next call."""
+        if waiting and self._busy is Busy.STEER:
+            self._own(await self._store.steer(run.claim.lane, run.claim.run_id))
 
     # ------------------------------------------------------------------------------------------------ the tools
 
