@@ -195,6 +195,8 @@ class Agent:
             return await self._park(run, asked)
         if run.claim.overtaken:
             self._own(await self._store.note(run.claim.lane, run.claim.run_id, overtaken_note()))
+        if run.claim.resumed:
+            await self._join(run)
         return None
 
     async def _ask_model(self, run: Cursor) -> ModelReply:
@@ -226,12 +228,13 @@ class Agent:
         waiting = await self._attempt_all(run, [step for step in steps if step.state is StepState.OPEN])
         if asked := [step for step in steps if step.state is StepState.ASKED]:
             return await self._park(run, asked)
-        await self._join(run, waiting or self._own(recorded).waiting)
+        if waiting or self._own(recorded).waiting:
+            await self._join(run)
         return None
 
-    async def _join(self, run: Cursor, waiting: int) -> None:
+    async def _join(self, run: Cursor) -> None:
         """Where it is so set, what people said meanwhile reaches the model before its next call."""
-        if waiting and self._busy is Busy.STEER:
+        if self._busy is Busy.STEER:
             self._own(await self._store.steer(run.claim.lane, run.claim.run_id))
 
     # ------------------------------------------------------------------------------------------------ the tools
