@@ -33,6 +33,8 @@ TONES: Final = {
     "failed": "bad",
     "dead": "bad",
     "denied": "bad",
+    "danger": "bad",
+    "write": "ask",
 }
 
 

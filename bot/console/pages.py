@@ -58,7 +58,10 @@ async def _asset(request: web.Request) -> web.Response:
 
 async def _overview(_request: web.Request, do: Operations) -> Html:
     overview = await do.overview()
-    counts = [tag("li", tag("b", str(number)), name.replace("_", " ")) for name, number in overview["counts"].items()]
+    counts = [
+        tag("li", tag("b", str(number)), name.replace("_", " ").replace(".", ": "))
+        for name, number in overview["counts"].items()
+    ]
     pending = await do.approvals("pending")
     return page(
         "Overview",
@@ -134,7 +137,7 @@ async def _outbox(request: web.Request, do: Operations) -> Html:
             pieces.delivery_link(row),
             badge(row["state"]),
             row["kind"],
-            pieces.cut(row["text"]),
+            pieces.plain(row["text"]),
             str(row["attempts"]),
             row["address"],
             pieces.mend(row),

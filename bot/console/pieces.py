@@ -9,8 +9,10 @@ from bot.console.api import ROOT
 from bot.console.html import Html, tag
 from bot.console.layout import badge, moment
 from bot.console.views import View
+from runtime.markup import parse, to_plain
 
 MENDED: Final = {"held": ("requeue", "discard"), "dead": ("requeue", "discard"), "queued": ("discard",)}
+PLAIN_FROM: Final = 600  # characters of Markdown, of which `plain` makes its line
 VERBS: Final = {"requeue": "Requeue", "discard": "Discard"}
 
 
@@ -52,7 +54,7 @@ def step(step: View) -> Html:
         "li",
         tag(
             "details",
-            tag("summary", tag("code", title), " ", badge(step["state"]), " ", moment(step["started_at"])),
+            tag("summary", tag("code", title), " ", badge(step["state"]), " ", _span(step)),
             tag("pre", step["arguments"]) if step["arguments"] else None,
             tag("pre", step["result"]) if step["result"] else None,
             id=f"s-{step['number']}",
@@ -72,7 +74,7 @@ def mend(row: View) -> Html:
         )
         for verb in verbs
     ]
-    return tag("div", *forms, class_="buttons")
+    return tag("div", *forms, class_="buttons") if forms else Html("")
 
 
 def run_link(row: View) -> Html:
@@ -85,6 +87,15 @@ def delivery_link(row: View) -> Html:
 
 def words(row: View) -> str:
     return cut(" / ".join(row["signals"]))
+
+
+def _span(step: View) -> Html | None:
+    return moment(step["ended_at"] or step["started_at"]) if step["started_at"] else None
+
+
+def plain(markdown: str) -> str:
+    """The beginning of a message as one line."""
+    return cut(to_plain(parse(markdown[:PLAIN_FROM])))
 
 
 def cut(text: str, most: int = 120) -> str:

@@ -157,7 +157,7 @@ class FakeStore:
         return next(((row, [STEP]) for row in self.ran if row.id == run_id), None)
 
     async def counts(self) -> Mapping[str, int]:
-        return {"approvals_pending": len(self.asked), "deliveries_held": len(self.sent)}
+        return {"approvals.pending": len(self.asked), "deliveries.held": len(self.sent)}
 
     async def timeline(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> list[Entry]:
         return list(self.said) if address == ROOM else []
