@@ -4,9 +4,6 @@ from __future__ import annotations
 
 
 def main() -> None:
-    import sys
-
-    sys.setswitchinterval(0.0003)
     from bot.cli.root import cli
 
     cli(prog_name="signalbox")
