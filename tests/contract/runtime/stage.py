@@ -1,0 +1,370 @@
+"""One life of the runtime over a real store: taking in, dispatch, agent and courier, wired as in production.
+
+The channel is a page: what it shows is what our store says. A second `Process` over the same store is a restart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from runtime.agent import Agent, Limits
+from runtime.approvals import Approval, ApprovalState, Rights
+from runtime.bell import LocalBell
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    Attempt,
+    Author,
+    Body,
+    Busy,
+    Call,
+    Capability,
+    Choice,
+    Clicked,
+    Delivery,
+    Effect,
+    Identity,
+    Json,
+    Look,
+    Model,
+    NodeId,
+    Part,
+    Probe,
+    Progress,
+    Receipt,
+    Role,
+    Said,
+    Settled,
+    Signal,
+    Sink,
+    Stopped,
+    ToolContext,
+    ToolSpec,
+    Verdict,
+    Wire,
+    no_probe,
+)
+from runtime.courier import Courier, Pace
+from runtime.dispatch import Dispatch
+from runtime.ids import new_id
+from runtime.intake import Reception
+from runtime.policy import Policy, Rule
+from runtime.runs import RunState
+from runtime.store.driver import Op
+from runtime.store.protocol import Duty, Gate, Lease, RunRow
+from runtime.store.store import SqlStore
+from runtime.workspaces import SessionWorkspaces
+
+START: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+LEASE: Final = timedelta(seconds=5)
+
+ADA: Final = Identity("page:ada")  # an owner
+OTTO: Final = Identity("page:otto")  # an operator
+UMA: Final = Identity("page:uma")  # a user
+VERA: Final = Identity("page:vera")  # a viewer
+STRANGER: Final = Identity("page:nobody")
+ROLES: Final = {ADA: Role.OWNER, OTTO: Role.OPERATOR, UMA: Role.USER, VERA: Role.VIEWER}
+
+ANYONE: Final = Rights()
+LIMITS: Final = Limits()
+READ: Final = Call("c-read", "look", '{"path": "."}')
+WRITE: Final = Call("c-write", "write", '{"text": "b"}')
+SHELL: Final = Call("c-shell", "shell", '{"command": "uname -a"}')
+
+
+class HandClock:
+    """The time, moved by the test; and a microsecond a look, so that everything has its own."""
+
+    def __init__(self) -> None:
+        self.at = START
+
+    def __call__(self) -> datetime:
+        self.at += timedelta(microseconds=1)
+        return self.at
+
+    def advance(self, wait: timedelta) -> None:
+        self.at += wait
+
+
+class Crash(BaseException):
+    """Stands for kill -9: no handler of ours can catch it."""
+
+
+def crash_at(point: str, hit: int = 1) -> Probe:
+    """A probe that kills at the `hit`-th pass of a point, and at nothing after it: the process is gone."""
+    hits = count(1)
+
+    def probe(name: str) -> None:
+        if name == point and next(hits) == hit:
+            raise Crash(point)
+
+    return probe
+
+
+@dataclass
+class FakeTool:
+    """A tool that notes its calls; `does` may be replaced by the test."""
+
+    spec: ToolSpec
+    calls: list[Mapping[str, Json]] = field(default_factory=list)
+    does: Callable[[Mapping[str, Json]], Awaitable[str]] | None = None
+
+    async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
+        self.calls.append(arguments)
+        return await self.does(arguments) if self.does else f"{self.spec.name} did it"
+
+    def caution(self) -> str:
+        return ""
+
+
+def fake_tool(
+    name: str,
+    effect: Effect,
+    does: Callable[[Mapping[str, Json]], Awaitable[str]] | None = None,
+    *,
+    idempotent: bool = False,
+    timeout: timedelta = timedelta(seconds=60),
+) -> FakeTool:
+    spec = ToolSpec(name, f"The tool {name}.", {"type": "object"}, effect, idempotent, timeout)
+    return FakeTool(spec, does=does)
+
+
+class Page:
+    """A channel whose screen is our store."""
+
+    channel = "page"
+    account = "main"
+    identity = "main"
+    capabilities = frozenset({Capability.STORED, Capability.EDIT, Capability.PROGRESS})
+
+    def __init__(self) -> None:
+        self.seen: list[Progress] = []
+
+    async def listen(self, sink: Sink) -> None:
+        await asyncio.Event().wait()
+
+    def render(self, delivery: Delivery) -> list[Wire]:
+        buttons = [f"[{button.label}]" for button in delivery.content.buttons]
+        return [Wire("\n".join([delivery.content.text, *buttons]))]
+
+    async def show(self, part: Part) -> Receipt:
+        return Receipt(part.id)
+
+    async def edit(self, receipt: Receipt, part: Part) -> Receipt:
+        return receipt
+
+    async def settle(self, part: Part, attempt: Attempt) -> Settled:
+        return Look.ABSENT
+
+    def progress(self, address: Address, event: Progress) -> None:
+        self.seen.append(event)
+
+    def ready(self) -> str | None:
+        return None
+
+
+class Process:
+    """One life of the runtime. Its attributes are the real objects; `fresh` is whether its lease surely holds."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        model: Model,
+        tools: Iterable[FakeTool],
+        lease: Lease,
+        *,
+        busy: Busy = Busy.STEER,
+        rules: Sequence[Rule] = (),
+        rights: Rights = ANYONE,
+        limits: Limits = LIMITS,
+        width: int = 64,
+        probe: Probe = no_probe,
+        store: SqlStore | None = None,
+    ) -> None:
+        self.stage = stage
+        self.store = store or stage.store
+        self.lease = lease
+        self.fresh = True
+        self.bell = LocalBell()
+        self.page = Page()
+        self.tools = {tool.spec.name: tool for tool in tools}
+        self.courier = Courier(
+            outbox=self.store,
+            adapter=self.page,
+            take=self._take,
+            pace=Pace(),
+            now=stage.clock,
+            on_shown=lambda address: None,
+            lease_is_fresh=lambda: self.fresh,
+            probe=probe,
+        )
+        self.agent = Agent(
+            store=self.store,
+            model=model,
+            tools=self.tools,
+            policy=Policy(rules),
+            prompt="You are a test.",
+            limits=limits,
+            workspaces=SessionWorkspaces(stage.folder),
+            lease_is_fresh=lambda: self.fresh,
+            progress=self.page.progress,
+            nudge=self.courier.nudge,
+            now=stage.clock,
+            new_id=new_id,
+            busy=busy,
+            probe=probe,
+        )
+        self.reception = Reception(
+            store=self.store,
+            gate=Gate(open_to_all=False, busy=busy, rights=rights),
+            bell=self.bell,
+            nudge=self.courier.nudge,
+            stop=self.agent.stop,
+            probe=probe,
+        )
+        self.dispatch = Dispatch(
+            store=self.store,
+            lease=lease,
+            agent=self.agent,
+            bell=self.bell,
+            busy=busy,
+            lease_is_fresh=lambda: self.fresh,
+            width=width,
+            probe=probe,
+        )
+
+    async def _take(self, role: str) -> Duty | None:
+        return await self.store.take(self.lease, role)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Process]:
+        """Dispatch and courier at work while the test speaks."""
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self.dispatch.run()), group.create_task(self.courier.run())]
+            try:
+                yield self
+            finally:
+                for task in tasks:
+                    task.cancel()
+
+    async def until_crash(self) -> None:
+        """Work until the probe kills this process."""
+        try:
+            async with asyncio.timeout(10), self.running():
+                await asyncio.Event().wait()
+        except BaseExceptionGroup as group:
+            killed, other = group.split(Crash)
+            if other is not None:
+                raise other from None
+            assert killed is not None
+        else:
+            raise AssertionError("nothing crashed")
+
+    async def answer_all(self) -> None:
+        """Work until nothing is left to do but wait for people."""
+        async with self.running():
+            await self.rest()
+
+    async def rest(self) -> None:
+        """Wait until nothing is left to do but wait for people."""
+        async with asyncio.timeout(10):
+            while not await self.stage.at_rest():  # noqa: ASYNC110 - no event tells that everyone is at rest
+                await asyncio.sleep(0.002)
+
+    # --------------------------------------------------------------------------------------------- what people do
+
+    async def say(self, words: str, *, who: Identity = ADA, room: str = "r1", key: str = "") -> Verdict:
+        return await self.reception.sink(self.stage.signal(Said(words), who, room, key))
+
+    async def stop(self, *, who: Identity = ADA, room: str = "r1") -> Verdict:
+        return await self.reception.sink(self.stage.signal(Stopped(), who, room))
+
+    async def click(
+        self,
+        approval: ApprovalId,
+        choice: Choice = Choice.APPROVE,
+        reason: str = "",
+        *,
+        who: Identity = ADA,
+        room: str = "r1",
+        key: str = "",
+    ) -> Verdict:
+        return await self.reception.sink(self.stage.signal(Clicked(approval, choice, reason), who, room, key))
+
+
+@dataclass
+class Stage:
+    """A store with known people, and the processes that live on it one after another."""
+
+    store: SqlStore
+    clock: HandClock
+    folder: Path
+    events: Iterable[int] = field(default_factory=lambda: count(1))
+
+    async def open(self) -> None:
+        for identity, role in ROLES.items():
+            assert await self.store.add_person(identity.partition(":")[2].title(), role, [identity])
+
+    async def process(self, model: Model, tools: Iterable[FakeTool] = (), **more: Any) -> Process:
+        """A new life; every earlier one is dead from now on."""
+        lease = await self.store.join(NodeId(new_id()), "test", LEASE, alone=True)
+        return Process(self, model, tools, lease, **more)
+
+    def signal(self, body: Body, who: Identity, room: str, key: str = "") -> Signal:
+        name = who.partition(":")[2].title()
+        fresh = key or f"e{next(iter(self.events))}"
+        return Signal("main", fresh, who, name, address(room), body, self.clock())
+
+    async def at_rest(self) -> bool:
+        counts = await self.store.counts()
+        moving = ("signals.waiting", "runs.running", "runs.ready", "deliveries.queued", "deliveries.open")
+        return not any(counts.get(name, 0) for name in moving)
+
+    async def screen(self, room: str = "r1") -> list[str]:
+        """What the agent shows in a room, edits applied."""
+        entries = await self.store.timeline(address(room))
+        return [entry.body for entry in entries if entry.author is Author.AGENT]
+
+    async def answers(self, room: str = "r1") -> list[str]:
+        """The final messages of a room, oldest first."""
+        rows = await self.rows(
+            "SELECT p.body FROM deliveries d JOIN parts p ON p.delivery_id = d.id "
+            "WHERE d.kind = 'final' AND d.address = :room AND p.state = 'shown' ORDER BY d.number",
+            room=str(address(room)),
+        )
+        return [row[0] for row in rows]
+
+    async def pending(self) -> list[Approval]:
+        """Open questions, oldest first."""
+        return (await self.store.approvals(state=ApprovalState.PENDING))[::-1]
+
+    async def runs(self) -> list[RunRow]:
+        """Oldest first."""
+        return (await self.store.runs())[::-1]
+
+    async def states(self) -> list[RunState]:
+        return [run.state for run in await self.runs()]
+
+    async def audit(self, kind: str) -> list[tuple[str, str, str]]:
+        return await self.rows("SELECT actor, subject, detail FROM audit WHERE kind = :kind ORDER BY entry", kind=kind)
+
+    async def rows(self, sql: str, **given: object) -> list[tuple[Any, ...]]:
+        """What the database itself says."""
+
+        def read() -> Op[list[tuple[Any, ...]]]:
+            return (yield text(sql), given)
+
+        return await self.store._driver.read(read)
+
+
+def address(room: str = "r1") -> Address:
+    return Address("page", "main", room)

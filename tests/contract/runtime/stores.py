@@ -1,0 +1,26 @@
+"""Stores for tests of the runtime: in memory for most, a file and a real PostgreSQL for the core."""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import cache
+
+from runtime.contract import Now
+from runtime.ids import new_id
+from runtime.store.sqlite import MEMORY, SqliteDriver, connect
+from runtime.store.store import SqlStore
+from runtime.store.upgrade import upgrade_sqlite
+
+
+@cache
+def _template() -> sqlite3.Connection:
+    """An empty database at the newest revision: copying it takes a fraction of a migration."""
+    connection = connect(MEMORY)
+    upgrade_sqlite(connection)
+    return connection
+
+
+def memory_store(now: Now) -> SqlStore:
+    connection = connect(MEMORY)
+    _template().backup(connection)
+    return SqlStore(SqliteDriver(MEMORY, connection, now=now), new_id)
