@@ -371,6 +371,8 @@ class Agent:
         try:
             async with cut:
                 run.cuts.add(cut)
+                if run.stopped:  # since we last looked
+                    cut.reschedule(0)
                 return await work
         except TimeoutError:
             if cut.expired():
