@@ -398,7 +398,7 @@ def parsed(arguments: str) -> Mapping[str, Json] | str:
     """The arguments of a call, or what is wrong with them in words for the model."""
     try:
         values = json.loads(arguments or "{}")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # the latter for thousands of open brackets
         return f"the arguments are not valid JSON ({error}); send one JSON object."
     if not isinstance(values, dict):
         return f"the arguments are a JSON {type(values).__name__}; send one JSON object."
