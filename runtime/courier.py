@@ -140,13 +140,16 @@ class Courier:
         while True:
             duty = await self._duty()
             if duty is None:
+                self._rest()  # whoever has the duty serves our rooms
                 await asyncio.sleep(POLL.total_seconds())
                 continue
             try:
                 await self._serve(duty)
             except* DutyLost:
                 log.info("courier replaced", role=self.role)
-            self._active.clear()
+            finally:
+                self._active.clear()
+                self._rest()
 
     async def drain(self) -> None:
         """Show what may be shown now, then return: for tests that move the clock by hand."""
@@ -161,6 +164,12 @@ class Courier:
         await self._calm.wait()
 
     # ---------------------------------------------------------------------------------------------------- rooms
+
+    def _rest(self) -> None:
+        """Nothing is being served: the next one to serve looks at all rooms first."""
+        self._wanted.clear()
+        self._later.clear()
+        self._calm.set()
 
     async def _duty(self) -> Duty | None:
         try:
