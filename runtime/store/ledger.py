@@ -111,7 +111,7 @@ def room_owner(address: Address) -> Op[Identity | None]:
 
 def timeline(address: Address, before: datetime | None, limit: int) -> Op[list[Entry]]:
     until = micros(before) if before else FAR
-    key = {"room": str(address), "before": until, "n": limit}
+    key = {"room": str(address), "before": until, "n": limit + 1}
     said_rows = yield SAID, key
     shown_rows = yield SHOWN, key
     entries = [_said(row) for row in said_rows]
@@ -120,7 +120,15 @@ def timeline(address: Address, before: datetime | None, limit: int) -> Op[list[E
     edits = yield EDITED, {"room": str(address), "since": oldest - 24 * 3600 * 10**6}
     latest = {row[0]: (row[1], row[2]) for row in edits}
     entries += [_shown(row, latest.get(row[0])) for row in shown_rows]
-    return sorted(entries, key=lambda entry: (entry.at, entry.id))[-limit:]
+    return last_page(sorted(entries, key=lambda entry: (entry.at, entry.id)), limit)
+
+
+def last_page(entries: list[Entry], limit: int) -> list[Entry]:
+    """The last `limit`, less a first instant that is cut: the page before, which ends there, has all of it."""
+    if len(entries) <= limit:
+        return entries
+    page, cut = entries[-limit:], entries[-limit - 1].at
+    return [entry for entry in page if entry.at != cut] or page
 
 
 def _said(row: tuple[Any, ...]) -> Entry:
