@@ -1,0 +1,100 @@
+"""What operators read: lists by state, newest first, and counts of what waits."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from runtime.contract import Kind, RunId
+from runtime.deliveries import DeliveryState
+from runtime.errors import StoreError
+from runtime.runs import RunState, StepState
+from tests.contract.store.stage import LIST, ROOM, SHELL, UMA, Stage, address, step
+
+
+async def test_runs_are_listed_newest_first(stage: Stage) -> None:
+    made = []
+    for n in range(3):
+        made.append((await stage.begin(f"{n}", at=address(f"r{n}"))).run_id)
+        stage.clock.advance(seconds=1)
+    assert [run.id for run in await stage.store.runs()] == made[::-1]
+    assert [run.id for run in await stage.store.runs(limit=2)] == made[:0:-1]
+
+
+async def test_runs_are_listed_by_state(stage: Stage) -> None:
+    await stage.finish(await stage.begin("one", at=address("a")))
+    live = await stage.begin("two", at=address("b"))
+    assert [run.id for run in await stage.store.runs(state=RunState.RUNNING)] == [live.run_id]
+    assert len(await stage.store.runs(state=RunState.DONE)) == 1
+
+
+async def test_a_run_tells_what_it_answers_and_for_whom(stage: Stage) -> None:
+    await stage.say("one", actor=UMA)
+    await stage.say("one", actor=UMA)
+    await stage.say("two", actor=UMA)
+    claim = await stage.claim()
+    (run,) = await stage.store.runs()
+    assert (run.id, run.requester, run.address, run.signals) == (claim.run_id, "Uma", ROOM, ("one", "two"))
+
+
+async def test_a_run_is_read_with_its_steps(stage: Stage) -> None:
+    claim = await stage.begin()
+    await stage.record(claim, step(LIST), step(SHELL, StepState.DONE, "no"))
+    found = await stage.store.run(claim.run_id)
+    assert found is not None
+    run, steps = found
+    assert run.iterations == 1
+    assert [(s.number, s.kind, s.tool, s.state, s.result) for s in steps] == [
+        (1, "model", "demo", StepState.DONE, ""),
+        (2, "tool", LIST.tool, StepState.OPEN, ""),
+        (3, "tool", SHELL.tool, StepState.DONE, "no"),
+    ]
+
+
+async def test_an_unknown_run_is_none(stage: Stage) -> None:
+    assert await stage.store.run(RunId("nothing")) is None
+
+
+async def test_deliveries_are_listed_newest_first_and_by_state(stage: Stage) -> None:
+    one, two = await stage.enqueue("one"), await stage.enqueue("two")
+    await stage.show(one, await stage.duty())
+    assert [d.id for d in await stage.store.deliveries()] == [two, one]
+    assert [d.id for d in await stage.store.deliveries(state=DeliveryState.SHOWN)] == [one]
+    assert [d.id for d in await stage.store.deliveries(limit=1)] == [two]
+
+
+async def test_a_delivery_is_read_as_it_was_put_in(stage: Stage) -> None:
+    new = stage.new_delivery("**hello** 😀", kind=Kind.FINAL, origin="run:1", ordinal=3)
+    await stage.store.enqueue(new)
+    row = await stage.store.delivery(new.id)
+    assert row is not None
+    assert (row.kind, row.origin, row.address, row.content) == (new.kind, new.origin, new.address, new.content)
+    assert (row.created_at, row.not_before - row.created_at) == (stage.clock(), timedelta())
+
+
+async def test_counts_tell_what_waits(stage: Stage) -> None:
+    await stage.park(SHELL)
+    await stage.finish(await stage.begin("two"))
+    await stage.say("three")
+    counts = await stage.store.counts()
+    assert {name: count for name, count in counts.items() if count} == {
+        "signals.waiting": 1,
+        "runs.parked": 1,
+        "approvals.pending": 1,
+        "deliveries.queued": 2,
+    }
+
+
+async def test_an_empty_store_counts_nothing(stage: Stage) -> None:
+    assert not any((await stage.store.counts()).values())
+
+
+async def test_a_store_that_answers_passes_its_check(stage: Stage) -> None:
+    await stage.store.check()
+
+
+async def test_a_closed_store_says_so(stage: Stage) -> None:
+    await stage.store.close()
+    with pytest.raises(StoreError, match="clos"):
+        await stage.store.check()
