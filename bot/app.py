@@ -48,6 +48,7 @@ from runtime.errors import ConfigError, StoreError
 from runtime.expiry import Expiry
 from runtime.ids import new_id as fresh_id
 from runtime.intake import LANES, Reception
+from runtime.models.library import preload
 from runtime.nodes import Node, NodeLost
 from runtime.policy import Policy, Rule, Ruling
 from runtime.sealer import HeadFile, Sealer
@@ -346,6 +347,8 @@ class App:
         async with asyncio.TaskGroup() as group:
             group.create_task(node.run())
             group.create_task(self._check_sandbox())
+            if self._settings.model.preload and not self._settings.model.is_demo:
+                group.create_task(preload())
             group.create_task(self._sealer().run())
             group.create_task(Expiry(desk=self.store, decided=self._reception.decided).run())
             for courier in self._couriers.values():

@@ -38,22 +38,27 @@ async def serving(settings: Settings, *, make: MakeApp = build, with_link: bool 
     """
     with holding(settings.data_dir):
         app = await make(settings)
+        token = await _first_link(app, settings, with_link=with_link)
         try:
             async with asyncio.TaskGroup() as group:
                 url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
                 task = group.create_task(app.run(on_ready=url.set_result), name="signalbox")
                 control = Control(await url, app.control_token, os.getpid())
                 with announced(settings.data_dir, control):
-                    yield Ready(control, await _link(app, settings, control.url, with_link=with_link))
+                    yield Ready(control, f"{control.url}/link/{token}" if token else None)
                 task.cancel()
         except BaseExceptionGroup as group:
             raise _first(group, settings) from group
 
 
-async def _link(app: App, settings: Settings, url: str, *, with_link: bool) -> str | None:
+async def _first_link(app: App, settings: Settings, *, with_link: bool) -> str | None:
+    """See to the owner before the first message can come in; the token of their link if it was made just now."""
     token = settings.web.token.get_secret_value() if settings.web.token else None
-    made = await settle_owner(app.store, settings.access.owners, token, with_link=with_link)
-    return f"{url}/link/{made}" if made else None
+    try:
+        return await settle_owner(app.store, settings.access.owners, token, with_link=with_link)
+    except BaseException:
+        await app.store.close()
+        raise
 
 
 def _first(group: BaseExceptionGroup[BaseException], settings: Settings) -> BaseException:

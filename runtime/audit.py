@@ -42,12 +42,14 @@ def link(previous: str, number: int, at: datetime, kind: str, actor: str, subjec
 class Verifier:
     """Walks sealed rows in order and keeps the first fault it finds.
 
-    Feed it rows by `take`, then ask `fault` with the signed head: a cut tail shows only against that.
+    Feed it rows by `take`, then ask `fault`. `head_number` and `head_hash` are the signed head: only against that a
+    cut tail shows, and a chain that was made anew from some row on.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, head_number: int = 0, head_hash: str = FIRST) -> None:
         self.number = 0
         self.hash = FIRST
+        self._head = (head_number, head_hash)
         self._fault: str | None = None
 
     def take(self, rows: Iterable[SealedRow]) -> None:
@@ -56,13 +58,11 @@ class Verifier:
                 self._fault = self._wrong(row)
                 self.number, self.hash = row.number or 0, row.hash
 
-    def fault(self, head_number: int, head_hash: str) -> str | None:
+    def fault(self) -> str | None:
         """The first bad row in words, or None when the chain is whole up to the head and beyond."""
-        if self._fault:
-            return self._fault
-        if self.number < head_number:
-            return f"row {self.number + 1}: missing; the signed head says that there are {head_number} rows"
-        return None
+        if self._fault is None and self.number < self._head[0]:
+            return f"row {self.number + 1}: missing; the signed head says that there are {self._head[0]} rows"
+        return self._fault
 
     def _wrong(self, row: SealedRow) -> str | None:
         expected = self.number + 1
@@ -72,4 +72,6 @@ class Verifier:
             return f"row {expected}: does not follow the row before it"
         if row.hash != link(row.previous, expected, row.at, row.kind, row.actor, row.subject, row.detail):
             return f"row {expected}: changed after it was sealed"
+        if expected == self._head[0] and row.hash != self._head[1]:
+            return f"row {expected}: not the one that was signed; it or rows before it were sealed anew"
         return None

@@ -19,6 +19,7 @@ from runtime.store.protocol import AuditBook, Duty, Head
 log = structlog.get_logger("sealer")
 
 EVERY: Final = timedelta(seconds=1)
+DAMAGED: Final = timedelta(minutes=1)
 ROLE: Final = "sealer"
 
 
@@ -96,6 +97,11 @@ class Sealer:
 
     async def _seal(self, duty: Duty) -> None:
         head = await self._book.audit_head()
+        if not await self._is_whole():
+            # Sealing on would sign over what is missing: `audit verify` tells, and a person looks into it.
+            log.error("the audit does not reach its signed head; nothing more is sealed until that is mended")
+            await asyncio.sleep(DAMAGED.total_seconds())
+            return
         while True:
             sealed = await self._book.seal(duty, head)
             if sealed is None:
@@ -104,3 +110,11 @@ class Sealer:
                 await asyncio.to_thread(self._file.write, sealed)
             head = sealed
             await asyncio.sleep(self._every.total_seconds())
+
+    async def _is_whole(self) -> bool:
+        """Whether the row that was signed last is still there as it was."""
+        signed = await asyncio.to_thread(self._file.read)
+        if signed is None:
+            return True
+        rows = await self._book.audit_rows(signed.number - 1, limit=1)
+        return bool(rows) and (rows[0].number, rows[0].hash) == (signed.number, signed.hash)

@@ -87,8 +87,9 @@ class Api:
         before, since = _instant(request, "before"), _instant(request, "since")
         if before is not None:  # the asked instant belongs to it: two entries may share one
             before += timedelta(microseconds=1)
-        entries = await self._given.ledger.timeline(address, before=before)
+        # In this order: a reply that comes in between makes the room look busy for a moment, never done without it.
         busy = await self._given.ledger.busy(address)
+        entries = await self._given.ledger.timeline(address, before=before)
         known = [since is not None and e.at < since and e.version == 0 for e in entries]
         told = [brief(e) if k else entry(e) for e, k in zip(entries, known, strict=True)]
         return web.json_response({"entries": told, "busy": busy})

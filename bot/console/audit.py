@@ -24,10 +24,8 @@ async def verify(book: AuditBook, signed_head: SignedHead = no_head) -> View:
         head = signed_head() or Head(0, "")
     except (ValueError, KeyError, OSError) as error:
         return {"whole": False, "rows": 0, "fault": f"the signed head: {error}"}
-    verifier = Verifier()
+    verifier = Verifier(head.number, head.hash)
     while rows := await book.audit_rows(verifier.number):
         verifier.take(rows)
-        if verifier.fault(0, ""):
-            break
-    fault = verifier.fault(head.number, head.hash)
+    fault = verifier.fault()
     return {"whole": fault is None, "rows": verifier.number, "fault": fault}

@@ -1,4 +1,8 @@
-"""`python -m runtime.store.check`: do the migrations make exactly the tables of the schema? Exit 1 says where not."""
+"""`python -m runtime.store.check`: do the migrations make exactly the tables of the schema? Exit 1 says where not.
+
+Two ways lead to the newest tables, the migrations and a first start that makes them at once: both must agree to the
+letter, and with the schema.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +17,30 @@ from sqlalchemy import create_engine
 from sqlalchemy.pool import StaticPool
 
 from runtime.store.schema import REVISION, metadata
-from runtime.store.upgrade import configuration, upgrade_sqlite
+from runtime.store.upgrade import configuration, create_sqlite, migrate_sqlite
 
 
 def differences() -> list[Any]:
     """What an upgraded empty database and the schema disagree on; the newest revision counts too."""
     head = ScriptDirectory.from_config(configuration()).get_current_head()
-    raw = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-    upgrade_sqlite(raw)
+    raw, created = _empty(), _empty()
+    migrate_sqlite(raw)
+    create_sqlite(created)
     engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)
     with engine.connect() as connection:
         found = compare_metadata(MigrationContext.configure(connection), metadata)
-    raw.close()
+    found += sorted(_statements(raw) ^ _statements(created))
     return [*found, *([] if head == REVISION else [f"schema.REVISION is {REVISION}, the newest migration {head}"])]
+
+
+def _empty() -> sqlite3.Connection:
+    return sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+
+
+def _statements(raw: sqlite3.Connection) -> set[str]:
+    """What SQLite keeps of each table and index, without blanks; partial indexes with their predicates."""
+    rows = raw.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name <> 'alembic_version'")
+    return {"".join(sql.split()) for (sql,) in rows}
 
 
 def main() -> int:

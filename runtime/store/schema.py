@@ -320,8 +320,8 @@ people = Table(
     number("role"),
     maybe_words("link_hash"),
     number("added_at"),
-    UniqueConstraint("name"),
     UniqueConstraint("link_hash"),
+    UniqueConstraint("name"),
 )
 
 identities = Table(
