@@ -116,10 +116,12 @@ class FakeTool:
 
     spec: ToolSpec
     calls: list[Mapping[str, Json]] = field(default_factory=list)
+    sessions: list[str] = field(default_factory=list)
     does: Callable[[Mapping[str, Json]], Awaitable[str]] | None = None
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         self.calls.append(arguments)
+        self.sessions.append(context.session)
         return await self.does(arguments) if self.does else f"{self.spec.name} did it"
 
     def caution(self) -> str:
@@ -273,6 +275,12 @@ class Process:
         """Work until nothing is left to do but wait for people."""
         async with self.running():
             await self.rest()
+
+    async def begun(self, tool: str, times: int = 1) -> None:
+        """Wait until a tool was called."""
+        async with asyncio.timeout(10):
+            while len(self.tools[tool].calls) < times:  # noqa: ASYNC110 - a plain list of calls reads better in tests
+                await asyncio.sleep(0)
 
     async def rest(self) -> None:
         """Wait until nothing is left to do but wait for people."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from runtime.contract import AssistantTurn, ModelReply, ModelRequest, OnText, ToolTurn, Turn, UserTurn
+from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, ToolTurn, Turn, UserTurn
 from tests.fakes.models import Scripted
 
 
@@ -57,3 +57,24 @@ def _unpaired(turns: Sequence[Turn]) -> Iterator[str]:
         if "" in waiting or len(waiting) < len(calls) or waiting & seen:
             yield f"call ids are empty or used twice: {calls}"
         seen |= waiting
+
+
+class Planned(Strict):
+    """Makes the planned calls one answer after another, then says the end; it knows where it is from the history.
+
+    So it may be asked again by any number of processes.
+    """
+
+    def __init__(self, *plan: Call | tuple[Call, ...], end: str = "done") -> None:
+        super().__init__([])
+        self._plan = plan
+        self._end = end
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        self._answers = [self._next(request.turns)]
+        return await super().reply(request, on_text)
+
+    def _next(self, turns: Sequence[Turn]) -> Call | tuple[Call, ...] | str:
+        since = max(n for n, turn in enumerate(turns) if isinstance(turn, UserTurn))
+        made = sum(isinstance(turn, AssistantTurn) for turn in turns[since:])
+        return self._plan[made] if made < len(self._plan) else self._end

@@ -1,0 +1,193 @@
+"""A person says stop. Scenario 9: a model call or a read is cut at once, a tool with effects ends first, and it is said."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import pytest
+
+from runtime.contract import Busy, Choice, Effect, Json, Outcome, SessionKey, ToolTurn, Turn
+from runtime.runs import RunState
+from runtime.store.store import SqlStore
+from tests.contract.runtime.stage import READ, SHELL, VERA, WRITE, Stage, fake_tool
+from tests.contract.runtime.strict import Strict
+from tests.fakes.models import held
+
+
+async def for_ever(arguments: Mapping[str, Json]) -> str:
+    await asyncio.Event().wait()
+    raise AssertionError("for ever has passed")
+
+
+async def test_stop_cuts_a_model_call_at_once(any_stage: Stage) -> None:
+    """Scenario 9."""
+    never = held("too late")
+    process = await any_stage.process(Strict([never]))
+    async with process.running():
+        await process.say("think hard")
+        await never.begun.wait()
+        assert (await process.stop()).outcome is Outcome.DECIDED
+        await process.rest()
+    assert await any_stage.answers() == ["Stopped."]
+    assert await any_stage.states() == [RunState.STOPPED]
+
+
+async def test_stop_cuts_a_tool_that_only_reads_at_once(stage: Stage) -> None:
+    """Scenario 9."""
+    process = await stage.process(Strict([READ]), [fake_tool("look", Effect.READ, for_ever)])
+    async with process.running():
+        await process.say("look for ever")
+        await process.begun("look")
+        await process.stop()
+        await process.rest()
+    assert await stage.answers() == ["Stopped."]
+
+
+async def test_stop_cuts_reads_side_by_side(stage: Stage) -> None:
+    """Scenario 9."""
+    process = await stage.process(Strict([(READ, READ, READ)]), [fake_tool("look", Effect.READ, for_ever)])
+    async with process.running():
+        await process.say("look for ever")
+        await process.begun("look", 3)
+        await process.stop()
+        await process.rest()
+    assert await stage.answers() == ["Stopped."]
+
+
+async def test_stop_lets_a_tool_with_effects_end_and_then_says_so(any_stage: Stage) -> None:
+    """Scenario 9."""
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def write(arguments: Mapping[str, Json]) -> str:
+        begun.set()
+        await go_on.wait()
+        return "written whole"
+
+    process = await any_stage.process(Strict([WRITE]), [fake_tool("write", Effect.WRITE, write)])
+    async with process.running():
+        await process.say("write it")
+        await process.rest()
+        [asked] = await any_stage.pending()
+        await process.click(asked.id)
+        await begun.wait()
+        await process.stop()
+        await asyncio.sleep(0.02)
+        assert await any_stage.answers() == []
+        go_on.set()
+        await process.rest()
+    assert await any_stage.answers() == ["Stopped."]
+    assert await any_stage.rows("SELECT result FROM steps WHERE kind = 'tool'") == [("written whole",)]
+
+
+async def test_stop_between_the_steps_of_a_run_is_obeyed_before_the_model_is_asked(stage: Stage) -> None:
+    """Scenario 9: however it falls between reading the history and asking the model."""
+
+    class StoppedWhileReading(SqlStore):
+        async def turns(self, session: SessionKey) -> list[Turn]:
+            read = await super().turns(session)
+            await process.stop()
+            return read
+
+    model = Strict([held("too late")])
+    process = await stage.process(model, store=StoppedWhileReading(stage.store._driver, stage.store._new_id))
+    await process.say("think hard")
+    await process.answer_all()
+    assert await stage.answers() == ["Stopped."]
+
+
+async def test_calls_that_a_stop_left_undone_have_a_result(stage: Stage) -> None:
+    """Scenario 14: the next request is valid."""
+    model = Strict([(READ, READ), "hello again"])
+    process = await stage.process(model, [fake_tool("look", Effect.READ, for_ever)])
+    async with process.running():
+        await process.say("look for ever")
+        await process.begun("look", 2)
+        await process.stop()
+        await process.rest()
+        await process.say("hello")
+        await process.rest()
+    assert [turn.text for turn in model.requests[1].turns if isinstance(turn, ToolTurn)] == [
+        "Not finished: Stopped."
+    ] * 2
+
+
+async def test_stop_ends_a_run_that_waits_for_people_and_withdraws_its_question(any_stage: Stage) -> None:
+    """Scenario 9."""
+    process = await any_stage.process(Strict([SHELL]), [tool := fake_tool("shell", Effect.DANGER)])
+    async with process.running():
+        await process.say("run uname")
+        await process.rest()
+        [asked] = await any_stage.pending()
+        await process.stop()
+        await process.rest()
+        late = await process.click(asked.id, Choice.APPROVE)
+        await process.rest()
+    assert await any_stage.answers() == ["Stopped by Ada."]
+    assert late.outcome is Outcome.UNCHANGED
+    assert tool.calls == []
+    card, _ = await any_stage.screen()
+    assert card.startswith("**Withdrawn**")
+    assert "[Approve]" not in card
+
+
+async def test_with_nothing_to_stop_the_person_is_told_so(stage: Stage) -> None:
+    """Scenario 9."""
+    process = await stage.process(Strict([]))
+    verdict = await process.stop()
+    assert (verdict.outcome, verdict.notice) == (Outcome.UNCHANGED, "There is nothing to stop here.")
+
+
+async def test_a_viewer_cannot_stop_anything(stage: Stage) -> None:
+    """Scenario 9."""
+    answer = held("done")
+    process = await stage.process(Strict([answer]))
+    async with process.running():
+        await process.say("think")
+        await answer.begun.wait()
+        assert (await process.stop(who=VERA)).outcome is Outcome.REFUSED
+        answer.until.set()
+        await process.rest()
+    assert await stage.answers() == ["done"]
+
+
+async def test_stop_in_one_room_leaves_the_others_alone(stage: Stage) -> None:
+    """Scenario 9."""
+    here, there = held("here"), held("there")
+    process = await stage.process(Strict([here, there]))
+    async with process.running():
+        await process.say("think", room="r1")
+        await here.begun.wait()
+        await process.say("think", room="r2")
+        await there.begun.wait()
+        await process.stop(room="r1")
+        there.until.set()
+        await process.rest()
+    assert (await stage.answers("r1"), await stage.answers("r2")) == (["Stopped."], ["there"])
+
+
+@pytest.mark.parametrize("busy", list(Busy))
+async def test_what_waits_behind_a_stopped_run_is_answered(busy: Busy, stage: Stage) -> None:
+    """Scenario 9."""
+    first = held("too late")
+    process = await stage.process(Strict([first, "second done"]), busy=busy)
+    async with process.running():
+        await process.say("first")
+        await first.begun.wait()
+        await process.say("second")
+        await process.stop()
+        await process.rest()
+    assert await stage.answers() == ["Stopped.", "second done"]
+
+
+async def test_the_words_of_a_stopped_run_may_be_said_again_at_once(stage: Stage) -> None:
+    """Scenario 11: they are no repeat of what is being answered."""
+    first = held("too late")
+    process = await stage.process(Strict([first, "answered"]))
+    async with process.running():
+        await process.say("what time is it?")
+        await first.begun.wait()
+        await process.stop()
+        assert (await process.say("what time is it?")).outcome is Outcome.ACCEPTED
+        await process.rest()
+    assert await stage.answers() == ["Stopped.", "answered"]
