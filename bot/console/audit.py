@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from bot.console.views import View
 from runtime.audit import Verifier
+from runtime.errors import BotError
 from runtime.store.protocol import AuditBook, Head
 
 SignedHead = Callable[[], Head | None]
@@ -22,10 +23,11 @@ async def verify(book: AuditBook, signed_head: SignedHead = no_head) -> View:
     try:
         # Before the rows: what is sealed meanwhile lies beyond it, and that is no fault.
         head = signed_head() or Head(0, "")
-    except (ValueError, KeyError, OSError) as error:
+    except BotError as error:
         return {"whole": False, "rows": 0, "fault": f"the signed head: {error}"}
-    verifier = Verifier(head.number, head.hash)
-    while rows := await book.audit_rows(verifier.number):
+    verifier, after = Verifier(head.number, head.hash), 0
+    while rows := await book.audit_rows(after):
         verifier.take(rows)
+        after = rows[-1].number or after
     fault = verifier.fault()
     return {"whole": fault is None, "rows": verifier.number, "fault": fault}
