@@ -22,11 +22,11 @@ async def sealed(stage: Stage) -> Head:
 
 
 async def fault(stage: Stage, head: Head) -> str | None:
-    verifier, after = Verifier(), 0
+    verifier, after = Verifier(head.number, head.hash), 0
     while rows := await stage.store.audit_rows(after, limit=4):
         verifier.take(rows)
         after = rows[-1].number or 0
-    return verifier.fault(head.number, head.hash)
+    return verifier.fault()
 
 
 async def test_before_the_first_seal_the_head_is_empty(stage: Stage) -> None:
