@@ -37,7 +37,16 @@ async def open_pool(url: str) -> asyncpg.Pool[Any]:
     """Connections to `url`. Errors: StoreError without the password."""
     try:
         async with asyncio.timeout(PATIENCE.total_seconds()):
-            return await asyncpg.create_pool(url, min_size=1, max_size=POOL, statement_cache_size=512)
+            return await asyncpg.create_pool(
+                url,
+                min_size=1,
+                max_size=POOL,
+                statement_cache_size=512,
+                command_timeout=PATIENCE.total_seconds(),  # a frozen server must not hold an operation for ever
+            )
+    except ValueError:
+        # The address in pieces may be the password in pieces, so no piece of it is shown.
+        raise StoreError("database_url is malformed: write postgresql://user:password@host:port/database.") from None
     except (*AWAY, asyncpg.PostgresError) as error:
         raise StoreError(
             f"The database cannot be reached ({type(error).__name__}: {error}): check database_url."

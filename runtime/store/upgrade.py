@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 LOCK: Final = 0x5167_6E61_6C62_6F78  # "Signalbox": one node migrates, the others wait
+LONGEST: Final = 600
+"""Seconds that a migration may take."""
 CURRENT: Final = "SELECT version_num FROM alembic_version"
 
 
@@ -105,7 +107,7 @@ async def upgrade_postgres(url: str, pool: asyncpg.Pool[Any]) -> None:
     async with pool.acquire() as connection:
         if await _postgres_revision(connection) == REVISION:
             return
-        await connection.execute("SELECT pg_advisory_lock($1)", LOCK)
+        await connection.execute("SELECT pg_advisory_lock($1)", LOCK, timeout=LONGEST)
         try:
             if await _postgres_revision(connection) != REVISION:
                 await _run_async(url)
@@ -132,6 +134,6 @@ async def _run_async(url: str) -> None:
     engine = create_async_engine(
         "postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url), poolclass=NullPool
     )
-    async with asyncio.timeout(600), engine.begin() as connection:
+    async with asyncio.timeout(LONGEST), engine.begin() as connection:
         await connection.run_sync(migrate)
     await engine.dispose()
