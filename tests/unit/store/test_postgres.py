@@ -1,0 +1,169 @@
+"""PostgreSQL alone: away, frozen, newer, and reached by every form of its address."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+from collections.abc import AsyncIterator, Iterator
+
+import asyncpg
+import pytest
+from sqlalchemy import text
+
+from runtime.errors import StoreError
+from runtime.store import postgres as engine
+from runtime.store.driver import Op
+from runtime.store.store import SqlStore, open_store
+from tests.contract.store.stage import HandClock, Stage
+from tests.fakes.postgres import Postgres
+
+
+@pytest.fixture
+def own_server() -> Iterator[Postgres]:
+    """A server that a test may stop."""
+    with Postgres() as server:
+        yield server
+
+
+@pytest.fixture
+async def store(postgres: Postgres) -> AsyncIterator[SqlStore]:
+    opened = await open_store(postgres.create_database())
+    yield opened
+    await opened.close()
+
+
+def password_of(url: str) -> str:
+    found = re.search(r":([^:@/]+)@", url)
+    assert found is not None
+    return found[1]
+
+
+async def test_a_server_that_goes_away_is_told_and_comes_back(own_server: Postgres) -> None:
+    url = own_server.create_database()
+    store = await open_store(url)
+    stage = Stage(store, HandClock())
+    await stage.open()
+    own_server.stop()
+    with pytest.raises(StoreError) as away:
+        await stage.say("hello")
+    assert password_of(url) not in str(away.value)
+    own_server.start()
+    await _answers(stage)
+    await store.close()
+
+
+async def _answers(stage: Stage) -> None:
+    """Connections that died with the server each fail once at most."""
+    for _ in range(engine.POOL + 1):
+        try:
+            await stage.say("hello")
+        except StoreError:
+            continue
+        return
+    raise AssertionError("the store does not recover")
+
+
+async def test_a_server_that_is_not_there_is_told_without_the_password(postgres: Postgres) -> None:
+    url = re.sub(r":\d+/", ":1/", postgres.url)
+    with pytest.raises(StoreError, match="cannot be reached") as told:
+        await open_store(url)
+    assert password_of(url) not in str(told.value)
+
+
+async def test_a_wrong_password_is_told_without_showing_it(postgres: Postgres) -> None:
+    url = postgres.url.replace(password_of(postgres.url), "wr0ngs3cret")
+    with pytest.raises(StoreError, match="cannot be reached") as told:
+        await open_store(url)
+    assert "wr0ngs3cret" not in str(told.value)
+
+
+async def test_a_malformed_address_is_told_without_the_password() -> None:
+    with pytest.raises(StoreError) as told:
+        await open_store("postgresql://user:s3cret@host:port/db")
+    assert "s3cret" not in str(told.value)
+
+
+@pytest.mark.parametrize("form", ["postgres scheme", "an option"])
+async def test_every_form_of_the_address_is_understood(postgres: Postgres, form: str) -> None:
+    url = postgres.create_database()
+    url = url.replace("postgresql://", "postgres://") if form == "postgres scheme" else f"{url}?sslmode=disable"
+    store = await open_store(url)
+    await store.check()
+    await store.close()
+
+
+async def test_three_nodes_that_start_at_once_migrate_once(postgres: Postgres) -> None:
+    url = postgres.create_database()
+    for store in await asyncio.gather(*(open_store(url) for _ in range(3))):
+        await store.check()
+        await store.close()
+
+
+async def test_a_newer_database_is_told(postgres: Postgres) -> None:
+    url = postgres.create_database()
+    await (await open_store(url)).close()
+    connection = await asyncpg.connect(url)
+    await connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    await connection.close()
+    with pytest.raises(StoreError, match="newer than this program"):
+        await open_store(url)
+
+
+async def test_the_clock_is_the_servers(store: SqlStore) -> None:
+    (micros,) = await Stage(store, HandClock()).column(
+        "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+    )
+    assert abs(store.now().timestamp() - micros / 1e6) < 1
+
+
+async def test_a_write_that_fails_leaves_nothing(store: SqlStore) -> None:
+    def two() -> Op[None]:
+        yield text("INSERT INTO roles (name, fence) VALUES ('a', 1)"), {}
+        yield text("SELECT 1 / 0"), {}
+
+    with pytest.raises(StoreError):
+        await store._driver.write(two)
+    assert await Stage(store, HandClock()).column("SELECT count(*) FROM roles") == [0]
+
+
+async def test_a_reading_operation_cannot_write(store: SqlStore) -> None:
+    def write() -> Op[None]:
+        yield text("INSERT INTO roles (name, fence) VALUES ('a', 1)"), {}
+
+    with pytest.raises(StoreError):
+        await store._driver.read(write)
+
+
+async def test_two_that_wait_for_each_other_both_succeed(store: SqlStore) -> None:
+    stage = Stage(store, HandClock())
+    await stage.write("INSERT INTO roles (name, fence) VALUES ('a', 0), ('b', 0)")
+    met = asyncio.Barrier(2)
+
+    def crossing(first: str, second: str) -> Op[None]:
+        yield text("UPDATE roles SET fence = fence + 1 WHERE name = :n"), {"n": first}
+        yield text("SELECT pg_sleep(0.05)"), {}
+        yield text("UPDATE roles SET fence = fence + 1 WHERE name = :n"), {"n": second}
+
+    async def cross(first: str, second: str) -> None:
+        await met.wait()
+        await store._driver.write(lambda: crossing(first, second))
+
+    await asyncio.gather(cross("a", "b"), cross("b", "a"))
+    assert await stage.column("SELECT fence FROM roles") == [2, 2]
+
+
+async def test_a_frozen_server_is_told_in_time(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "PATIENCE", engine.PATIENCE / 20)
+    store = await open_store(postgres.create_database())
+    (backend,) = await Stage(store, HandClock()).column("SELECT pg_backend_pid()")
+    os.kill(backend, signal.SIGSTOP)
+    try:
+        async with asyncio.timeout(20):
+            with pytest.raises(StoreError):
+                await store.check()
+    finally:
+        os.kill(backend, signal.SIGCONT)
+    await store.check()
+    await store.close()
