@@ -6,7 +6,7 @@ The channel is a page: what it shows is what our store says. A second `Process` 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -258,6 +258,17 @@ class Process:
                 for task in tasks:
                     task.cancel()
 
+    @staticmethod
+    @asynccontextmanager
+    async def beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+        """Something else at work while the test speaks."""
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(work)
+            try:
+                yield
+            finally:
+                task.cancel()
+
     async def until_crash(self) -> None:
         """Work until the probe kills this process."""
         try:
@@ -353,7 +364,8 @@ class Stage:
 
     async def pending(self) -> list[Approval]:
         """Open questions, oldest first."""
-        return (await self.store.approvals(state=ApprovalState.PENDING))[::-1]
+        pending = await self.store.approvals(state=ApprovalState.PENDING)
+        return sorted(pending, key=lambda approval: (approval.asked_at, approval.step))
 
     async def runs(self) -> list[RunRow]:
         """Oldest first."""

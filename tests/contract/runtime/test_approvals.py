@@ -1,0 +1,297 @@
+"""Questions to people: what goes up, who may answer, and what an answer does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+
+from runtime.agent import Limits
+from runtime.approvals import Rights
+from runtime.contract import ApprovalId, Call, Choice, Effect, Identity, Outcome, ToolTurn
+from runtime.expiry import Expiry
+from runtime.ids import new_id
+from runtime.policy import Rule, Ruling
+from runtime.runs import RunState
+from tests.contract.runtime.stage import (
+    ADA,
+    OTTO,
+    READ,
+    SHELL,
+    STRANGER,
+    UMA,
+    VERA,
+    WRITE,
+    FakeTool,
+    Process,
+    Stage,
+    fake_tool,
+)
+from tests.contract.runtime.strict import Planned
+
+WRITE_2 = Call("c-write-2", "write", '{"text": "c"}')
+ALONE = Rights(self_approval=False)
+ONLY_OTTO = Rights(approvers=frozenset({OTTO}))
+
+
+def tools() -> list[FakeTool]:
+    return [fake_tool("look", Effect.READ), fake_tool("write", Effect.WRITE), fake_tool("shell", Effect.DANGER)]
+
+
+def results(model: Planned) -> list[str]:
+    """What the model read last as results."""
+    return [turn.text for turn in model.requests[-1].turns if isinstance(turn, ToolTurn)]
+
+
+async def asked(process: Process, *, who: Identity = ADA) -> ApprovalId:
+    """Someone asked for a dangerous call; its question."""
+    await process.say("run uname", who=who)
+    await process.answer_all()
+    [question] = await process.stage.pending()
+    return question.id
+
+
+# ------------------------------------------------------------------------------------------------- asked and decided
+
+
+async def test_allowed_calls_run_and_all_questions_go_up_together(any_stage: Stage) -> None:
+    """Scenario 21."""
+    model = Planned((READ, WRITE, SHELL), end="done")
+    process = await any_stage.process(model, tools())
+    await process.say("do all of it")
+    await process.answer_all()
+    assert [question.tool for question in await any_stage.pending()] == ["write", "shell"]
+    assert len(process.tools["look"].calls) == 1
+    assert len(await any_stage.screen()) == 2
+
+
+async def test_the_run_goes_on_when_all_its_questions_are_decided_and_not_before(any_stage: Stage) -> None:
+    """Scenario 21."""
+    model = Planned((WRITE, WRITE_2), end="done")
+    process = await any_stage.process(model, tools())
+    await process.say("write both")
+    await process.answer_all()
+    first, second = await any_stage.pending()
+    await process.click(first.id)
+    await process.answer_all()
+    assert process.tools["write"].calls == []
+    await process.click(second.id, Choice.DENY)
+    await process.answer_all()
+    assert process.tools["write"].calls == [{"text": "b"}]
+    assert await any_stage.answers() == ["done"]
+
+
+async def test_an_approved_call_runs_once_with_exactly_its_arguments(any_stage: Stage) -> None:
+    """Scenario 21."""
+    model = Planned(SHELL, end="Linux")
+    process = await any_stage.process(model, tools())
+    question = await asked(process)
+    assert (await process.click(question)).outcome is Outcome.DECIDED
+    await process.answer_all()
+    assert process.tools["shell"].calls == [{"command": "uname -a"}]
+    assert await any_stage.answers() == ["Linux"]
+
+
+async def test_a_denial_with_its_reason_is_told_to_the_model_and_the_run_goes_on(any_stage: Stage) -> None:
+    """Scenario 21."""
+    model = Planned(SHELL, end="then not")
+    process = await any_stage.process(model, tools())
+    await process.click(await asked(process), Choice.DENY, "not on this machine")
+    await process.answer_all()
+    assert process.tools["shell"].calls == []
+    assert results(model) == [
+        "denied: denied by Ada (not on this machine). It was not run; do not try the same call again unless you are "
+        "asked to."
+    ]
+    assert await any_stage.answers() == ["then not"]
+
+
+async def test_the_card_shows_the_call_and_its_buttons(stage: Stage) -> None:
+    """Scenario 21."""
+    process = await stage.process(Planned(SHELL), tools())
+    await asked(process)
+    [card] = await stage.screen()
+    assert card == "**May I run `shell`?**\n\n```\nuname -a\n```\n[Approve]\n[Deny]"
+
+
+async def test_the_card_then_says_who_when_and_what_and_has_no_buttons(stage: Stage) -> None:
+    """Scenario 21."""
+    process = await stage.process(Planned(SHELL), tools())
+    await process.click(await asked(process))
+    await process.answer_all()
+    card, _ = await stage.screen()
+    assert card == "**Approved** by Ada, 2026-03-01 12:00 UTC: `shell`\n\n```\nuname -a\n```"
+
+
+async def test_an_approved_call_still_obeys_a_policy_that_asks_about_the_next_one(stage: Stage) -> None:
+    """Scenario 25: an approval is for its own call."""
+    process = await stage.process(Planned(SHELL, SHELL), tools())
+    await process.click(await asked(process))
+    await process.answer_all()
+    assert len(process.tools["shell"].calls) == 1
+    assert len(await stage.pending()) == 1
+
+
+async def test_two_sessions_do_not_wait_for_each_others_questions(stage: Stage) -> None:
+    """Scenario 24."""
+    process = await stage.process(Planned(SHELL), tools())
+    await asked(process)
+    process.agent._model = Planned(end="hello")
+    await process.say("hi", room="r2")
+    await process.answer_all()
+    assert await stage.answers("r2") == ["hello"]
+
+
+async def test_a_decision_through_another_process_resumes_the_run_there(any_stage: Stage) -> None:
+    """Scenario 23."""
+    model = Planned(SHELL, end="Linux")
+    question = await asked(await any_stage.process(model, tools()))
+    any_stage.clock.advance(timedelta(hours=2))
+    elsewhere = await any_stage.process(model, tools())
+    await elsewhere.click(question)
+    await elsewhere.answer_all()
+    assert len(elsewhere.tools["shell"].calls) == 1
+    assert await any_stage.answers() == ["Linux"]
+
+
+async def test_a_question_nobody_answers_expires_and_the_model_is_told(any_stage: Stage) -> None:
+    """Scenario 24."""
+    model = Planned(SHELL, end="then not")
+    process = await any_stage.process(model, tools(), limits=Limits(approval_time=timedelta(hours=12)))
+    await asked(process)
+    any_stage.clock.advance(timedelta(hours=12))
+    expiry = Expiry(desk=any_stage.store, decided=process.reception.decided, every=timedelta())
+    async with process.running():
+        async with process.beside(expiry.run()):
+            while await any_stage.pending():
+                pass
+        await process.rest()
+    assert results(model)[0].startswith("denied: expired (nobody answered in time).")
+    assert (await any_stage.screen())[0].startswith("**Expired**")
+    assert await any_stage.answers() == ["then not"]
+
+
+# ------------------------------------------------------------------------------------------------- clicks in vain
+
+
+@dataclass(frozen=True)
+class Vain:
+    """A click that must change nothing, and what the one who clicked is told."""
+
+    told: str
+    who: Identity = ADA
+    room: str = "r1"
+    choice: Choice = Choice.APPROVE
+    asker: Identity = ADA
+    rights: Rights = Rights()
+    forged: bool = False
+
+
+VAIN = {
+    "a stranger": Vain("I do not know you", who=STRANGER),
+    "a viewer": Vain("an approver has to", who=VERA),
+    "a user": Vain("an approver has to", who=UMA),
+    "the user who asked": Vain("an approver has to", who=UMA, asker=UMA),
+    "a user who is an approver, on a dangerous call": Vain(
+        "Only an operator or owner", who=UMA, rights=Rights(approvers=frozenset({UMA}))
+    ),
+    "an owner who is no approver": Vain("an approver has to", rights=ONLY_OTTO),
+    "the requester where self-approval is off": Vain("Someone else has to answer", rights=ALONE),
+    "from another room": Vain("belongs to another room", room="r2"),
+    "with a forged id": Vain("It does not exist", forged=True),
+    "with an answer that the question has not": Vain("does not have that answer", choice=Choice.AGAIN),
+}
+
+
+@pytest.mark.parametrize("vain", VAIN.values(), ids=VAIN.keys())
+async def test_a_click_that_does_not_count_changes_nothing_and_says_why(vain: Vain, stage: Stage) -> None:
+    """Scenario 22: nothing runs, a private explanation, an audit row."""
+    process = await stage.process(Planned(SHELL), tools(), rights=vain.rights)
+    question = await asked(process, who=vain.asker)
+    clicked = ApprovalId(new_id()) if vain.forged else question
+    verdict = await process.click(clicked, vain.choice, who=vain.who, room=vain.room)
+    await process.answer_all()
+    assert verdict.outcome in (Outcome.UNCHANGED, Outcome.REFUSED)
+    assert vain.told in (verdict.notice or "")
+    assert [pending.id for pending in await stage.pending()] == [question]
+    assert process.tools["shell"].calls == []
+    [(_, subject, why)] = await stage.audit("click refused") + await stage.audit("refused")
+    assert (subject, why) == (clicked, verdict.notice)
+
+
+async def test_a_second_click_changes_nothing_and_is_told_who_was_first(any_stage: Stage) -> None:
+    """Scenario 22."""
+    process = await any_stage.process(Planned(SHELL), tools())
+    question = await asked(process)
+    await process.click(question, Choice.DENY, who=OTTO)
+    verdict = await process.click(question, who=ADA)
+    await process.answer_all()
+    assert (verdict.outcome, verdict.notice) == (Outcome.UNCHANGED, "This was already settled: denied by Otto.")
+    assert process.tools["shell"].calls == []
+    assert len(await any_stage.audit("click refused")) == 1
+
+
+@pytest.mark.parametrize("swept", [False, True])
+async def test_a_click_after_its_time_changes_nothing(swept: bool, stage: Stage) -> None:
+    """Scenario 22: whether or not anyone looked for overdue questions since."""
+    process = await stage.process(Planned(SHELL), tools())
+    question = await asked(process)
+    stage.clock.advance(timedelta(hours=12))
+    if swept:
+        await stage.store.expire()
+    verdict = await process.click(question)
+    await process.answer_all()
+    assert verdict.outcome is Outcome.UNCHANGED
+    assert "expired" in (verdict.notice or "")
+    assert process.tools["shell"].calls == []
+    assert len(await stage.audit("click refused")) == 1
+
+
+async def test_a_click_on_an_older_card_does_not_decide_the_newer_one(stage: Stage) -> None:
+    """Scenario 22."""
+    process = await stage.process(Planned(SHELL, SHELL), tools())
+    older = await asked(process)
+    await process.click(older)
+    await process.answer_all()
+    [newer] = await stage.pending()
+    assert (await process.click(older)).outcome is Outcome.UNCHANGED
+    await process.answer_all()
+    assert [question.id for question in await stage.pending()] == [newer.id]
+    assert len(process.tools["shell"].calls) == 1
+
+
+async def test_one_click_event_delivered_twice_decides_once(stage: Stage) -> None:
+    """Scenario 22."""
+    process = await stage.process(Planned(SHELL), tools())
+    question = await asked(process)
+    await process.click(question, key="click-1")
+    assert (await process.click(question, key="click-1")).outcome is Outcome.DUPLICATE
+    await process.answer_all()
+    assert len(process.tools["shell"].calls) == 1
+
+
+async def test_a_user_may_approve_what_is_not_dangerous_where_approvers_name_them(stage: Stage) -> None:
+    """Scenario 22's other side."""
+    process = await stage.process(Planned(WRITE), tools(), rights=Rights(approvers=frozenset({UMA})))
+    await process.say("write it")
+    await process.answer_all()
+    [question] = await stage.pending()
+    assert (await process.click(question.id, who=UMA)).outcome is Outcome.DECIDED
+    await process.answer_all()
+    assert len(process.tools["write"].calls) == 1
+
+
+# ----------------------------------------------------------------------------------------------- policy at work
+
+
+async def test_policy_decides_by_what_is_asked_who_asks_and_where(stage: Stage) -> None:
+    """A rule for one person in one room lets that call run at once, and no other."""
+    rules = [Rule(Ruling.ALLOW, tool="shell", person="Ada", room="page:main/r1", arguments={"command": "uname*"})]
+    process = await stage.process(Planned(SHELL), tools(), rules=rules)
+    for who, room in [(ADA, "r1"), (ADA, "r2"), (OTTO, "r1")]:
+        await process.say(f"run uname, says {who}", who=who, room=room)
+        await process.answer_all()
+    assert len(process.tools["shell"].calls) == 1
+    assert len(await stage.pending()) == 2
+    assert await stage.states() == [RunState.DONE, RunState.PARKED, RunState.PARKED]
