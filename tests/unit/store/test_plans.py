@@ -1,0 +1,101 @@
+"""Hot queries use their partial indexes however much history there is: asked of both engines' planners."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import closing
+from typing import Any
+
+import asyncpg
+import pytest
+from sqlalchemy import Executable
+from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
+from sqlalchemy.dialects.sqlite.base import SQLiteDialect
+
+from runtime.store import auditbook, desk, intake, lanes, ledger, outbox, registry
+from runtime.store.driver import Compiler
+from runtime.store.store import open_store
+from runtime.store.upgrade import upgrade_sqlite
+from tests.fakes.postgres import Postgres
+
+NOW = 10**15
+QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
+    "the next session": (lanes.READY_LANE, {"now": NOW}, "ix_sessions_ready"),
+    "what waits in a session": (lanes.WAITING_SIGNALS, {"s": "s7"}, "ix_signals_waiting"),
+    "the live run of a session": (lanes.LIVE_RUN, {"s": "s7"}, "uq_runs_live"),
+    "the decided run of a session": (lanes.READY_RUN, {"s": "s7"}, "ix_runs_ready"),
+    "what is open in a room": (outbox.OPEN_AT, {"room": "web:main/r7", "n": 20}, "ix_deliveries_open"),
+    "the first open room": (outbox.FIRST_ROOM, {"c": "web", "a": "main"}, "ix_deliveries_rooms"),
+    "the next open room": (outbox.NEXT_ROOM, {"c": "web", "a": "main", "after": "web:main/r7"}, "ix_deliveries_rooms"),
+    "questions whose time is over": (desk.OVERDUE, {"now": NOW}, "ix_approvals_pending"),
+    "open runs of a session": (intake.OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
+    "a twin": (intake.TWIN, {"s": "s7", "h": "h", "a": "web:ada", "since": 0}, "ix_signals_unanswered"),
+    "facts not sealed yet": (auditbook.UNSEALED, {"n": 500}, "ix_audit_unsealed|uq_audit_number|autoindex_audit"),
+    "what was said in a room": (ledger.SAID, {"room": "web:main/r7", "before": NOW, "n": 200}, "ix_signals_said"),
+    "nodes whose lease ended": (registry.EXPIRED, {"now": NOW}, "ix_nodes_live"),
+}
+
+COUNT = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "
+FILL = [
+    # Of 20,000 rows of history one in a thousand still waits.
+    "INSERT INTO sessions SELECT 's' || i, 'main', 'web:main/r' || i, CASE WHEN i % 1000 = 7 THEN 'ready' ELSE 'idle' "
+    "END, NULL, 1, 0, 0, 9, 9, i, i FROM n",
+    "INSERT INTO signals SELECT 'g' || i, 'web:main', 'k' || i, NULL, 'said', 'normal', 'web:ada', 'Ada', 'p', "
+    "'web:main/r' || i % 50, 'hello', '[]', 'h' || i, 's' || i % 50, i, CASE WHEN i % 1000 = 7 THEN 'waiting' ELSE "
+    "'consumed' END, 'r' || i, NULL, i, i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END FROM n",
+    "INSERT INTO runs SELECT 'r' || i, 's' || i, 'web:main/r' || i, CASE WHEN i % 1000 = 7 THEN 'running' WHEN "
+    "i % 1000 = 8 THEN 'ready' ELSE 'done' END, 'p', 1, 1, 1, 0, 1, '', i, i, NULL FROM n",
+    "INSERT INTO deliveries SELECT i, 'd' || i, 'o' || i, 0, 'final', 'web', 'main', 'web:main/r' || i % 50, '{}', "
+    "NULL, NULL, CASE WHEN i % 1000 = 7 THEN 'queued' ELSE 'shown' END, 2, i, '', i, NULL FROM n",
+    "INSERT INTO approvals SELECT 'a' || i, 'call', CASE WHEN i % 1000 = 7 THEN 'pending' ELSE 'denied' END, 'r' || i, "
+    "2, 's' || i, 'web:main/r', 'shell', 'danger', '{}', 'h', 'v', '', NULL, i, i, NULL, '', NULL, NULL, '' FROM n",
+    "INSERT INTO audit SELECT i, CASE WHEN i > 19980 THEN NULL ELSE i END, i, 'asked', 'Ada', 's', '', '', '' FROM n",
+    "INSERT INTO nodes SELECT 'n' || i, '', CASE WHEN i % 1000 = 7 THEN 'live' ELSE 'dead' END, 1, i, i FROM n",
+]
+
+
+@pytest.fixture(scope="module")
+def embedded() -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)) as raw:
+        upgrade_sqlite(raw)
+        for statement in FILL:
+            raw.execute(statement.replace(" SELECT", f" {COUNT} SELECT", 1))
+        raw.execute("ANALYZE")
+        yield raw
+
+
+@pytest.fixture(scope="module")
+def filled_database(postgres: Postgres) -> str:
+    return postgres.create_database()
+
+
+@pytest.fixture
+async def server(filled_database: str) -> AsyncIterator[asyncpg.Connection[Any]]:
+    connection = await asyncpg.connect(filled_database)
+    if await connection.fetchval("SELECT to_regclass('sessions')") is None:
+        await (await open_store(filled_database)).close()
+        for statement in FILL:
+            await connection.execute(statement.replace(" SELECT", f" {COUNT} SELECT", 1))
+        await connection.execute("ANALYZE")
+    yield connection
+    await connection.close()
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_sqlite_uses_the_index(embedded: sqlite3.Connection, query: str) -> None:
+    statement, given, index = QUERIES[query]
+    compiled = Compiler(SQLiteDialect(paramstyle="qmark"))(statement)
+    plan = embedded.execute(f"EXPLAIN QUERY PLAN {compiled.sql}", compiled.arguments(given)).fetchall()
+    told = "\n".join(row[3] for row in plan)
+    assert re.search(f"USING (COVERING )?INDEX \\w*({index})", told)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+async def test_postgres_uses_the_index_whatever_the_parameters(server: asyncpg.Connection[Any], query: str) -> None:
+    statement, given, index = QUERIES[query]
+    compiled = Compiler(PGDialect_asyncpg())(statement)  # type: ignore[no-untyped-call]  # as in the driver
+    await server.execute("SET plan_cache_mode = force_generic_plan")  # parameters may not help to choose
+    plan = await server.fetch(f"EXPLAIN {compiled.sql}", *compiled.arguments(given))
+    assert re.search(f"Scan using ({index})|on ({index})", "\n".join(row[0] for row in plan))
