@@ -140,7 +140,7 @@ class Agent:
         try:
             return (await self._until_end(run)).more
         except Dropped:
-            log.info("run dropped", run=claim.run_id, reason="its lane has another owner")
+            log.info("run dropped", reason="its lane has another owner")
             return False
         finally:
             del self._live[claim.run_id]
@@ -177,7 +177,7 @@ class Agent:
                     return released
             return await self._finish(run, None, RunState.FAILED, self._too_long())
         except ModelFailed as error:
-            log.warning("model failed", run=run.claim.run_id, reason=str(error), detail=error.detail)
+            log.warning("model failed", reason=str(error), detail=error.detail)
             return await self._finish(run, None, RunState.FAILED, str(error))
         except Ended:
             return await self._finish(run, None, RunState.STOPPED, STOPPED)
@@ -280,6 +280,7 @@ class Agent:
         self._progress(run.address, Working(step.call.tool, step.call.arguments))
         result = await self._call(run, step)
         self._probe("tool-finished")
+        log.info("tool ran", tool=step.call.tool, step=step.number)
         self._progress(run.address, Working(step.call.tool, step.call.arguments, ended=True))
         recorded = self._own(await self._store.finish_tool(lane, run_id, step.number, result))
         self._obey(run, recorded.stop)
@@ -310,7 +311,7 @@ class Agent:
             return f"{ERROR}{tool.spec.name} did not end within {limit.total_seconds():g} seconds and was stopped."
         except Exception as error:
             # A tool's bug must not end the run: the model and the log are told.
-            log.exception("tool broke", tool=tool.spec.name, run=context.run_id)
+            log.exception("tool broke", tool=tool.spec.name)
             return f"{ERROR}{tool.spec.name} failed unexpectedly ({type(error).__name__})."
 
     def _repeatable(self, step: ToolStep) -> bool:
@@ -326,6 +327,7 @@ class Agent:
         questions = [self._question(run, step) for step in asked]
         released = self._own(await self._store.park(run.claim.lane, run.claim.run_id, questions))
         self._probe("approval-stored")
+        log.info("run parked", approvals=[question.id for question in questions])
         self._nudge(run.address)
         return released
 
@@ -344,6 +346,7 @@ class Agent:
         finished = await self._store.finish(lane, run_id, run.next_step, reply, state, text, [final])
         released = self._own(finished)
         self._probe("delivery-stored")
+        log.info("run ended", state=state.value, delivery=final.id)
         self._nudge(run.address)
         return released
 

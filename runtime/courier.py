@@ -353,7 +353,7 @@ class Courier:
         delivery = open_.delivery.id
         part = Part(delivery, known.ordinal, open_.delivery.address, known.body, known.repeat_mark)
         marked = known.marked_at or self._now()
-        if Capability.SETTLE not in self.adapter.capabilities:
+        if Capability.SETTLE not in self.adapter.capabilities or self._is_edit(open_, known.ordinal):
             await self._cannot_tell(duty, open_, known)
             return
         try:

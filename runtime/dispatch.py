@@ -102,7 +102,8 @@ class Dispatch:
 
     async def _one(self, claim: Claim) -> None:
         try:
-            with structlog.contextvars.bound_contextvars(run=claim.run_id, session=claim.lane.session):
+            with structlog.contextvars.bound_contextvars(trace=claim.run_id):
+                log.info("run resumed" if claim.resumed else "run began", session=claim.lane.session)
                 await self._carried(claim)
         finally:
             self._free.release()

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import structlog
+
 from runtime.contract import Address, Bell, Clicked, Outcome, Probe, RunId, Signal, Verdict, no_probe, room_topic
 from runtime.store.protocol import Decided, Gate, Intake, Taken
+
+log = structlog.get_logger("intake")
 
 LANES = "lanes"
 """The Bell's topic for "a lane is ready"."""
@@ -37,8 +41,13 @@ class Reception:
         if isinstance(signal.body, Clicked) and taken.verdict.outcome is Outcome.DECIDED:
             self._probe("approval-decided")
         self._probe("accepted")
+        self._tell(signal, taken.verdict)
         self._wake(taken, signal.address)
         return taken.verdict
+
+    def _tell(self, signal: Signal, verdict: Verdict) -> None:
+        kind, outcome = type(signal.body).__name__.lower(), verdict.outcome.value
+        log.info("signal", trace=verdict.signal_id, kind=kind, outcome=outcome, address=str(signal.address))
 
     def decided(self, decided: Decided) -> None:
         """Wake whoever has work from a decision that no click made."""

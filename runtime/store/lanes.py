@@ -16,7 +16,6 @@ from runtime.contract import (
     Call,
     Effect,
     ModelReply,
-    NewId,
     Person,
     RunId,
     SessionKey,
@@ -139,7 +138,7 @@ LESS_WAITING = (
 ADD_RUN = add(runs)
 
 
-def claim(lease: Lease, busy: Busy, now: datetime, new_id: NewId) -> Op[Claim | None]:
+def claim(lease: Lease, busy: Busy, now: datetime) -> Op[Claim | None]:
     """A ready session: its live run after a kill, else a decided one, else a new one for what waits."""
     if not (yield LIVE_NODE, {"node": lease.node, "fence": lease.fence}):
         return None
@@ -147,20 +146,20 @@ def claim(lease: Lease, busy: Busy, now: datetime, new_id: NewId) -> Op[Claim | 
         key = SessionKey(ready[0][0])
         taken = yield TAKE_LANE, {"k": key, "node": lease.node}
         fence, address, next_turn, _ = taken[0]
-        claimed = yield from _run_of(Lane(key, lease.node, fence), address, next_turn, busy, now, new_id)
+        claimed = yield from _run_of(Lane(key, lease.node, fence), address, next_turn, busy, now)
         if claimed:
             return claimed
         yield IDLE_LANE, {"k": key}  # what it was ready for is gone: a parked run was stopped
     return None
 
 
-def _run_of(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime, new_id: NewId) -> Op[Claim | None]:
+def _run_of(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) -> Op[Claim | None]:
     if rows := (yield LIVE_RUN, {"s": lane.session}):
         return (yield from _resumed(lane, rows[0], overtaken=False))
     if rows := (yield READY_RUN, {"s": lane.session}):
         yield LESS_RESUMABLE, {"k": lane.session}
         return (yield from _resumed(lane, rows[0], overtaken=next_turn - 1 > rows[0][6]))
-    return (yield from _begin(lane, address, next_turn, busy, now, new_id))
+    return (yield from _begin(lane, address, next_turn, busy, now))
 
 
 def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
@@ -195,12 +194,12 @@ def _person(person_id: str | None) -> Op[Person | None]:
     return person(rows[0]) if rows else None
 
 
-def _begin(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime, new_id: NewId) -> Op[Claim | None]:
+def _begin(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) -> Op[Claim | None]:
     waiting = yield WAITING_SIGNALS, {"s": lane.session}
     if not waiting:
         return None
     share = waiting[:1] if busy is Busy.FOLLOWUP else waiting
-    run = RunId(new_id())
+    run = RunId(share[0][0])  # the first signal's id: one id follows a message from its arrival to its reply
     yield (
         ADD_RUN,
         {
@@ -594,7 +593,7 @@ class LaneStore(Base):
 
     async def claim(self, lease: Lease, busy: Busy) -> Claim | None:
         now = self.now()
-        return await self._driver.write(lambda: claim(lease, busy, now, self._new_id))
+        return await self._driver.write(lambda: claim(lease, busy, now))
 
     async def turns(self, session: SessionKey) -> list[Turn]:
         return await self._driver.read(lambda: transcript(session))

@@ -50,6 +50,7 @@ DELIVERY_COLUMNS = (
     deliveries.c.state,
     deliveries.c.rank,
     deliveries.c.not_before,
+    deliveries.c.run_id,
 )
 OPEN_AT = (
     select(*DELIVERY_COLUMNS)
@@ -163,7 +164,7 @@ def open_at(address: Address, limit: int) -> Op[list[OpenDelivery]]:
 
 
 def _open(row: tuple[Any, ...]) -> Op[OpenDelivery]:
-    number, delivery_id, origin, ordinal, kind, address, content, edits, state, rank, not_before = row
+    number, delivery_id, origin, ordinal, kind, address, content, edits, state, rank, not_before, run_id = row
     delivery = Delivery(
         DeliveryId(delivery_id),
         origin,
@@ -177,7 +178,7 @@ def _open(row: tuple[Any, ...]) -> Op[OpenDelivery]:
     shown = (yield RECEIPT_OF, {"d": edits}) if edits else []
     receipt = Receipt(shown[0][0]) if shown and shown[0][0] else None
     return OpenDelivery(
-        delivery, DeliveryState(state), rank, number, moment(not_before), tuple(map(part_of, own)), receipt
+        delivery, DeliveryState(state), rank, number, moment(not_before), tuple(map(part_of, own)), receipt, run_id
     )
 
 

@@ -278,6 +278,7 @@ class OpenDelivery:
     not_before: datetime
     parts: tuple[OpenPart, ...]
     edit_of: Receipt | None = None
+    run_id: RunId | None = None
 
 
 @dataclass(frozen=True, slots=True)
