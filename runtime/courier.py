@@ -35,7 +35,7 @@ from runtime.contract import (
     no_probe,
 )
 from runtime.deliveries import PartState
-from runtime.errors import Rejected, Retryable, StoreError, Uncertain
+from runtime.errors import ChannelError, Rejected, Retryable, StoreError, Uncertain
 from runtime.store.protocol import Duty, OpenDelivery, OpenPart, Outbox
 
 T = TypeVar("T")
@@ -228,6 +228,12 @@ class Courier:
         except StoreError as error:
             log.warning("cannot serve the room", address=str(address), reason=str(error))
             later = self._now() + PATIENCE
+        except DutyLost:
+            raise
+        except Exception:
+            # A bug of ours stops this room alone, and not for good.
+            log.exception("room not served", address=str(address))
+            later = self._now() + PATIENCE
         self._active.discard(address)
         if later is not None:
             self._later[address] = later
@@ -359,7 +365,10 @@ class Courier:
         try:
             async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
                 found = await self.adapter.settle(part, Attempt(known.attempts, marked))
-        except (Retryable, Uncertain, TimeoutError) as error:
+        except Exception as error:
+            # Away, too slow, or a bug in an adapter: in each case nothing is known yet.
+            if not isinstance(error, (ChannelError, TimeoutError)):
+                log.exception("adapter cannot look", delivery=delivery)
             wait = getattr(error, "retry_after", None) or self._pace.backoff(known.attempts, self._chance())
             at = self._now() + wait
             self._held(await self._outbox.look_again(duty, delivery, known.ordinal, at, counted=False))
