@@ -28,21 +28,24 @@ class Rooms:
         """The conversations of `visitor`, newest first."""
         return await self._ledger.rooms(self._channel, self._account, visitor.identity)
 
-    async def open(self, request: web.Request, room: str | None = None) -> tuple[Visitor, Address]:
-        """Who asks and the room of the request (or `room`). Errors: Refusal 404 for a stranger's room."""
-        visitor = await self._door.visitor(request)
-        room = request.match_info["room"] if room is None else room
+    def address(self, room: str) -> Address:
+        """Errors: Refusal 404 for what is no room's name."""
         if not ROOM.fullmatch(room):
             raise Refusal(404, NO_ROOM)
-        address = Address(self._channel, self._account, room)
+        return Address(self._channel, self._account, room)
+
+    async def open(self, request: web.Request) -> tuple[Visitor, Address]:
+        """Who asks and the room of the request. Errors: Refusal 404 for a stranger's room."""
+        visitor = await self._door.visitor(request)
+        address = self.address(request.match_info["room"])
         if visitor.person.role < Role.OPERATOR:
             owner = await self._ledger.room_owner(address)
             if owner not in (None, visitor.identity):
                 raise Refusal(404, NO_ROOM)
         return visitor, address
 
-    async def open_to_write(self, request: web.Request, room: str | None = None) -> tuple[Visitor, Address]:
+    async def open_to_write(self, request: web.Request) -> tuple[Visitor, Address]:
         """The same for a request that says or changes something. Errors: Refusal 403 for a viewer."""
-        visitor, address = await self.open(request, room)
+        visitor, address = await self.open(request)
         visitor.must_be_able_to_write()
         return visitor, address

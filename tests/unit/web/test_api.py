@@ -245,8 +245,10 @@ async def test_a_room_is_its_first_speakers_and_operators_may_look(tmp_path: Pat
             for path in paths:
                 async with otto.get(f"/api/rooms/{ROOM}/{path}") as answer:
                     assert answer.status == 404
-            for path, body in [(MESSAGES, {"id": "otto-otto", "text": "hi"}), (f"/api/rooms/{ROOM}/stop", {"id": "otto-otto"}),
-                               ("/api/approvals/ap1", {"id": "otto-otto", "room": ROOM, "choice": "approve"})]:  # fmt: skip
+            for path, body in [
+                (MESSAGES, {"id": "otto-otto", "text": "hi"}),
+                (f"/api/rooms/{ROOM}/stop", {"id": "otto-otto"}),
+            ]:
                 async with otto.post(path, json=body) as answer:
                     assert answer.status == 404
         async with stage.client(stage.links.add("Olga", Role.OPERATOR)) as olga, olga.get(TIMELINE) as answer:
@@ -259,11 +261,23 @@ async def test_a_viewer_reads_but_never_writes(tmp_path: Path) -> None:
         async with client.get(TIMELINE) as answer:
             assert answer.status == 200
         for path, body in [(MESSAGES, {"id": ID, "text": "hi"}), (f"/api/rooms/{ROOM}/stop", {"id": ID}),
-                           (f"/api/rooms/{ROOM}/files", {}), ("/api/approvals/a", {"id": ID, "room": ROOM, "choice": "approve"})]:  # fmt: skip
+                           (f"/api/rooms/{ROOM}/files", {})]:  # fmt: skip
             async with client.post(path, json=body) as answer:
                 assert answer.status == 403
                 assert "viewer" in (await answer.json())["error"]
         assert stage.sink.taken == {}
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.USER])
+async def test_a_strangers_click_is_judged_and_audited_where_every_click_is(tmp_path: Path, role: Role) -> None:
+    async with served(tmp_path) as stage:
+        async with stage.client(stage.links.add("Ada", Role.OWNER)) as ada:
+            await ada.post(MESSAGES, json={"id": ID, "text": "mine"})
+        async with stage.client(stage.links.add("Otto", role)) as otto:
+            click = {"id": "otto-otto", "room": ROOM, "choice": "approve"}
+            async with otto.post("/api/approvals/ap1", json=click) as answer:
+                assert answer.status == 200
+        assert list(stage.sink.taken.values())[-1].actor_name == "Otto"
 
 
 @pytest.mark.parametrize("room", ["short", "UPPER1", "room-01", "a" * 33, "%2e%2e%2fxx"])
