@@ -1,0 +1,1 @@
+"""The real program, seen as its people and its operator see it."""

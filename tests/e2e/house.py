@@ -1,0 +1,123 @@
+"""The real program in a folder of its own: started, killed and asked as an operator does it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Self
+
+from yarl import URL
+
+ROOT: Final = Path(__file__).parents[2]
+PATIENCE: Final = 45.0  # seconds for anything the program has to do: the machine may be busy with other tests
+RUN: Final = (sys.executable, "-m", "bot")
+
+
+class House:
+    """One data folder with the settings for it, and in it one life of `signalbox run` after another.
+
+    `url` and `link` are set by the first start; later ones listen on the same port. `wrapper` stands before the
+    command, to start it in some other way than plainly.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: str = "",
+        *,
+        variables: Mapping[str, str] | None = None,
+        command: Sequence[str] = RUN,
+    ) -> None:
+        self.folder = folder
+        self.data = folder / "var"
+        self.url = ""
+        self.link = ""
+        self._command = command
+        self._environment = environment(folder, **(variables or {}))
+        self._process: subprocess.Popen[str] | None = None
+        (folder / "signalbox.toml").write_text(settings)
+
+    @property
+    def process(self) -> subprocess.Popen[str]:
+        assert self._process is not None
+        return self._process
+
+    def start(self) -> Self:
+        """Start it, and return once it takes messages. Errors: RuntimeError with what it said when it does not."""
+        port = str(URL(self.url).port) if self.url else "0"
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [*self._command, "run", "--port", port],
+                cwd=self.folder,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        assert self._process.stdout is not None
+        told = [self._process.stdout.readline() for _ in range(2)]
+        found = re.search(r"ready at (\S+)", told[0])
+        if found is None:
+            raise RuntimeError(f"signalbox ended with {self._process.wait(PATIENCE)}:\n{self.log()}")
+        self.url = found[1]
+        if link := re.search(r"http\S+/link/\S+", told[1]):
+            self.link = link[0]
+        return self
+
+    def kill(self) -> None:
+        """End it this moment (SIGKILL)."""
+        self.process.kill()
+        self.process.communicate()
+
+    def leave(self) -> int:
+        """Ask it to go (SIGTERM); its exit code. Errors: TimeoutExpired after the ten seconds that it has."""
+        self.process.terminate()
+        self.process.communicate(timeout=10)
+        return self.process.returncode
+
+    def log(self) -> str:
+        """What it told its operator so far, over all lives."""
+        return self._log.read_text(errors="replace") if self._log.exists() else ""
+
+    def command(self, *arguments: str, said: str | bytes = "") -> subprocess.CompletedProcess[str]:
+        """Another command of `signalbox` in the same folder, to its end. It never shows a traceback."""
+        given = said.encode() if isinstance(said, str) else said
+        ended = subprocess.run(
+            [*self._command, *arguments],
+            cwd=self.folder,
+            env=self._environment,
+            input=given,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        out, err = ended.stdout.decode(), ended.stderr.decode()
+        assert "Traceback" not in err, err
+        return subprocess.CompletedProcess(arguments, ended.returncode, out, err)
+
+    @property
+    def _log(self) -> Path:
+        return self.folder / "log"
+
+
+@contextmanager
+def open_house(folder: Path, settings: str = "", *, variables: Mapping[str, str] | None = None) -> Iterator[House]:
+    """A house whose program runs; whatever runs in it at the end of the block is killed."""
+    house = House(folder, settings, variables=variables).start()
+    try:
+        yield house
+    finally:
+        house.kill()
+
+
+def environment(folder: Path, **variables: str) -> dict[str, str]:
+    """Nothing of whoever runs the tests: no settings, no keys, no proxy."""
+    foreign = re.compile(r"^SIGNALBOX_|_proxy$|_API_KEY$|^PYTHON", re.IGNORECASE)
+    kept = {name: value for name, value in os.environ.items() if not foreign.search(name)}
+    return {**kept, "PYTHONPATH": str(ROOT), "HOME": str(folder), "COLUMNS": "200", **variables}
