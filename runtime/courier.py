@@ -244,10 +244,18 @@ class Courier:
         while self._lease_is_fresh():
             match choose(await self._outbox.open_deliveries(address), self._now()):
                 case OpenDelivery() as delivery:
-                    await self._advance(duty, delivery)
+                    await self._advance_if_ours(duty, delivery)
                 case later:
                     return later
         return self._now() + PATIENCE
+
+    async def _advance_if_ours(self, duty: Duty, open_: OpenDelivery) -> None:
+        try:
+            await self._advance(duty, open_)
+        except DutyLost:
+            if await self._take(self.role) != duty:
+                raise
+            # Still ours: a person discarded this delivery meanwhile.
 
     # --------------------------------------------------------------------------------------------------- a part
 
