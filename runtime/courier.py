@@ -69,7 +69,14 @@ class Pace:
     def backoff(self, attempts: int, chance: float) -> timedelta:
         """The wait after the `attempts`-th failure: it doubles, and `chance` in [0, 1) spreads it by a quarter."""
         grown = self.backoff_first * 2 ** min(max(attempts - 1, 0), 20)
-        spread: timedelta = min(grown, self.backoff_most) * (0.875 + chance / 4)
+        return self._spread(grown, chance)
+
+    def next_look(self, since: timedelta, chance: float) -> timedelta:
+        """The wait after a look that told nothing, `since` the marker: it grows with that, spread likewise."""
+        return self._spread(max(since / 2, self.backoff_first), chance)
+
+    def _spread(self, wait: timedelta, chance: float) -> timedelta:
+        spread: timedelta = min(wait, self.backoff_most) * (0.875 + chance / 4)
         return spread
 
 
@@ -377,8 +384,8 @@ class Courier:
             # Away, too slow, or a bug in an adapter: in each case nothing is known yet.
             if not isinstance(error, (ChannelError, TimeoutError)):
                 log.exception("adapter cannot look", delivery=delivery)
-            wait = getattr(error, "retry_after", None) or self._pace.backoff(known.attempts, self._chance())
-            at = self._now() + wait
+            named = getattr(error, "retry_after", None)
+            at = self._now() + (named or self._pace.next_look(self._now() - marked, self._chance()))
             self._held(await self._outbox.look_again(duty, delivery, known.ordinal, at, counted=False))
             return
         match found:
