@@ -16,6 +16,7 @@ from runtime.policy import Rule, Ruling
 from runtime.runs import RunState
 from tests.contract.runtime.stage import (
     ADA,
+    ANYONE,
     OTTO,
     READ,
     SHELL,
@@ -184,7 +185,7 @@ class Vain:
     room: str = "r1"
     choice: Choice = Choice.APPROVE
     asker: Identity = ADA
-    rights: Rights = Rights()
+    rights: Rights = ANYONE
     forged: bool = False
 
 

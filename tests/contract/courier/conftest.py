@@ -1,0 +1,39 @@
+"""Stages for tests of the courier: `stage` in memory, `any_stage` over each store; `kind` is how the platform settles."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from runtime.store.store import open_store
+from tests.contract.courier.stage import Stage
+from tests.contract.runtime.conftest import clock, migrated, url
+from tests.contract.runtime.stage import HandClock
+from tests.contract.runtime.stores import memory_store
+from tests.fakes.channel import Channel, ChannelKind
+from tests.fakes.serve import serving
+
+__all__ = ["clock", "migrated", "url"]
+
+
+@pytest.fixture
+def kind() -> ChannelKind:
+    """Look-up, unless a test names others."""
+    return ChannelKind.LOOKUP
+
+
+@pytest.fixture
+async def stage(clock: HandClock, kind: ChannelKind) -> AsyncIterator[Stage]:
+    store, channel = memory_store(clock), Channel(kind=kind)
+    async with serving(channel.app()) as at:
+        yield Stage(store, clock, channel, at)
+    await store.close()
+
+
+@pytest.fixture
+async def any_stage(url: str, clock: HandClock, kind: ChannelKind) -> AsyncIterator[Stage]:
+    store, channel = await open_store(url, now=clock), Channel(kind=kind)
+    async with serving(channel.app()) as at:
+        yield Stage(store, clock, channel, at)
+    await store.close()
