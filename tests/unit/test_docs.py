@@ -1,0 +1,263 @@
+"""The documents say what is so: their links lead somewhere, their examples run, their tests exist."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from bot import commands_doc, settings_doc
+from bot.lock import control_of
+from bot.settings import Settings, load
+from runtime import states
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")])
+PROMISES = (DOCS / "promises.md").read_text(encoding="utf-8")
+SCENARIOS = range(1, 44)
+MADE_BY_A_SCRIPT = DOCS / "pictures"
+
+page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its first word is the language, the rest of that line are marks."""
+
+    language: str
+    marks: Sequence[str]
+    text: str
+
+
+def blocks(path: Path) -> list[Block]:
+    found = re.findall(r"^(`{3,})([^\n`]*)\n(.*?)^\1$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [Block(*_words(words), text) for _, words, text in found]
+
+
+def prose(path: Path) -> str:
+    """The page without its blocks and code."""
+    text = re.sub(r"^(`{3,}).*?^\1$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]+`", "", text)
+
+
+def _words(line: str) -> tuple[str, Sequence[str]]:
+    language, *marks = line.split() or [""]
+    return language, marks
+
+
+# ----------------------------------------------------------------------------------------------------- made by a script
+
+
+def test_the_commands_page_is_fresh() -> None:
+    assert commands_doc.FILE.read_text(encoding="utf-8") == commands_doc.document(), "run python -m bot.commands_doc"
+
+
+def test_the_states_page_is_fresh() -> None:
+    told = (DOCS / "states.md").read_text(encoding="utf-8")
+    assert told == states.document(), "run python -m runtime.states >docs/states.md"
+
+
+def test_the_states_page_is_what_the_script_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    sys.modules.pop("runtime.states")
+    runpy.run_module("runtime.states", run_name="__main__")
+    assert capsys.readouterr().out == states.document()
+
+
+def test_every_setting_is_documented() -> None:
+    told = settings_doc.FILE.read_text(encoding="utf-8")
+    missing = [name for name, description in _settings(Settings) if f"| `{name}` |" not in told or not description]
+    assert missing == []
+
+
+def _settings(model: type[BaseModel]) -> Iterator[tuple[str, str | None]]:
+    for name, info in model.model_fields.items():
+        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+            yield from _settings(info.annotation)
+        else:
+            yield name, info.description
+
+
+def test_every_command_is_documented_with_what_it_does() -> None:
+    told = commands_doc.FILE.read_text(encoding="utf-8")
+    commands = list(commands_doc.commands())
+    assert len(commands) > 15
+    assert [path for path, command in commands if f"## `{path}" not in told or not command.help] == []
+
+
+# ----------------------------------------------------------------------------------------------------------- the pages
+
+
+@page
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)\s]+)\)", prose(page))
+    assert [target for target in targets if not _leads_somewhere(page, target)] == []
+
+
+def _leads_somewhere(page: Path, target: str) -> bool:
+    if re.match(r"[a-z]+:", target):
+        return False  # the documents stand for themselves: no address elsewhere may go stale in them
+    path, _, anchor = target.partition("#")
+    found = (page.parent / path).resolve() if path else page
+    if found.parent == MADE_BY_A_SCRIPT and (ROOT / "tests" / "e2e" / "picture.py").exists():
+        return True
+    return found.exists() and (not anchor or anchor in _anchors(found))
+
+
+def _anchors(path: Path) -> set[str]:
+    heads = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    reached: set[Path] = set()
+    waiting = [ROOT / "README.md"]
+    while waiting:
+        path = waiting.pop()
+        reached.add(path)
+        targets = re.findall(r"\]\(([^)\s#]+\.md)", prose(path))
+        waiting += [found for t in targets if (found := (path.parent / t).resolve()) not in reached]
+    assert [path for path in PAGES if path not in reached and path.parent.name != "changes"] == []
+
+
+@page
+def test_settings_in_examples_are_settings(page: Path, tmp_path: Path) -> None:
+    for block in blocks(page):
+        if block.language == "toml":
+            (tmp_path / "signalbox.toml").write_text(block.text, encoding="utf-8")
+            load(folder=tmp_path, environ={"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "x"})
+
+
+def test_the_example_of_the_settings_is_one(tmp_path: Path) -> None:
+    load(ROOT / "config" / "example.toml", environ={})
+
+
+@page
+def test_named_files_exist(page: Path) -> None:
+    names = re.findall(
+        r"`((?:bot|adapters|runtime|tools|tests|config|docs)/[\w./-]+)`", page.read_text(encoding="utf-8")
+    )
+    assert [name for name in names if not (ROOT / name.partition("::")[0]).exists()] == []
+
+
+# --------------------------------------------------------------------------------------------------------- the promises
+
+
+def test_every_scenario_stands_once() -> None:
+    numbers = [int(number) for number in re.findall(r"^\| (\d+) \|", PROMISES, re.MULTILINE)]
+    assert numbers == list(SCENARIOS)
+
+
+def test_every_scenario_has_a_test_or_says_that_it_is_later() -> None:
+    rows = re.findall(r"^\| (\d+) \|.*\| ([^|]*) \|$", PROMISES, re.MULTILINE)
+    assert [number for number, tests in rows if "::" not in tests and not tests.startswith("later")] == []
+
+
+def test_promised_tests_exist() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PROMISES)
+    assert len(named) > 30
+    assert [f"{file}::{name}" for file, name in named if name not in _tests_in(ROOT / file)] == []
+
+
+@cache
+def _tests_in(file: Path) -> set[str]:
+    if not file.exists():
+        return set()
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+
+
+# --------------------------------------------------------------------------------------------------------- the examples
+
+
+@pytest.mark.timeout(180)  # seconds; about three where nothing else runs
+def test_python_examples_run(tmp_path: Path) -> None:
+    """In a process of their own, since they start the program."""
+    for path in PAGES:
+        code = "\n".join(
+            block.text for block in blocks(path) if block.language == "python" and "runnable" in block.marks
+        )
+        if code:
+            _run([sys.executable, "-c", code], tmp_path)
+
+
+@pytest.mark.timeout(180)  # seconds; about ten where nothing else runs
+def test_the_first_steps_work_as_told(tmp_path: Path) -> None:
+    """The console blocks of start.md, against the real program: what it prints is what the page shows."""
+    newest = ""
+    with _signalbox(tmp_path):
+        for command, typed, shown in _console(DOCS / "start.md"):
+            told = _run(["sh", "-c", command.replace("ID", newest)], tmp_path, typed, check=False)
+            newest = next(iter(re.findall(r"approvals approve (\w{22})", told)), newest)
+            assert _pattern(shown, newest).fullmatch(_squeezed(told)), f"$ {command}\n{told}"
+
+
+def _console(path: Path) -> Iterator[tuple[str, str, str]]:
+    """(command, what is typed at its prompts, what it prints) of each runnable console block."""
+    for block in blocks(path):
+        if block.language == "console" and "runnable" in block.marks:
+            for piece in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+                command, _, shown = piece.partition("\n")
+                prompts = re.compile(r"^(you>|.*Enter is later>) (.+)\n", re.MULTILINE)
+                typed = "".join(f"{line}\n" for _, line in prompts.findall(shown))
+                yield command, typed, prompts.sub(r"\1 ", shown) + ("you> " if typed else "")
+
+
+def _pattern(shown: str, newest: str) -> re.Pattern[str]:
+    pieces = [re.escape(piece) for piece in _squeezed(shown.replace("ID", newest)).split("…")]
+    return re.compile("(?s:.*)".join(pieces))
+
+
+def _squeezed(text: str) -> str:
+    """Widths of columns and blank ends are not what a page promises."""
+    return "\n".join(" ".join(line.split()) for line in text.strip().splitlines())
+
+
+@contextmanager
+def _signalbox(folder: Path) -> Iterator[None]:
+    process = subprocess.Popen(["signalbox", "run"], cwd=folder, env=_environment(folder), stdout=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 30
+        while control_of(folder / "var") is None:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _run(command: Sequence[str], folder: Path, typed: str = "", *, check: bool = True) -> str:
+    ended = subprocess.run(
+        command,
+        cwd=folder,
+        env=_environment(folder),
+        input=typed,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert not check or ended.returncode == 0, f"{shlex.join(command)}\n{ended.stdout}"
+    return ended.stdout
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SIGNALBOX_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    return {**kept, "PATH": path, "HOME": str(folder), "PYTHONPATH": str(ROOT), "SIGNALBOX_WEB__PORT": "0"}
