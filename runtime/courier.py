@@ -250,8 +250,10 @@ class Courier:
         """Show what this room may be shown; when to come back, None when nothing is left."""
         while self._lease_is_fresh():
             match choose(await self._outbox.open_deliveries(address), self._now()):
-                case OpenDelivery() as delivery:
-                    await self._advance_if_ours(duty, delivery)
+                case OpenDelivery() as open_:
+                    trace = open_.run_id or open_.delivery.id
+                    with structlog.contextvars.bound_contextvars(trace=trace, delivery=open_.delivery.id):
+                        await self._advance_if_ours(duty, open_)
                 case later:
                     return later
         return self._now() + PATIENCE
@@ -284,7 +286,7 @@ class Courier:
             first = wires[0]
         except Exception as error:
             # A bug of ours or a file that is gone: the payload is kept, and the operator sees it.
-            log.exception("cannot render", delivery=open_.delivery.id)
+            log.exception("cannot render")
             reason = f"cannot be rendered: {type(error).__name__}: {error}"
             self._held(await self._outbox.give_up(duty, open_.delivery.id, None, reason))
             return
@@ -299,7 +301,7 @@ class Courier:
         parts = [Part(open_.delivery.id, n, open_.delivery.address, wire.body) for n, wire in enumerate(wires, 1)]
         receipts = [await self.adapter.show(part) for part in parts]
         self._held(await self._outbox.render_shown(duty, open_.delivery.id, wires, receipts))
-        self._on_shown(open_.delivery.address)
+        self._tell(open_, len(wires))
 
     async def _send(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:
         """One attempt; its marker is committed."""
@@ -316,7 +318,7 @@ class Courier:
         except Exception as error:
             # Uncertain, a time-out, or a bug in an adapter: in each case it may be on screen.
             if not isinstance(error, (Uncertain, TimeoutError)):
-                log.exception("adapter broke", delivery=delivery.id)
+                log.exception("adapter broke")
             await self._unclear(duty, open_, known, str(error) or type(error).__name__)
         else:
             self._probe("part-shown")
@@ -325,6 +327,10 @@ class Courier:
     async def _checkpoint(self, duty: Duty, open_: OpenDelivery, known: OpenPart, receipt: Receipt) -> None:
         await self._surely(lambda: self._outbox.checkpoint(duty, open_.delivery.id, known.ordinal, receipt))
         self._probe("part-checkpointed")
+        self._tell(open_, known.ordinal)
+
+    def _tell(self, open_: OpenDelivery, part: int) -> None:
+        log.info("shown", kind=open_.delivery.kind, address=str(open_.delivery.address), part=part)
         self._on_shown(open_.delivery.address)
 
     async def _again(
@@ -333,7 +339,7 @@ class Courier:
         """Certainly not shown, or repeatable: later, and not before the platform's own wait is over."""
         backoff = self._pace.backoff(known.attempts + 1, self._chance())
         at = self._now() + max(backoff, wait or timedelta())
-        log.info("not shown yet", delivery=open_.delivery.id, part=known.ordinal, again_at=str(at), reason=reason)
+        log.info("not shown yet", part=known.ordinal, again_at=str(at), reason=reason)
         await self._surely(lambda: self._outbox.retry(duty, open_.delivery.id, known.ordinal, at, reason))
 
     async def _put(self, open_: OpenDelivery, part: Part) -> Receipt:
@@ -347,7 +353,7 @@ class Courier:
 
     async def _refused(self, duty: Duty, open_: OpenDelivery, known: OpenPart, error: Rejected) -> None:
         delivery, ordinal, reason = open_.delivery.id, known.ordinal, str(error)
-        log.warning("refused by the platform", delivery=delivery, part=ordinal, reason=reason)
+        log.warning("refused by the platform", part=ordinal, reason=reason)
         if error.form and known.fallback is not None:
             await self._surely(lambda: self._outbox.plain(duty, delivery, ordinal))
         else:
@@ -359,7 +365,7 @@ class Courier:
             await self._again(duty, open_, known, reason)
             return
         delivery, ordinal = open_.delivery.id, known.ordinal
-        log.warning("perhaps shown", delivery=delivery, part=ordinal, reason=reason)
+        log.warning("perhaps shown", part=ordinal, reason=reason)
         at = self._now() + self._pace.settle_first
         await self._surely(lambda: self._outbox.doubt(duty, delivery, ordinal, at, reason))
 
@@ -409,7 +415,7 @@ class Courier:
         if self._is_edit(open_, ordinal):
             self._held(await self._outbox.absent(duty, delivery, ordinal))  # an edit may be made twice
             return
-        log.warning("nobody can tell whether it was shown", delivery=delivery, part=ordinal, policy=self._pace.unknown)
+        log.warning("nobody can tell whether it was shown", part=ordinal, policy=self._pace.unknown)
         match self._pace.unknown:
             case Unknown.REPEAT:
                 self._held(await self._outbox.repeat(duty, delivery, ordinal))
