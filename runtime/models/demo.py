@@ -25,7 +25,7 @@ from runtime.contract import (
     Usage,
     UserTurn,
 )
-from runtime.models.demo_phrases import WHAT_I_KNOW, Wish, asks_for_help, asks_what_waits, lines, wish
+from runtime.models.demo_phrases import WHAT_I_KNOW, Wish, asks_for_help, asks_what_waits, attached, lines, wish
 from runtime.models.demo_telling import inline, is_waiting, outcome
 from runtime.output import bound
 
@@ -92,8 +92,10 @@ def answer(turns: Sequence[Turn]) -> str:
     parked = [b for b in all_batches if b.waits and b.interrupted]
     start = max([last_answer(turns) + 1, *(b.end for b in parked)])
     untold = [b for b in all_batches if b not in parked and (b.begin >= start or is_untold(turns, b))]
-    said = [line for line in lines(turns[start:]) if not wish(line)]
-    paragraphs = [*(b.answer() for b in untold), *small_talk(said), *reminders(said, parked)]
+    heard = list(lines(turns[start:]))
+    said = [line for line in heard if not (wish(line) or attached(line))]
+    files = [] if any(map(wish, heard)) else list(filter(None, map(attached, heard)))
+    paragraphs = [*(b.answer() for b in untold), *small_talk(said), *received(files), *reminders(said, parked)]
     return "\n\n".join(paragraphs) or "There is nothing left to answer."
 
 
@@ -117,6 +119,12 @@ def small_talk(said: Sequence[str]) -> Iterator[str]:
 
 def quote(said: Iterable[str]) -> str:
     return "\n".join(f"> {line}  " for line in said).rstrip()
+
+
+def received(files: Sequence[str]) -> Iterator[str]:
+    """For files that came without a wish."""
+    if files:
+        yield f"I have {' and '.join(map(inline, files))} now. Say {inline(f'read {files[0]}')} to see what is in it."
 
 
 def reminders(said: Sequence[str], parked: Iterable[Batch]) -> Iterator[str]:

@@ -36,6 +36,8 @@ ASKS_WHAT_WAITS: Final = re.compile(r"approv|wait|pending|status|still", re.IGNO
 QUOTED: Final = re.compile(r"^([\"'`])((?:(?!\1).)+)\1$", re.DOTALL)
 AUTHOR: Final = re.compile(r"\[[^\]\n]{1,80}\] ")
 """How a line begins that names who wrote it."""
+ATTACHED: Final = re.compile(r"\[attached file: (?P<path>.+) \([\d,]+ bytes\)\]")
+"""The line that stands in a message for each file that came with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,12 @@ def wish(line: str) -> Wish | None:
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}
             return Wish(tool, {**defaults, **(groups if tool == "shell" else unquoted(groups))})
     return None
+
+
+def attached(line: str) -> str | None:
+    """The file that came with the message, if this line tells of one."""
+    found = ATTACHED.fullmatch(line)
+    return found["path"] if found else None
 
 
 def asks_for_help(line: str) -> bool:
@@ -84,5 +92,6 @@ def lines(turns: Iterable[Turn]) -> Iterator[str]:
             for line in turn.text.splitlines():
                 if line.startswith(OURS):
                     continue
-                if words := AUTHOR.sub("", line.strip(), count=1).strip():
+                words = line.strip()
+                if words := words if attached(words) else AUTHOR.sub("", words, count=1).strip():
                     yield words

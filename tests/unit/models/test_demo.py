@@ -138,6 +138,16 @@ async def test_malformed_arguments_do_not_stop_the_answer() -> None:
     assert "I could not run `shell`: malformed arguments" in reply.text
 
 
+async def test_an_attached_file_is_told_of_only_where_nothing_is_asked_for() -> None:
+    line = "[attached file: uploads/a] b.txt (1,234 bytes)]"
+    assert (await ask(UserTurn(line, "Ada"))).text.endswith("Say `read uploads/a] b.txt` to see what is in it.")
+    asking = UserTurn(f"read it.txt\n{line}", "Ada")
+    call = AssistantTurn("", (Call("demo-1", "read_file", '{"path": "it.txt"}'),))
+    assert (
+        await ask(asking, call, ToolTurn("demo-1", "read_file", "x"))
+    ).text == "Contents of `it.txt`:\n\n```\nx\n```"
+
+
 async def test_twelve_messages_at_once_are_all_answered() -> None:
     reply = await ask(*(UserTurn(f"message {number:02}") for number in range(12)))
     assert all(f"message {number:02}" in reply.text for number in range(12))
