@@ -52,7 +52,7 @@ class Page {
     this.#introduce();
     this.#listenToPerson();
     await this.rooms.load(null);
-    this.open(roomInAddress() ?? this.rooms.newest ?? newRoom(), { focus: wide.matches });
+    this.open(roomInAddress() ?? this.outbox.room ?? this.rooms.newest ?? newRoom(), { focus: wide.matches });
     this.outbox.run();
     setInterval(() => document.hidden || this.#loadRooms(), ROOMS_EVERY);
   }

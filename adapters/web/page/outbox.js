@@ -32,6 +32,11 @@ export class Outbox {
     return this.#items.filter((item) => item.room === room);
   }
 
+  /** The room of the last message that is not acknowledged yet. */
+  get room() {
+    return this.#items.at(-1)?.room ?? null;
+  }
+
   get waiting() {
     return this.#items.some((item) => item.state !== "failed");
   }
