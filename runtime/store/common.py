@@ -11,7 +11,7 @@ from sqlalchemy import Insert, Table, bindparam, case, insert, select, update
 from runtime.contract import Address, NewId, Person, PersonId, Role
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.protocol import Duty, Lane, NewDelivery
-from runtime.store.schema import audit, deliveries, identities, people, roles, sessions, turns
+from runtime.store.schema import audit, deliveries, identities, people, roles, sessions
 
 
 def add(table: Table, *, without: tuple[str, ...] = ()) -> Insert:
@@ -92,16 +92,6 @@ RESUMABLE = (
     )
     .returning(sessions.c.state)
 )
-
-# ------------------------------------------------------------------------------------------------------------ turns
-
-ADD_TURN = add(turns)
-SET_TURN = (
-    update(turns)
-    .where(turns.c.session == bindparam("s"), turns.c.number == bindparam("n"))
-    .values(text=bindparam("new_text"))
-)
-BLANK_TURN: Mapping[str, object] = {"author": "", "calls": "[]", "call_id": "", "tool": "", "run_id": ""}
 
 # ------------------------------------------------------------------------------------------------------- deliveries
 

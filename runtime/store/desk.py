@@ -38,7 +38,6 @@ from runtime.store.common import (
     ADD_DELIVERY,
     LOCK_LANE,
     RESUMABLE,
-    SET_TURN,
     add,
     delivery_row,
     digest,
@@ -47,6 +46,7 @@ from runtime.store.common import (
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.protocol import Decided, NewDelivery
 from runtime.store.schema import approvals, deliveries, runs, steps, votes
+from runtime.store.turns import SET_TURN
 
 NOBODY = "It does not exist (any more)."
 

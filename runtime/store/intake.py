@@ -34,7 +34,6 @@ from runtime.store.common import (
     ADD_DELIVERY,
     ADD_IDENTITY,
     LOCK_LANE,
-    SET_TURN,
     delivery_row,
     digest,
     fact,
@@ -47,6 +46,7 @@ from runtime.store.driver import Op, is_word, micros
 from runtime.store.people import web_identity
 from runtime.store.protocol import Gate, NewDelivery, Taken
 from runtime.store.schema import runs, sessions, signals, steps
+from runtime.store.turns import SET_TURN
 
 STRANGER = "I do not know you. Ask the owner to add you (signalbox people add)."
 READER = "You may read here, but not ask. An owner can change that (signalbox people role)."

@@ -1,0 +1,182 @@
+"""Claiming a ready lane, and turning what waits there into turns of its run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, case, or_, select, update
+
+from runtime.contract import Address, Busy, Person, RunId, SessionKey
+from runtime.store.common import PERSON, add, owned, person
+from runtime.store.driver import Op, is_word, micros
+from runtime.store.protocol import Claim, Lane, Lease, Recorded
+from runtime.store.schema import nodes, runs, sessions, signals
+from runtime.store.steps import LAST_TURN, open_steps
+from runtime.store.turns import add_turn
+
+LIVE_NODE = (
+    select(nodes.c.id)
+    .where(nodes.c.id == bindparam("node"), nodes.c.fence == bindparam("fence"), is_word(nodes.c.state, "live"))
+    .with_for_update(read=True, key_share=True)
+)
+READY_LANE = (
+    select(sessions.c.key)
+    .where(is_word(sessions.c.state, "ready"), sessions.c.ready_at <= bindparam("now"))
+    .order_by(sessions.c.ready_at)
+    .limit(1)
+    .with_for_update(skip_locked=True)
+)
+TAKE_LANE = (
+    update(sessions)
+    .where(sessions.c.key == bindparam("k"))
+    .values(state="running", owner=bindparam("node"), fence=sessions.c.fence + 1)
+    .returning(sessions.c.fence, sessions.c.address, sessions.c.next_turn, sessions.c.waiting)
+)
+IDLE_LANE = (
+    update(sessions).where(sessions.c.key == bindparam("k")).values(state="idle", owner=None, waiting=0, resumable=0)
+)
+RUN_COLUMNS = (
+    runs.c.id,
+    runs.c.requester,
+    runs.c.claims,
+    runs.c.iterations,
+    runs.c.next_step,
+    runs.c.stop,
+    runs.c.last_turn,
+    runs.c.address,
+)
+LIVE_RUN = select(*RUN_COLUMNS).where(runs.c.session == bindparam("s"), is_word(runs.c.state, "running"))
+READY_RUN = (
+    select(*RUN_COLUMNS)
+    .where(runs.c.session == bindparam("s"), is_word(runs.c.state, "ready"))
+    .order_by(runs.c.ready_at)
+    .limit(1)
+)
+TAKE_RUN = update(runs).where(runs.c.id == bindparam("run")).values(state="running", claims=runs.c.claims + 1)
+LESS_RESUMABLE = update(sessions).where(sessions.c.key == bindparam("k")).values(resumable=sessions.c.resumable - 1)
+
+WAITING_SIGNALS = (
+    select(signals.c.id, signals.c.text, signals.c.files, signals.c.actor_name, signals.c.person_id)
+    .where(signals.c.session == bindparam("s"), is_word(signals.c.state, "waiting"))
+    .order_by(signals.c.seq)
+    .limit(1000)
+)
+CONSUME = (
+    update(signals)
+    .where(or_(signals.c.id == bindparam("one"), signals.c.merged_into == bindparam("one")))
+    .values(run_id=bindparam("run"), state=case((signals.c.state == "waiting", "consumed"), else_=signals.c.state))
+)
+LESS_WAITING = (
+    update(sessions)
+    .where(sessions.c.key == bindparam("k"))
+    .values(waiting=sessions.c.waiting - bindparam("less"), next_turn=bindparam("next"))
+    .returning(sessions.c.waiting)
+)
+ADD_RUN = add(runs)
+
+
+def claim(lease: Lease, busy: Busy, now: datetime) -> Op[Claim | None]:
+    """A ready session: its live run after a kill, else a decided one, else a new one for what waits."""
+    if not (yield LIVE_NODE, {"node": lease.node, "fence": lease.fence}):
+        return None
+    while ready := (yield READY_LANE, {"now": micros(now)}):
+        key = SessionKey(ready[0][0])
+        taken = yield TAKE_LANE, {"k": key, "node": lease.node}
+        fence, address, next_turn, _ = taken[0]
+        claimed = yield from _run_of(Lane(key, lease.node, fence), address, next_turn, busy, now)
+        if claimed:
+            return claimed
+        yield IDLE_LANE, {"k": key}  # what it was ready for is gone: a parked run was stopped
+    return None
+
+
+def _run_of(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) -> Op[Claim | None]:
+    if rows := (yield LIVE_RUN, {"s": lane.session}):
+        return (yield from _resumed(lane, rows[0], overtaken=False))
+    if rows := (yield READY_RUN, {"s": lane.session}):
+        yield LESS_RESUMABLE, {"k": lane.session}
+        return (yield from _resumed(lane, rows[0], overtaken=next_turn - 1 > rows[0][6]))
+    return (yield from _begin(lane, address, next_turn, busy, now))
+
+
+def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
+    run, requester, _, iterations, next_step, stop, _, address = row
+    yield TAKE_RUN, {"run": run}
+    unfinished = yield from open_steps(RunId(run))
+    who = yield from _person(requester)
+    return Claim(
+        lane,
+        RunId(run),
+        Address.parse(address),
+        who,
+        True,
+        iterations,
+        next_step,
+        bool(stop),
+        overtaken,
+        unfinished,
+    )
+
+
+def _person(person_id: str | None) -> Op[Person | None]:
+    rows = yield PERSON, {"person_id": person_id}
+    return person(rows[0]) if rows else None
+
+
+def _begin(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) -> Op[Claim | None]:
+    waiting = yield WAITING_SIGNALS, {"s": lane.session}
+    if not waiting:
+        return None
+    share = waiting[:1] if busy is Busy.FOLLOWUP else waiting
+    run = RunId(share[0][0])  # the first signal's id: one id follows a message from its arrival to its reply
+    yield (
+        ADD_RUN,
+        {
+            "id": run,
+            "session": lane.session,
+            "address": address,
+            "state": "running",
+            "requester": share[0][4],
+            "claims": 1,
+            "iterations": 0,
+            "next_step": 1,
+            "stop": 0,
+            "last_turn": next_turn + len(share) - 1,
+            "error": "",
+            "started_at": micros(now),
+            "ready_at": micros(now),
+            "ended_at": None,
+        },
+    )
+    yield from consume(lane, run, share, next_turn, now)
+    who = yield from _person(share[0][4])
+    return Claim(lane, run, Address.parse(address), who, False, 0, 1, False)
+
+
+def consume(lane: Lane, run: RunId, share: Sequence[tuple[Any, ...]], next_turn: int, now: datetime) -> Op[int]:
+    """Signals become user turns of `run`; how many still wait."""
+    for number, (signal_id, text, files, name, _) in enumerate(share, next_turn):
+        yield CONSUME, {"one": signal_id, "run": run}
+        yield from add_turn(lane.session, number, run, "user", _with_files(text, files), now, author=name)
+    less = {"k": lane.session, "less": len(share), "next": next_turn + len(share)}
+    rows = yield LESS_WAITING, less
+    return int(rows[0][0])
+
+
+def _with_files(text: str, files: str) -> str:
+    attached = [f"[attached file: {path} ({size:,} bytes)]" for _, path, size in json.loads(files)]
+    return "\n".join([*filter(None, [text]), *attached])
+
+
+def steer(lane: Lane, run: RunId, now: datetime) -> Op[Recorded | None]:
+    """What people said meanwhile joins this run."""
+    mine = yield from owned(lane)
+    if mine is None:
+        return None
+    share = yield WAITING_SIGNALS, {"s": lane.session}
+    waiting = yield from consume(lane, run, share, mine[0], now)
+    rows = yield LAST_TURN, {"run": run, "turn": mine[0] + len(share) - 1}
+    return Recorded(bool(rows[0][0]), waiting)

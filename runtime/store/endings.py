@@ -1,0 +1,152 @@
+"""How a run gives its lane up: parked with its questions, finished with its deliveries, or released unfinished."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import bindparam, case, update
+
+from runtime.contract import ModelReply, RunId
+from runtime.machines import move
+from runtime.runs import RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
+from runtime.store.common import ADD_DELIVERY, delivery_row, fact, owned
+from runtime.store.desk import ADD_APPROVAL
+from runtime.store.driver import Op, is_word, micros
+from runtime.store.protocol import Lane, NewDelivery, Question, Released, ToolStep
+from runtime.store.schema import runs, sessions, steps
+from runtime.store.steps import ADVANCE_LANE, ADVANCE_RUN, RUN_FACTS, SET_STEP, model_step, open_steps
+from runtime.store.turns import SET_TURN, add_turn
+
+END_OF: Final[Mapping[RunState, RunEvent]] = {
+    RunState.DONE: RunEvent.FINISH,
+    RunState.FAILED: RunEvent.FAIL,
+    RunState.STOPPED: RunEvent.STOP,
+}
+
+SET_RUN = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"), is_word(runs.c.state, "running"))
+    .values(state=bindparam("new_state"), error=bindparam("why"), ended_at=bindparam("at"))
+)
+GIVE_LANE = (
+    update(sessions)
+    .where(sessions.c.key == bindparam("k"))
+    .values(
+        state=case((sessions.c.waiting + sessions.c.resumable > 0, "ready"), else_="idle"),
+        owner=None,
+        ready_at=bindparam("at"),
+    )
+    .returning(sessions.c.state)
+)
+READY_AGAIN = (
+    update(sessions)
+    .where(
+        sessions.c.key == bindparam("k"),
+        sessions.c.owner == bindparam("node"),
+        sessions.c.fence == bindparam("old_fence"),
+        is_word(sessions.c.state, "running"),
+    )
+    .values(state="ready", owner=None, fence=sessions.c.fence + 1)
+)
+DOUBT_STEP = (
+    update(steps)
+    .where(steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n"), is_word(steps.c.state, "marked"))
+    .values(state="asked")
+)
+
+
+def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime) -> Op[Released | None]:
+    """Every question with its card, the run parked and the lane given up: one transaction."""
+    mine = yield from owned(lane)
+    if mine is None:
+        return None
+    rows = yield RUN_FACTS, {"run": run}
+    requester = rows[0][2]
+    known = {step.number: step for step in (yield from open_steps(run))}
+    for question in questions:
+        yield from _ask(lane, run, question, known[question.step], requester, now)
+    after = move(RUN_MOVES, RunState.RUNNING, RunEvent.PARK)
+    yield SET_RUN, {"run": run, "new_state": after.value, "why": "", "at": None}
+    return (yield from _give_up(lane, now))
+
+
+def _ask(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: str | None, now: datetime) -> Op[None]:
+    if step.state is StepState.MARKED:
+        move(STEP_MOVES, step.state, StepEvent.DOUBT)
+        yield DOUBT_STEP, {"run": run, "n": step.number}
+    yield (
+        ADD_APPROVAL,
+        {
+            "id": question.id,
+            "kind": question.kind.value,
+            "state": "pending",
+            "run_id": run,
+            "step": step.number,
+            "session": lane.session,
+            "address": str(question.card.address),
+            "tool": step.call.tool,
+            "effect": step.effect.value,
+            "arguments": step.call.arguments,
+            "arguments_hash": step.arguments_hash,
+            "policy_version": question.policy_version,
+            "caution": question.caution,
+            "requester": requester,
+            "asked_at": micros(now),
+            "expires_at": micros(question.expires_at),
+            "decided_by": None,
+            "decided_name": "",
+            "decided_at": None,
+            "choice": None,
+            "reason": "",
+        },
+    )
+    yield ADD_DELIVERY, delivery_row(question.card, now, run)
+    yield from fact(now, "approval asked", requester or "", question.id, f"{step.call.tool} {step.arguments_hash[:12]}")
+
+
+def finish(
+    lane: Lane,
+    run: RunId,
+    number: int,
+    reply: ModelReply | None,
+    state: RunState,
+    text: str,
+    new_deliveries: Sequence[NewDelivery],
+    now: datetime,
+) -> Op[Released | None]:
+    """The reply and everything that makes it: step, usage, turn, deliveries, the run's end, the lane."""
+    mine = yield from owned(lane)
+    if mine is None:
+        return None
+    if reply:
+        yield from model_step(run, number, reply, mine[0], now)
+        yield ADVANCE_RUN, {"run": run, "calls": 1, "step": number + 1, "turn": mine[0]}
+    yield from _close_steps(lane, run, text, now)
+    yield from add_turn(lane.session, mine[0], run, "assistant", text, now)
+    yield ADVANCE_LANE, {"k": lane.session, "next": mine[0] + 1}
+    after = move(RUN_MOVES, RunState.RUNNING, END_OF[state])
+    why = "" if state is RunState.DONE else text
+    yield SET_RUN, {"run": run, "new_state": after.value, "why": why, "at": micros(now)}
+    for new in new_deliveries:
+        yield ADD_DELIVERY, delivery_row(new, now, run)
+    return (yield from _give_up(lane, now))
+
+
+def _close_steps(lane: Lane, run: RunId, text: str, now: datetime) -> Op[None]:
+    """Calls that will not run any more get a result, so that the history stays whole."""
+    for step in (yield from open_steps(run)):
+        result = f"Not finished: {text}"
+        key = {"run": run, "n": step.number, "new_state": "done", "text": result, "starts": 0, "at": micros(now)}
+        yield SET_STEP, key
+        yield SET_TURN, {"s": lane.session, "n": step.turn, "new_text": result}
+
+
+def _give_up(lane: Lane, now: datetime) -> Op[Released]:
+    rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now)}
+    return Released(rows[0][0] == "ready")
+
+
+def release(lane: Lane) -> Op[None]:
+    yield READY_AGAIN, {"k": lane.session, "node": lane.node, "old_fence": lane.fence}

@@ -1,0 +1,62 @@
+"""The transcript: a row a message, in the order in which a model reads them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, select, update
+
+from runtime.contract import AssistantTurn, Call, RunId, SessionKey, ToolTurn, Turn, UserTurn
+from runtime.store.common import add
+from runtime.store.driver import Op, micros
+from runtime.store.schema import turns
+
+ADD_TURN = add(turns)
+SET_TURN = (
+    update(turns)
+    .where(turns.c.session == bindparam("s"), turns.c.number == bindparam("n"))
+    .values(text=bindparam("new_text"))
+)
+BLANK_TURN: Mapping[str, object] = {"author": "", "calls": "[]", "call_id": "", "tool": "", "run_id": ""}
+
+
+def add_turn(session: str, number: int, run: RunId, role: str, text: str, now: datetime, **more: str) -> Op[None]:
+    yield (
+        ADD_TURN,
+        {
+            **BLANK_TURN,
+            "session": session,
+            "number": number,
+            "run_id": run,
+            "role": role,
+            "text": text,
+            "at": micros(now),
+            **more,
+        },
+    )
+
+
+TURNS = (
+    select(turns.c.role, turns.c.text, turns.c.author, turns.c.calls, turns.c.call_id, turns.c.tool)
+    .where(turns.c.session == bindparam("s"))
+    .order_by(turns.c.number)
+)
+
+
+def transcript(session: SessionKey) -> Op[list[Turn]]:
+    rows = yield TURNS, {"s": session}
+    return [_turn_of(row) for row in rows]
+
+
+def _turn_of(row: tuple[Any, ...]) -> Turn:
+    role, text, author, calls, call_id, tool = row
+    match role:
+        case "user":
+            return UserTurn(text, author)
+        case "assistant":
+            return AssistantTurn(text, tuple(Call(*call) for call in json.loads(calls)))
+        case _:
+            return ToolTurn(call_id, tool, text)
