@@ -6,7 +6,7 @@ import json
 
 from runtime.approvals import Approval, ApprovalState, told
 from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
-from runtime.transcript import DENIED
+from runtime.transcript import DENIED, NOT_RUN
 
 LABELS = {
     Choice.APPROVE: "Approve",
@@ -52,7 +52,7 @@ def result_of(approval: Approval) -> str:
         case Choice.SKIP:
             return f"The call was cut off and its outcome is unknown. {approval.decided_name} says to go on without it.{_why(approval)}"
         case _:
-            return f"{DENIED}{told(approval)}. It was not run; do not try the same call again unless you are asked to."
+            return f"{DENIED}{told(approval)}.{NOT_RUN}"
 
 
 def shown_arguments(arguments: str) -> str:

@@ -16,6 +16,9 @@ DENIED: Final = "denied: "
 ERROR: Final = "error: "
 """How a result begins that says the call did not do what was asked."""
 
+NOT_RUN: Final = " It was not run; do not try the same call again unless you are asked to."
+"""How the result of a call ends that a person did not allow: said to the model, not to people."""
+
 OURS: Final = "[from Signalbox] "
 """How a line in a user turn begins that no person wrote."""
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from runtime.contract import Call
 from runtime.output import bound
-from runtime.transcript import DENIED, ERROR, WAITING
+from runtime.transcript import DENIED, ERROR, NOT_RUN, WAITING
 
 TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "list_files": ("list the files in", "Files in", "path"),
@@ -28,7 +28,7 @@ def outcome(call: Call, result: str) -> str:
     if is_waiting(result):
         return f"I asked to {tried} {thing}; that is {bound(result, 300)}."
     if result.startswith(DENIED):
-        return f"I was not allowed to {tried} {thing}:{reason(result.removeprefix(DENIED))}"
+        return f"I was not allowed to {tried} {thing}:{reason(result.removeprefix(DENIED).removesuffix(NOT_RUN))}"
     if result.startswith(ERROR):
         return f"I could not {tried} {thing}:{reason(result.removeprefix(ERROR))}"
     return f"{shown} {thing}:\n\n{fenced(result)}" if result.strip() else f"{shown} {thing}: nothing."
