@@ -66,7 +66,7 @@ class Limits:
 
 
 class Dropped(Exception):
-    """The lane is no longer ours: whoever owns it now goes on, and we say nothing more."""
+    """The lane is not surely ours any more: whoever owns it goes on, and we say nothing more."""
 
 
 class Ended(Exception):
@@ -140,7 +140,8 @@ class Agent:
         try:
             return (await self._until_end(run)).more
         except Dropped:
-            log.info("run dropped", reason="its lane has another owner")
+            log.info("run dropped", reason="its lane is not surely ours any more")
+            await self._store.release(claim.lane)  # nothing happens if it has another owner; else our lease was late
             return False
         finally:
             del self._live[claim.run_id]
