@@ -29,7 +29,6 @@ DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")])
 PROMISES = (DOCS / "promises.md").read_text(encoding="utf-8")
 SCENARIOS = range(1, 44)
-MADE_BY_A_SCRIPT = DOCS / "pictures"
 
 page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 
@@ -112,8 +111,6 @@ def _leads_somewhere(page: Path, target: str) -> bool:
         return False  # the documents stand for themselves: no address elsewhere may go stale in them
     path, _, anchor = target.partition("#")
     found = (page.parent / path).resolve() if path else page
-    if found.parent == MADE_BY_A_SCRIPT and (ROOT / "tests" / "e2e" / "picture.py").exists():
-        return True
     return found.exists() and (not anchor or anchor in _anchors(found))
 
 
