@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import aiohttp
 import pytest
+from yarl import URL
 
 from tests.e2e.house import House, open_house
 from tests.e2e.visitor import Answer, Json, Visitor, approval_of, until, visiting
@@ -302,7 +303,7 @@ async def test_no_path_leads_out_of_the_workspace(free_house: House, free: Visit
 async def test_no_download_leads_out_of_the_workspace(free_house: House, free: Visitor, room: str, path: str) -> None:
     await free.ask(room, f"run: ln -s {free_house.folder / 'outside.txt'} link; ln -s / root")
     url = f"{free.url}/api/rooms/{room}/files/{path}"
-    async with free.http.get(aiohttp.client.URL(url, encoded=True)) as answer:
+    async with free.http.get(URL(url, encoded=True)) as answer:
         assert answer.status == 404
         assert "secret" not in await answer.text()
 

@@ -1,0 +1,120 @@
+"""A real Chromium that talks to nobody but us, and a person's hands on the page in it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from playwright.async_api import Browser, ConsoleMessage, Locator, Page, Request, async_playwright, expect
+
+from tests.e2e.house import PATIENCE
+
+NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
+FLAGS: Final = (
+    "--no-sandbox",  # root has no other way, and the only page it sees is ours
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-dev-shm-usage",
+)
+AWAY: Final = re.compile(r"ERR_(CONNECTION|INCOMPLETE|EMPTY|NETWORK|SOCKET)")
+"""What a browser complains of while the program is down."""
+
+expect.set_options(timeout=PATIENCE * 1000)
+
+
+def executable() -> str | None:
+    """The machine's own browser."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@asynccontextmanager
+async def chromium(program: str) -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=program, args=list(FLAGS), timeout=PATIENCE * 1000)
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+@dataclass
+class Tab:
+    """One page, opened with a person's link. It keeps what the browser complained of and whom it asked."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    hosts: set[str] = field(default_factory=set)
+    may_be_away: bool = False
+
+    def watch(self) -> None:
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.context.on("request", self._see)
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        expected = self.may_be_away and AWAY.search(message.text)
+        if message.type in ("error", "warning") and not expected:
+            self.complaints.append(f"{message.type}: {message.text} ({message.location['url']})")
+
+    def _see(self, request: Request) -> None:
+        self.hosts.add(urlsplit(request.url).netloc)
+
+    # ------------------------------------------------------------------------------------------------ a person's hands
+
+    def at(self, testid: str) -> Locator:
+        return self.page.get_by_test_id(testid)
+
+    async def say(self, text: str) -> None:
+        await self.at("composer").fill(text)
+        await self.at("send").click()
+
+    async def reply(self, text: str) -> Locator:
+        """The newest message of the agent with this text, once it is there."""
+        found = self.said("agent").filter(has_text=text).last
+        await expect(found).to_be_visible()
+        return found
+
+    def said(self, author: str) -> Locator:
+        return self.page.locator(f'[data-testid="message"][data-author="{author}"]')
+
+    async def open_card(self) -> Locator:
+        """The card that waits for a decision."""
+        card = self.page.locator('[data-testid="card"][data-state="open"]').last
+        await expect(card).to_be_visible()
+        return card
+
+    async def closed_card(self, text: str) -> Locator:
+        """A decided card with this text, without buttons."""
+        card = self.page.locator('[data-testid="card"][data-state="closed"]').filter(has_text=text).last
+        await expect(card).to_be_visible()
+        await expect(card.locator(".choice")).to_have_count(0)
+        return card
+
+    async def everything(self) -> list[str]:
+        """All messages and cards as a person reads them, from the top."""
+        shown = self.page.locator('[data-testid="message"], [data-testid="card"]')
+        return [" ".join(text.split()) for text in await shown.all_inner_texts()]
+
+
+@asynccontextmanager
+async def tab_of(browser: Browser, link: str, **context: Any) -> AsyncIterator[Tab]:
+    """A person's own window at `link`. At the end: no complaint, and nobody else was asked."""
+    window = await browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "locale": "en-GB", **context})
+    window.set_default_timeout(PATIENCE * 1000)
+    try:
+        tab = Tab(await window.new_page())
+        tab.watch()
+        await tab.page.goto(link)
+        await expect(tab.page.locator("#room-title")).to_be_visible()
+        yield tab
+        assert tab.complaints == []
+        assert tab.hosts == {urlsplit(link).netloc}
+    finally:
+        await window.close()

@@ -1,0 +1,339 @@
+"""The page in a real browser, against the real process: what the README promises a newcomer, and what a person expects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Locator, expect
+
+from tests.e2e.browser import Tab, chromium, executable, tab_of
+from tests.e2e.conftest import not_here
+from tests.e2e.house import House, open_house
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("e2e-browser"),
+    pytest.mark.timeout(180),
+]
+
+SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    program = executable()
+    if program is None:
+        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
+    assert program is not None
+    async with chromium(program) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with open_house(tmp_path_factory.mktemp("house")) as house:
+        yield house
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def tab(browser: Browser, house: House) -> AsyncIterator[Tab]:
+    """The owner's page, in a conversation of its own."""
+    async with in_a_new_room(browser, house) as tab:
+        await tab.at("new-room").click()
+        yield tab
+
+
+def in_a_new_room(browser: Browser, house: House, **context: object) -> AbstractAsyncContextManager[Tab]:
+    return tab_of(browser, house.link, **context)
+
+
+# ------------------------------------------------------------------------------------------------------ the main job
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_the_first_conversation_from_the_printed_link_to_the_reload(browser: Browser, tmp_path: Path) -> None:
+    with open_house(tmp_path) as house:
+        async with tab_of(browser, house.link) as tab:
+            assert "demo model" in await tab.page.locator("#banner").inner_text()
+            await tab.say("list the files")
+            await tab.reply("Files in")
+            await tab.say("run: uname -a")
+            card = await tab.open_card()
+            await expect(card).to_contain_text("May I run shell?")
+            await expect(card).to_contain_text("uname -a")
+            await expect(tab.said("agent")).to_have_count(1)  # nothing ran yet
+            await card.get_by_test_id("approve").click()
+            assert re.search(r"Linux sandbox \d", await (await tab.reply("Output of")).inner_text())
+            await tab.closed_card("Approved by owner")
+            await tab.say("run: id")
+            await _deny(tab, "not needed")
+            assert "not needed" in await (await tab.reply("I was not allowed to run")).inner_text()
+            await expect(await tab.closed_card("Denied by owner")).to_contain_text("not needed")
+            await tab.say("thank you all the same")
+            await tab.reply("thank you all the same")
+            before = await tab.everything()
+            assert len(before) == 4 + 4 + 2
+            await tab.page.reload()
+            await tab.reply("thank you all the same")
+            assert await tab.everything() == before
+
+
+async def _deny(tab: Tab, reason: str) -> None:
+    card = await tab.open_card()
+    await card.get_by_test_id("deny-reason").click()
+    await card.get_by_test_id("deny-reason-text").fill(reason)
+    await card.get_by_test_id("deny-reason-send").click()
+
+
+async def test_a_message_typed_while_the_program_is_dead_is_answered_once(browser: Browser, tmp_path: Path) -> None:
+    with open_house(tmp_path) as house:
+        async with tab_of(browser, house.link) as tab:
+            tab.may_be_away = True
+            await tab.say("before the end")
+            await tab.reply("before the end")
+            house.kill()
+            await expect(tab.at("connection")).to_have_text("Reconnecting …")
+            await tab.say("typed in the dark")
+            await expect(tab.page.locator('[data-state="waiting"]')).to_contain_text("trying again")
+            house.start()
+            await tab.reply("typed in the dark")
+            await expect(tab.at("connection")).to_have_text("")
+            await tab.say("and on we go")
+            await tab.reply("and on we go")
+            await expect(tab.said("person")).to_have_count(3)
+            await expect(tab.said("agent")).to_have_count(3)
+
+
+async def test_a_page_that_is_closed_in_the_dark_sends_its_message_later(browser: Browser, tmp_path: Path) -> None:
+    with open_house(tmp_path) as house:
+        async with tab_of(browser, house.link) as tab:
+            tab.may_be_away = True
+            house.kill()
+            await tab.say("do not forget me")
+            await expect(tab.page.locator('[data-state="waiting"]')).to_be_visible()
+            await tab.page.goto("about:blank")
+            house.start()
+            await tab.page.goto(house.url)
+            await tab.reply("do not forget me")
+            await expect(tab.said("person")).to_have_count(1)
+            await expect(tab.said("agent")).to_have_count(1)
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_stop_lets_a_running_command_end_and_says_so(tab: Tab) -> None:
+    await tab.say("run: sleep 3; echo slept well")
+    await expect(tab.at("stop")).to_be_hidden()  # it waits for a person, so nothing works
+    await (await tab.open_card()).get_by_test_id("approve").click()
+    await expect(tab.at("progress")).to_contain_text("Running shell")
+    await tab.at("stop").click()
+    await tab.reply("Stopped.")
+    await expect(tab.at("stop")).to_be_hidden()
+    await expect(tab.at("progress")).to_be_hidden()
+    await tab.say("are you there?")
+    await tab.reply("are you there?")
+
+
+async def test_conversations_stand_side_by_side(tab: Tab) -> None:
+    await tab.say("the first topic")
+    await tab.reply("the first topic")
+    await tab.at("new-room").click()
+    await expect(tab.at("message")).to_have_count(0)
+    await tab.say("the second topic")
+    await tab.reply("the second topic")
+    await tab.at("room-item").filter(has_text="the first topic").click()
+    await tab.reply("the first topic")
+    await expect(tab.at("message")).to_have_count(2)
+    await tab.page.go_back()
+    await tab.reply("the second topic")
+
+
+async def test_a_file_goes_up_is_read_and_comes_down(tab: Tab, tmp_path: Path) -> None:
+    source = tmp_path / "shopping list.txt"
+    source.write_text("milk\nbread\n")
+    await tab.page.locator("#file-input").set_input_files(source)
+    await expect(tab.page.locator("#chips .ready")).to_contain_text("shopping list.txt")
+    await tab.say("read uploads/shopping list.txt")
+    assert "bread" in await (await tab.reply("Contents of")).inner_text()
+    await tab.at("files").click()
+    await expect(tab.at("file")).to_have_count(1)
+    for link in (tab.at("file").first, tab.said("person").get_by_role("link")):
+        async with tab.page.expect_download() as download:
+            await link.click()
+        assert (await download.value).suggested_filename == "shopping list.txt"
+        assert (await (await download.value).path()).read_text() == "milk\nbread\n"
+
+
+async def test_a_file_without_words_is_answered_sensibly(tab: Tab, tmp_path: Path) -> None:
+    source = tmp_path / "notes.txt"
+    source.write_text("hello")
+    await tab.page.locator("#file-input").set_input_files(source)
+    await expect(tab.at("send")).to_be_enabled()
+    await tab.at("send").click()
+    await expect(await tab.reply("read uploads/notes.txt")).not_to_contain_text("[attached")
+
+
+# ------------------------------------------------------------------------------------------------------- the console
+
+
+async def test_the_owner_finds_and_decides_everything_in_the_console(tab: Tab) -> None:
+    await tab.say("write from the console to decided.txt")
+    await tab.open_card()
+    console = await tab.page.context.new_page()
+    watched = Tab(console)
+    watched.watch()
+    await console.goto(tab.page.url.partition("#")[0])
+    await console.get_by_role("link", name="Console", exact=True).click()
+    for place in ("Outbox", "Runs", "Approvals"):
+        await console.get_by_role("navigation", name="Console").get_by_role("link", name=place).click()
+        await expect(console.get_by_role("heading", level=1)).to_have_text(place)
+    question = console.locator(".card").filter(has_text="decided.txt")
+    await question.get_by_role("button", name="Approve").click()
+    await expect(console.locator("#said")).to_contain_text("Done")
+    await expect(question).to_have_count(0)
+    await tab.reply("Written to decided.txt")  # in the other window, by itself
+    await tab.closed_card("Approved by owner")
+    await console.get_by_role("link", name="Runs").click()
+    await console.locator("tbody tr").filter(has_text="decided.txt").get_by_role("link").click()
+    await expect(console.locator(".steps")).to_contain_text("write_file")
+    await console.get_by_role("link", name="Outbox").click()
+    await console.locator("tbody tr").filter(has_text="Written to").first.get_by_role("link").click()
+    await expect(console.get_by_role("heading", level=1)).to_have_text("Delivery")
+    assert watched.complaints == []
+
+
+# ------------------------------------------------------------------------------------ keyboard, narrow, dark, viewers
+
+
+async def test_the_whole_way_by_keyboard_alone(browser: Browser, house: House) -> None:
+    async with in_a_new_room(browser, house) as tab:
+        keys = tab.page.keyboard
+        await _tab_to(tab, tab.at("new-room"))
+        await keys.press("Enter")
+        await expect(tab.at("composer")).to_be_focused()
+        await keys.type("write by hand to keys.txt")
+        await keys.press("Enter")
+        card = await tab.open_card()
+        await _tab_to(tab, card.get_by_test_id("approve"), back=True)
+        await keys.press("Enter")
+        await tab.reply("Written to keys.txt")
+        await _tab_to(tab, tab.at("composer"))
+        await keys.type("write more to keys.txt")
+        await keys.press("Enter")
+        card = await tab.open_card()
+        await _tab_to(tab, card.get_by_test_id("deny-reason"), back=True)
+        await keys.press("Enter")
+        await keys.type("once is enough")
+        await keys.press("Enter")
+        await expect(await tab.reply("I was not allowed to write")).to_contain_text("once is enough")
+
+
+async def _tab_to(tab: Tab, target: Locator, *, back: bool = False) -> None:
+    """Press Tab until the target has the focus, and can be seen to have it."""
+    for _ in range(40):
+        if await target.evaluate("element => element === document.activeElement"):
+            outline = "element => getComputedStyle(element.closest('.composer-box') ?? element)"
+            shown = await target.evaluate(
+                f"element => (({outline})(element)).outlineStyle + (({outline})(element)).boxShadow"
+            )
+            assert shown != "nonenone"
+            return
+        await tab.page.keyboard.press("Shift+Tab" if back else "Tab")
+    raise AssertionError("the keyboard does not get there")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_at_360_pixels_nothing_goes_sideways(browser: Browser, house: House, scheme: str) -> None:
+    narrow = {"viewport": {"width": 360, "height": 740}, "color_scheme": scheme, "has_touch": True}
+    async with in_a_new_room(browser, house, **narrow) as tab:
+        await tab.page.get_by_role("button", name="Show conversations").click()
+        await tab.at("new-room").click()
+        await tab.say(f"write {'long ' * 30} {'x' * 200} to {'a-long-name-' * 12}.txt")
+        card = await tab.open_card()
+        for choice in ("approve", "deny", "deny-reason"):
+            box = await card.get_by_test_id(choice).bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 360
+            assert box["height"] >= 36  # a thumb finds it
+        assert await tab.page.evaluate(SIDEWAYS) == 0
+        await card.get_by_test_id("approve").click()
+        await tab.reply("Written to")
+        assert await tab.page.evaluate(SIDEWAYS) == 0
+        await tab.at("files").click()
+        await expect(tab.at("file")).to_have_count(1)
+        assert await tab.page.evaluate(SIDEWAYS) == 0
+        for place in ("", "/approvals", "/runs", "/outbox"):
+            await tab.page.goto(f"{house.url}/console{place}")
+            assert await tab.page.evaluate(SIDEWAYS) == 0, place
+
+
+FAINT = """() => {
+  const parse = (text) => {
+    const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number);
+    const unit = text.startsWith("color(") ? 1 : 255;
+    return [r / unit, g / unit, b / unit, a];
+  };
+  const light = ([r, g, b]) => [r, g, b].map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const under = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = parse(getComputedStyle(at).backgroundColor);
+      if (colour[3] === 1) return colour;
+    }
+    return [1, 1, 1, 1];
+  };
+  const faint = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || !element.checkVisibility({ visibilityProperty: true }) || element.matches(":disabled, .visually-hidden, .visually-hidden *, .skip")) continue;
+    const [a, b] = [light(parse(getComputedStyle(element).color)), light(under(element))].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) faint.push(`${element.tagName}.${element.className}: ${ratio.toFixed(2)} ${element.textContent.trim().slice(0, 30)}`);
+  }
+  return faint;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_text_stands_out_from_its_ground(browser: Browser, house: House, scheme: str) -> None:
+    async with in_a_new_room(browser, house, color_scheme=scheme) as tab:
+        await tab.at("new-room").click()
+        await tab.say("write a to a.txt")
+        await (await tab.open_card()).get_by_test_id("deny").click()
+        await tab.closed_card("Denied")
+        await tab.say("write b to b.txt\nlist the files")
+        await tab.open_card()
+        ground = await tab.page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+        assert (sum(ground) < 200) is (scheme == "dark")
+        assert await tab.page.evaluate(FAINT) == []
+        for place in ("", "/approvals", "/runs", "/outbox"):
+            await tab.page.goto(f"{house.url}/console{place}")
+            assert await tab.page.evaluate(FAINT) == [], place
+
+
+async def test_a_viewer_sees_that_they_only_read(browser: Browser, tmp_path: Path) -> None:
+    with open_house(tmp_path) as house:
+        assert house.command("people", "add", "vic", "--role", "viewer").returncode == 0
+        link = house.command("people", "link", "vic").stdout.strip()
+        async with tab_of(browser, link) as tab:
+            await expect(tab.page.locator("#read-only")).to_be_visible()
+            await expect(tab.at("composer")).to_be_hidden()
+            await expect(tab.page.get_by_role("link", name="Console")).to_have_count(0)
+
+
+async def test_a_wrong_link_says_how_to_get_a_right_one(browser: Browser, house: House) -> None:
+    window = await browser.new_context()
+    try:
+        page = await window.new_page()
+        answer = await page.goto(f"{house.url}/link/wrong")
+        assert answer is not None
+        assert answer.status == 401
+        await expect(page.get_by_role("main")).to_contain_text("signalbox people link")
+    finally:
+        await window.close()
