@@ -4,17 +4,43 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import asyncpg
 import pytest
+from sqlalchemy.engine import Dialect
 
+from runtime.store import postgres as postgres_engine
+from runtime.store import sqlite
+from runtime.store.driver import Compiler
+from runtime.store.schema import metadata
 from runtime.store.store import SqlStore, open_store
 from tests.contract.store.stage import HandClock, Stage
 from tests.fakes.postgres import Postgres
 
 KINDS = ["file", "memory", "postgres"]
+
+
+def _once(make: Callable[[Dialect], Compiler]) -> Callable[[Dialect], Compiler]:
+    made: list[Compiler] = []
+
+    def again(dialect: Dialect) -> Compiler:
+        if not made:
+            made.append(make(dialect))
+        return made[0]
+
+    return again
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once() -> Iterator[None]:
+    """All stores of an engine share their compiled statements: a third of these tests' time otherwise."""
+    with pytest.MonkeyPatch.context() as patch:
+        for engine in (sqlite, postgres_engine):
+            patch.setattr(engine, "Compiler", _once(Compiler))
+        yield
 
 
 async def _migrate(url: str) -> None:
@@ -38,8 +64,14 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def migrated_database(postgres: Postgres) -> str:
-    """A PostgreSQL database at the newest revision, to be cloned."""
+    """A PostgreSQL database at the newest revision, emptied before each test: that is faster than a clone."""
     return _migrated(postgres.create_database())
+
+
+async def _empty(url: str) -> None:
+    connection = await asyncpg.connect(url)
+    await connection.execute("; ".join(f"DELETE FROM {table.name}" for table in metadata.sorted_tables))
+    await connection.close()
 
 
 @pytest.fixture(params=KINDS)
@@ -53,8 +85,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
             shutil.copyfile(request.getfixturevalue("migrated_file"), path)
             return f"sqlite:///{path}"
         case _:
-            server: Postgres = request.getfixturevalue("postgres")
-            return server.create_database(template=request.getfixturevalue("migrated_database"))
+            database: str = request.getfixturevalue("migrated_database")
+            return database
 
 
 @pytest.fixture
@@ -64,6 +96,8 @@ def clock() -> HandClock:
 
 @pytest.fixture
 async def store(url: str, clock: HandClock) -> AsyncIterator[SqlStore]:
+    if url.startswith("postgresql"):
+        await _empty(url)
     opened = await open_store(url, now=clock)
     yield opened
     await opened.close()

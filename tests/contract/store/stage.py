@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from runtime.approvals import Rights
 from runtime.cards import question
@@ -77,6 +77,7 @@ LIST: Final = Call("call-1", "list_files", '{"path": "."}')
 WRITE: Final = Call("call-2", "write_file", '{"path": "a", "content": "b"}')
 SHELL: Final = Call("call-3", "shell", '{"command": "uname -a"}')
 EFFECTS: Final = {"list_files": Effect.READ, "write_file": Effect.WRITE, "shell": Effect.DANGER}
+EVERYTHING: Final = {table.name: select(table) for table in metadata.sorted_tables}
 
 
 class HandClock:
@@ -120,7 +121,7 @@ class Stage:
     async def open(self) -> None:
         for identity, role in ROLES.items():
             assert await self.store.add_person(identity.partition(":")[2].title(), role, [identity])
-        self.lease = await self.store.join(NodeId("node-1"), "one", TTL * 1000, alone=False)
+        self.lease = await self.store.join(NodeId("node-1"), "one", timedelta(days=365), alone=False)
 
     # -------------------------------------------------------------------------------------------- looking inside
 
@@ -150,7 +151,14 @@ class Stage:
 
     async def everything(self) -> dict[str, list[tuple[Any, ...]]]:
         """All rows of all tables, in one order."""
-        return {t.name: sorted(await self.rows(f"SELECT * FROM {t.name}"), key=repr) for t in metadata.sorted_tables}
+
+        def read() -> Op[dict[str, list[tuple[Any, ...]]]]:
+            found = {}
+            for table, statement in EVERYTHING.items():
+                found[table] = sorted((yield statement, {}), key=repr)
+            return found
+
+        return await self.store._driver.read(read)
 
     # ------------------------------------------------------------------------------------------------- the way in
 

@@ -347,13 +347,16 @@ async def test_a_lock_by_another_program_fails_all_that_wait_at_once(driver: Sql
 # ---------------------------------------------------------------------------------------------------- migration
 
 
-def test_a_migration_that_fails_leaves_nothing() -> None:
+@pytest.mark.parametrize("before", [[], ["CREATE TABLE other (name TEXT)"]], ids=["new", "to be migrated"])
+def test_an_upgrade_that_fails_leaves_all_as_it_was(before: list[str]) -> None:
     with closing(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)) as raw:
+        for statement in before:
+            raw.execute(statement)
         raw.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_CREATE_INDEX else 0)
         with pytest.raises(Exception, match="not authorized"):
             upgrade_sqlite(raw)
         raw.set_authorizer(None)
-        assert raw.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+        assert raw.execute("SELECT count(*) FROM sqlite_master").fetchone() == (len(before),)
         upgrade_sqlite(raw)
         assert raw.execute("SELECT count(*) FROM signals").fetchone() == (0,)
 

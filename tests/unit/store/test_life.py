@@ -1,0 +1,289 @@
+"""A store's life in any order: people talk, click and stop, runs step and park, nodes die. Then everything drains.
+
+After each event the lane counters are what the rows say. At the end every accepted message has been answered, by the
+one final reply of the one run that took it in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from runtime.approvals import ApprovalState
+from runtime.contract import Address, Busy, Choice, Identity, NodeId, Outcome
+from runtime.runs import RunState, StepState
+from runtime.store.protocol import Claim, Lease, ToolStep
+from runtime.store.store import open_store
+from tests.contract.store.stage import ADA, LIST, OTTO, SHELL, TTL, UMA, WRITE, HandClock, Stage, address, step
+
+T = TypeVar("T")
+
+ROOMS = [address("a"), address("b")]
+PEOPLE = [ADA, OTTO, UMA]
+CALLS = [LIST, WRITE, SHELL]
+STATES = [StepState.OPEN, StepState.ASKED, StepState.DONE]
+
+picks = st.integers(0, 50)
+
+
+@dataclass
+class Work:
+    """A run as its owner sees it: what is left, and whether the owner is still alive."""
+
+    claim: Claim
+    next_step: int
+    steps: list[ToolStep]
+    stop: bool
+
+
+class Life(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.nodes: list[Lease] = []
+        self.works: list[Work] = []
+        self.said = 0
+        self.born = 0
+
+    def do(self, work: Awaitable[T]) -> T:
+        async def bounded() -> T:
+            async with asyncio.timeout(10):
+                return await work
+
+        return self.loop.run_until_complete(bounded())
+
+    @initialize()
+    def open(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.clock = HandClock()
+        self.stage = Stage(self.do(open_store("sqlite:///:memory:", now=self.clock)), self.clock)
+        self.store = self.stage.store
+        self.do(self.stage.open())  # its node lives for long: it is the courier
+        for _ in range(2):
+            self.join()
+
+    def join(self) -> None:
+        self.born += 1
+        self.nodes.append(self.do(self.store.join(NodeId(f"worker-{self.born}"), "", TTL, alone=False)))
+
+    # ------------------------------------------------------------------------------------------------------ people
+
+    @rule(room=st.sampled_from(ROOMS), who=st.sampled_from(PEOPLE), words=st.integers(0, 3), busy=st.booleans())
+    def say(self, room: Address, who: Identity, words: int, busy: bool) -> None:
+        taken = self.do(self.stage.say(f"words {words}", actor=who, at=room))
+        assert taken.verdict.outcome in (Outcome.ACCEPTED, Outcome.MERGED)
+        if busy:
+            again = self.stage.events  # the platform delivers it once more
+            self.stage.events -= 1
+            assert self.do(self.stage.say(f"words {words}", actor=who, at=room)).verdict.outcome is Outcome.DUPLICATE
+            assert self.stage.events == again
+        self.said += 1
+
+    @rule(pick=picks, choice=st.sampled_from([Choice.APPROVE, Choice.DENY]), who=st.sampled_from([ADA, OTTO, UMA]))
+    def click(self, pick: int, choice: Choice, who: Identity) -> None:
+        asked = self.do(self.store.approvals())
+        if asked:
+            approval = asked[pick % len(asked)]
+            taken = self.do(self.stage.click(approval.id, choice, actor=who, at=approval.address))
+            counts = approval.state is ApprovalState.PENDING and who is not UMA
+            assert (taken.verdict.outcome is Outcome.DECIDED) is counts
+
+    @rule(room=st.sampled_from(ROOMS))
+    def stop(self, room: Address) -> None:
+        self.do(self.stage.stop(at=room))
+
+    # -------------------------------------------------------------------------------------------------------- time
+
+    @rule(seconds=st.sampled_from([1, 61]))
+    def wait(self, seconds: int) -> None:
+        for _ in range(seconds):
+            self.clock.advance(seconds=1)
+        for lease in self.nodes:
+            assert self.do(self.store.beat(lease, TTL))
+
+    @rule()
+    def expire(self) -> None:
+        self.clock.advance(hours=12)
+        for lease in self.nodes:
+            assert self.do(self.store.beat(lease, TTL))
+        self.do(self.store.expire())
+        assert self.do(self.store.approvals(state=ApprovalState.PENDING)) == []
+
+    @precondition(lambda self: self.nodes)
+    @rule(pick=picks)
+    def die(self, pick: int) -> None:
+        dead = self.nodes.pop(pick % len(self.nodes))
+        self.clock.advance(seconds=4)
+        for lease in self.nodes:
+            assert self.do(self.store.beat(lease, TTL))
+        self.clock.advance(seconds=2)
+        assert self.do(self.store.reap()) == 1
+        self.join()
+        self.check_that_the_dead_write_nothing(dead)
+
+    def check_that_the_dead_write_nothing(self, dead: Lease) -> None:
+        gone = [work for work in self.works if work.claim.lane.node == dead.node]
+        self.works = [work for work in self.works if work.claim.lane.node != dead.node]
+        for work in gone:
+            lane, run = work.claim.lane, work.claim.run_id
+            assert self.do(self.store.steer(lane, run)) is None
+            assert self.do(self.stage.finish(work.claim)) is None
+
+    # --------------------------------------------------------------------------------------------------------- work
+
+    @rule(pick=picks, busy=st.sampled_from(list(Busy)))
+    def claim(self, pick: int, busy: Busy) -> None:
+        claim = self.do(self.store.claim(self.nodes[pick % len(self.nodes)], busy))
+        if claim:
+            assert claim.lane.session not in {work.claim.lane.session for work in self.works}
+            self.works.append(Work(claim, claim.next_step, list(claim.steps), claim.stop))
+
+    @precondition(lambda self: self.works)
+    @rule(pick=picks, states=st.lists(st.sampled_from(STATES), min_size=1, max_size=3))
+    def think(self, pick: int, states: list[StepState]) -> None:
+        work = self.works[pick % len(self.works)]
+        if work.steps:
+            return
+        calls = [step(call, state) for call, state in zip(CALLS, states, strict=False)]
+        recorded = self.do(self.stage.record(work.claim, *calls, number=work.next_step))
+        work.next_step += len(calls) + 1
+        work.steps, work.stop = list(recorded.steps), recorded.stop
+
+    @precondition(lambda self: self.works)
+    @rule(pick=picks, half=st.booleans())
+    def use(self, pick: int, half: bool) -> None:
+        """Run the next tool; `half`: its end is never told."""
+        work = self.works[pick % len(self.works)]
+        lane, run = work.claim.lane, work.claim.run_id
+        going = [s for s in work.steps if s.state in (StepState.OPEN, StepState.MARKED)]
+        if not going:
+            return
+        assert self.do(self.store.mark_tool(lane, run, going[0].number)) is not None
+        if not half:
+            assert self.do(self.store.finish_tool(lane, run, going[0].number, "did it")) is not None
+            work.steps.remove(going[0])
+
+    @precondition(lambda self: self.works)
+    @rule(pick=picks)
+    def steer(self, pick: int) -> None:
+        work = self.works[pick % len(self.works)]
+        recorded = self.do(self.store.steer(work.claim.lane, work.claim.run_id))
+        assert recorded is not None
+        assert recorded.waiting == 0
+
+    @precondition(lambda self: self.works)
+    @rule(pick=picks)
+    def park(self, pick: int) -> None:
+        work = self.works[pick % len(self.works)]
+        asked = [s for s in work.steps if s.state is StepState.ASKED]
+        if asked:
+            questions = [self.stage.ask(work.claim, s.number, s.call) for s in asked]
+            assert self.do(self.store.park(work.claim.lane, work.claim.run_id, questions)) is not None
+            self.works.remove(work)
+
+    @precondition(lambda self: self.works)
+    @rule(pick=picks, state=st.sampled_from([RunState.DONE, RunState.FAILED, RunState.STOPPED]))
+    def finish(self, pick: int, state: RunState) -> None:
+        self.end(self.works[pick % len(self.works)], state)
+
+    def end(self, work: Work, state: RunState = RunState.DONE) -> None:
+        claim = work.claim
+        new = self.stage.final(claim)
+        ended = self.store.finish(claim.lane, claim.run_id, work.next_step, None, state, "done", [new])
+        assert self.do(ended) is not None
+        self.works.remove(work)
+
+    @precondition(lambda self: self.works)
+    @rule(pick=picks)
+    def release(self, pick: int) -> None:
+        work = self.works.pop(pick % len(self.works))
+        self.do(self.store.release(work.claim.lane))
+
+    @rule(room=st.sampled_from(ROOMS))
+    def deliver(self, room: Address) -> None:
+        waiting = self.do(self.stage.waiting(room))
+        if waiting:
+            first = waiting[0].delivery
+            self.do(self.stage.show(first.id, self.do(self.stage.duty()), first.content.text))
+
+    # ------------------------------------------------------------------------------------------------------- always
+
+    def rows(self, sql: str) -> list[tuple[object, ...]]:
+        return self.do(self.stage.rows(sql))
+
+    @invariant()
+    def counters_are_what_the_rows_say(self) -> None:
+        counted = self.rows(
+            "SELECT key, (SELECT count(*) FROM signals WHERE session = key AND state = 'waiting'), "
+            "(SELECT count(*) FROM runs WHERE session = key AND state = 'ready') FROM sessions ORDER BY key"
+        )
+        assert self.rows("SELECT key, waiting, resumable FROM sessions ORDER BY key") == counted
+
+    @invariant()
+    def a_lane_that_has_work_is_not_idle(self) -> None:
+        assert not self.rows(
+            "SELECT key FROM sessions WHERE state = 'idle' AND (waiting > 0 OR resumable > 0 OR "
+            "EXISTS (SELECT 1 FROM runs WHERE session = key AND state = 'running'))"
+        )
+
+    @invariant()
+    def a_working_lane_has_an_owner_and_one_run(self) -> None:
+        assert not self.rows("SELECT key FROM sessions WHERE (state = 'running') <> (owner IS NOT NULL)")
+        owned = {work.claim.lane.session for work in self.works}
+        assert {row[0] for row in self.rows("SELECT key FROM sessions WHERE state = 'running'")} == owned
+        assert not self.rows("SELECT session FROM runs WHERE state = 'running' GROUP BY session HAVING count(*) > 1")
+
+    @invariant()
+    def numbers_of_signals_and_turns_have_no_gaps(self) -> None:
+        assert not self.rows("SELECT session FROM signals WHERE seq > 0 GROUP BY session HAVING count(*) <> max(seq)")
+        assert not self.rows("SELECT session FROM turns GROUP BY session HAVING count(*) <> max(number)")
+
+    @invariant()
+    def only_a_parked_run_has_open_questions(self) -> None:
+        assert not self.rows(
+            "SELECT a.id FROM approvals a JOIN runs r ON r.id = a.run_id WHERE a.state = 'pending' AND r.state <> 'parked'"
+        )
+
+    # ----------------------------------------------------------------------------------------------------- the end
+
+    def teardown(self) -> None:
+        if hasattr(self, "stage"):
+            try:
+                self.drain()
+                self.check_the_end()
+            finally:
+                self.do(self.store.close())
+                self.loop.close()
+
+    def drain(self) -> None:
+        for work in list(self.works):
+            self.end(work)
+        while True:
+            self.expire()
+            claim = self.do(self.store.claim(self.nodes[0], Busy.STEER))
+            if claim is None:
+                break
+            self.works.append(Work(claim, claim.next_step, [], stop=False))
+            self.end(self.works[-1])
+        self.do(self.stage.drain(*ROOMS))
+
+    def check_the_end(self) -> None:
+        assert self.rows("SELECT count(*) FROM signals WHERE kind = 'said'") == [(self.said,)]
+        assert not self.rows("SELECT id FROM signals WHERE kind = 'said' AND (answered_at IS NULL OR run_id IS NULL)")
+        assert not self.rows("SELECT DISTINCT state FROM runs WHERE state NOT IN ('done', 'failed', 'stopped')")
+        finals = "SELECT count(*) FROM deliveries d WHERE d.run_id = r.id AND kind = 'final' AND state = 'shown'"
+        assert not self.rows(f"SELECT r.id FROM runs r WHERE ({finals}) <> 1")
+        assert not self.rows("SELECT key FROM sessions WHERE state <> 'idle'")
+        assert not self.rows("SELECT run_id FROM steps WHERE state <> 'done'")
+        self.counters_are_what_the_rows_say()
+
+
+TestLife = Life.TestCase
+TestLife.settings = settings(
+    max_examples=25, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
