@@ -41,17 +41,19 @@ from runtime.contract import (
     Workspaces,
     no_probe,
 )
-from runtime.errors import ModelFailed, ToolError
+from runtime.errors import ModelFailed, StoreError, ToolError
 from runtime.output import bound
 from runtime.policy import Ask, Policy, Ruling
 from runtime.runs import RunState, StepState
 from runtime.store.common import digest
-from runtime.store.protocol import Claim, Lanes, NewDelivery, NewStep, Question, Released, ToolStep
+from runtime.store.protocol import Claim, Lanes, NewDelivery, NewStep, Question, Recorded, Released, ToolStep
 from runtime.transcript import DENIED, ERROR, OURS, repair
 
 T = TypeVar("T")
 log = structlog.get_logger("agent")
 
+PATIENCE: Final = timedelta(seconds=0.5)
+"""Between two tries to record a result."""
 STOPPED: Final = "Stopped."
 NOTHING: Final = "The model answered nothing. Please ask again, perhaps in other words."
 
@@ -283,9 +285,20 @@ class Agent:
         self._probe("tool-finished")
         log.info("tool ran", tool=step.call.tool, step=step.number)
         self._progress(run.address, Working(step.call.tool, step.call.arguments, ended=True))
-        recorded = self._own(await self._store.finish_tool(lane, run_id, step.number, result))
+        recorded = self._own(await self._record(run, step, result))
         self._obey(run, recorded.stop)
         return recorded.waiting
+
+    async def _record(self, run: Cursor, step: ToolStep, result: str) -> Recorded | None:
+        """Store a result. One of a tool with effects is known to us alone: as long as we may, we keep trying."""
+        while True:
+            try:
+                return await self._store.finish_tool(run.claim.lane, run.claim.run_id, step.number, result)
+            except StoreError as error:
+                if self._repeatable(step) or not self._lease_is_fresh():
+                    raise
+                log.warning("a result is not recorded yet", reason=str(error))
+                await asyncio.sleep(PATIENCE.total_seconds())
 
     async def _call(self, run: Cursor, step: ToolStep) -> str:
         """Run one tool: its result, or its failure in words for the model. Only a read is cut by a stop."""
