@@ -70,7 +70,7 @@ async def play(plan: list[Message], ends: list[End], lives: list[tuple[str, int]
 
 
 def check_order(plan: list[Message], texts: list[str]) -> None:
-    """Within an origin at an address, in the order enqueued; and a message's parts side by side in their room."""
+    """Within an origin at an address, all parts come in the order enqueued."""
     by_origin: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for body in texts:
         number, part = map(int, body.split("."))
