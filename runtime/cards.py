@@ -39,7 +39,7 @@ def settled(approval: Approval) -> Content:
     when = f", {approval.decided_at:%Y-%m-%d %H:%M} UTC" if approval.decided_at else ""
     who = f" by {approval.decided_name}" if approval.decided_name else ""
     answer = f": {LABELS[approval.choice]}" if approval.state is ApprovalState.ANSWERED and approval.choice else ""
-    why = f"\n\n> {approval.reason}" if approval.reason else ""
+    why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
     head = f"**{ENDED[approval.state]}{answer}**{who}{when}: `{approval.tool}`"
     return Content(f"{head}\n\n{shown_arguments(approval.arguments)}{why}")
 
@@ -71,6 +71,10 @@ def _block(text: str, language: str) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
 def _why(approval: Approval) -> str:
