@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from enum import StrEnum
@@ -77,4 +78,5 @@ def matches(rule: Rule, ask: Ask) -> bool:
 
 
 def _argument(value: Json, glob: str) -> bool:
-    return value is not None and fnmatchcase(value if isinstance(value, str) else repr(value), glob)
+    written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value is not None and fnmatchcase(written, glob)
