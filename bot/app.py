@@ -21,6 +21,7 @@ from bot.console.desk import ConsoleDesk
 from bot.console.health import health_routes
 from bot.console.routes import console_routes
 from bot.gate import gate_of
+from bot.names import fresh_identity, of_adapters
 from bot.settings import Settings
 from bot.version import VERSION
 from runtime.agent import Agent, Limits
@@ -95,7 +96,7 @@ async def build(
     """
     store = await open_store(settings.database_url, now=now, new_id=new_id)
     try:
-        identity = await store.account_identity(CHANNEL, ACCOUNT, new_id()[-10:].lower())
+        identity = await store.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
         return App(
             settings=settings,
             store=store,
@@ -200,6 +201,7 @@ class App:
             banner=settings.banner or "",
         )
         self._adapters: list[ChannelAdapter] = [page, *adapters(given)]
+        self._named = of_adapters(self._adapters)
         self._couriers = {(a.channel, a.identity): self._courier(a) for a in self._adapters}
         self._agent = self._make_agent(model, tools or first_tools(shell, sandbox=self._sandbox), workspaces)
         self._reception = Reception(
@@ -228,6 +230,7 @@ class App:
             nudge=self._nudge,
             now=self.store.now,
             new_id=self._new_id,
+            named=self._named,
             busy=self._settings.sessions.busy,
             probe=self._probe,
         )
@@ -259,6 +262,7 @@ class App:
             now=self.store.now,
             new_id=self._new_id,
             control_token=self.control_token,
+            named=self._named,
             head=HeadFile(self._settings.data_dir).read,
             info=self._info(),
         )
@@ -311,8 +315,8 @@ class App:
             while True:
                 try:
                     await self._as_node(lambda: on_ready(url))
-                except* NodeLost as lost:
-                    log.warning("joining again", reason=str(lost.exceptions[0]))
+                except* NodeLost:
+                    log.warning("joining again", reason="no sign for longer than the lease; others go on with our work")
         finally:
             await runner.cleanup()
             await self.store.close()

@@ -11,6 +11,7 @@ from bot.console.desk import ConsoleDesk
 from bot.console.operations import Operations
 from bot.gate import gate_of
 from bot.lock import holding
+from bot.names import fresh_identity, naming
 from bot.settings import Settings
 from runtime.contract import Signal, Verdict
 from runtime.ids import new_id
@@ -46,12 +47,14 @@ async def _desk(store: Store, settings: Settings) -> ConsoleDesk:
         # What this wakes, the next start finds in the store.
         return (await store.accept(signal, gate_of(settings))).verdict
 
+    identity = await store.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
     return ConsoleDesk(
         store=store,
         sink=sink,
         links=store,
         bell=NoBell(),
-        web_account=await store.account_identity(CHANNEL, ACCOUNT, new_id()),
+        web_account=identity,
+        named=naming([(CHANNEL, identity, ACCOUNT)]),
         now=store.now,
         new_id=new_id,
         control_token="",

@@ -112,6 +112,7 @@ class Agent:
         now: Now,
         new_id: NewId,
         name: str = "main",
+        named: Callable[[Address], str] = str,
         busy: Busy = Busy.STEER,
         probe: Probe = no_probe,
     ) -> None:
@@ -130,6 +131,7 @@ class Agent:
         self._now = now
         self._new_id = new_id
         self._name = name
+        self._named = named
         self._busy = busy
         self._probe = probe
 
@@ -255,7 +257,7 @@ class Agent:
         arguments = parsed(call.arguments)
         if isinstance(arguments, str):
             return NewStep(call, effect, hashed, StepState.DONE, f"{ERROR}{arguments}")
-        ask = Ask(call.tool, effect, arguments, self._name, run.address, run.claim.requester)
+        ask = Ask(call.tool, effect, arguments, self._name, self._named(run.address), run.claim.names)
         match self._policy.ruling(ask):
             case Ruling.ALLOW:
                 return NewStep(call, effect, hashed, StepState.OPEN)

@@ -86,7 +86,7 @@ class Node:
         while True:
             await asyncio.sleep(REAP_EVERY.total_seconds())
             try:
-                if await self._store.reap():
+                if await self._store.reap(but=self.lease.node):
                     self._on_reaped()
             except StoreError as error:
                 log.warning("reaper failed", reason=str(error))

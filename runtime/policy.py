@@ -10,7 +10,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Final
 
-from runtime.contract import Address, Effect, Json, Person
+from runtime.contract import Effect, Json
 
 
 class Ruling(StrEnum):
@@ -41,14 +41,15 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a ruling is about. `person` is who asked, None when nobody did."""
+    """What a ruling is about. `room` is the address as the settings write it; `names` are those of whoever asked:
+    name and identities, none when nobody did."""
 
     tool: str
     effect: Effect
     arguments: Mapping[str, Json]
     agent: str
-    address: Address
-    person: Person | None
+    room: str
+    names: frozenset[str]
 
 
 class Policy:
@@ -66,13 +67,12 @@ class Policy:
 
 
 def matches(rule: Rule, ask: Ask) -> bool:
-    person = ask.person.name if ask.person else ""
     return (
         fnmatchcase(ask.tool, rule.tool)
         and rule.effect in (None, ask.effect)
         and fnmatchcase(ask.agent, rule.agent)
-        and fnmatchcase(str(ask.address), rule.room)
-        and fnmatchcase(person, rule.person)
+        and fnmatchcase(ask.room, rule.room)
+        and (rule.person == "*" or any(fnmatchcase(name, rule.person) for name in ask.names))
         and all(_argument(ask.arguments.get(name), glob) for name, glob in rule.arguments.items())
     )
 

@@ -68,8 +68,8 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
             return await handler(request)
         except Refusal as refusal:
             return refused(request, refusal.status, refusal.sentence)
-        except StoreError:
-            _log.warning("the store is away: %s %s was not taken in", request.method, request.path, exc_info=True)
+        except StoreError as error:
+            _log.warning("%s %s was not taken in: %s", request.method, request.path, error)
             return refused(request, 503, STORE_AWAY)
         except web.HTTPException as error:
             if error.status < 400:

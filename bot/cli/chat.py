@@ -22,6 +22,7 @@ WAITS_FOR_APPROVAL: Final = 3
 TIMED_OUT: Final = 4
 FAILED: Final = 1
 
+MOST_READ: Final = 1 << 20  # bytes of standard input; more than the longest message, so that its length is refused
 Room = Annotated[str, typer.Option("--room", help="A conversation to go on with. Without it a new one begins.")]
 
 
@@ -50,7 +51,7 @@ def ask(
 ) -> None:
     """Ask once and print the answer. Exit code: 0 answered, 1 failed, 3 waits for an approval, 4 timed out."""
     settings = settings_of(context, config)
-    words = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
+    words = sys.stdin.buffer.read(MOST_READ).decode("utf-8", "replace") if text == "-" else text
     raise typer.Exit(run_to_end(_ask(settings, words, room, timedelta(seconds=timeout))))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bot.console.audit import SignedHead, no_head
+from bot.names import Named
 from runtime.contract import Address, Bell, Links, NewId, Now, Sink
 from runtime.store.protocol import Store
 
@@ -26,6 +27,7 @@ class ConsoleDesk:
     now: Now
     new_id: NewId
     control_token: str = field(repr=False)
+    named: Named = str
     nudge: Callable[[Address], None] = lambda _: None
     head: SignedHead = no_head
     info: Mapping[str, str] = field(default_factory=dict)

@@ -61,28 +61,31 @@ class Operations:
         return {"info": dict(self._desk.info), "counts": dict(await self._store.counts())}
 
     async def runs(self, state: str = "", limit: int = 100) -> list[View]:
-        return [views.run(row) for row in await self._store.runs(state=_word(RunState, state), limit=limit)]
+        return [
+            views.run(row, self._desk.named)
+            for row in await self._store.runs(state=_word(RunState, state), limit=limit)
+        ]
 
     async def run(self, run_id: str) -> View:
         found = await self._store.run(RunId(run_id))
         if found is None:
             raise Refusal(404, f"There is no run {run_id}.")
         row, steps = found
-        return {**views.run(row), "steps": [views.step(step) for step in steps]}
+        return {**views.run(row, self._desk.named), "steps": [views.step(step) for step in steps]}
 
     async def approvals(self, state: str = "", limit: int = 100) -> list[View]:
         rows = await self._store.approvals(state=_word(ApprovalState, state), limit=limit)
-        return [views.approval(row) for row in rows]
+        return [views.approval(row, self._desk.named) for row in rows]
 
     async def deliveries(self, state: str = "", limit: int = 100) -> list[View]:
         rows = await self._store.deliveries(state=_word(DeliveryState, state), limit=limit)
-        return [views.delivery(row) for row in rows]
+        return [views.delivery(row, self._desk.named) for row in rows]
 
     async def delivery(self, delivery_id: str) -> View:
         row = await self._store.delivery(DeliveryId(delivery_id))
         if row is None:
             raise Refusal(404, f"There is no delivery {delivery_id}.")
-        return views.delivery_with_parts(row)
+        return views.delivery_with_parts(row, self._desk.named)
 
     async def people(self) -> list[View]:
         return [views.person(known) for known in await self._store.people()]
@@ -173,6 +176,7 @@ class Operations:
             entries,
             busy=busy or await self._store.busy(address),
             approvals=[row for row in pending if row.address == address],
+            named=self._desk.named,
             run_state=next((row.state for row in runs if row.address == address), None),
         )
         return {**view, "version": _digest(view)}
@@ -198,13 +202,13 @@ class Operations:
         if row is None:
             raise Refusal(409, refusal)
         self._desk.nudge(row.address)
-        return views.delivery(row)
+        return views.delivery(row, self._desk.named)
 
     async def _approval(self, approval_id: ApprovalId) -> View:
         row = await self._store.approval(approval_id)
         if row is None:
             raise Refusal(404, f"There is no approval {approval_id}.")
-        return views.approval(row)
+        return views.approval(row, self._desk.named)
 
     async def _person(self, name: str) -> View:
         known = await self._store.person_named(name)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from adapters.web import render
+from bot.names import Named
 from runtime.approvals import Approval
 from runtime.cards import LABELS
 from runtime.contract import CHOICES, Entry
@@ -15,11 +16,11 @@ from runtime.store.protocol import DeliveryRow, Known, OpenPart, RunRow, StepRow
 View = dict[str, Any]
 
 
-def run(row: RunRow) -> View:
+def run(row: RunRow, named: Named) -> View:
     return {
         "id": row.id,
         "state": row.state,
-        "address": str(row.address),
+        "address": named(row.address),
         "requester": row.requester,
         "started_at": at(row.started_at),
         "ended_at": at(row.ended_at),
@@ -42,14 +43,14 @@ def step(row: StepRow) -> View:
     }
 
 
-def approval(row: Approval) -> View:
+def approval(row: Approval, named: Named) -> View:
     """With `choices`: what may be answered, and the label of each."""
     return {
         "id": row.id,
         "kind": row.kind,
         "state": row.state,
         "run": row.run_id,
-        "address": str(row.address),
+        "address": named(row.address),
         "tool": row.tool,
         "effect": row.effect,
         "arguments": row.arguments,
@@ -64,13 +65,13 @@ def approval(row: Approval) -> View:
     }
 
 
-def delivery(row: DeliveryRow) -> View:
+def delivery(row: DeliveryRow, named: Named) -> View:
     """For lists: without the parts."""
     return {
         "id": row.id,
         "kind": row.kind,
         "state": row.state,
-        "address": str(row.address),
+        "address": named(row.address),
         "origin": row.origin,
         "attempts": row.attempts,
         "created_at": at(row.created_at),
@@ -82,8 +83,8 @@ def delivery(row: DeliveryRow) -> View:
     }
 
 
-def delivery_with_parts(row: DeliveryRow) -> View:
-    return {**delivery(row), "parts": [part(open_part) for open_part in row.parts]}
+def delivery_with_parts(row: DeliveryRow, named: Named) -> View:
+    return {**delivery(row, named), "parts": [part(open_part) for open_part in row.parts]}
 
 
 def part(row: OpenPart) -> View:
@@ -107,12 +108,14 @@ def person(known: Known) -> View:
     }
 
 
-def room(entries: Sequence[Entry], *, busy: bool, approvals: Sequence[Approval], run_state: str | None) -> View:
+def room(
+    entries: Sequence[Entry], *, busy: bool, approvals: Sequence[Approval], run_state: str | None, named: Named
+) -> View:
     """A conversation. `run` is the state of its newest run; `approvals` are the questions that wait in it."""
     return {
         "entries": [render.entry(entry) for entry in entries],
         "busy": busy,
-        "approvals": [approval(row) for row in approvals],
+        "approvals": [approval(row, named) for row in approvals],
         "run": run_state,
     }
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import bindparam, case, or_, select, update
 
 from runtime.contract import Address, Busy, Person, RunId, SessionKey
-from runtime.store.common import PERSON, add, owned, person
+from runtime.store.common import PERSON, add, names_of, owned, person
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.protocol import Claim, Lane, Lease, Recorded
 from runtime.store.schema import nodes, runs, sessions, signals
@@ -106,7 +106,7 @@ def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
     run, requester, _, iterations, next_step, stop, _, address = row
     yield TAKE_RUN, {"run": run}
     unfinished = yield from open_steps(RunId(run))
-    who = yield from _person(requester)
+    who, names = yield from _asker(requester)
     return Claim(
         lane,
         RunId(run),
@@ -117,13 +117,18 @@ def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
         next_step,
         bool(stop),
         overtaken,
+        names,
         unfinished,
     )
 
 
-def _person(person_id: str | None) -> Op[Person | None]:
+def _asker(person_id: str | None) -> Op[tuple[Person | None, frozenset[str]]]:
+    """Who asked, and the names under which a policy may know them."""
     rows = yield PERSON, {"person_id": person_id}
-    return person(rows[0]) if rows else None
+    if not rows:
+        return None, frozenset()
+    who = person(rows[0])
+    return who, (yield from names_of(who)) | {who.name}
 
 
 def _begin(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) -> Op[Claim | None]:
@@ -152,8 +157,8 @@ def _begin(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) 
         },
     )
     yield from consume(lane, run, share, next_turn, now)
-    who = yield from _person(share[0][4])
-    return Claim(lane, run, Address.parse(address), who, False, 0, 1, False)
+    who, names = yield from _asker(share[0][4])
+    return Claim(lane, run, Address.parse(address), who, False, 0, 1, False, False, names)
 
 
 def consume(lane: Lane, run: RunId, share: Sequence[tuple[Any, ...]], next_turn: int, now: datetime) -> Op[int]:

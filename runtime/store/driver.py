@@ -15,6 +15,8 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy import ColumnElement, Executable, literal_column
 from sqlalchemy.engine import Dialect
 
+from runtime.errors import StoreError
+
 T = TypeVar("T")
 Rows = list[tuple[Any, ...]]
 Query = tuple[Executable, Mapping[str, object]]
@@ -26,7 +28,9 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 class Driver(Protocol):
-    """An engine: runs operations, each as one transaction."""
+    """An engine: runs operations, each as one transaction. `trouble` is why the last write failed, None if it did not."""
+
+    trouble: StoreError | None
 
     async def write(self, make: MakeOp[T]) -> T:
         """Run an operation and commit. Errors: StoreError; then nothing of it is known to be written."""

@@ -1,4 +1,4 @@
-"""PostgreSQL: the same operations on asyncpg, and a listener that turns other nodes' commits into wake-ups."""
+"""PostgreSQL: the same operations on asyncpg. What other nodes commit is found by the slow polls of who waits for it."""
 
 from __future__ import annotations
 
@@ -74,6 +74,7 @@ class PostgresDriver:
         self._compiler = Compiler(PGDialect_asyncpg())  # type: ignore[no-untyped-call]  # a dialect takes no arguments here
         self._ahead = ahead
         self._now = now
+        self.trouble: StoreError | None = None
 
     @classmethod
     async def over(cls, pool: asyncpg.Pool[Any], *, now: Now | None = None) -> PostgresDriver:
@@ -89,7 +90,13 @@ class PostgresDriver:
         return self._now() if self._now else datetime.now(UTC) + self._ahead
 
     async def write(self, make: MakeOp[T]) -> T:
-        return await self._guarded(lambda: self._transaction(make, readonly=False))
+        try:
+            written = await self._guarded(lambda: self._transaction(make, readonly=False))
+        except StoreError as error:
+            self.trouble = error
+            raise
+        self.trouble = None
+        return written
 
     async def read(self, make: MakeOp[T]) -> T:
         return await self._guarded(lambda: self._transaction(make, readonly=True))

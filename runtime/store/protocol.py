@@ -110,7 +110,7 @@ class Claim:
     """A run to work on. `resumed` tells that it has been worked on before; `steps` are its tool steps not done yet.
 
     `iterations` counts its model calls so far, `next_step` is the number of its next step. `overtaken`: other runs of
-    the session wrote turns while this one was parked.
+    the session wrote turns while this one was parked. `names`: the requester's name and identities, for policy.
     """
 
     lane: Lane
@@ -122,6 +122,7 @@ class Claim:
     next_step: int
     stop: bool
     overtaken: bool = False
+    names: frozenset[str] = frozenset()
     steps: tuple[ToolStep, ...] = ()
 
 
@@ -349,8 +350,11 @@ class Registry(Protocol):
     async def beat(self, lease: Lease, ttl: timedelta) -> bool:
         """Renew; False when this node was declared dead."""
 
-    async def reap(self) -> int:
-        """Declare nodes dead whose lease ended; their lanes are ready and their roles free. How many."""
+    async def reap(self, *, but: NodeId | None = None) -> int:
+        """Declare nodes dead whose lease ended; their lanes are ready and their roles free. How many.
+
+        A node spares itself (`but`): late as it is, it works on, unless another one took over.
+        """
 
     async def leave(self, lease: Lease) -> None:
         """A clean end: lanes and roles are given back at once."""

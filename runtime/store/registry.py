@@ -85,9 +85,9 @@ def beat(lease: Lease, ttl: timedelta, now: datetime) -> Op[bool]:
     return bool(rows)
 
 
-def reap(now: datetime) -> Op[int]:
-    expired = yield EXPIRED, {"now": micros(now)}
-    for (node,) in expired:
+def reap(but: NodeId | None, now: datetime) -> Op[int]:
+    expired = [node for (node,) in (yield EXPIRED, {"now": micros(now)}) if node != but]
+    for node in expired:
         yield from _free(node, now)
     return len(expired)
 
@@ -127,9 +127,9 @@ class RegistryStore(Base):
         now = self.now()
         return await self._driver.write(lambda: beat(lease, ttl, now))
 
-    async def reap(self) -> int:
+    async def reap(self, *, but: NodeId | None = None) -> int:
         now = self.now()
-        return await self._driver.write(lambda: reap(now))
+        return await self._driver.write(lambda: reap(but, now))
 
     async def leave(self, lease: Lease) -> None:
         now = self.now()

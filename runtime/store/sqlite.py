@@ -213,9 +213,16 @@ class SqliteDriver:
         self._compiler = Compiler(SQLiteDialect(paramstyle="qmark"))
         self._writer = _Worker(connection, self._compiler, path, writes=True)
         self._reader = self._writer if path == MEMORY else _Worker(connect(path), self._compiler, path, writes=False)
+        self.trouble: StoreError | None = None
 
     async def write(self, make: MakeOp[T]) -> T:
-        return await self._writer.submit(make)
+        try:
+            written = await self._writer.submit(make)
+        except StoreError as error:
+            self.trouble = error
+            raise
+        self.trouble = None
+        return written
 
     async def read(self, make: MakeOp[T]) -> T:
         return await self._reader.submit(make)

@@ -44,6 +44,9 @@ class SqlStore(
     """Implements `protocol.Store`."""
 
     async def check(self) -> None:
+        # A full disk still reads. Heartbeats write all the time, so this is never old news.
+        if self._driver.trouble:
+            raise self._driver.trouble
         await self._driver.read(_check)
 
     async def close(self) -> None:
