@@ -64,7 +64,8 @@ class House:
         told = [self._process.stdout.readline() for _ in range(2)]
         found = re.search(r"ready at (\S+)", told[0])
         if found is None:
-            raise RuntimeError(f"signalbox ended with {self._process.wait(PATIENCE)}:\n{self.log()}")
+            self._process.communicate(timeout=PATIENCE)
+            raise RuntimeError(f"signalbox ended with {self._process.returncode}:\n{self.log()}")
         self.url = found[1]
         if link := re.search(r"http\S+/link/\S+", told[1]):
             self.link = link[0]

@@ -76,7 +76,7 @@ async def test_a_message_that_comes_again_is_answered_once(tmp_path: Path, room:
             event = uuid4().hex
             verdicts = await asyncio.gather(*(owner.say(room, "list the files", event=event) for _ in range(5)))
             assert sorted(verdict["outcome"] for verdict in verdicts) == ["accepted", *["duplicate"] * 4]
-            await until(lambda: _replied(owner, room), "the reply")
+            await owner.told(room)
             house.kill()
             house.start()
             again = await owner.say(room, "list the files", event=event)
@@ -85,10 +85,6 @@ async def test_a_message_that_comes_again_is_answered_once(tmp_path: Path, room:
             await owner.ask(room, "and something else")  # whatever the repeat had started would end before this
             assert len(await owner.replies(room)) == 2
             assert len((await owner.get("/console/api/runs")).body["rows"]) == 2
-
-
-async def _replied(visitor: Visitor, room: str) -> bool | None:
-    return bool(await visitor.replies(room)) or None
 
 
 # ------------------------------------------------------------------------------------------- 21: asked and decided
@@ -140,15 +136,11 @@ async def test_of_several_calls_the_allowed_run_and_all_questions_go_up_together
     await owner.click(room, first, "approve")
     assert await owner.settled(room) == []  # it waits until all are decided
     await owner.click(room, second, "deny")
-    reply = (await until(lambda: _some(owner, room), "the reply"))[0]
+    reply = (await owner.told(room))[0]
     assert "Files in" in reply
     assert "a.txt" in reply
     assert "not allowed to write `b.txt`" in reply
     assert await files(owner, room) == ["a.txt"]
-
-
-async def _some(visitor: Visitor, room: str) -> list[str] | None:
-    return await visitor.replies(room) or None
 
 
 async def test_two_clicks_at_once_are_one_decision(owner: Visitor, room: str) -> None:
@@ -156,7 +148,7 @@ async def test_two_clicks_at_once_are_one_decision(owner: Visitor, room: str) ->
     clicks = await asyncio.gather(*(owner.click(room, approval, choice) for choice in ("approve", "deny") * 3))
     assert [answer.body["outcome"] for answer in clicks].count("decided") == 1
     assert all("already settled" in answer.notice for answer in clicks if answer.body["outcome"] != "decided")
-    assert len(await until(lambda: _some(owner, room), "the reply")) == 1
+    assert len(await owner.told(room)) == 1
 
 
 async def test_a_message_is_answered_while_a_call_waits_and_the_call_goes_on_later(owner: Visitor, room: str) -> None:
@@ -225,7 +217,7 @@ async def test_a_second_click_changes_nothing(house: House, owner: Visitor, room
 async def test_a_click_on_an_older_card_does_not_answer_the_newer(house: House, owner: Visitor, room: str) -> None:
     older = await owner.question(room, LEAVE_A_TRACE)
     await owner.click(room, older, "deny")
-    await until(lambda: _some(owner, room), "the end of the older one")
+    await owner.told(room)
     newer = await owner.question(room, LEAVE_A_TRACE)
     answer = await owner.click(room, older, "approve")
     await refused(house, owner, room, answer, older, "already settled")
@@ -259,7 +251,7 @@ async def test_a_click_after_its_time_changes_nothing_and_the_model_is_told(tmp_
     with open_house(tmp_path, "[run]\napproval_hours = 0.0005\n") as house:
         async with visiting(house.link) as owner:
             approval = await owner.question(room, LEAVE_A_TRACE)
-            (reply,) = await until(lambda: _some(owner, room), "the end of the question")
+            (reply,) = await owner.told(room)
             assert "expired" in reply
             (card,) = await owner.cards(room)
             assert card["markdown"].startswith("**Expired**")

@@ -68,6 +68,15 @@ class Visitor:
         """What the agent said, without cards."""
         return [e["markdown"] for e in await self.entries(room) if e["author"] == "agent" and e["kind"] != "approval"]
 
+    async def told(self, room: str, count: int = 1) -> list[str]:
+        """The agent's replies once there are `count`."""
+
+        async def look() -> list[str] | None:
+            replies = await self.replies(room)
+            return replies if len(replies) >= count else None
+
+        return await until(look, f"{count} replies in {room}")
+
     async def settled(self, room: str) -> list[str]:
         """The agent's replies once nothing in the room is worked on."""
 
