@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -122,6 +123,10 @@ class Stage:
         for identity, role in ROLES.items():
             assert await self.store.add_person(identity.partition(":")[2].title(), role, [identity])
         self.lease = await self.store.join(NodeId("node-1"), "one", timedelta(days=365), alone=False)
+
+    async def many(self) -> None:
+        """Open every connection, so that tasks which start at once also run at once."""
+        await asyncio.gather(*(self.store.check() for _ in range(8)))
 
     # -------------------------------------------------------------------------------------------- looking inside
 

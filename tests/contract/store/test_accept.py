@@ -70,6 +70,7 @@ async def test_an_answered_event_that_returns_days_later_is_still_a_duplicate(st
 
 @pytest.mark.parametrize("key", ["dedupe", "natural"])
 async def test_twenty_at_once_of_one_event_are_one_signal(stage: Stage, key: str) -> None:
+    await stage.many()
     event = stage.signal(Said("hello"))
     events = [
         event if key == "dedupe" else replace(event, dedupe_key=f"k{n}", natural_key="r1/17.0") for n in range(20)
@@ -79,8 +80,10 @@ async def test_twenty_at_once_of_one_event_are_one_signal(stage: Stage, key: str
     assert len({t.verdict.signal_id for t in taken}) == 1
 
 
-async def test_a_duplicate_takes_no_place_in_the_lane(stage: Stage) -> None:
-    event = stage.signal(Said("hello"))
+@pytest.mark.parametrize("files", [(), (FileRef("a.txt", "a.txt", 3),)])
+async def test_a_duplicate_takes_no_place_in_the_lane(stage: Stage, files: tuple[FileRef, ...]) -> None:
+    event = stage.signal(Said("hello", files))
+    await stage.many()
     await asyncio.gather(*(stage.take_in(event) for _ in range(20)))
     await stage.say("next")
     assert await stage.column("SELECT seq FROM signals ORDER BY seq") == [1, 2]
@@ -90,6 +93,7 @@ async def test_a_duplicate_takes_no_place_in_the_lane(stage: Stage) -> None:
 async def test_a_click_delivered_twice_is_a_duplicate(stage: Stage) -> None:
     parked = await stage.park(SHELL)
     event = stage.signal(Clicked(parked.approvals[0], Choice.APPROVE))
+    await stage.many()
     taken = await asyncio.gather(*(stage.take_in(event) for _ in range(10)))
     assert outcomes(taken) == sorted([Outcome.DECIDED, *[Outcome.DUPLICATE] * 9])
 
@@ -140,6 +144,7 @@ async def test_where_all_are_welcome_a_stranger_becomes_a_user(stage: Stage) -> 
 
 
 async def test_a_stranger_is_welcomed_once(stage: Stage) -> None:
+    await stage.many()
     taken = await asyncio.gather(*(stage.say(f"{n}", actor=STRANGER, gate=OPEN) for n in range(20)))
     assert outcomes(taken) == [Outcome.ACCEPTED] * 20
     assert len(await stage.store.people()) == 5
@@ -215,6 +220,7 @@ async def test_the_same_words_after_a_stop_are_a_new_request(stage: Stage) -> No
 
 
 async def test_the_same_words_twenty_times_at_once_are_one_run(stage: Stage) -> None:
+    await stage.many()
     taken = await asyncio.gather(*(stage.say("hello") for _ in range(20)))
     assert outcomes(taken) == [Outcome.ACCEPTED, *[Outcome.MERGED] * 19]
     await stage.finish(await stage.claim())

@@ -283,6 +283,7 @@ async def test_a_click_in_another_thread_of_the_room_counts(stage: Stage) -> Non
 @pytest.mark.parametrize("second", [Choice.APPROVE, Choice.DENY])
 async def test_of_fifteen_clicks_at_once_one_decides(stage: Stage, second: Choice) -> None:
     parked = await stage.park(SHELL)
+    await stage.many()
     clicks = [
         stage.click(parked.approvals[0], second if n % 2 else Choice.APPROVE, actor=OTTO if n % 2 else ADA)
         for n in range(15)
@@ -295,6 +296,7 @@ async def test_of_fifteen_clicks_at_once_one_decides(stage: Stage, second: Choic
 
 async def test_the_last_two_questions_clicked_at_once_make_the_run_ready_once(stage: Stage) -> None:
     parked = await stage.park(SHELL, WRITE)
+    await stage.many()
     taken = await asyncio.gather(*(stage.click(a, actor=OTTO) for a in parked.approvals))
     assert sorted(t.lane_ready for t in taken) == [False, True]
     assert await stage.column("SELECT resumable FROM sessions") == [1]
@@ -490,6 +492,7 @@ async def test_a_click_after_a_stop_changes_nothing(stage: Stage) -> None:
 
 async def test_a_click_and_a_stop_at_once_end_in_one_way(stage: Stage) -> None:
     parked = await stage.park(SHELL)
+    await stage.many()
     await asyncio.gather(stage.click(parked.approvals[0]), stage.stop())
     (run,) = await stage.store.runs()
     assert run.state is RunState.STOPPED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -300,6 +301,14 @@ async def test_a_lost_duty_changes_nothing(stage: Stage, act: str) -> None:
     assert await stage.everything() == before
 
 
+@pytest.mark.parametrize("act", ACTS)
+async def test_an_older_fence_of_a_duty_changes_nothing(stage: Stage, act: str) -> None:
+    sending = await BEFORE.get(act, marked)(stage)
+    before = await stage.everything()
+    assert not await ACTS[act](sending, replace(sending.duty, fence=sending.duty.fence - 1))
+    assert await stage.everything() == before
+
+
 @pytest.mark.parametrize("act", [act for act in ACTS if act != "adopt"])
 async def test_a_discarded_delivery_is_not_moved_any_more(stage: Stage, act: str) -> None:
     sending = await BEFORE.get(act, rendered)(stage)
@@ -535,6 +544,7 @@ async def test_what_was_shown_is_not_thrown_away(stage: Stage) -> None:
 
 
 async def test_a_marker_and_a_discard_at_once_end_in_one_way(stage: Stage) -> None:
+    await stage.many()
     for _ in range(10):
         sending = await rendered(stage)
         going, gone = await asyncio.gather(

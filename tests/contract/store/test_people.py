@@ -31,6 +31,7 @@ async def test_an_identity_belongs_to_one_person(stage: Stage) -> None:
 
 
 async def test_a_person_added_by_many_at_once_is_added_once(stage: Stage) -> None:
+    await stage.many()
     added = await asyncio.gather(*(stage.store.add_person("Eve", Role.USER, [NEW]) for _ in range(5)))
     assert len([person for person in added if person]) == 1
 

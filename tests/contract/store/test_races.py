@@ -33,6 +33,7 @@ async def work(stage: Stage, lease: Lease, busy: Busy, done: asyncio.Event, fini
 
 @pytest.mark.parametrize("busy", list(Busy))
 async def test_messages_racing_the_ends_of_runs_are_each_in_one_run(stage: Stage, busy: Busy) -> None:
+    await stage.many()
     leases = [await stage.store.join(NodeId(f"n{n}"), "", LONG, alone=False) for n in range(3)]
     done, finished = asyncio.Event(), list[Claim]()
 
@@ -56,6 +57,7 @@ async def test_messages_racing_the_ends_of_runs_are_each_in_one_run(stage: Stage
 
 
 async def test_two_nodes_claiming_one_session_get_one_claim(stage: Stage) -> None:
+    await stage.many()
     other = await stage.store.join(NodeId("n2"), "", LONG, alone=False)
     for n in range(10):
         await stage.say(f"{n}", at=address(f"r{n}"))
@@ -70,12 +72,14 @@ async def test_two_nodes_claiming_one_session_get_one_claim(stage: Stage) -> Non
 
 
 async def test_a_thousand_messages_at_once_are_all_taken_in(stage: Stage) -> None:
+    await stage.many()
     taken = await asyncio.gather(*(stage.say(f"m{n}", at=address(f"r{n % 100}")) for n in range(1000)))
     assert {t.verdict.outcome for t in taken} == {Outcome.ACCEPTED}
     assert await stage.rows("SELECT DISTINCT last_seq, waiting FROM sessions") == [(10, 10)]
 
 
 async def test_twins_racing_the_run_that_answers_them_are_answered(stage: Stage) -> None:
+    await stage.many()
     for turn in range(15):
         await stage.say(f"words {turn}")
         claim = await stage.claim()
@@ -93,6 +97,7 @@ async def test_twins_racing_the_run_that_answers_them_are_answered(stage: Stage)
 
 
 async def test_a_node_that_dies_while_it_claims_leaves_no_lane_behind(stage: Stage) -> None:
+    await stage.many()
     for n in range(12):
         node = await stage.store.join(NodeId(f"doomed-{n}"), "", TTL, alone=False)
         await stage.say(f"{n}", at=address(f"r{n}"))
