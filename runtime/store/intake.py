@@ -216,9 +216,8 @@ def _said(signal: Signal, said: Said, who: Person, gate: Gate, now: datetime, ne
         "session": key,
     }
     mergeable = not said.files
-    known = mergeable and bool(
-        (yield LOCK_LANE, {"k": key})
-    )  # else a claim could consume the twin beside us and leave us behind
+    # The lane is locked, else a claim could consume the twin beside us and leave us behind.
+    known = mergeable and bool((yield LOCK_LANE, {"k": key}))
     if known and (twin := (yield from _twin(row, gate, now))):
         return (yield from _merge(row, twin, signal))
     lanes = yield OPEN_LANE, _fresh_lane(key, gate.agent, signal.address, now)
