@@ -380,7 +380,10 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One thing to show at one address. `edits` names an earlier delivery whose message this one replaces."""
+    """One thing to show at one address.
+
+    `edits` names an earlier delivery whose message this one replaces: its last one, which carries the buttons.
+    """
 
     id: DeliveryId
     origin: str

@@ -70,7 +70,13 @@ PART_COLUMNS = (
     parts.c.repeat_mark,
 )
 PARTS_OF = select(*PART_COLUMNS).where(parts.c.delivery_id == bindparam("d")).order_by(parts.c.ordinal)
-RECEIPT_OF = select(parts.c.receipt).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == 1)
+# The last message on screen: of a card that takes several, the one with the buttons.
+RECEIPT_OF = (
+    select(parts.c.receipt)
+    .where(parts.c.delivery_id == bindparam("d"), parts.c.receipt.is_not(None))
+    .order_by(parts.c.ordinal.desc())
+    .limit(1)
+)
 ABANDONED = (
     select(parts.c.delivery_id, parts.c.ordinal, parts.c.marked_at)
     .join(deliveries, deliveries.c.id == parts.c.delivery_id)
@@ -176,7 +182,7 @@ def _open(row: tuple[Any, ...]) -> Op[OpenDelivery]:
     )
     own = yield PARTS_OF, {"d": delivery_id}
     shown = (yield RECEIPT_OF, {"d": edits}) if edits else []
-    receipt = Receipt(shown[0][0]) if shown and shown[0][0] else None
+    receipt = Receipt(shown[0][0]) if shown else None
     return OpenDelivery(
         delivery, DeliveryState(state), rank, number, moment(not_before), tuple(map(part_of, own)), receipt, run_id
     )

@@ -7,7 +7,7 @@ import pytest
 from runtime.contract import Capability, DeliveryId, Kind
 from runtime.courier import Pace, Unknown
 from runtime.deliveries import DeliveryState
-from tests.contract.courier.stage import CARD, Stage
+from tests.contract.courier.stage import CARD, LONG, Stage
 from tests.contract.runtime.stage import LEASE, Crash, crash_at
 from tests.fakes.channel import ChannelKind
 
@@ -29,15 +29,28 @@ def shown(stage: Stage) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("kind", EVERY)
-async def test_a_decided_card_is_edited_and_loses_its_buttons(kind: ChannelKind, any_stage: Stage) -> None:
+async def test_a_decided_card_is_edited_and_loses_its_buttons(kind: ChannelKind, stage: Stage) -> None:
     """Scenario 21."""
-    asked = await card(any_stage)
-    courier = await any_stage.courier()
+    asked = await card(stage)
+    courier = await stage.courier()
     await courier.drain()
-    assert shown(any_stage) == [("May I?", 2)]
-    await decided(any_stage, asked)
+    assert shown(stage) == [("May I?", 2)]
+    await decided(stage, asked)
     await courier.drain()
-    assert shown(any_stage) == [("Approved by Ada", 0)]
+    assert shown(stage) == [("Approved by Ada", 0)]
+
+
+async def test_a_card_of_several_messages_loses_its_buttons_too(stage: Stage) -> None:
+    asked = await stage.put(LONG, kind=Kind.APPROVAL, origin=ORIGIN, buttons=CARD)
+    courier = await stage.courier()
+    await courier.drain()
+    assert [buttons for _, buttons in shown(stage)] == [0, 0, 2]
+    await decided(stage, asked)
+    await courier.drain()
+    texts = [text for text, _ in shown(stage)]
+    assert [buttons for _, buttons in shown(stage)] == [0, 0, 0]
+    assert "".join(texts[:2]) in LONG
+    assert texts[2] == "Approved by Ada"
 
 
 async def test_a_card_decided_before_it_was_shown_is_shown_and_then_edited(stage: Stage) -> None:
