@@ -58,12 +58,12 @@ async def test_a_kill_at_any_part_shows_exactly_the_missing_ones(
 
 @pytest.mark.parametrize("fault", ["cut_before", "cut_after"])
 @pytest.mark.parametrize("kind", TELLING)
-async def test_a_cut_connection_shows_it_once(kind: ChannelKind, fault: str, any_stage: Stage) -> None:
+async def test_a_cut_connection_shows_it_once(kind: ChannelKind, fault: str, stage: Stage) -> None:
     """Scenario 28: cut before or after the platform accepted it."""
-    await any_stage.put("hello")
-    any_stage.fault(fault)
-    await any_stage.settle(await any_stage.courier())
-    assert any_stage.seen() == ["hello"]
+    await stage.put("hello")
+    stage.fault(fault)
+    await stage.settle(await stage.courier())
+    assert stage.seen() == ["hello"]
 
 
 @pytest.mark.parametrize("kind", [ChannelKind.LOOKUP, ChannelKind.PROBE])
@@ -202,13 +202,13 @@ async def test_a_probe_finds_a_part_behind_which_people_spoke(kind: ChannelKind,
     ("fault", "seen"), [("cut_after", ["hello", "(repeated) hello"]), ("cut_before", ["(repeated) hello"])]
 )
 async def test_where_nobody_can_tell_it_is_repeated_with_a_visible_mark(
-    fault: str, seen: list[str], kind: ChannelKind, any_stage: Stage
+    fault: str, seen: list[str], kind: ChannelKind, stage: Stage
 ) -> None:
     """Scenario 28, by the policy `repeat`."""
-    await any_stage.put("hello")
-    any_stage.fault(fault)
-    await any_stage.settle(await any_stage.courier())
-    assert any_stage.seen() == seen
+    await stage.put("hello")
+    stage.fault(fault)
+    await stage.settle(await stage.courier())
+    assert stage.seen() == seen
 
 
 @pytest.mark.parametrize("kind", [ChannelKind.NONE])

@@ -92,17 +92,17 @@ async def test_a_room_that_has_to_wait_does_not_hold_up_others(stage: Stage) -> 
     assert stage.seen() == ["quick"]
 
 
-async def test_what_waits_while_the_platform_is_away_leaves_by_itself(any_stage: Stage) -> None:
+async def test_what_waits_while_the_platform_is_away_leaves_by_itself(stage: Stage) -> None:
     """Scenario 30."""
     for number in range(3):
-        await any_stage.put(f"{number}", room=f"r{number}")
-    any_stage.channel.faults.away = True
-    courier = await any_stage.courier()
-    await any_stage.settle(courier, timedelta(minutes=10))
-    assert any_stage.seen() == []
-    any_stage.channel.faults.away = False
-    await any_stage.settle(courier, timedelta(minutes=3))
-    assert sorted(any_stage.seen()) == ["0", "1", "2"]
+        await stage.put(f"{number}", room=f"r{number}")
+    stage.channel.faults.away = True
+    courier = await stage.courier()
+    await stage.settle(courier, timedelta(minutes=10))
+    assert stage.seen() == []
+    stage.channel.faults.away = False
+    await stage.settle(courier, timedelta(minutes=3))
+    assert sorted(stage.seen()) == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize("fault", ["error", "busy"])
@@ -115,20 +115,18 @@ async def test_a_platform_that_fails_for_a_while_loses_and_repeats_nothing(fault
     assert [stage.seen(f"r{room}") for room in range(5)] == [[f"{n}" for n in range(room, 20, 5)] for room in range(5)]
 
 
-async def test_what_is_enqueued_during_a_drain_is_shown_too(any_stage: Stage) -> None:
+async def test_what_is_enqueued_during_a_drain_is_shown_too(stage: Stage) -> None:
     """Scenario 29."""
-    courier = await any_stage.courier()
+    courier = await stage.courier()
     for number in range(10):
-        await any_stage.put(f"{number}", room=f"r{number % 2}")
+        await stage.put(f"{number}", room=f"r{number % 2}")
     async with asyncio.TaskGroup() as group:
         draining = group.create_task(courier.drain())
         for number in range(10, 20):
-            await any_stage.put(f"{number}", room=f"r{number % 2}")
+            await stage.put(f"{number}", room=f"r{number % 2}")
         await draining
     await courier.drain()
-    assert [any_stage.seen(f"r{room}") for room in range(2)] == [
-        [f"{n}" for n in range(room, 20, 2)] for room in range(2)
-    ]
+    assert [stage.seen(f"r{room}") for room in range(2)] == [[f"{n}" for n in range(room, 20, 2)] for room in range(2)]
 
 
 async def test_ten_thousand_are_all_shown_once_and_in_order(stage: Stage) -> None:

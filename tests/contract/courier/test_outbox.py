@@ -29,10 +29,10 @@ async def attempts_at(stage: Stage, courier: Courier) -> list[timedelta]:
 # ----------------------------------------------------------------------------------------------- enqueued and shown
 
 
-async def test_what_is_enqueued_waits_with_no_attempts(any_stage: Stage) -> None:
+async def test_what_is_enqueued_waits_with_no_attempts(stage: Stage) -> None:
     """Scenario 26."""
-    delivery = await any_stage.put("hello")
-    row = await any_stage.row(delivery)
+    delivery = await stage.put("hello")
+    row = await stage.row(delivery)
     assert (row.state, row.attempts) == (DeliveryState.QUEUED, 0)
 
 
@@ -74,29 +74,29 @@ def test_what_is_no_address_is_an_error_with_the_form(text: str) -> None:
 # ------------------------------------------------------------------------------------------------------- not shown
 
 
-async def test_two_errors_and_a_success_make_one_message_in_three_growing_attempts(any_stage: Stage) -> None:
+async def test_two_errors_and_a_success_make_one_message_in_three_growing_attempts(stage: Stage) -> None:
     """Scenario 27."""
-    delivery = await any_stage.put("hello")
-    any_stage.fault("error", count=2)
-    at = await attempts_at(any_stage, await any_stage.courier())
-    assert any_stage.seen() == ["hello"]
-    assert (await any_stage.row(delivery)).attempts == 3
+    delivery = await stage.put("hello")
+    stage.fault("error", count=2)
+    at = await attempts_at(stage, await stage.courier())
+    assert stage.seen() == ["hello"]
+    assert (await stage.row(delivery)).attempts == 3
     assert at[1] - at[0] < at[2] - at[1]
 
 
-async def test_the_wait_that_the_platform_names_is_kept(any_stage: Stage) -> None:
+async def test_the_wait_that_the_platform_names_is_kept(stage: Stage) -> None:
     """Scenario 27."""
-    await any_stage.put("hello")
-    any_stage.fault("busy", seconds=40)
-    courier = await any_stage.courier()
-    began = any_stage.clock.at
+    await stage.put("hello")
+    stage.fault("busy", seconds=40)
+    courier = await stage.courier()
+    began = stage.clock.at
     await courier.drain()
-    any_stage.clock.at = began + timedelta(seconds=39.9)
+    stage.clock.at = began + timedelta(seconds=39.9)
     await courier.drain()
-    assert (any_stage.seen(), any_stage.channel.sends) == ([], 1)
-    any_stage.clock.at = began + timedelta(seconds=40.1)
+    assert (stage.seen(), stage.channel.sends) == ([], 1)
+    stage.clock.at = began + timedelta(seconds=40.1)
     await courier.drain()
-    assert any_stage.seen() == ["hello"]
+    assert stage.seen() == ["hello"]
 
 
 async def test_the_wait_that_the_platform_names_is_kept_over_a_restart(any_stage: Stage) -> None:
@@ -113,15 +113,15 @@ async def test_the_wait_that_the_platform_names_is_kept_over_a_restart(any_stage
     assert any_stage.seen() == ["hello"]
 
 
-async def test_a_refused_delivery_is_a_dead_letter_with_its_payload(any_stage: Stage) -> None:
+async def test_a_refused_delivery_is_a_dead_letter_with_its_payload(stage: Stage) -> None:
     """Scenario 27: revoked, blocked, unknown room."""
-    delivery = await any_stage.put("hello")
-    any_stage.fault("forbidden")
-    await any_stage.settle(await any_stage.courier())
-    [dead] = await any_stage.outbox(DeliveryState.DEAD)
+    delivery = await stage.put("hello")
+    stage.fault("forbidden")
+    await stage.settle(await stage.courier())
+    [dead] = await stage.outbox(DeliveryState.DEAD)
     assert (dead.id, dead.content.text, dead.reason) == (delivery, "hello", "403 this room is closed")
-    assert await any_stage.audit("delivery give-up") == [(delivery, "fake:main/r1: 403 this room is closed")]
-    assert (any_stage.seen(), any_stage.channel.sends) == ([], 1)
+    assert await stage.audit("delivery give-up") == [(delivery, "fake:main/r1: 403 this room is closed")]
+    assert (stage.seen(), stage.channel.sends) == ([], 1)
 
 
 async def test_a_dead_letter_leaves_when_a_person_requeues_it(any_stage: Stage) -> None:
@@ -163,54 +163,54 @@ async def test_a_dead_letter_stops_only_itself(stage: Stage) -> None:
     assert stage.seen() == ["next"]
 
 
-async def test_a_discarded_delivery_is_never_shown(any_stage: Stage) -> None:
-    delivery = await any_stage.put("hello")
-    any_stage.fault("forbidden")
-    courier = await any_stage.courier()
+async def test_a_discarded_delivery_is_never_shown(stage: Stage) -> None:
+    delivery = await stage.put("hello")
+    stage.fault("forbidden")
+    courier = await stage.courier()
     await courier.drain()
-    assert await any_stage.store.discard(delivery, "ada")
+    assert await stage.store.discard(delivery, "ada")
     await courier.drain()
-    assert await any_stage.store.requeue(delivery, "ada") is None
-    assert any_stage.seen() == []
+    assert await stage.store.requeue(delivery, "ada") is None
+    assert stage.seen() == []
 
 
-async def test_a_part_rejected_for_its_form_goes_as_its_plain_twin(any_stage: Stage) -> None:
+async def test_a_part_rejected_for_its_form_goes_as_its_plain_twin(stage: Stage) -> None:
     """Scenario 27."""
-    await any_stage.put("**hello**")
-    any_stage.fault("form")
-    await (await any_stage.courier()).drain()
-    [post] = any_stage.channel.board.posts.values()
+    await stage.put("**hello**")
+    stage.fault("form")
+    await (await stage.courier()).drain()
+    [post] = stage.channel.board.posts.values()
     assert (post.body.text, post.body.form) == ("hello", "plain")
 
 
-async def test_what_cannot_be_rendered_is_dead_with_its_payload(any_stage: Stage) -> None:
+async def test_what_cannot_be_rendered_is_dead_with_its_payload(stage: Stage) -> None:
     class Broken(FakeAdapter):
         def render(self, delivery: Delivery) -> list[Wire]:
             if delivery.content.text == "poison":
                 raise ZeroDivisionError("a bug")
             return super().render(delivery)
 
-    poison = await any_stage.put("poison")
-    await any_stage.put("hello")
-    adapter = Broken(base_url=any_stage.url, kind=ChannelKind.LOOKUP, account="main", identity="main")
+    poison = await stage.put("poison")
+    await stage.put("hello")
+    adapter = Broken(base_url=stage.url, kind=ChannelKind.LOOKUP, account="main", identity="main")
     with capture_logs():
-        await (await any_stage.courier(adapter=adapter)).drain()
-    row = await any_stage.row(poison)
+        await (await stage.courier(adapter=adapter)).drain()
+    row = await stage.row(poison)
     assert (row.state, row.content.text) == (DeliveryState.DEAD, "poison")
     assert row.reason == "cannot be rendered: ZeroDivisionError: a bug"
-    assert any_stage.seen() == ["hello"]
+    assert stage.seen() == ["hello"]
 
 
-async def test_what_was_dead_before_it_was_rendered_is_rendered_when_requeued(any_stage: Stage) -> None:
+async def test_what_was_dead_before_it_was_rendered_is_rendered_when_requeued(stage: Stage) -> None:
     class Broken(FakeAdapter):
         def render(self, delivery: Delivery) -> list[Wire]:
             return []
 
-    delivery = await any_stage.put("hello")
-    adapter = Broken(base_url=any_stage.url, kind=ChannelKind.LOOKUP, account="main", identity="main")
+    delivery = await stage.put("hello")
+    adapter = Broken(base_url=stage.url, kind=ChannelKind.LOOKUP, account="main", identity="main")
     with capture_logs():
-        await (await any_stage.courier(adapter=adapter)).drain()
-    assert await any_stage.state(delivery) is DeliveryState.DEAD
-    await any_stage.store.requeue(delivery, "ada")
-    await (await any_stage.courier()).drain()
-    assert any_stage.seen() == ["hello"]
+        await (await stage.courier(adapter=adapter)).drain()
+    assert await stage.state(delivery) is DeliveryState.DEAD
+    await stage.store.requeue(delivery, "ada")
+    await (await stage.courier()).drain()
+    assert stage.seen() == ["hello"]

@@ -83,21 +83,21 @@ async def test_the_run_goes_on_when_all_its_questions_are_decided_and_not_before
     assert await any_stage.answers() == ["done"]
 
 
-async def test_an_approved_call_runs_once_with_exactly_its_arguments(any_stage: Stage) -> None:
+async def test_an_approved_call_runs_once_with_exactly_its_arguments(stage: Stage) -> None:
     """Scenario 21."""
     model = Planned(SHELL, end="Linux")
-    process = await any_stage.process(model, tools())
+    process = await stage.process(model, tools())
     question = await asked(process)
     assert (await process.click(question)).outcome is Outcome.DECIDED
     await process.answer_all()
     assert process.tools["shell"].calls == [{"command": "uname -a"}]
-    assert await any_stage.answers() == ["Linux"]
+    assert await stage.answers() == ["Linux"]
 
 
-async def test_a_denial_with_its_reason_is_told_to_the_model_and_the_run_goes_on(any_stage: Stage) -> None:
+async def test_a_denial_with_its_reason_is_told_to_the_model_and_the_run_goes_on(stage: Stage) -> None:
     """Scenario 21."""
     model = Planned(SHELL, end="then not")
-    process = await any_stage.process(model, tools())
+    process = await stage.process(model, tools())
     await process.click(await asked(process), Choice.DENY, "not on this machine")
     await process.answer_all()
     assert process.tools["shell"].calls == []
@@ -105,7 +105,7 @@ async def test_a_denial_with_its_reason_is_told_to_the_model_and_the_run_goes_on
         "denied: denied by Ada (not on this machine). It was not run; do not try the same call again unless you are "
         "asked to."
     ]
-    assert await any_stage.answers() == ["then not"]
+    assert await stage.answers() == ["then not"]
 
 
 async def test_the_card_shows_the_call_and_its_buttons(stage: Stage) -> None:
@@ -156,21 +156,21 @@ async def test_a_decision_through_another_process_resumes_the_run_there(any_stag
     assert await any_stage.answers() == ["Linux"]
 
 
-async def test_a_question_nobody_answers_expires_and_the_model_is_told(any_stage: Stage) -> None:
+async def test_a_question_nobody_answers_expires_and_the_model_is_told(stage: Stage) -> None:
     """Scenario 24."""
     model = Planned(SHELL, end="then not")
-    process = await any_stage.process(model, tools(), limits=Limits(approval_time=timedelta(hours=12)))
+    process = await stage.process(model, tools(), limits=Limits(approval_time=timedelta(hours=12)))
     await asked(process)
-    any_stage.clock.advance(timedelta(hours=12))
-    expiry = Expiry(desk=any_stage.store, decided=process.reception.decided, every=timedelta())
+    stage.clock.advance(timedelta(hours=12))
+    expiry = Expiry(desk=stage.store, decided=process.reception.decided, every=timedelta())
     async with process.running():
         async with process.beside(expiry.run()):
-            while await any_stage.pending():
+            while await stage.pending():
                 pass
         await process.rest()
     assert results(model)[0].startswith("denied: expired (nobody answered in time).")
-    assert (await any_stage.screen())[0].startswith("**Expired**")
-    assert await any_stage.answers() == ["then not"]
+    assert (await stage.screen())[0].startswith("**Expired**")
+    assert await stage.answers() == ["then not"]
 
 
 # ------------------------------------------------------------------------------------------------- clicks in vain

@@ -184,19 +184,19 @@ async def test_a_tool_with_effects_that_was_cut_is_not_run_again_but_asked_about
     ],
 )
 async def test_what_a_person_says_about_a_cut_call_is_what_happens(
-    choice: Choice, runs: int, told: str, any_stage: Stage
+    choice: Choice, runs: int, told: str, stage: Stage
 ) -> None:
     """Scenario 19."""
     tool, model = fake_tool("write", Effect.WRITE), Planned(WRITE, end="so be it")
-    await killed_in(any_stage, tool, WRITE)
-    after = await next_life(any_stage, model, tool, rules=FREE)
+    await killed_in(stage, tool, WRITE)
+    after = await next_life(stage, model, tool, rules=FREE)
     await after.answer_all()
-    [asked] = await any_stage.pending()
+    [asked] = await stage.pending()
     await after.click(asked.id, choice)
     await after.answer_all()
     assert len(tool.calls) == runs
     assert [turn.text for turn in model.requests[-1].turns if isinstance(turn, ToolTurn)] == [told]
-    assert await any_stage.answers() == ["so be it"]
+    assert await stage.answers() == ["so be it"]
 
 
 async def test_a_call_run_again_and_cut_again_is_asked_about_again(stage: Stage) -> None:
@@ -238,14 +238,14 @@ async def test_calls_before_a_cut_one_are_done_and_those_behind_it_wait(stage: S
     assert await stage.answers() == ["done"]
 
 
-async def test_a_tool_that_only_reads_and_was_cut_is_run_again(any_stage: Stage) -> None:
+async def test_a_tool_that_only_reads_and_was_cut_is_run_again(stage: Stage) -> None:
     """Scenario 19."""
     tool = fake_tool("look", Effect.READ)
-    await killed_in(any_stage, tool, READ)
-    after = await next_life(any_stage, Planned(READ, end="seen"), tool, rules=FREE)
+    await killed_in(stage, tool, READ)
+    after = await next_life(stage, Planned(READ, end="seen"), tool, rules=FREE)
     await after.answer_all()
     assert len(tool.calls) == 1
-    assert await any_stage.answers() == ["seen"]
+    assert await stage.answers() == ["seen"]
 
 
 async def test_an_idempotent_tool_that_was_cut_is_run_again(stage: Stage) -> None:
@@ -258,20 +258,20 @@ async def test_an_idempotent_tool_that_was_cut_is_run_again(stage: Stage) -> Non
     assert await stage.answers() == ["written"]
 
 
-async def test_an_approved_call_cut_before_it_began_needs_no_second_approval(any_stage: Stage) -> None:
+async def test_an_approved_call_cut_before_it_began_needs_no_second_approval(stage: Stage) -> None:
     """Scenario 23."""
     tool, model = fake_tool("shell", Effect.DANGER), Planned(SHELL, end="Linux")
-    asking = await any_stage.process(model, [tool])
+    asking = await stage.process(model, [tool])
     await asking.say("run uname")
     await asking.answer_all()
-    [asked] = await any_stage.pending()
-    deciding = await any_stage.process(model, [tool], probe=crash_at("claimed"))
+    [asked] = await stage.pending()
+    deciding = await stage.process(model, [tool], probe=crash_at("claimed"))
     await deciding.click(asked.id)
     await deciding.until_crash()
-    after = await next_life(any_stage, model, tool)
+    after = await next_life(stage, model, tool)
     await after.answer_all()
     assert len(tool.calls) == 1
-    assert await any_stage.answers() == ["Linux"]
+    assert await stage.answers() == ["Linux"]
 
 
 async def test_two_equal_calls_of_which_one_was_cut_both_have_a_result(stage: Stage) -> None:

@@ -62,7 +62,7 @@ async def test_a_run_that_waits_for_people_leaves_its_place_to_others(stage: Sta
     assert len(await stage.pending()) == 5
 
 
-async def test_one_session_never_has_two_runs_at_once(any_stage: Stage) -> None:
+async def test_one_session_never_has_two_runs_at_once(stage: Stage) -> None:
     """Scenario 3."""
     live = most = 0
 
@@ -75,13 +75,13 @@ async def test_one_session_never_has_two_runs_at_once(any_stage: Stage) -> None:
         return "seen"
 
     tool = fake_tool("look", Effect.READ, look)
-    process = await any_stage.process(Planned(READ), [tool], busy=Busy.FOLLOWUP)
+    process = await stage.process(Planned(READ), [tool], busy=Busy.FOLLOWUP)
     async with process.running():
         for number in range(6):
             await process.say(f"look {number}")
         await process.rest()
     assert most == 1
-    assert await any_stage.states() == [RunState.DONE] * 6
+    assert await stage.states() == [RunState.DONE] * 6
 
 
 # ----------------------------------------------------------------------------------------------------------- drain
@@ -159,15 +159,15 @@ def flaky(stage: Stage, away: str, failures: int = 1) -> Flaky:
 
 
 @pytest.mark.parametrize("away", ["claim", "turns", "record_model", "mark_tool", "finish_tool", "finish"])
-async def test_a_store_that_fails_in_the_middle_costs_time_and_no_answer(away: str, any_stage: Stage) -> None:
+async def test_a_store_that_fails_in_the_middle_costs_time_and_no_answer(away: str, stage: Stage) -> None:
     """The lane is given back, and the run resumes after its last recorded step."""
-    process = await any_stage.process(
-        Planned((READ, READ), end="seen"), [fake_tool("look", Effect.READ)], store=flaky(any_stage, away)
+    process = await stage.process(
+        Planned((READ, READ), end="seen"), [fake_tool("look", Effect.READ)], store=flaky(stage, away)
     )
     with capture_logs():
         await process.say("look")
         await process.answer_all()
-    assert await any_stage.answers() == ["seen"]
+    assert await stage.answers() == ["seen"]
 
 
 async def test_a_lane_is_given_back_as_often_as_it_takes(stage: Stage) -> None:

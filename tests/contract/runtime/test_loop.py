@@ -157,10 +157,10 @@ async def test_the_bound_counts_over_restarts_and_waits_for_people(stage: Stage)
 # ----------------------------------------------------------------------------------------------- what calls may do
 
 
-async def test_two_equal_calls_in_one_answer_both_have_a_result(any_stage: Stage) -> None:
+async def test_two_equal_calls_in_one_answer_both_have_a_result(stage: Stage) -> None:
     """Scenario 14."""
     model = Strict([(READ, READ), "seen twice"])
-    process = await any_stage.process(model, [tool := look()])
+    process = await stage.process(model, [tool := look()])
     await process.say("look twice")
     await process.answer_all()
     assert len(tool.calls) == 2
@@ -314,12 +314,12 @@ async def test_a_model_that_gives_no_answer_in_time_is_reported_to_the_person(st
     assert (await stage.answers())[0].startswith("The model gave no answer within")
 
 
-async def test_a_bug_of_ours_is_told_to_the_person_and_logged(any_stage: Stage) -> None:
+async def test_a_bug_of_ours_is_told_to_the_person_and_logged(stage: Stage) -> None:
     """An unexpected exception ends the run with words, and the session goes on."""
-    process = await any_stage.process(Strict([RuntimeError("a bug"), "hello"]))
+    process = await stage.process(Strict([RuntimeError("a bug"), "hello"]))
     with capture_logs() as logs:
         for words in ("hi", "and now?"):
             await process.say(words)
             await process.answer_all()
-    assert await any_stage.answers() == [BROKEN, "hello"]
+    assert await stage.answers() == [BROKEN, "hello"]
     assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == ["run broke"]

@@ -20,17 +20,17 @@ async def for_ever(arguments: Mapping[str, Json]) -> str:
     raise AssertionError("for ever has passed")
 
 
-async def test_stop_cuts_a_model_call_at_once(any_stage: Stage) -> None:
+async def test_stop_cuts_a_model_call_at_once(stage: Stage) -> None:
     """Scenario 9."""
     never = held("too late")
-    process = await any_stage.process(Strict([never]))
+    process = await stage.process(Strict([never]))
     async with process.running():
         await process.say("think hard")
         await never.begun.wait()
         assert (await process.stop()).outcome is Outcome.DECIDED
         await process.rest()
-    assert await any_stage.answers() == ["Stopped."]
-    assert await any_stage.states() == [RunState.STOPPED]
+    assert await stage.answers() == ["Stopped."]
+    assert await stage.states() == [RunState.STOPPED]
 
 
 async def test_stop_cuts_a_tool_that_only_reads_at_once(stage: Stage) -> None:
@@ -55,7 +55,7 @@ async def test_stop_cuts_reads_side_by_side(stage: Stage) -> None:
     assert await stage.answers() == ["Stopped."]
 
 
-async def test_stop_lets_a_tool_with_effects_end_and_then_says_so(any_stage: Stage) -> None:
+async def test_stop_lets_a_tool_with_effects_end_and_then_says_so(stage: Stage) -> None:
     """Scenario 9."""
     begun, go_on = asyncio.Event(), asyncio.Event()
 
@@ -64,20 +64,20 @@ async def test_stop_lets_a_tool_with_effects_end_and_then_says_so(any_stage: Sta
         await go_on.wait()
         return "written whole"
 
-    process = await any_stage.process(Strict([WRITE]), [fake_tool("write", Effect.WRITE, write)])
+    process = await stage.process(Strict([WRITE]), [fake_tool("write", Effect.WRITE, write)])
     async with process.running():
         await process.say("write it")
         await process.rest()
-        [asked] = await any_stage.pending()
+        [asked] = await stage.pending()
         await process.click(asked.id)
         await begun.wait()
         await process.stop()
         await asyncio.sleep(0.02)
-        assert await any_stage.answers() == []
+        assert await stage.answers() == []
         go_on.set()
         await process.rest()
-    assert await any_stage.answers() == ["Stopped."]
-    assert await any_stage.rows("SELECT result FROM steps WHERE kind = 'tool'") == [("written whole",)]
+    assert await stage.answers() == ["Stopped."]
+    assert await stage.rows("SELECT result FROM steps WHERE kind = 'tool'") == [("written whole",)]
 
 
 async def test_stop_between_the_steps_of_a_run_is_obeyed_before_the_model_is_asked(stage: Stage) -> None:
