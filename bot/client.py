@@ -23,7 +23,7 @@ PATIENCE: Final = timedelta(seconds=30)  # above the longest wait of the API, 25
 
 
 class Gone(BotError):
-    """The process does not answer (any more)."""
+    """The process does not answer (any more), or takes nothing in for now: the same may work in a while."""
 
 
 class Client:
@@ -108,6 +108,8 @@ class Client:
                 told = json.loads(await answer.read())
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             raise Gone(f"The running process ({self._control.pid}) does not answer: {error or 'no reply'}.") from error
+        if answer.status == 503:
+            raise Gone(told.get("error", answer.reason))
         if answer.status >= 400:
             raise Refusal(answer.status, told.get("error", answer.reason))
         return told

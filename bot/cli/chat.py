@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -16,12 +18,14 @@ from runtime.errors import BotError
 if TYPE_CHECKING:
     from bot.cli.conversation import Conversation
     from bot.console.views import View
+    from bot.lock import Control
     from bot.settings import Settings
 
 WAITS_FOR_APPROVAL: Final = 3
 TIMED_OUT: Final = 4
 FAILED: Final = 1
 
+TRIES: Final = 10  # processes of others that one question may outlive
 MOST_READ: Final = 1 << 20  # bytes of standard input; more than the longest message, so that its length is refused
 Room = Annotated[str, typer.Option("--room", help="A conversation to go on with. Without it a new one begins.")]
 
@@ -56,27 +60,45 @@ def ask(
 
 
 async def _ask(settings: Settings, text: str, room: str, patience: timedelta) -> int:
-    """With no process running, one runs here until the answer is there."""
-    from bot.cli.conversation import conversing
+    """Ask whoever runs. Another may start just before us, or the one that was asked may leave: then once more.
 
+    The message keeps its id and its room, so that it is said once however often it is sent.
+    """
+    from bot.cli.conversation import conversing, new_message, new_room
+    from bot.client import Gone
+    from bot.lock import AlreadyRunning
+
+    room, message_id, known = room or new_room(), new_message(), None
+    tries = 0
+    while True:
+        try:
+            async with _somebody(settings) as control, conversing(control, room, known) as conversation:
+                known = conversation.known
+                return await _answer(conversation, text, message_id, patience)
+        except (AlreadyRunning, Gone):
+            tries += 1
+            if tries == TRIES:
+                raise
+
+
+@asynccontextmanager
+async def _somebody(settings: Settings) -> AsyncIterator[Control]:
+    """The running process; where there is none, one that runs here inside the block."""
     if control := await reachable(settings):
-        async with conversing(control, room) as conversation:
-            return await _answer(conversation, text, patience)
+        yield control
+        return
     from bot import logs
     from bot.serving import serving
 
     logs.configure("warning", settings.log.format, settings.secrets())
-    async with (
-        serving(settings.with_free_port(), with_link=False) as ready,
-        conversing(ready.control, room) as conversation,
-    ):
-        return await _answer(conversation, text, patience)
+    async with serving(settings.with_free_port(), with_link=False) as ready:
+        yield ready.control
 
 
-async def _answer(conversation: Conversation, text: str, patience: timedelta) -> int:
+async def _answer(conversation: Conversation, text: str, message_id: str, patience: timedelta) -> int:
     import asyncio
 
-    await conversation.say(text)
+    await conversation.say(text, message_id)
     try:
         async with asyncio.timeout(patience.total_seconds()):
             view = await conversation.settled()

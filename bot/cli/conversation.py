@@ -17,10 +17,10 @@ PREFIX: Final = "cli"
 class Conversation:
     """Speaks as the owner in one room of the web channel."""
 
-    def __init__(self, client: Client, room: str) -> None:
+    def __init__(self, client: Client, room: str, known: set[tuple[str, int]] | None = None) -> None:
         self._client = client
-        self.room = room or f"{PREFIX}{secrets.token_hex(6)}"
-        self._shown: set[tuple[str, int]] = set()
+        self.room = room or new_room()
+        self.known: set[tuple[str, int]] = set() if known is None else known
 
     async def join(self) -> View:
         """What was said so far counts as known."""
@@ -28,8 +28,9 @@ class Conversation:
         self.fresh(view)
         return view
 
-    async def say(self, text: str) -> None:
-        await self._client.say(self.room, text, secrets.token_hex(8))
+    async def say(self, text: str, message_id: str = "") -> None:
+        """The same `message_id` again is the same message."""
+        await self._client.say(self.room, text, message_id or new_message())
 
     async def decide(self, approval: View, choice: str, reason: str = "") -> View:
         return await self._client.decide(approval["id"], choice, reason)
@@ -48,15 +49,27 @@ class Conversation:
             for entry in view["entries"]
             if entry["author"] == "agent"
             and entry.get("kind") != "approval"
-            and (entry["id"], entry["version"]) not in self._shown
+            and (entry["id"], entry["version"]) not in self.known
         ]
-        self._shown.update((entry["id"], entry["version"]) for entry in view["entries"])
+        self.known.update((entry["id"], entry["version"]) for entry in view["entries"])
         return [{**entry, "markdown": entry.get("markdown", entry.get("text", ""))} for entry in fresh]
 
 
+def new_room() -> str:
+    return f"{PREFIX}{secrets.token_hex(6)}"
+
+
+def new_message() -> str:
+    return secrets.token_hex(8)
+
+
 @asynccontextmanager
-async def conversing(control: Control, room: str = "") -> AsyncIterator[Conversation]:
+async def conversing(
+    control: Control, room: str = "", known: set[tuple[str, int]] | None = None
+) -> AsyncIterator[Conversation]:
+    """A conversation through this process. It is joined anew, or goes on where what is `known` was seen."""
     async with connected(control) as client:
-        conversation = Conversation(client, room)
-        await conversation.join()
+        conversation = Conversation(client, room, known)
+        if known is None:
+            await conversation.join()
         yield conversation

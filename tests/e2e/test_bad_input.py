@@ -9,6 +9,7 @@ import socket
 import sqlite3
 import subprocess
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -147,6 +148,14 @@ def test_a_second_process_is_told_who_was_first(tmp_path: Path) -> None:
         assert ended.returncode == WRONG_USE
         assert f"process {house.process.pid}" in ended.stderr
         assert "data_dir" in ended.stderr
+
+
+def test_questions_asked_at_once_where_nothing_runs_are_all_answered(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    with ThreadPoolExecutor() as pool:
+        asked = list(pool.map(lambda number: house.command("ask", f"question {number}"), range(3)))
+    assert [(ended.returncode, ended.stderr) for ended in asked] == [(0, "")] * 3
+    assert [ended.stdout.count(f"question {number}") for number, ended in enumerate(asked)] == [1] * 3
 
 
 @contextmanager
