@@ -27,8 +27,6 @@ from bot.version import VERSION
 from runtime.agent import Agent, Limits
 from runtime.bell import LocalBell
 from runtime.contract import (
-    Address,
-    Capability,
     ChannelAdapter,
     Given,
     Model,
@@ -36,7 +34,6 @@ from runtime.contract import (
     NodeId,
     Now,
     Probe,
-    Progress,
     Signal,
     Tool,
     Verdict,
@@ -44,6 +41,7 @@ from runtime.contract import (
     room_topic,
 )
 from runtime.courier import Courier, Pace, Unknown
+from runtime.couriers import Couriers
 from runtime.dispatch import Dispatch
 from runtime.errors import ConfigError, StoreError
 from runtime.expiry import Expiry
@@ -202,13 +200,14 @@ class App:
         )
         self._adapters: list[ChannelAdapter] = [page, *adapters(given)]
         self._named = of_adapters(self._adapters)
-        self._couriers = {(a.channel, a.identity): self._courier(a) for a in self._adapters}
+        self._couriers = Couriers(map(self._courier, self._adapters), store)
         self._agent = self._make_agent(model, tools or first_tools(shell, sandbox=self._sandbox), workspaces)
         self._reception = Reception(
             store=store,
             gate=gate_of(settings),
             bell=self._bell,
-            nudge=self._nudge,
+            nudge=self._couriers.nudge,
+            serves=self._couriers.serves,
             stop=self._agent.stop,
             probe=probe,
         )
@@ -226,8 +225,8 @@ class App:
             limits=Limits(self._settings.run.max_iterations, self._settings.run.approval_time),
             workspaces=workspaces,
             lease_is_fresh=self._lease_is_fresh,
-            progress=self._progress,
-            nudge=self._nudge,
+            progress=self._couriers.progress,
+            nudge=self._couriers.nudge,
             now=self.store.now,
             new_id=self._new_id,
             named=self._named,
@@ -263,6 +262,7 @@ class App:
             new_id=self._new_id,
             control_token=self.control_token,
             named=self._named,
+            nudge=self._nudge,
             head=HeadFile(self._settings.data_dir).read,
             info=self._info(),
         )
@@ -280,16 +280,6 @@ class App:
         }
 
     # ------------------------------------------------------------------------------------------------- wake-ups
-
-    def _nudge(self, address: Address) -> None:
-        courier = self._couriers.get((address.channel, address.account))
-        if courier:
-            courier.nudge(address)
-
-    def _progress(self, address: Address, event: Progress) -> None:
-        courier = self._couriers.get((address.channel, address.account))
-        if courier and Capability.PROGRESS in courier.adapter.capabilities:
-            courier.adapter.progress(address, event)
 
     def _lease_is_fresh(self) -> bool:
         return self._node is not None and self._node.fresh()
@@ -355,7 +345,7 @@ class App:
                 group.create_task(preload())
             group.create_task(self._sealer().run())
             group.create_task(Expiry(desk=self.store, decided=self._reception.decided).run())
-            for courier in self._couriers.values():
+            for courier in self._couriers:
                 group.create_task(courier.run())
             group.create_task(dispatch.run())
             listening = [group.create_task(adapter.listen(self._reception.sink)) for adapter in self._adapters]
@@ -378,7 +368,7 @@ class App:
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN.total_seconds()):
                 await dispatch.drain()
-                for courier in self._couriers.values():
+                for courier in self._couriers:
                     await courier.quiet()
         with suppress(StoreError):
             await node.leave()
