@@ -262,7 +262,7 @@ class App:
             new_id=self._new_id,
             control_token=self.control_token,
             named=self._named,
-            nudge=self._nudge,
+            nudge=self._couriers.nudge,
             head=HeadFile(self._settings.data_dir).read,
             info=self._info(),
         )
@@ -279,7 +279,7 @@ class App:
             "banner": self._settings.banner or "",
         }
 
-    # ------------------------------------------------------------------------------------------------- wake-ups
+    # --------------------------------------------------------------------------------------------------- duties
 
     def _lease_is_fresh(self) -> bool:
         return self._node is not None and self._node.fresh()
