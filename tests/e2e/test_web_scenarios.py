@@ -260,6 +260,28 @@ async def test_a_click_after_its_time_changes_nothing_and_the_model_is_told(tmp_
             await refused(house, owner, room, answer, approval, "already settled: expired")
 
 
+# ----------------------------------------------------------------------------------------- 27: requeued by a person
+
+
+async def test_what_was_given_up_is_shown_once_an_operator_requeues_it(tmp_path: Path, room: str) -> None:
+    with open_house(tmp_path) as house:
+        async with visiting(house.link) as owner:
+            said = await owner.ask(room, "hello")
+            house.kill()
+            with closing(sqlite3.connect(house.data / "signalbox.db")) as database:  # nothing on the web gives up
+                database.executescript("UPDATE deliveries SET state = 'dead', reason = 'test'; DELETE FROM parts")
+            house.start()
+            assert await owner.replies(room) == []
+            (dead,) = (await owner.get("/console/api/deliveries?state=dead")).body["rows"]
+            assert dead["text"] == said
+            path = f"/console/api/deliveries/{dead['id']}"
+            assert (await owner.post(f"{path}/requeue", {})).body["state"] == "open"
+            assert await owner.told(room) == [said]
+            for verb in ("requeue", "discard"):
+                again = await owner.post(f"{path}/{verb}", {})
+                assert (again.status, "cannot be" in again.error) == (409, True)
+
+
 # ---------------------------------------------------------------------------- 40: the workspace and the shell's limits
 
 
