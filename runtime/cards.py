@@ -51,6 +51,8 @@ def result_of(approval: Approval) -> str:
             return f"The call was cut off. {approval.decided_name} says that it was carried out; its output is lost.{_why(approval)}"
         case Choice.SKIP:
             return f"The call was cut off and its outcome is unknown. {approval.decided_name} says to go on without it.{_why(approval)}"
+        case None if approval.kind is ApprovalKind.OUTCOME:
+            return f"The call was cut off and its outcome is unknown; nobody said what became of it.{_why(approval)}"
         case _:
             return f"{DENIED}{told(approval)}.{NOT_RUN}"
 

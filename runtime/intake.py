@@ -7,6 +7,7 @@ from collections.abc import Callable
 import structlog
 
 from runtime.contract import Address, Bell, Clicked, Outcome, Probe, RunId, Signal, Verdict, no_probe, room_topic
+from runtime.errors import Rejected
 from runtime.store.protocol import Decided, Gate, Intake, Taken
 
 log = structlog.get_logger("intake")
@@ -26,6 +27,7 @@ class Reception:
         bell: Bell,
         nudge: Callable[[Address], None],
         stop: Callable[[RunId], None],
+        serves: Callable[[Address], bool],
         probe: Probe = no_probe,
     ) -> None:
         self._store = store
@@ -33,10 +35,13 @@ class Reception:
         self._bell = bell
         self._nudge = nudge
         self._stop = stop
+        self._serves = serves
         self._probe = probe
 
     async def sink(self, signal: Signal) -> Verdict:
-        """Implements `contract.Sink`."""
+        """Implements `contract.Sink`. Errors: also Rejected, for an address to which no answer could go."""
+        if not self._serves(signal.address):
+            raise Rejected(f"No account here serves {signal.address}, so no answer could go there.")
         taken = await self._store.accept(signal, self._gate)
         if isinstance(signal.body, Clicked) and taken.verdict.outcome is Outcome.DECIDED:
             self._probe("approval-decided")

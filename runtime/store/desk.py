@@ -53,7 +53,7 @@ NOBODY = "It does not exist (any more)."
 COLUMNS = list(approvals.columns)
 BY_ID = select(*COLUMNS).where(approvals.c.id == bindparam("id"))
 SESSION_OF = select(approvals.c.session).where(approvals.c.id == bindparam("id"))
-NEWEST = select(*COLUMNS).order_by(approvals.c.asked_at.desc()).limit(bindparam("n", type_=Integer))
+NEWEST = select(*COLUMNS).order_by(approvals.c.asked_at.desc(), approvals.c.step).limit(bindparam("n", type_=Integer))
 OF_STATE = NEWEST.where(approvals.c.state == bindparam("state"))
 OF_RUN = select(*COLUMNS).where(approvals.c.run_id == bindparam("run"), is_word(approvals.c.state, "pending"))
 OVERDUE = (

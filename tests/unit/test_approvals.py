@@ -211,7 +211,6 @@ def test_the_model_is_told_that_a_denied_call_did_not_run() -> None:
     assert "Not run" in result_of(ruled) or "not run" in result_of(ruled)
 
 
-@pytest.mark.xfail(reason="result_of says of any call without an answer that it did not run")
 @pytest.mark.parametrize("state", [ApprovalState.EXPIRED, ApprovalState.VOID])
 def test_of_a_cut_call_nobody_answered_for_the_model_is_not_told_that_it_did_not_run(state: ApprovalState) -> None:
     unknown = replace(ASKED, kind=ApprovalKind.OUTCOME, state=state, reason="nobody answered in time")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,6 +10,7 @@ from structlog.testing import capture_logs
 
 from runtime.contract import Address, Delivery, Part, Receipt, Wire
 from runtime.courier import Courier
+from runtime.couriers import Couriers
 from runtime.deliveries import DeliveryState, PartState
 from runtime.errors import Rejected
 from tests.contract.courier.stage import LONG, Stage
@@ -69,6 +71,22 @@ def test_what_is_no_address_is_an_error_with_the_form(text: str) -> None:
     """Scenario 26."""
     with pytest.raises(ValueError, match="write channel:account/room or channel:account/room/thread"):
         Address.parse(text)
+
+
+async def test_what_is_posted_to_an_account_that_nobody_serves_is_an_error_and_no_row(stage: Stage) -> None:
+    """Scenario 26."""
+    couriers = Couriers([await stage.courier()], stage.store)
+    lost = replace(stage.new(), address=Address("fake", "somebody-else", "r1"))
+    with pytest.raises(Rejected, match="No account here serves fake:somebody-else/r1"):
+        await couriers.post(lost)
+    assert await stage.outbox() == []
+
+
+async def test_what_is_posted_to_an_account_of_ours_is_in_the_outbox(stage: Stage) -> None:
+    """Scenario 26."""
+    couriers = Couriers([await stage.courier()], stage.store)
+    assert await couriers.post(stage.new(origin="report:1"))
+    assert [row.origin for row in await stage.outbox()] == ["report:1"]
 
 
 # ------------------------------------------------------------------------------------------------------- not shown

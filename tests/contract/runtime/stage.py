@@ -231,6 +231,7 @@ class Process:
             bell=self.bell,
             nudge=self.courier.nudge,
             stop=self.agent.stop,
+            serves=lambda _: True,
             probe=probe,
         )
         self.dispatch = Dispatch(
