@@ -134,7 +134,9 @@ class Board:
             case "event":
                 self.events.append({name: value for name, value in record.items() if name != "op"})
                 self._seq = record["seq"]
-                self._last[record["room"]] += record["type"] == "message"
+                if record["type"] == "message":  # one that is delivered again has its id already
+                    number = int(record["message_id"].rpartition("-")[2])
+                    self._last[record["room"]] = max(self._last[record["room"]], number)
             case "acked":
                 self.acked = record["after"]
             case "notice":

@@ -415,6 +415,13 @@ def test_the_journal_gives_the_same_board_again(tmp_path: Path) -> None:
     assert again.post("r1", Body("new")).id == "r1-4"
 
 
+def test_an_event_delivered_again_takes_no_id() -> None:
+    board = Board()
+    event = board.inject({"text": "hi"})
+    board.inject({"text": "hi", "id": event["id"], "message_id": event["message_id"]})
+    assert board.post("r1", Body("hello")).id == "r1-2"
+
+
 def test_a_torn_last_line_is_no_message(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     Board(journal).post("r1", Body("one"))
