@@ -1,0 +1,1 @@
+"""Kills, cuts and repeats against the real program, and what people see afterwards."""

@@ -1,0 +1,160 @@
+"""The real program with a channel of ours and a probe that kills it. The product itself knows of neither.
+
+    python -m tests.faults.app --data DIR [--fake KIND=URL] [--kill POINT --hit N] [--set name=JSON ...]
+
+Prints where it listens once it is ready. Waits are short, so that a restart is settled within a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from bot import logs
+from bot.app import build, model_of, shell_of
+from bot.cli.run import _heed_signals
+from bot.serving import serving
+from bot.settings import Settings, load
+from runtime.contract import (
+    ChannelAdapter,
+    Given,
+    Json,
+    Model,
+    ModelReply,
+    ModelRequest,
+    OnText,
+    Tool,
+    ToolContext,
+    ToolSpec,
+)
+from tests.fakes.channel_adapter import FakeAdapter
+from tests.fakes.channel_board import append
+from tools.catalogue import first_tools
+
+TOKEN: Final = "a-token-of-the-tests"
+EFFECTS: Final = "effects"
+"""The journal in the data folder with a line for each call of a tool that began."""
+
+SHORT_WAITS: Final[Mapping[str, object]] = {
+    "web.port": 0,
+    "web.token": TOKEN,
+    "access.owners": ["fake:ada"],
+    "nodes.lease_seconds": 1,
+    "outbox.settle_first_seconds": 0.3,
+    "outbox.settle_second_seconds": 0.6,
+    "outbox.backoff_first_seconds": 0.1,
+    "outbox.backoff_most_seconds": 0.5,
+    "outbox.send_timeout_seconds": 5,
+    "tools.shell.sandbox": "external",  # what is tested is when tools run, not where
+    "log.level": "warning",
+    "log.format": "json",
+}
+
+
+class KillAt:
+    """A probe: at the `hit`-th time of `point` the process is gone, with no chance to tidy up."""
+
+    def __init__(self, point: str, hit: int) -> None:
+        self._point = point
+        self._left = hit
+
+    def __call__(self, point: str) -> None:
+        if point == self._point:
+            self._left -= 1
+            if self._left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A Tool that writes down each call before it begins."""
+
+    tool: Tool
+    journal: Path
+
+    @property
+    def spec(self) -> ToolSpec:
+        return self.tool.spec
+
+    async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
+        line = {"tool": self.spec.name, "effect": self.spec.effect, "arguments": dict(arguments), "at": time.time()}
+        append(self.journal, line)
+        return await self.tool.call(arguments, context)
+
+    def caution(self) -> str:
+        return self.tool.caution()
+
+
+@dataclass(slots=True)
+class Slow:
+    """A Model that takes its time, so that many replies are under way at once."""
+
+    model: Model
+    wait: timedelta
+    name: str = "slow"
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        await asyncio.sleep(self.wait.total_seconds())
+        return await self.model.reply(request, on_text)
+
+
+def settings_of(data: Path, changes: Mapping[str, object]) -> Settings:
+    return load(None, {**SHORT_WAITS, "data_dir": str(data), **changes}, environ={}, folder=data)
+
+
+def fakes(given: Given, *, places: Sequence[str]) -> Sequence[ChannelAdapter]:
+    """An adapter for each KIND=URL."""
+    split = (place.partition("=") for place in places)
+    return [
+        FakeAdapter(base_url=url, kind=kind, now=given.now, pause=timedelta(seconds=0.05)) for kind, _, url in split
+    ]
+
+
+async def serve(given: argparse.Namespace) -> None:
+    settings = settings_of(given.data, dict(given.set))
+    logs.configure(settings.log.level, settings.log.format, settings.secrets())
+    tools = first_tools(shell_of(settings)).items()
+    make = partial(
+        build,
+        adapters=partial(fakes, places=given.fake),
+        probe=KillAt(given.kill, given.hit),
+        model=Slow(model_of(settings), timedelta(seconds=given.think)),
+        tools={name: Counted(tool, given.data / EFFECTS) for name, tool in tools},
+    )
+    asked = asyncio.Event()
+    _heed_signals(asked)
+    async with serving(settings, make=make) as ready:
+        sys.stdout.write(f"{ready.control.url}\n")
+        sys.stdout.flush()
+        await asked.wait()
+
+
+def setting(text: str) -> tuple[str, Any]:
+    name, _, value = text.partition("=")
+    return name, json.loads(value)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Signalbox with a fake channel and a deadly probe.")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--fake", action="append", default=[], metavar="KIND=URL")
+    parser.add_argument("--kill", default="", metavar="POINT")
+    parser.add_argument("--hit", type=int, default=1)
+    parser.add_argument("--think", type=float, default=0.0, metavar="SECONDS", help="how long the model takes")
+    parser.add_argument("--set", type=setting, action="append", default=[], metavar="NAME=JSON")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(arguments()))

@@ -1,0 +1,25 @@
+"""The points at which a kill must be harmless, by the names under which the program calls its probe."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ANYWHERE: Final = (
+    "accepted",  # a signal was taken in, its platform was not told yet
+    "claimed",  # a lane is ours, its run has not begun
+    "model-answered",  # the model spoke, nothing of it is recorded
+    "step-recorded",  # the model's calls are recorded, none has begun
+    "tool-marked",  # a call is about to begin
+    "tool-finished",  # a call ended, its result is not recorded
+    "approval-stored",  # a question is stored, its card is not shown
+    "approval-decided",  # a click counted, its run does not know yet
+    "delivery-stored",  # a run ended, its reply is not shown
+)
+WHEN_SENDING: Final = (
+    "part-marked",  # a message is about to leave
+    "part-shown",  # it is on screen, we have not recorded that
+    "part-checkpointed",  # recorded
+)
+"""Only where showing is more than our own commit: the web page never passes these."""
+
+POINTS: Final = ANYWHERE + WHEN_SENDING

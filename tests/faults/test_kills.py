@@ -1,0 +1,62 @@
+"""SIGKILL at every named point of the real program, on every channel, while people talk, click and repeat themselves."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.serve import ROOT
+from tests.faults.checker import check
+from tests.faults.points import ANYWHERE, POINTS, WHEN_SENDING
+from tests.faults.program import Kill, living
+from tests.faults.stage import FAKE_KINDS, SIDES, Rows, Stage, audit_of, stage
+
+CHAPTERS: int = 12
+"""More than any plan needs: each chapter passes every point at least once."""
+
+GROUPS = {"begin": ANYWHERE[:3], "tools": ANYWHERE[3:6], "ends": ANYWHERE[6:], "sending": WHEN_SENDING}
+PLANS = [
+    pytest.param(kind, [Kill(point, hit) for hit in hits for point in GROUPS[group]], id=f"{kind}-{group}")
+    for kinds, group, hits in (
+        (SIDES, "begin", (1, 2)),
+        (SIDES, "tools", (1, 2)),
+        (SIDES, "ends", (1, 2)),
+        (FAKE_KINDS[::2], "sending", (1, 2, 4)),
+        (FAKE_KINDS[1::2], "sending", (1, 2)),
+    )
+    for kind in kinds
+]
+
+
+async def play(on: Stage) -> None:
+    """Chapters until every planned kill happened, then on to the end of all work."""
+    for _ in range(CHAPTERS):
+        await on.story.chapter()
+        if on.program.spent.is_set():
+            break
+    assert on.program.spent.is_set(), f"only killed at {on.program.kills}"
+    await on.until_quiet()
+
+
+@pytest.mark.timeout(300)  # seconds; about ten where nothing else runs
+@pytest.mark.parametrize(("kind", "plan"), PLANS)
+async def test_killed_anywhere_it_keeps_every_promise(kind: str, plan: list[Kill], tmp_path: Path) -> None:
+    async with stage(tmp_path, kind) as on:
+        async with living(on.program, plan):
+            await play(on)
+            check(await on.evidence())
+            await on.program.leave()
+        assert on.program.kills == plan
+        assert Rows(on.program.data / "signalbox.db").disagreements() == []
+        audit = await audit_of(on.program.data)
+        assert audit["whole"], audit["fault"]
+
+
+def test_every_point_is_in_the_code_and_planned_ten_times() -> None:
+    """A point that was renamed or removed would silently never be hit."""
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "runtime").glob("*.py"))
+    assert sorted(re.findall(r"_probe\(\"([a-z-]+)\"\)", code)) == sorted(POINTS)
+    planned = [kill.point for param in PLANS for kill in param.values[1]]  # type: ignore[union-attr]  # a list of kills
+    assert min(planned.count(point) for point in POINTS) >= 10
