@@ -46,7 +46,7 @@ class Talk:
         """Return once the model was asked with these words."""
 
         async def look() -> bool | None:
-            return any(message["content"] == text for message in await self._messages()) or None
+            return any(message.get("content") == text for message in await self._messages()) or None
 
         await until(look, f"the model being asked {text!r}")
 

@@ -60,7 +60,7 @@ def in_a_new_room(browser: Browser, house: House, **context: object) -> Abstract
 async def test_the_first_conversation_from_the_printed_link_to_the_reload(browser: Browser, tmp_path: Path) -> None:
     with open_house(tmp_path) as house:
         async with tab_of(browser, house.link) as tab:
-            assert "demo model" in await tab.page.locator("#banner").inner_text()
+            await expect(tab.page.locator("#banner")).to_contain_text("demo model")
             await tab.say("list the files")
             await tab.reply("Files in")
             await tab.say("run: uname -a")
