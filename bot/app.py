@@ -61,6 +61,7 @@ log = structlog.get_logger("app")
 
 DRAIN: Final = timedelta(seconds=6)
 """How long runs and couriers get to come to a good place before the process leaves: 10 s less what closing takes."""
+REJOIN: Final = timedelta(seconds=1)
 LARGEST_REQUEST: Final = 1 << 20  # bytes; files are streamed past it
 
 MakeAdapters = Callable[[Given], Sequence[ChannelAdapter]]
@@ -320,15 +321,7 @@ class App:
 
     async def _as_node(self, on_ready: Callable[[], None]) -> None:
         """One life as a node: it ends by cancellation, with a drain, or by the loss of its lease."""
-        length = self._settings.nodes.lease
-        node = self._node = await Node.join(
-            store=self.store,
-            node=NodeId(self._new_id()),
-            label=f"{socket.gethostname()}/{os.getpid()}",
-            length=length,
-            alone=self._settings.database_file is not None,  # its lock proves that every earlier process is gone
-            on_reaped=lambda: self._bell.ring(LANES),
-        )
+        node = self._node = await self._join()
         dispatch = Dispatch(
             store=self.store,
             lease=node.lease,
@@ -354,6 +347,25 @@ class App:
                 await asyncio.Event().wait()
             finally:
                 await self._drain(node, dispatch, listening)
+
+    async def _join(self) -> Node:
+        """A node with a fresh lease. After the first time it is asked for until the store gives it."""
+        while True:
+            try:
+                return await Node.join(
+                    store=self.store,
+                    node=NodeId(self._new_id()),
+                    label=f"{socket.gethostname()}/{os.getpid()}",
+                    length=self._settings.nodes.lease,
+                    alone=self._settings.database_file
+                    is not None,  # its lock proves that every earlier process is gone
+                    on_reaped=lambda: self._bell.ring(LANES),
+                )
+            except StoreError as error:
+                if self._node is None:
+                    raise
+                log.warning("cannot join again yet", reason=str(error))
+                await asyncio.sleep(REJOIN.total_seconds())
 
     async def _announce(self, on_ready: Callable[[], None]) -> None:
         """Say that we are ready once each channel listens, or has said why it does not yet."""
