@@ -306,7 +306,11 @@ class App:
             while True:
                 try:
                     await self._as_node(lambda: on_ready(url))
-                except* NodeLost:
+                except BaseExceptionGroup as ended:
+                    if ended.split(NodeLost)[1] is not None:
+                        raise
+                    if leaving():
+                        raise asyncio.CancelledError from None
                     log.warning("joining again", reason="no sign for longer than the lease; others go on with our work")
         finally:
             await runner.cleanup()
@@ -332,7 +336,7 @@ class App:
             probe=self._probe,
         )
         async with asyncio.TaskGroup() as group:
-            group.create_task(node.run())
+            beating = group.create_task(node.run())
             group.create_task(self._check_sandbox())
             if self._settings.model.preload and not self._settings.model.is_demo:
                 group.create_task(preload())
@@ -346,7 +350,10 @@ class App:
             try:
                 await asyncio.Event().wait()
             finally:
-                await self._drain(node, dispatch, listening)
+                await self._drain(dispatch, listening)
+                beating.cancel()  # before the lease is given back: a beat after it would say that it was lost
+                with suppress(StoreError):
+                    await node.leave()
 
     async def _join(self) -> Node:
         """A node with a fresh lease. After the first time it is asked for until the store gives it."""
@@ -357,8 +364,8 @@ class App:
                     node=NodeId(self._new_id()),
                     label=f"{socket.gethostname()}/{os.getpid()}",
                     length=self._settings.nodes.lease,
-                    alone=self._settings.database_file
-                    is not None,  # its lock proves that every earlier process is gone
+                    # The lock of an embedded database proves that every earlier process is gone.
+                    alone=self._settings.database_file is not None,
                     on_reaped=lambda: self._bell.ring(LANES),
                 )
             except StoreError as error:
@@ -373,8 +380,8 @@ class App:
         with suppress(asyncio.InvalidStateError):  # it was said in an earlier life of this process
             on_ready()
 
-    async def _drain(self, node: Node, dispatch: Dispatch, listening: Sequence[asyncio.Task[None]]) -> None:
-        """Take nothing more in, let what runs come to an end, and give the rest back at once."""
+    async def _drain(self, dispatch: Dispatch, listening: Sequence[asyncio.Task[None]]) -> None:
+        """Take nothing more in, and let what runs come to an end."""
         for task in listening:
             task.cancel()
         with suppress(TimeoutError):
@@ -382,8 +389,6 @@ class App:
                 await dispatch.drain()
                 for courier in self._couriers:
                     await courier.quiet()
-        with suppress(StoreError):
-            await node.leave()
 
     def _sealer(self) -> Sealer:
         return Sealer(book=self.store, file=HeadFile(self._settings.data_dir), take=self._take)
@@ -395,3 +400,9 @@ class App:
             raise ConfigError(f'tools.shell.sandbox: "bwrap" is demanded, and it cannot work here. {trouble}')
         if trouble:
             log.warning("the shell tool refuses every call", reason=trouble)
+
+
+def leaving() -> bool:
+    """Whether this task was asked to end, whatever else came in between."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

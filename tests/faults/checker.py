@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -26,7 +27,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """`can_tell`: the channel lets us find out what it shows. `work` counts what each line's command did."""
+    """`can_tell`: the channel lets us find out what it shows. `work` counts what each line's command did.
+
+    `questions` is empty for the web page, where a message cannot be on screen twice without two records.
+    """
 
     talks: Sequence[Talk]
     screens: Mapping[str, Sequence[Seen]]
@@ -35,6 +39,7 @@ class Evidence:
     parts: Sequence[Part]
     approvals: Mapping[str, Sequence[str]]  # by room, the state of each
     kills: Sequence[Kill]
+    questions: Mapping[str, Sequence[Seen]]  # by room, each message with buttons as it was first shown
     can_tell: bool = True
     log: str = field(default="", repr=False)
 
@@ -159,6 +164,16 @@ def cards_are_closed(talk: Talk, evidence: Evidence) -> Complaint:
     return None
 
 
+def each_question_is_shown_once(talk: Talk, evidence: Evidence) -> Complaint:
+    copies: dict[str, list[Seen]] = defaultdict(list)
+    for seen in evidence.questions.get(talk.room, ()):
+        copies[seen.buttons[0].approval_id].append(seen)
+    for of_one in copies.values():
+        if complaint := wrong_copies(of_one, talk, evidence):
+            return f"The question {of_one[0].text[:60]!r} {complaint}."
+    return None
+
+
 def nothing_ran_unasked(evidence: Evidence) -> Complaint:
     asked = [line for talk in evidence.talks for line in talk.lines if line.is_asked]
     for call in evidence.calls:
@@ -171,6 +186,7 @@ PROMISES: Final[Sequence[Callable[[Talk, Evidence], Complaint]]] = (
     tools_ran_as_people_said,
     each_line_is_answered_once,
     answers_come_in_order,
+    each_question_is_shown_once,
     cards_are_closed,
 )
 

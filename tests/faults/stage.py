@@ -24,7 +24,7 @@ from tests.fakes.serve import spawned
 from tests.faults.app import EFFECTS
 from tests.faults.checker import Evidence, Part
 from tests.faults.program import Program, until
-from tests.faults.sides import FakeSide, Side, web_side
+from tests.faults.sides import Button, FakeSide, Seen, Side, seen, web_side
 from tests.faults.story import Story, effects_of
 
 WEB: Final = "web"
@@ -103,6 +103,7 @@ class Stage:
             },
             parts=rows.parts(),
             approvals=rows.approvals(),
+            questions=questions(data.parent / "journal"),
             kills=self.program.kills,
             can_tell=self.kind != "none",
             log=self.program.log(),
@@ -187,6 +188,17 @@ async def audit_of(data: Path) -> Mapping[str, Any]:
         return await verify(store, HeadFile(data).read)
     finally:
         await store.close()
+
+
+def questions(journal: Path) -> Mapping[str, Sequence[Seen]]:
+    """By room, each message with buttons as it was first shown on the fake channel."""
+    found: dict[str, list[Seen]] = defaultdict(list)
+    for line in journal.read_bytes().splitlines() if journal.exists() else ():
+        record = json.loads(line)
+        if record["op"] == "shown" and record["buttons"]:
+            buttons = [Button(approval, choice) for approval, choice, _ in record["buttons"]]
+            found[record["room"]].append(seen(record["text"], buttons))
+    return found
 
 
 def room_of(address: str) -> str:
