@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import count
@@ -63,7 +63,11 @@ class Story:
         """Each scene in a room of its own, side by side."""
         async with asyncio.TaskGroup() as group:
             for scene in (self.chat, self.hurry, self.approve, self.deny):
-                group.create_task(scene(self._room()))
+                group.create_task(self.play(scene))
+
+    async def play(self, scene: Callable[[Talk], Awaitable[None]]) -> None:
+        """One scene in a room of its own."""
+        await scene(self._room())
 
     async def lines(self, rooms: int) -> None:
         """One line in each of so many rooms, without waiting for answers."""

@@ -60,6 +60,17 @@ async def test_killed_anywhere_it_keeps_every_promise(kind: str, plan: list[Kill
         assert audit["whole"], audit["fault"]
 
 
+@pytest.mark.timeout(180)  # seconds; about six where nothing else runs
+async def test_nothing_overtakes_an_answer_that_is_being_looked_for(tmp_path: Path) -> None:
+    """The room is closed for seconds here, and its next answers are ready long before."""
+    slow = ("--set", "outbox.settle_first_seconds=2", "--set", "outbox.settle_second_seconds=3")
+    async with stage(tmp_path, "lookup", *slow) as on, living(on.program, [Kill("part-marked")]):
+        await on.story.play(on.story.hurry)
+        await on.until_quiet()
+        check(await on.evidence())
+        await on.program.leave()
+
+
 def test_every_point_is_in_the_code_and_planned_ten_times() -> None:
     """A point that was renamed or removed would silently never be hit."""
     code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "runtime").glob("*.py"))
