@@ -15,7 +15,7 @@ from tests.fakes.serve import ROOT
 
 T = TypeVar("T")
 
-GLANCE: Final = 0.05  # seconds between two looks at what another process does
+GLANCE: Final = 0.1  # seconds between two looks at what another process does
 PATIENCE: Final = 100.0  # seconds; nine kills and restarts in a row take that long on a busy machine
 LEAVES_WITHIN: Final = 10.0  # seconds after SIGTERM
 

@@ -14,7 +14,7 @@ from tests.faults.stage import WEB, Rows, Stage, stage
 from tests.faults.story import answers
 
 MOST = 60
-"""Lines that people write at most, one every 50 ms."""
+"""Lines that people write at most, one every 100 ms."""
 
 
 async def talk_on(on: Stage, enough: asyncio.Event) -> None:
