@@ -16,7 +16,7 @@ SETTINGS: Final = "[web]\nport = 0\n"
 
 
 async def start(short: bool) -> list[Figure]:
-    """The first start migrates, so it is told apart; the bounds are for the ones after it."""
+    """The first start makes the database, so it is told apart; the bounds are for the ones after it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with signalbox(folder, SETTINGS) as first:
@@ -28,7 +28,7 @@ async def start(short: bool) -> list[Figure]:
                 starts.append(program.seconds)
                 memory.append(program.memory_mb)
     return [
-        Figure("first start, with migrations", seconds, "s"),
+        Figure("first start", seconds, "s"),
         Figure("start to ready", middle(starts), "s", READY),
         Figure("idle memory", middle(memory), "MB", IDLE),
     ]

@@ -43,6 +43,7 @@ SENTENCES: Final = {
     405: "This address does not take this kind of request.",
     413: "The request is too large.",
 }
+CUT: Final = "The request ended in the middle."
 STORE_AWAY: Final = "The store cannot take this in at the moment. Nothing was lost: try again in a few seconds."
 
 _log = logging.getLogger(__name__)
@@ -76,12 +77,18 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
                 raise
             return refused(request, error.status, SENTENCES.get(error.status, f"{error.reason}."))
         except Exception as error:
-            if request.get(_started) or isinstance(error, ConnectionError):
-                raise  # the answer is on its way, or nobody waits for it: aiohttp closes the connection
-            _log.exception("%s %s failed", request.method, request.path)
-            return refused(request, 500, "Something went wrong here. The log of Signalbox says what.")
+            if request.get(_started):
+                raise  # the answer is on its way: aiohttp closes the connection
+            return _broken(request, error)
 
     return stand
+
+
+def _broken(request: web.Request, error: Exception) -> web.Response:
+    if isinstance(error, ConnectionError):
+        return refused(request, 400, CUT)  # nobody reads it, but without an answer aiohttp logs a traceback
+    _log.error("%s %s failed", request.method, request.path, exc_info=error)
+    return refused(request, 500, "Something went wrong here. The log of Signalbox says what.")
 
 
 async def harden(request: web.BaseRequest, response: web.StreamResponse) -> None:
