@@ -13,6 +13,7 @@ from runtime.contract import Kind
 from runtime.courier import Courier
 from tests.contract.courier.scripted import End, ScriptedAdapter
 from tests.contract.courier.stage import LONG, Stage
+from tests.contract.runtime.stage import Crash, crash_at
 
 
 async def test_approvals_go_first_then_finals_then_reports_then_progress(any_stage: Stage) -> None:
@@ -80,6 +81,19 @@ async def test_an_unsettled_part_closes_its_room_but_no_other(any_stage: Stage) 
     await any_stage.put("elsewhere", room="r2")
     await courier.drain()
     assert any_stage.seen() == ["elsewhere"]
+    await any_stage.settle(courier)
+    assert any_stage.seen("r1") == ["cut", "May I?"]
+
+
+async def test_a_part_cut_by_a_kill_closes_its_room_until_it_is_found(any_stage: Stage) -> None:
+    """Design 7: what comes meanwhile, however urgent, does not overtake it."""
+    await any_stage.put("cut", room="r1")
+    with pytest.raises(Crash):
+        await (await any_stage.courier(probe=crash_at("part-marked"))).drain()
+    await any_stage.put("May I?", room="r1", kind=Kind.APPROVAL)
+    courier = await any_stage.courier()
+    await courier.drain()
+    assert any_stage.seen("r1") == []
     await any_stage.settle(courier)
     assert any_stage.seen("r1") == ["cut", "May I?"]
 

@@ -127,6 +127,20 @@ async def test_health_checks_come_under_any_name_and_a_fault_of_ours_is_told_wit
             assert "secret" not in await answer.text()
 
 
+async def test_a_request_that_ends_in_the_middle_leaves_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    """What aiohttp raises into the handler when a browser hangs up while its body is being read."""
+
+    async def cut(_request: web.Request) -> web.Response:
+        raise ConnectionResetError("Connection lost")
+
+    app = web.Application()
+    install(app, ())
+    app.add_routes([web.get("/api/cut", cut)])
+    async with TestClient(TestServer(app)) as client, client.get("/api/cut") as answer:
+        assert answer.status == 400
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == []
+
+
 async def test_the_pages_own_files_are_not_sent_twice(tmp_path: Path) -> None:
     async with served(tmp_path) as stage, stage.client() as client:
         for name, kind in [("app.js", "text/javascript"), ("style.css", "text/css"), ("icon.svg", "image/svg+xml")]:
