@@ -16,9 +16,10 @@ from runtime.runs import RunState, StepState
 from runtime.store.base import Base
 from runtime.store.common import fact
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
-from runtime.store.outbox import LOCK_DELIVERY, PARTS_OF, part_of
+from runtime.store.outbox import LOCK_DELIVERY
 from runtime.store.protocol import DeliveryRow, RunRow, StepRow
 from runtime.store.schema import approvals, deliveries, parts, people, runs, signals, steps
+from runtime.store.waiting import PARTS_OF, part_of
 
 RUN_COLUMNS = (
     runs.c.id,

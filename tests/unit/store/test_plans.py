@@ -14,7 +14,7 @@ from sqlalchemy import Executable
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
-from runtime.store import auditbook, claims, desk, intake, ledger, outbox, registry
+from runtime.store import auditbook, claims, desk, intake, ledger, registry, waiting
 from runtime.store.driver import Compiler
 from runtime.store.store import open_store
 from runtime.store.upgrade import upgrade_sqlite
@@ -26,9 +26,9 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "what waits in a session": (claims.WAITING_SIGNALS, {"s": "s7"}, "ix_signals_waiting"),
     "the live run of a session": (claims.LIVE_RUN, {"s": "s7"}, "uq_runs_live"),
     "the decided run of a session": (claims.READY_RUN, {"s": "s7"}, "ix_runs_ready"),
-    "what is open in a room": (outbox.OPEN_AT, {"room": "web:main/r7", "n": 20}, "ix_deliveries_open"),
-    "the first open room": (outbox.FIRST_ROOM, {"c": "web", "a": "main"}, "ix_deliveries_rooms"),
-    "the next open room": (outbox.NEXT_ROOM, {"c": "web", "a": "main", "after": "web:main/r7"}, "ix_deliveries_rooms"),
+    "what is open in a room": (waiting.OPEN_AT, {"room": "web:main/r7", "n": 20}, "ix_deliveries_open"),
+    "the first open room": (waiting.FIRST_ROOM, {"c": "web", "a": "main"}, "ix_deliveries_rooms"),
+    "the next open room": (waiting.NEXT_ROOM, {"c": "web", "a": "main", "after": "web:main/r7"}, "ix_deliveries_rooms"),
     "questions whose time is over": (desk.OVERDUE, {"now": NOW}, "ix_approvals_pending"),
     "open runs of a session": (intake.OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
     "a twin": (intake.TWIN, {"s": "s7", "h": "h", "a": "web:ada", "since": 0}, "ix_signals_unanswered"),
