@@ -1,7 +1,8 @@
 """`python -m runtime.store.check`: do the migrations make exactly the tables of the schema? Exit 1 says where not.
 
 Two ways lead to the newest tables, the migrations and a first start that makes them at once: both must agree to the
-letter, and with the schema.
+letter, and with the schema. Only quotes and the order of a table's constraints, which SQLite changes when it makes a
+table anew, are of no account.
 """
 
 from __future__ import annotations
@@ -40,7 +41,12 @@ def _empty() -> sqlite3.Connection:
 def _statements(raw: sqlite3.Connection) -> set[str]:
     """What SQLite keeps of each table and index, without blanks; partial indexes with their predicates."""
     rows = raw.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name <> 'alembic_version'")
-    return {"".join(sql.split()) for (sql,) in rows}
+    return {_plain(sql) for (sql,) in rows}
+
+
+def _plain(sql: str) -> str:
+    body, *constraints = "".join(sql.split()).replace('"', "").removesuffix(")").split(",CONSTRAINT")
+    return ",CONSTRAINT".join([body, *sorted(constraints)])
 
 
 def main() -> int:

@@ -55,7 +55,11 @@ READY_RUN = (
     .order_by(runs.c.ready_at)
     .limit(1)
 )
-TAKE_RUN = update(runs).where(runs.c.id == bindparam("run")).values(state="running", claims=runs.c.claims + 1)
+TAKE_RUN = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"))
+    .values(state="running", claims=runs.c.claims + 1, node=bindparam("by"))
+)
 LESS_RESUMABLE = update(sessions).where(sessions.c.key == bindparam("k")).values(resumable=sessions.c.resumable - 1)
 
 WAITING_SIGNALS = (
@@ -104,7 +108,7 @@ def _run_of(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime)
 
 def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
     run, requester, _, iterations, next_step, stop, _, address = row
-    yield TAKE_RUN, {"run": run}
+    yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
     who, names = yield from _asker(requester)
     return Claim(
@@ -154,6 +158,8 @@ def _begin(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) 
             "started_at": micros(now),
             "ready_at": micros(now),
             "ended_at": None,
+            "node": lane.node,
+            "crashes": 0,
         },
     )
     yield from consume(lane, run, share, next_turn, now)

@@ -11,7 +11,7 @@ from sqlalchemy import Insert, Table, bindparam, case, insert, select, update
 from runtime.contract import Address, NewId, Person, PersonId, Role
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.protocol import Duty, Lane, NewDelivery
-from runtime.store.schema import audit, deliveries, identities, people, roles, sessions
+from runtime.store.schema import audit, deliveries, identities, moves, people, roles, sessions
 
 
 def add(table: Table, *, without: tuple[str, ...] = ()) -> Insert:
@@ -43,6 +43,14 @@ def fact(now: datetime, kind: str, actor: str, subject: str, detail: str = "") -
             "hash": "",
         },
     )
+
+
+ADD_MOVE = add(moves, without=("number",))
+
+
+def moved(now: datetime, subject: str, node: str | None, what: str, detail: str = "") -> Op[None]:
+    """A run (`subject` is its id) or a delivery went another way than straight on: told by `signalbox trace`."""
+    yield ADD_MOVE, {"subject": subject, "at": micros(now), "node": node, "what": what, "detail": detail}
 
 
 # ----------------------------------------------------------------------------------------------------------- fences

@@ -121,7 +121,7 @@ def finish(
     if mine is None:
         return None
     if reply:
-        yield from model_step(run, number, reply, mine[0], now)
+        yield from model_step(lane.node, run, number, reply, mine[0], now)
         yield ADVANCE_RUN, {"run": run, "calls": 1, "step": number + 1, "turn": mine[0]}
     yield from _close_steps(lane, run, text, now)
     yield from add_turn(lane.session, mine[0], run, "assistant", text, now)
@@ -139,7 +139,7 @@ def _close_steps(lane: Lane, run: RunId, text: str, now: datetime) -> Op[None]:
     for step in (yield from open_steps(run)):
         result = f"Not finished: {text}"
         key = {"run": run, "n": step.number, "new_state": "done", "text": result, "starts": 0, "at": micros(now)}
-        yield SET_STEP, key
+        yield SET_STEP, key | {"by": lane.node}
         yield SET_TURN, {"s": lane.session, "n": step.turn, "new_text": result}
 
 

@@ -188,6 +188,7 @@ def _row(signal: Signal, who: Person | None, state: str, now: datetime, signal_i
         "received_at": micros(signal.received_at),
         "accepted_at": micros(now),
         "answered_at": None,
+        "node": None,
     }
 
 

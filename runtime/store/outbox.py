@@ -73,12 +73,12 @@ SET_PART = (
 MARKED_AT = (
     update(parts)
     .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
-    .values(marked_at=bindparam("at"))
+    .values(marked_at=bindparam("at"), node=bindparam("by"))
 )
 SHOWN_AT = (
     update(parts)
     .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
-    .values(shown_at=bindparam("at"), receipt=bindparam("slip"))
+    .values(shown_at=bindparam("at"), receipt=bindparam("slip"), node=bindparam("by"))
 )
 REPEAT_MARK = (
     update(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n")).values(repeat_mark=1)
@@ -146,6 +146,7 @@ def _add_parts(delivery: DeliveryId, wires: Sequence[Wire]) -> Op[None]:
                 "receipt": None,
                 "shown_at": None,
                 "reason": "",
+                "node": None,
             },
         )
 
@@ -184,7 +185,7 @@ def render(duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], mark_first: 
     yield from _add_parts(delivery, wires)
     yield from _move_delivery(delivery, DeliveryEvent.RENDER, "", None)
     if mark_first:
-        yield from _mark(delivery, 1, now)
+        yield from _mark(duty, delivery, 1, now)
     return True
 
 
@@ -196,7 +197,7 @@ def render_shown(
     yield from _add_parts(delivery, wires)
     yield from _move_delivery(delivery, DeliveryEvent.RENDER, "", None)
     for ordinal, receipt in enumerate(receipts, 1):
-        yield from _show(delivery, ordinal, receipt, now)
+        yield from _show(duty, delivery, ordinal, receipt, now)
     yield from _settle(delivery, now)
     return True
 
@@ -204,19 +205,19 @@ def render_shown(
 def mark(duty: Duty, delivery: DeliveryId, ordinal: int, now: datetime) -> Op[bool]:
     if not (yield from _ours(duty, delivery)):
         return False
-    yield from _mark(delivery, ordinal, now)
+    yield from _mark(duty, delivery, ordinal, now)
     return True
 
 
-def _mark(delivery: DeliveryId, ordinal: int, now: datetime) -> Op[None]:
+def _mark(duty: Duty, delivery: DeliveryId, ordinal: int, now: datetime) -> Op[None]:
     yield from _move_part(delivery, ordinal, PartEvent.MARK, tried=1, looked=0)
-    yield MARKED_AT, {"d": delivery, "n": ordinal, "at": micros(now)}
+    yield MARKED_AT, {"d": delivery, "n": ordinal, "at": micros(now), "by": duty.node}
 
 
 def checkpoint(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt, now: datetime) -> Op[bool]:
     if not (yield from _ours(duty, delivery)):
         return False
-    yield from _show(delivery, ordinal, receipt, now)
+    yield from _show(duty, delivery, ordinal, receipt, now)
     left = yield LEFT, {"d": delivery}
     if left[0][0]:
         yield GOES_FIRST, {"d": delivery}
@@ -225,9 +226,9 @@ def checkpoint(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt,
     return True
 
 
-def _show(delivery: DeliveryId, ordinal: int, receipt: Receipt, now: datetime) -> Op[None]:
+def _show(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt, now: datetime) -> Op[None]:
     yield from _move_part(delivery, ordinal, PartEvent.CHECKPOINT)
-    yield SHOWN_AT, {"d": delivery, "n": ordinal, "at": micros(now), "slip": receipt.message_id}
+    yield SHOWN_AT, {"d": delivery, "n": ordinal, "at": micros(now), "slip": receipt.message_id, "by": duty.node}
 
 
 def _settle(delivery: DeliveryId, now: datetime) -> Op[None]:

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0001"
+REVISION: Final = "0002"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -81,6 +81,7 @@ signals = Table(
     number("received_at"),
     number("accepted_at"),
     maybe_number("answered_at"),
+    maybe_words("node"),
     UniqueConstraint("platform", "dedupe_key"),
     UniqueConstraint("platform", "natural_key"),
     partial("ix_signals_waiting", "session", "seq", where="state = 'waiting'"),
@@ -129,6 +130,8 @@ runs = Table(
     number("started_at"),
     number("ready_at"),
     maybe_number("ended_at"),
+    maybe_words("node"),
+    number("crashes", server_default="0"),
     partial("uq_runs_live", "session", where="state = 'running'", unique=True),
     partial("ix_runs_ready", "session", "ready_at", where="state = 'ready'"),
     partial("ix_runs_open", "session", where="state IN ('running', 'parked', 'ready')"),
@@ -152,6 +155,7 @@ steps = Table(
     number("turn"),
     maybe_number("started_at"),
     maybe_number("ended_at"),
+    maybe_words("node"),
     PrimaryKeyConstraint("run_id", "number"),
 )
 
@@ -256,8 +260,23 @@ parts = Table(
     maybe_words("receipt"),
     maybe_number("shown_at"),
     words("reason"),
+    maybe_words("node"),
     PrimaryKeyConstraint("delivery_id", "ordinal"),
     partial("ix_parts_marked", "delivery_id", where="state = 'marked'"),
+)
+
+# What went another way than straight on: a run taken up again, a part retried, looked for or given up. The straight way
+# is told by the times in the rows themselves, so that it costs no row here.
+moves = Table(
+    "moves",
+    metadata,
+    Column("number", Serial, primary_key=True, autoincrement=True),
+    words("subject"),
+    number("at"),
+    maybe_words("node"),
+    words("what"),
+    words("detail"),
+    Index("ix_moves_subject", "subject"),
 )
 
 nodes = Table(

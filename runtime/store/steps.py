@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, case, select, update
 
-from runtime.contract import Call, Effect, ModelReply, RunId, Usage
+from runtime.contract import Call, Effect, ModelReply, NodeId, RunId, Usage
 from runtime.machines import move
 from runtime.runs import STEP_MOVES, StepEvent, StepState
 from runtime.store.common import add, fact, owned
@@ -56,6 +56,7 @@ SET_STEP = (
         result=bindparam("text"),
         started_at=case((bindparam("starts") == 1, bindparam("at")), else_=steps.c.started_at),
         ended_at=case((bindparam("starts") == 0, bindparam("at")), else_=steps.c.ended_at),
+        node=bindparam("by"),
     )
 )
 
@@ -76,7 +77,7 @@ def record_model(
     if mine is None:
         return None
     next_turn, waiting, _ = mine
-    yield from model_step(run, number, reply, next_turn, now)
+    yield from model_step(lane.node, run, number, reply, next_turn, now)
     written = json.dumps([[s.call.id, s.call.tool, s.call.arguments] for s in calls], ensure_ascii=False)
     yield from add_turn(lane.session, next_turn, run, "assistant", reply.text, now, calls=written)
     for offset, step in enumerate(calls, 1):
@@ -87,7 +88,7 @@ def record_model(
     return Recorded(bool(stop[0][0]), waiting, (yield from open_steps(run)))
 
 
-def model_step(run: RunId, number: int, reply: ModelReply, turn: int, now: datetime) -> Op[None]:
+def model_step(node: NodeId, run: RunId, number: int, reply: ModelReply, turn: int, now: datetime) -> Op[None]:
     yield (
         ADD_STEP,
         {
@@ -105,6 +106,7 @@ def model_step(run: RunId, number: int, reply: ModelReply, turn: int, now: datet
             "turn": turn,
             "started_at": None,
             "ended_at": micros(now),
+            "node": node,
         },
     )
     yield from _use(run, number, reply.usage, now)
@@ -156,6 +158,7 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
             "turn": turn,
             "started_at": None,
             "ended_at": micros(now) if done else None,
+            "node": lane.node,
         },
     )
     text = step.result if done else WAITING
@@ -167,7 +170,7 @@ def mark_tool(lane: Lane, run: RunId, number: int, now: datetime) -> Op[Recorded
     mine = yield from owned(lane)
     if mine is None:
         return None
-    yield from _move_step(run, number, StepEvent.MARK, "", now)
+    yield from _move_step(lane.node, run, number, StepEvent.MARK, "", now)
     return Recorded((yield from _stop(run)), mine[1])
 
 
@@ -175,21 +178,21 @@ def finish_tool(lane: Lane, run: RunId, number: int, result: str, now: datetime)
     mine = yield from owned(lane)
     if mine is None:
         return None
-    turn, tool, hashed = yield from _move_step(run, number, StepEvent.RESULT, result, now)
+    turn, tool, hashed = yield from _move_step(lane.node, run, number, StepEvent.RESULT, result, now)
     yield SET_TURN, {"s": lane.session, "n": turn, "new_text": result}
     yield from fact(now, "tool ran", lane.node, f"{run}/{number}", f"{tool} {hashed[:12]}")
     return Recorded((yield from _stop(run)), mine[1])
 
 
-def _move_step(run: RunId, number: int, event: StepEvent, text: str, now: datetime) -> Op[tuple[int, str, str]]:
+def _move_step(
+    node: NodeId, run: RunId, number: int, event: StepEvent, text: str, now: datetime
+) -> Op[tuple[int, str, str]]:
     rows = yield STEP_STATE, {"run": run, "n": number}
     state, turn, tool, hashed = rows[0]
     after = move(STEP_MOVES, StepState(state), event)
     starts = 1 if event is StepEvent.MARK else 0
-    yield (
-        SET_STEP,
-        {"run": run, "n": number, "new_state": after.value, "text": text, "starts": starts, "at": micros(now)},
-    )
+    given = {"run": run, "n": number, "new_state": after.value, "text": text, "starts": starts, "at": micros(now)}
+    yield SET_STEP, given | {"by": node}
     return turn, tool, hashed
 
 
