@@ -20,7 +20,7 @@ from adapters.web.settings import WebSettings
 from bot.console.desk import ConsoleDesk
 from bot.console.health import health_routes
 from bot.console.routes import console_routes
-from bot.gate import gate_of
+from bot.live import Live, rules_of
 from bot.names import fresh_identity, of_adapters
 from bot.settings import Settings
 from bot.version import VERSION
@@ -49,7 +49,6 @@ from runtime.ids import new_id as fresh_id
 from runtime.intake import LANES, Reception
 from runtime.models.library import preload
 from runtime.nodes import Node, NodeLost
-from runtime.policy import Policy, Rule, Ruling
 from runtime.sealer import HeadFile, Sealer
 from runtime.store.protocol import Duty
 from runtime.store.store import SqlStore, open_store
@@ -132,15 +131,6 @@ def model_of(settings: Settings) -> Model:
     )
 
 
-def policy_of(settings: Settings) -> Policy:
-    return Policy(
-        [
-            Rule(Ruling(rule.result), rule.tool, rule.effect, rule.agent, rule.room, rule.person, rule.arguments)
-            for rule in settings.policy
-        ]
-    )
-
-
 def shell_of(settings: Settings) -> ShellSettings:
     shell = settings.tools.shell
     return ShellSettings(
@@ -184,6 +174,7 @@ class App:
         self.store = store
         self.control_token = secrets.token_urlsafe(32)
         self._settings = settings
+        self._live = Live(rules_of(settings))
         self._probe = probe
         self._new_id = new_id
         self._bell = LocalBell()
@@ -205,7 +196,7 @@ class App:
         self._agent = self._make_agent(model, tools or first_tools(shell, sandbox=self._sandbox), workspaces)
         self._reception = Reception(
             store=store,
-            gate=gate_of(settings),
+            gate=lambda: self._live.rules.gate,
             bell=self._bell,
             nudge=self._couriers.nudge,
             serves=self._couriers.serves,
@@ -221,8 +212,8 @@ class App:
             store=self.store,
             model=model,
             tools=tools,
-            policy=policy_of(self._settings),
-            prompt=self._settings.run.prompt,
+            policy=lambda: self._live.rules.policy,
+            prompt=lambda: self._live.rules.prompt,
             limits=Limits(self._settings.run.max_iterations, self._settings.run.approval_time),
             workspaces=workspaces,
             lease_is_fresh=self._lease_is_fresh,

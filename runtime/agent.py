@@ -94,7 +94,10 @@ class Cursor:
 
 
 class Agent:
-    """Works on claimed runs. One object serves all of them; what a run needs is in its Cursor."""
+    """Works on claimed runs. One object serves all of them; what a run needs is in its Cursor.
+
+    `policy` and `prompt` give what holds at this moment, so that a reload counts from the next decision on.
+    """
 
     def __init__(
         self,
@@ -102,8 +105,8 @@ class Agent:
         store: Lanes,
         model: Model,
         tools: Mapping[str, Tool],
-        policy: Policy,
-        prompt: str,
+        policy: Callable[[], Policy],
+        prompt: Callable[[], str],
         limits: Limits,
         workspaces: Workspaces,
         lease_is_fresh: Callable[[], bool],
@@ -214,7 +217,7 @@ class Agent:
         return reply
 
     async def _reply(self, run: Cursor, turns: Sequence[Turn]) -> ModelReply:
-        request = ModelRequest(self._prompt, turns, self._specs)
+        request = ModelRequest(self._prompt(), turns, self._specs)
         try:
             async with asyncio.timeout(self._limits.model_time.total_seconds()):
                 return await self._model.reply(request, lambda text: self._progress(run.address, Speaking(text)))
@@ -258,7 +261,7 @@ class Agent:
         if isinstance(arguments, str):
             return NewStep(call, effect, hashed, StepState.DONE, f"{ERROR}{arguments}")
         ask = Ask(call.tool, effect, arguments, self._name, self._named(run.address), run.claim.names)
-        match self._policy.ruling(ask):
+        match self._policy().ruling(ask):
             case Ruling.ALLOW:
                 return NewStep(call, effect, hashed, StepState.OPEN)
             case Ruling.ASK:
@@ -353,7 +356,7 @@ class Agent:
         content = cards.question(approval, kind, step.call.tool, step.call.arguments, step.caution)
         card = NewDelivery(DeliveryId(self._new_id()), f"approval:{approval}", 0, Kind.APPROVAL, run.address, content)
         expires = self._now() + self._limits.approval_time
-        return Question(approval, kind, step.number, expires, self._policy.version, step.caution, card)
+        return Question(approval, kind, step.number, expires, self._policy().version, step.caution, card)
 
     async def _finish(self, run: Cursor, reply: ModelReply | None, state: RunState, text: str) -> Released:
         origin = f"run:{run.claim.run_id}"

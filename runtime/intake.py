@@ -23,7 +23,7 @@ class Reception:
         self,
         *,
         store: Intake,
-        gate: Gate,
+        gate: Callable[[], Gate],
         bell: Bell,
         nudge: Callable[[Address], None],
         stop: Callable[[RunId], None],
@@ -42,7 +42,7 @@ class Reception:
         """Implements `contract.Sink`. Errors: also Rejected, for an address to which no answer could go."""
         if not self._serves(signal.address):
             raise Rejected(f"No account here serves {signal.address}, so no answer could go there.")
-        taken = await self._store.accept(signal, self._gate)
+        taken = await self._store.accept(signal, self._gate())
         if isinstance(signal.body, Clicked) and taken.verdict.outcome is Outcome.DECIDED:
             self._probe("approval-decided")
         self._probe("accepted")

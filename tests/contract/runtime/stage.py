@@ -199,6 +199,7 @@ class Process:
         self.bell = LocalBell()
         self.page = Page()
         self.tools = {tool.spec.name: tool for tool in tools}
+        policy, gate = Policy(rules), Gate(open_to_all=False, busy=busy, rights=rights)
         self.courier = Courier(
             outbox=self.store,
             adapter=self.page,
@@ -213,8 +214,8 @@ class Process:
             store=self.store,
             model=model,
             tools=self.tools,
-            policy=Policy(rules),
-            prompt="You are a test.",
+            policy=lambda: policy,
+            prompt=lambda: "You are a test.",
             limits=limits,
             workspaces=SessionWorkspaces(stage.folder),
             lease_is_fresh=lambda: self.fresh,
@@ -227,7 +228,7 @@ class Process:
         )
         self.reception = Reception(
             store=self.store,
-            gate=Gate(open_to_all=False, busy=busy, rights=rights),
+            gate=lambda: gate,
             bell=self.bell,
             nudge=self.courier.nudge,
             stop=self.agent.stop,

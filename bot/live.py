@@ -1,0 +1,40 @@
+"""What may change while the process works: the rules of the settings, swapped as one value by a reload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.gate import gate_of
+from bot.settings import Settings
+from runtime.policy import Policy, Rule, Ruling
+from runtime.store.protocol import Gate
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the agent and the reception go by. Whoever decides takes the newest; an open question keeps its own."""
+
+    policy: Policy
+    gate: Gate
+    prompt: str
+
+
+class Live:
+    """The rules that hold at this moment. A reload puts others here, all at once."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+
+
+def rules_of(settings: Settings) -> Rules:
+    """Errors: OSError when the prompt file cannot be read any more."""
+    return Rules(policy_of(settings), gate_of(settings), settings.run.prompt)
+
+
+def policy_of(settings: Settings) -> Policy:
+    return Policy(
+        [
+            Rule(Ruling(rule.result), rule.tool, rule.effect, rule.agent, rule.room, rule.person, rule.arguments)
+            for rule in settings.policy
+        ]
+    )
