@@ -14,7 +14,7 @@ from runtime.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState
 from runtime.machines import sources
 from runtime.runs import RunState, StepState
 from runtime.store.base import Base
-from runtime.store.common import fact
+from runtime.store.common import fact, moved
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.outbox import LOCK_DELIVERY
 from runtime.store.protocol import DeliveryRow, RunRow, StepRow
@@ -182,6 +182,7 @@ def requeue(delivery_id: DeliveryId, actor: str, now: datetime) -> Op[DeliveryRo
     if not (yield REQUEUE, {"d": delivery_id, "at": micros(now)}):
         return None
     yield REVIVE, {"d": delivery_id}
+    yield from moved(now, delivery_id, None, DeliveryEvent.REQUEUE, actor)
     yield from fact(now, "requeued", actor, delivery_id)
     return (yield from delivery_detail(delivery_id))
 
@@ -191,6 +192,7 @@ def discard(delivery_id: DeliveryId, actor: str, now: datetime) -> Op[DeliveryRo
     sending = yield SENDING, {"d": delivery_id}
     if sending[0][0] or not (yield DISCARD, {"d": delivery_id, "at": micros(now)}):
         return None
+    yield from moved(now, delivery_id, None, DeliveryEvent.DISCARD, actor)
     yield from fact(now, "discarded", actor, delivery_id)
     return (yield from delivery_detail(delivery_id))
 

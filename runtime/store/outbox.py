@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -20,7 +20,7 @@ from runtime.deliveries import (
 )
 from runtime.machines import move
 from runtime.store.base import Base
-from runtime.store.common import add, delivery_row, fact, held
+from runtime.store.common import add, delivery_row, fact, held, moved
 from runtime.store.driver import Op, is_word, micros, moment
 from runtime.store.protocol import Duty, NewDelivery, OpenDelivery
 from runtime.store.schema import deliveries, parts, signals
@@ -103,19 +103,21 @@ ANSWER = (
 )
 
 
+CUT: Final = "its courier ended between sending and checkpoint"
+
+
 def enqueue(new: NewDelivery, now: datetime) -> Op[bool]:
     rows = yield ENQUEUE, delivery_row(new, now)
     return bool(rows)
 
 
-def adopt(duty: Duty, channel: str, account: str, look_after: timedelta) -> Op[bool]:
+def adopt(duty: Duty, channel: str, account: str, look_after: timedelta, now: datetime) -> Op[bool]:
     if not (yield from held(duty)):
         return False
     for delivery, ordinal, marked_at in (yield ABANDONED, {"c": channel, "a": account}):
         at = moment(marked_at) + look_after
-        yield from _move_part(
-            DeliveryId(delivery), ordinal, PartEvent.DOUBT, "its courier ended between sending and checkpoint"
-        )
+        yield from _move_part(DeliveryId(delivery), ordinal, PartEvent.DOUBT, CUT)
+        yield from moved(now, delivery, duty.node, PartEvent.DOUBT, f"part {ordinal}: {CUT}")
         yield WAIT_UNTIL, {"d": delivery, "at": micros(at), "why": "being looked for"}
         yield GOES_FIRST, {"d": delivery}
     return True
@@ -245,7 +247,8 @@ def change(
     delivery: DeliveryId,
     ordinal: int,
     event: PartEvent,
-    why: str = "",
+    why: str,
+    now: datetime,
     *,
     at: datetime | None = None,
     looked: int | None = None,
@@ -254,6 +257,7 @@ def change(
     if not (yield from _ours(duty, delivery)):
         return False
     yield from _move_part(delivery, ordinal, event, why, looked=looked)
+    yield from moved(now, delivery, duty.node, event, f"part {ordinal}: {why}".removesuffix(": "))
     if event is PartEvent.PLAIN:
         yield USE_PLAIN, {"d": delivery, "n": ordinal}
     if event is PartEvent.DOUBT:
@@ -268,10 +272,11 @@ def change(
 LOOKS = select(parts.c.looks).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
 
 
-def look_again(duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, counted: bool) -> Op[bool]:
+def look_again(duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, counted: bool, now: datetime) -> Op[bool]:
     rows = yield LOOKS, {"d": delivery, "n": ordinal}
     looked = rows[0][0] + (1 if counted else 0)
-    return (yield from change(duty, delivery, ordinal, PartEvent.LOOK, "being looked for", at=at, looked=looked))
+    why = "being looked for: " + ("not there yet" if counted else "the platform could not be asked")
+    return (yield from change(duty, delivery, ordinal, PartEvent.LOOK, why, now, at=at, looked=looked))
 
 
 def end(
@@ -287,6 +292,7 @@ def end(
         return False
     if ordinal is not None:
         yield from _move_part(delivery, ordinal, events[0], why)
+    yield from moved(now, delivery, duty.node, events[1], f"part {ordinal}: {why}" if ordinal else why)
     about = yield from _move_delivery(delivery, events[1], why, micros(now))
     yield from fact(now, f"delivery {events[1].value}", "", delivery, f"{about['address']}: {why}")
     return True
@@ -306,7 +312,8 @@ class OutboxStore(Base):
         return await self._driver.read(lambda: open_at(address, limit))
 
     async def adopt(self, duty: Duty, channel: str, account: str, look_after: timedelta) -> bool:
-        return await self._driver.write(lambda: adopt(duty, channel, account, look_after))
+        now = self.now()
+        return await self._driver.write(lambda: adopt(duty, channel, account, look_after, now))
 
     async def render(self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool) -> bool:
         now = self.now()
@@ -327,22 +334,28 @@ class OutboxStore(Base):
         return await self._driver.write(lambda: checkpoint(duty, delivery, ordinal, receipt, now))
 
     async def retry(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, reason: str) -> bool:
-        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.RETRY, reason, at=at))
+        now = self.now()
+        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.RETRY, reason, now, at=at))
 
     async def doubt(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, reason: str) -> bool:
-        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.DOUBT, reason, at=at))
+        now = self.now()
+        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.DOUBT, reason, now, at=at))
 
     async def look_again(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, *, counted: bool) -> bool:
-        return await self._driver.write(lambda: look_again(duty, delivery, ordinal, at, counted))
+        now = self.now()
+        return await self._driver.write(lambda: look_again(duty, delivery, ordinal, at, counted, now))
 
     async def absent(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
-        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.ABSENT))
+        now = self.now()
+        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.ABSENT, "", now))
 
     async def repeat(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
-        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.REPEAT))
+        now = self.now()
+        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.REPEAT, "", now))
 
     async def plain(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
-        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.PLAIN))
+        now = self.now()
+        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.PLAIN, "", now))
 
     async def hold(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool:
         now, events = self.now(), (PartEvent.HOLD, DeliveryEvent.HOLD)
