@@ -34,6 +34,7 @@ from bot.settings_tables import (
     Web,
     beside_file,
 )
+from runtime.models.library import VARIABLES as LITELLM_VARIABLES
 
 PREFIX: Final = "SIGNALBOX_"
 
@@ -148,7 +149,7 @@ def load(
     Errors: ConfigError with one line for each fault of all layers.
     """
     variables = os.environ if environ is None else environ
-    _keep_litellm_offline()
+    _prepare_litellm()
     chosen = file or find_file(folder or Path.cwd(), variables)
     faults = Faults(Settings)
     layers = Layers()
@@ -163,9 +164,10 @@ def load(
     return settings
 
 
-def _keep_litellm_offline() -> None:
-    """LiteLLM fetches its price list when it is imported, unless told not to before."""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+def _prepare_litellm() -> None:
+    """LiteLLM reads these when it is imported or called: see `runtime.models.library`."""
+    for name in LITELLM_VARIABLES:
+        os.environ.setdefault(name, "True")
 
 
 def _checked(layers: Layers, faults: Faults, file: Path | None, folder: Path) -> Settings:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
@@ -40,6 +42,9 @@ FILTERED: Final = Failure("The model's provider stopped the answer with its cont
 NOTHING: Final = Failure("The model answered nothing.", Repeat.ONCE)
 AWAY: Final = Failure("The model's server cannot be reached.", Repeat.OFTEN)
 
+NOT_REACHED: Final = re.compile("Connection error|Cannot connect to host")
+"""What the client libraries of OpenAI and of all other vendors say; LiteLLM calls both an error of the server."""
+
 
 def failure_of(error: Exception, *, litellm: Any, model: str, limit: timedelta) -> Failure:
     """What `error` means. LiteLLM's classes follow the text of an answer, its `status_code` the wire: we ask that."""
@@ -53,11 +58,11 @@ def failure_of(error: Exception, *, litellm: Any, model: str, limit: timedelta) 
             return Failure(f"The conversation is too long for the model {model}.")
         case TimeoutError() | litellm.Timeout() if headers is None:
             return Failure(f"The model did not answer within {limit.total_seconds():g} seconds.")
-        case litellm.APIConnectionError() | litellm.InternalServerError() if "Connection error" in str(error):
+        case litellm.APIConnectionError() | litellm.InternalServerError() if NOT_REACHED.search(str(error)):
             return AWAY
         case litellm.BadRequestError() if "LLM Provider NOT provided" in str(error):
             return Failure(f"The model name {model} names no provider: write provider/name, such as openai/{model}.")
-        case litellm.APIError() | litellm.InternalServerError() if "Missing credentials" in str(error):
+        case litellm.AuthenticationError() if headers is None and "Missing" in str(error):
             return Failure(f"There is no key for the model {model} in the settings.")
         case _:
             return of_status(getattr(error, "status_code", None), error, model, asked_wait(headers))
@@ -86,8 +91,10 @@ def of_status(status: int | None, error: Exception, model: str, wait: timedelta 
 
 
 def message_of(error: Exception) -> str:
-    """The provider's own words, on one line, without LiteLLM's prefixes."""
+    """The provider's own words, on one line, without LiteLLM's prefixes and the JSON around them."""
     text = re.sub(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?::| -) )+", "", str(error))
+    with suppress(ValueError, KeyError, TypeError):
+        text = str(json.loads(text)["error"]["message"])
     return bound(" ".join(text.split()), 300) or type(error).__name__
 
 

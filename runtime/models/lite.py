@@ -64,6 +64,7 @@ class LiteModel:
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         litellm = await self._library.get()
+        self._library.spare_loggers()
         arguments = self._arguments(request)
         tries = 0
         while True:
@@ -130,7 +131,7 @@ class LiteModel:
         calls = draft.calls(taken) if draft.has_calls else ()
         text = draft.text + CUT_NOTE if draft.finish == "length" else draft.text
         usage = draft.usage or estimated_usage(litellm, request, text, calls)
-        cost = cost_micros(litellm, self.name, usage)
+        cost = cost_micros(litellm, self.name, usage) if draft.cost is None else draft.cost
         return ModelReply(text, calls, Usage(self.name, usage.prompt_tokens, usage.completion_tokens, cost))
 
 
@@ -153,7 +154,8 @@ def require_usable(draft: Draft) -> None:
 
 def whole(answer: Any) -> Draft:
     usage = answer.usage if answer.usage.total_tokens else None
-    draft = Draft(finish=answer.choices[0].finish_reason, usage=usage)
+    cost = as_micros(answer._hidden_params.get("response_cost") or 0)  # worked out with every whole answer
+    draft = Draft(finish=answer.choices[0].finish_reason, usage=usage, cost=cost)
     draft.take(answer.choices[0].message)
     return draft
 
@@ -195,4 +197,8 @@ def cost_micros(litellm: Any, model: str, usage: Any) -> int:
         dollars = sum(litellm.cost_per_token(model=model, usage_object=usage))
     except Exception:  # noqa: BLE001 - a missing price has no class of its own, and no price ends a reply
         return 0
+    return as_micros(dollars)
+
+
+def as_micros(dollars: float) -> int:
     return round(float(dollars) * 1_000_000)

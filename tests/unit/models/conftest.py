@@ -2,4 +2,7 @@
 
 import os
 
-os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+from runtime.models.library import VARIABLES
+
+for name in VARIABLES:
+    os.environ.setdefault(name, "True")
