@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import bindparam, case, or_, select, update
 
 from runtime.contract import Address, Busy, Person, RunId, SessionKey
-from runtime.store.common import PERSON, add, names_of, owned, person
+from runtime.runs import RunEvent
+from runtime.store.common import PERSON, add, moved, names_of, owned, person
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.protocol import Claim, Lane, Lease, Recorded
 from runtime.store.schema import nodes, runs, sessions, signals
@@ -47,6 +48,7 @@ RUN_COLUMNS = (
     runs.c.stop,
     runs.c.last_turn,
     runs.c.address,
+    runs.c.node,
 )
 LIVE_RUN = select(*RUN_COLUMNS).where(runs.c.session == bindparam("s"), is_word(runs.c.state, "running"))
 READY_RUN = (
@@ -99,6 +101,7 @@ def claim(lease: Lease, busy: Busy, now: datetime) -> Op[Claim | None]:
 
 def _run_of(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) -> Op[Claim | None]:
     if rows := (yield LIVE_RUN, {"s": lane.session}):
+        yield from moved(now, rows[0][0], lane.node, RunEvent.RESUME, rows[0][8] or "")
         return (yield from _resumed(lane, rows[0], overtaken=False))
     if rows := (yield READY_RUN, {"s": lane.session}):
         yield LESS_RESUMABLE, {"k": lane.session}
@@ -107,7 +110,7 @@ def _run_of(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime)
 
 
 def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
-    run, requester, _, iterations, next_step, stop, _, address = row
+    run, requester, _, iterations, next_step, stop, _, address, _ = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
     who, names = yield from _asker(requester)

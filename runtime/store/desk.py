@@ -42,12 +42,14 @@ from runtime.store.common import (
     delivery_row,
     digest,
     fact,
+    moved,
 )
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.protocol import Decided, NewDelivery
 from runtime.store.schema import approvals, deliveries, runs, steps, votes
 from runtime.store.turns import SET_TURN
 
+CLICK_REFUSED = "click refused"
 NOBODY = "It does not exist (any more)."
 
 COLUMNS = list(approvals.columns)
@@ -142,6 +144,7 @@ def decide(
     if against is None and not (yield from _is_frozen(approval)):
         against = "The call is not the one that was asked about."
     if against:
+        yield from moved(now, approval.run_id, None, CLICK_REFUSED, f"{voter.person.name}: {against}")
         return (yield from _refused(approval_id, voter, against, now))
     ruled = replace(
         approval,

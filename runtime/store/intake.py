@@ -29,6 +29,7 @@ from runtime.contract import (
     Stopped,
     Verdict,
 )
+from runtime.runs import RunEvent
 from runtime.store.base import Base
 from runtime.store.common import (
     ADD_DELIVERY,
@@ -37,6 +38,7 @@ from runtime.store.common import (
     delivery_row,
     digest,
     fact,
+    moved,
     names_of,
     new_person,
     whom,
@@ -203,6 +205,7 @@ def _refuse(signal: Signal, who: Person | None, notice: str, now: datetime, new_
         return (yield from _repeated(signal))
     subject = signal.body.approval_id if isinstance(signal.body, Clicked) else str(signal.address)
     yield from fact(now, "refused", signal.actor, subject, notice)
+    yield from moved(now, signal_id, None, Outcome.REFUSED, notice)
     return Taken(Verdict(Outcome.REFUSED, signal_id, notice))
 
 
@@ -293,6 +296,7 @@ def _stopped(signal: Signal, who: Person, gate: Gate, now: datetime, new_id: New
     yield from fact(now, "stop", who.name, signal_id, str(signal.address))
     live, addresses = None, []
     for run, state in open_runs:
+        yield from moved(now, run, None, RunEvent.STOP, who.name)
         if state == "running":
             live = RunId(run)
             yield ASK_STOP, {"run": run}
