@@ -27,6 +27,7 @@ from bot.settings_tables import (
     Outbox,
     Place,
     PolicyRule,
+    Retention,
     Run,
     Section,
     Sessions,
@@ -87,6 +88,7 @@ class Settings(Section):
     tools: Tools = Field(default_factory=Tools, description="Tools.")
     outbox: Outbox = Field(default_factory=Outbox, description="Messages on their way out.")
     nodes: Nodes = Field(default_factory=Nodes, description="Processes.")
+    retention: Retention = Field(default_factory=Retention, description="How long things are kept.")
     log: Log = Field(default_factory=Log, description="Logs.")
 
     _file: Path | None = PrivateAttr(None)
@@ -236,6 +238,7 @@ __all__ = [
     "Nodes",
     "Outbox",
     "PolicyRule",
+    "Retention",
     "Run",
     "Sessions",
     "Settings",

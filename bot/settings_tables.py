@@ -252,6 +252,35 @@ class Nodes(Section):
         return timedelta(seconds=self.lease_seconds)
 
 
+class Retention(Section):
+    """How long things are kept, in days; 0 keeps them for good. What is still open is never removed."""
+
+    messages_days: Number = Field(
+        default=365, ge=0, le=36500, description="What people wrote, and what was shown to them."
+    )
+    transcripts_days: Number = Field(
+        default=365, ge=0, le=36500, description="What the agent remembers of a conversation, from its last word on."
+    )
+    runs_days: Number = Field(
+        default=90, ge=0, le=36500, description="Pieces of work with their steps, which hold the output of tools."
+    )
+    approvals_days: Number = Field(default=365, ge=0, le=36500, description="Questions, and who answered them how.")
+    usage_days: Number = Field(default=400, ge=0, le=36500, description="Tokens and money of each model call.")
+    audit_days: Number = Field(
+        default=0, ge=0, le=36500, description="The audit. What is removed is replaced by a signed checkpoint."
+    )
+    nodes_days: Number = Field(default=30, ge=0, le=36500, description="Processes that are gone.")
+    workspaces_days: Number = Field(
+        default=0, ge=0, le=36500, description="Files of a conversation, from its last word on."
+    )
+    tombstones_days: Number = Field(
+        default=30,
+        ge=7,
+        le=36500,
+        description="How much longer an event is known by its key, so that it is not taken in again.",
+    )
+
+
 class Log(Section):
     """What the program tells about itself, on standard error."""
 

@@ -124,6 +124,7 @@ def delivery_row(new: NewDelivery, now: datetime, run_id: str | None = None) -> 
         "reason": "",
         "created_at": micros(now),
         "settled_at": None,
+        "doubted_at": None,
     }
 
 

@@ -45,6 +45,15 @@ def number(name: str, **options: object) -> Column[int]:
     return Column(name, BigInteger, nullable=False, **options)  # type: ignore[arg-type]  # options are Column's own
 
 
+# Ids sort by time only byte by byte, which is not how most PostgreSQL databases compare texts.
+Id = Text().with_variant(Text(collation="C"), "postgresql")
+
+
+def time_id(name: str, **options: object) -> Column[str]:
+    """A column of ids that is walked in the order of time."""
+    return Column(name, Id, nullable=False, **options)  # type: ignore[arg-type]  # options are Column's own
+
+
 def maybe_words(name: str) -> Column[str | None]:
     return Column(name, Text)
 
@@ -60,7 +69,7 @@ def partial(name: str, *columns: str, where: str, unique: bool = False) -> Index
 signals = Table(
     "signals",
     metadata,
-    words("id", primary_key=True),
+    time_id("id", primary_key=True),
     words("platform"),
     words("dedupe_key"),
     maybe_words("natural_key"),
@@ -110,13 +119,14 @@ sessions = Table(
     number("ready_at"),
     number("created_at"),
     partial("ix_sessions_ready", "ready_at", where="state = 'ready'"),
+    partial("ix_sessions_suspect", "ready_at", where="state = 'suspect'"),
     partial("ix_sessions_owner", "owner", where="state = 'running'"),
 )
 
 runs = Table(
     "runs",
     metadata,
-    words("id", primary_key=True),
+    time_id("id", primary_key=True),
     words("session"),
     words("address"),
     words("state"),
@@ -135,6 +145,7 @@ runs = Table(
     partial("uq_runs_live", "session", where="state = 'running'", unique=True),
     partial("ix_runs_ready", "session", "ready_at", where="state = 'ready'"),
     partial("ix_runs_open", "session", where="state IN ('running', 'parked', 'ready')"),
+    partial("ix_runs_crashed", "ended_at", where="crashes >= 2"),
     Index("ix_runs_started", "started_at"),
 )
 
@@ -178,7 +189,7 @@ turns = Table(
 approvals = Table(
     "approvals",
     metadata,
-    words("id", primary_key=True),
+    time_id("id", primary_key=True),
     words("kind"),
     words("state"),
     words("run_id"),
@@ -237,6 +248,7 @@ deliveries = Table(
     words("reason"),
     number("created_at"),
     maybe_number("settled_at"),
+    maybe_number("doubted_at"),
     UniqueConstraint("id"),
     UniqueConstraint("origin", "ordinal"),
     partial("ix_deliveries_open", "address", "rank", "number", where=OPEN_DELIVERY),
@@ -282,7 +294,7 @@ moves = Table(
 nodes = Table(
     "nodes",
     metadata,
-    words("id", primary_key=True),
+    time_id("id", primary_key=True),
     words("label"),
     words("state"),
     number("fence"),
@@ -302,7 +314,7 @@ roles = Table(
 usage = Table(
     "usage",
     metadata,
-    words("run_id"),
+    time_id("run_id"),
     number("step"),
     words("agent"),
     words("address"),

@@ -31,3 +31,19 @@ def upgrade() -> None:
     ) as table:
         table.add_column(sa.Column("node", sa.Text(), nullable=True))
         table.add_column(sa.Column("crashes", sa.BigInteger(), nullable=False, server_default="0"))
+    crashed, suspect = sa.text("crashes >= 2"), sa.text("state = 'suspect'")
+    op.create_index("ix_runs_crashed", "runs", ["ended_at"], sqlite_where=crashed, postgresql_where=crashed)
+    op.create_index("ix_sessions_suspect", "sessions", ["ready_at"], sqlite_where=suspect, postgresql_where=suspect)
+    with op.batch_alter_table(
+        "deliveries", recreate="always" if op.get_bind().dialect.name == "sqlite" else "never"
+    ) as table:
+        table.add_column(sa.Column("doubted_at", sa.BigInteger(), nullable=True))
+    if op.get_bind().dialect.name == "postgresql":
+        for name, column in (
+            ("signals", "id"),
+            ("runs", "id"),
+            ("approvals", "id"),
+            ("nodes", "id"),
+            ("usage", "run_id"),
+        ):
+            op.alter_column(name, column, type_=sa.Text(collation="C"))
