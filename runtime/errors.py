@@ -13,6 +13,7 @@ BotError
 from __future__ import annotations
 
 from datetime import timedelta
+from enum import StrEnum
 
 
 class BotError(Exception):
@@ -47,8 +48,23 @@ class Rejected(ChannelError):
         self.form = form
 
 
+class Trouble(StrEnum):
+    """What kind of trouble a store has: for those who count."""
+
+    AWAY = "away"
+    FULL = "full"
+    LOCKED = "locked"
+    READ_ONLY = "read-only"
+    DAMAGED = "damaged"
+    OTHER = "other"
+
+
 class StoreError(BotError):
     """The store is away, full, locked, read-only or newer than this program."""
+
+    def __init__(self, reason: str, *, trouble: Trouble = Trouble.OTHER) -> None:
+        super().__init__(reason)
+        self.trouble = trouble
 
 
 class ToolError(BotError):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from sqlalchemy import ColumnElement, Executable, literal_column
 from sqlalchemy.engine import Dialect
@@ -25,6 +25,29 @@ MakeOp = Callable[[], Op[T]]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+
+
+class Watch(Protocol):
+    """Is told what an engine does. Called in the engine's own thread: it is cheap and never raises."""
+
+    def committed(self, operations: int, seconds: float) -> None:
+        """A transaction of so many operations is written; `seconds` is how long its COMMIT took."""
+
+    def failed(self, error: StoreError) -> None:
+        """One operation was refused."""
+
+
+class Unwatched:
+    """The `Watch` of those who do not count."""
+
+    def committed(self, operations: int, seconds: float) -> None:
+        pass
+
+    def failed(self, error: StoreError) -> None:
+        pass
+
+
+UNWATCHED: Final = Unwatched()
 
 
 class Driver(Protocol):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal
+from time import perf_counter
+from typing import Any, Final
 
 import asyncpg
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 
 from runtime.contract import Now
-from runtime.errors import StoreError
-from runtime.store.driver import EPOCH, Compiler, MakeOp, Op, T
+from runtime.errors import StoreError, Trouble
+from runtime.store.driver import EPOCH, UNWATCHED, Compiler, MakeOp, Op, T, Watch
 
 POOL: Final = 8
 PATIENCE: Final = timedelta(seconds=10)
@@ -30,7 +31,21 @@ AWAY: Final = (
 
 
 def explain(error: BaseException) -> StoreError:
-    return StoreError(f"The database answered: {type(error).__name__}: {error}")
+    return StoreError(f"The database answered: {type(error).__name__}: {error}", trouble=trouble_of(error))
+
+
+def trouble_of(error: BaseException) -> Trouble:
+    match error:
+        case asyncpg.DiskFullError():
+            return Trouble.FULL
+        case asyncpg.ReadOnlySQLTransactionError():
+            return Trouble.READ_ONLY
+        case asyncpg.DeadlockDetectedError() | asyncpg.SerializationError() | asyncpg.LockNotAvailableError():
+            return Trouble.LOCKED
+        case asyncpg.DataCorruptedError() | asyncpg.IndexCorruptedError():
+            return Trouble.DAMAGED
+        case _:
+            return Trouble.AWAY if isinstance(error, AWAY) else Trouble.OTHER
 
 
 async def open_pool(url: str) -> asyncpg.Pool[Any]:
@@ -49,7 +64,8 @@ async def open_pool(url: str) -> asyncpg.Pool[Any]:
         raise StoreError("database_url is malformed: write postgresql://user:password@host:port/database.") from None
     except (*AWAY, asyncpg.PostgresError) as error:
         raise StoreError(
-            f"The database cannot be reached ({type(error).__name__}: {error}): check database_url."
+            f"The database cannot be reached ({type(error).__name__}: {error}): check database_url.",
+            trouble=Trouble.AWAY,
         ) from error
 
 
@@ -69,37 +85,50 @@ async def drive(connection: Any, compiler: Compiler, op: Op[T]) -> T:
 class PostgresDriver:
     """`Driver` over one PostgreSQL database. Its clock is the server's, measured when opened."""
 
-    def __init__(self, pool: asyncpg.Pool[Any], *, now: Now | None = None, ahead: timedelta = timedelta()) -> None:
+    def __init__(
+        self,
+        pool: asyncpg.Pool[Any],
+        *,
+        now: Now | None = None,
+        ahead: timedelta = timedelta(),
+        watch: Watch = UNWATCHED,
+    ) -> None:
         self._pool = pool
         self._compiler = Compiler(PGDialect_asyncpg())  # type: ignore[no-untyped-call]  # a dialect takes no arguments here
         self._ahead = ahead
         self._now = now
+        self._watch = watch
         self.trouble: StoreError | None = None
 
     @classmethod
-    async def over(cls, pool: asyncpg.Pool[Any], *, now: Now | None = None) -> PostgresDriver:
+    async def over(cls, pool: asyncpg.Pool[Any], *, now: Now | None = None, watch: Watch = UNWATCHED) -> PostgresDriver:
         """A driver over open connections, which it closes at its end."""
         before = datetime.now(UTC)
         server = await pool.fetchval("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
         after = datetime.now(UTC)
         # Half of the round trip is the best guess at when the server looked at its clock.
         ahead = EPOCH + timedelta(microseconds=server) - (before + (after - before) / 2)
-        return cls(pool, now=now, ahead=ahead)
+        return cls(pool, now=now, ahead=ahead, watch=watch)
 
     def now(self) -> datetime:
         return self._now() if self._now else datetime.now(UTC) + self._ahead
 
     async def write(self, make: MakeOp[T]) -> T:
         try:
-            written = await self._guarded(lambda: self._transaction(make, readonly=False))
+            written = await self._guarded(lambda: self._written(make))
         except StoreError as error:
             self.trouble = error
+            self._watch.failed(error)
             raise
         self.trouble = None
         return written
 
     async def read(self, make: MakeOp[T]) -> T:
-        return await self._guarded(lambda: self._transaction(make, readonly=True))
+        try:
+            return await self._guarded(lambda: self._looked_up(make))
+        except StoreError as error:
+            self._watch.failed(error)
+            raise
 
     async def close(self) -> None:
         await self._pool.close()
@@ -116,7 +145,17 @@ class PostgresDriver:
                 raise explain(error) from error
         raise AssertionError("unreachable")
 
-    async def _transaction(self, make: MakeOp[T], *, readonly: bool) -> T:
-        isolation: Literal["repeatable_read", "read_committed"] = "repeatable_read" if readonly else "read_committed"
-        async with self._pool.acquire() as connection, connection.transaction(isolation=isolation, readonly=readonly):
+    async def _written(self, make: MakeOp[T]) -> T:
+        async with self._pool.acquire() as connection:
+            async with connection.transaction(isolation="read_committed"):
+                result = await drive(connection, self._compiler, make())
+                began = perf_counter()
+            self._watch.committed(1, perf_counter() - began)
+            return result
+
+    async def _looked_up(self, make: MakeOp[T]) -> T:
+        async with (
+            self._pool.acquire() as connection,
+            connection.transaction(isolation="repeatable_read", readonly=True),
+        ):
             return await drive(connection, self._compiler, make())

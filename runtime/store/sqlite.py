@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from time import perf_counter
 from typing import Any, Final
 
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from runtime.contract import Now
-from runtime.errors import StoreError
-from runtime.store.driver import Compiler, MakeOp, Op, T
+from runtime.errors import StoreError, Trouble
+from runtime.store.driver import UNWATCHED, Compiler, MakeOp, Op, T, Watch
 
 BATCH: Final = 256
 MEMORY: Final = ":memory:"
@@ -56,19 +57,29 @@ def explain(error: sqlite3.Error, path: str) -> StoreError:
     text = str(error)
     if "readonly" in text or "read-only" in text:
         return StoreError(
-            f"The database {path} is read-only: give this user the right to write the file and its folder."
+            f"The database {path} is read-only: give this user the right to write the file and its folder.",
+            trouble=Trouble.READ_ONLY,
         )
     if "disk is full" in text or "full" in text.split() or "disk I/O" in text:
         return StoreError(
-            f"The disk of the database {path} is full or failing ({text}): make room; nothing was written."
+            f"The disk of the database {path} is full or failing ({text}): make room; nothing was written.",
+            trouble=Trouble.FULL,
         )
     if "locked" in text or "busy" in text:
-        return StoreError(f"The database {path} is locked by another program: stop that one, then try again.")
+        return StoreError(
+            f"The database {path} is locked by another program: stop that one, then try again.", trouble=Trouble.LOCKED
+        )
     if "unable to open" in text:
         folder = Path(path).parent
-        return StoreError(f"The database {path} cannot be opened: does {folder} exist, and may this user write there?")
+        return StoreError(
+            f"The database {path} cannot be opened: does {folder} exist, and may this user write there?",
+            trouble=Trouble.AWAY,
+        )
     if "not a database" in text or "malformed" in text:
-        return StoreError(f"The file {path} is not a sound SQLite database ({text}): restore it from a backup.")
+        return StoreError(
+            f"The file {path} is not a sound SQLite database ({text}): restore it from a backup.",
+            trouble=Trouble.DAMAGED,
+        )
     return StoreError(f"The database {path} answered: {text}")
 
 
@@ -94,10 +105,13 @@ class _Failed:
 class _Worker:
     """A thread that owns one connection and runs what is put into its queue, in order."""
 
-    def __init__(self, connection: sqlite3.Connection, compiler: Compiler, path: str, *, writes: bool) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, compiler: Compiler, path: str, *, writes: bool, watch: Watch = UNWATCHED
+    ) -> None:
         self._connection = connection
         self._compiler = compiler
         self._path = path
+        self._watch = watch
         self._begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
         self._closed = False
         self._queue: SimpleQueue[Waiter | None] = SimpleQueue()
@@ -157,7 +171,9 @@ class _Worker:
         except BaseException:
             self._rollback()
             raise
+        began = perf_counter()
         self._all_or_none("COMMIT")
+        self._watch.committed(len(makers), perf_counter() - began)
         return results
 
     def _all_or_none(self, statement: str) -> None:
@@ -208,10 +224,13 @@ def _settle(settled: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
 class SqliteDriver:
     """`Driver` over one SQLite file, or over memory, whose only connection also serves the reads."""
 
-    def __init__(self, path: str, connection: sqlite3.Connection, *, now: Now = system_now) -> None:
+    def __init__(
+        self, path: str, connection: sqlite3.Connection, *, now: Now = system_now, watch: Watch = UNWATCHED
+    ) -> None:
         self.now = now
+        self._watch = watch
         self._compiler = Compiler(SQLiteDialect(paramstyle="qmark"))
-        self._writer = _Worker(connection, self._compiler, path, writes=True)
+        self._writer = _Worker(connection, self._compiler, path, writes=True, watch=watch)
         self._reader = self._writer if path == MEMORY else _Worker(connect(path), self._compiler, path, writes=False)
         self.trouble: StoreError | None = None
 
@@ -220,12 +239,17 @@ class SqliteDriver:
             written = await self._writer.submit(make)
         except StoreError as error:
             self.trouble = error
+            self._watch.failed(error)
             raise
         self.trouble = None
         return written
 
     async def read(self, make: MakeOp[T]) -> T:
-        return await self._reader.submit(make)
+        try:
+            return await self._reader.submit(make)
+        except StoreError as error:
+            self._watch.failed(error)
+            raise
 
     async def close(self) -> None:
         if self._reader is not self._writer:

@@ -12,7 +12,7 @@ from runtime.errors import StoreError
 from runtime.ids import new_id as fresh_id
 from runtime.store.auditbook import AuditStore
 from runtime.store.desk import DeskStore
-from runtime.store.driver import Op
+from runtime.store.driver import UNWATCHED, Op, Watch
 from runtime.store.intake import IntakeStore
 from runtime.store.lanes import LaneStore
 from runtime.store.ledger import LedgerStore
@@ -57,20 +57,22 @@ def _check() -> Op[None]:
     yield CHECK, {}
 
 
-async def open_store(url: str, *, now: Now | None = None, new_id: NewId = fresh_id) -> SqlStore:
+async def open_store(
+    url: str, *, now: Now | None = None, new_id: NewId = fresh_id, watch: Watch = UNWATCHED
+) -> SqlStore:
     """The store at `url`, brought to the newest schema.
 
     Shape:  "sqlite:///relative/or//absolute.db", "sqlite:///:memory:" or "postgresql://user:pass@host/db".
     Errors: StoreError in words: away, locked, read-only, full, damaged, or newer than this program.
     """
     if url.startswith(SQLITE):
-        return _open_sqlite(url.removeprefix(SQLITE), now, new_id)
+        return _open_sqlite(url.removeprefix(SQLITE), now, new_id, watch)
     if url.startswith(POSTGRES):
-        return await _open_postgres(url, now, new_id)
+        return await _open_postgres(url, now, new_id, watch)
     raise StoreError('database_url must begin with "sqlite:///" or "postgresql://".')
 
 
-def _open_sqlite(path: str, now: Now | None, new_id: NewId) -> SqlStore:
+def _open_sqlite(path: str, now: Now | None, new_id: NewId, watch: Watch) -> SqlStore:
     path = path or MEMORY
     connection = connect(path)
     try:
@@ -82,7 +84,7 @@ def _open_sqlite(path: str, now: Now | None, new_id: NewId) -> SqlStore:
         if isinstance(cause, sqlite3.Error):
             raise explain(cause, path) from error
         raise
-    return SqlStore(SqliteDriver(path, connection, now=now or system_now), new_id)
+    return SqlStore(SqliteDriver(path, connection, now=now or system_now, watch=watch), new_id)
 
 
 def _claim_write(connection: sqlite3.Connection) -> None:
@@ -91,7 +93,7 @@ def _claim_write(connection: sqlite3.Connection) -> None:
     connection.execute("ROLLBACK")
 
 
-async def _open_postgres(url: str, now: Now | None, new_id: NewId) -> SqlStore:
+async def _open_postgres(url: str, now: Now | None, new_id: NewId, watch: Watch) -> SqlStore:
     from runtime.store.postgres import PostgresDriver, open_pool  # asyncpg is not loaded for an embedded store
 
     pool = await open_pool(url)
@@ -100,4 +102,4 @@ async def _open_postgres(url: str, now: Now | None, new_id: NewId) -> SqlStore:
     except BaseException:
         await pool.close()
         raise
-    return SqlStore(await PostgresDriver.over(pool, now=now), new_id)
+    return SqlStore(await PostgresDriver.over(pool, now=now, watch=watch), new_id)

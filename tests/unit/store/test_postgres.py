@@ -12,12 +12,13 @@ import asyncpg
 import pytest
 from sqlalchemy import text
 
-from runtime.errors import StoreError
+from runtime.errors import StoreError, Trouble
 from runtime.store import postgres as engine
 from runtime.store.driver import Op
 from runtime.store.store import SqlStore, open_store
 from tests.contract.store.stage import HandClock, Stage
 from tests.fakes.postgres import Postgres
+from tests.unit.store.watching import Watching
 
 
 @pytest.fixture
@@ -49,6 +50,7 @@ async def test_a_server_that_goes_away_is_told_and_comes_back(own_server: Postgr
     with pytest.raises(StoreError) as away:
         await stage.say("hello")
     assert password_of(url) not in str(away.value)
+    assert away.value.trouble is Trouble.AWAY
     own_server.start()
     await _answers(stage)
     await store.close()
@@ -134,6 +136,22 @@ async def test_a_reading_operation_cannot_write(store: SqlStore) -> None:
 
     with pytest.raises(StoreError):
         await store._driver.read(write)
+
+
+async def test_whoever_watches_is_told_of_commits_and_of_what_was_refused(postgres: Postgres) -> None:
+    watch = Watching()
+    store = await open_store(postgres.create_database(), watch=watch)
+    before = len(watch.commits)
+    await store.account_identity("web", "main", "w1")
+    assert [operations for operations, _ in watch.commits[before:]] == [1]
+    with pytest.raises(StoreError):
+        await store._driver.read(_write)
+    assert watch.failures == [Trouble.READ_ONLY]
+    await store.close()
+
+
+def _write() -> Op[None]:
+    yield text("DELETE FROM nodes"), {}
 
 
 async def test_two_that_wait_for_each_other_both_succeed(store: SqlStore) -> None:

@@ -19,12 +19,13 @@ import pytest
 from sqlalchemy import text
 
 from runtime.contract import Outcome, Said
-from runtime.errors import StoreError
+from runtime.errors import StoreError, Trouble
 from runtime.store.driver import Op
 from runtime.store.sqlite import BATCH, SqliteDriver, connect
 from runtime.store.store import open_store
 from runtime.store.upgrade import upgrade_sqlite
 from tests.contract.store.stage import GATE, UMA, HandClock, Stage, address
+from tests.unit.store.watching import Watching
 
 ROOT = Path(__file__).parents[3]
 
@@ -383,3 +384,45 @@ async def test_a_store_in_memory_reads_what_it_wrote() -> None:
     assert said.verdict.outcome is Outcome.ACCEPTED
     assert await store.busy(address("x"))
     await store.close()
+
+
+# ------------------------------------------------------------------------------------------------ who watches it
+
+
+@pytest.fixture
+async def watched(tmp_path: Path) -> AsyncIterator[tuple[SqliteDriver, Watching]]:
+    watch, path = Watching(), str(tmp_path / "a.db")
+    opened = SqliteDriver(path, connect(path), watch=watch)
+    await opened.write(run(CREATE))
+    watch.commits.clear()
+    yield opened, watch
+    await opened.close()
+
+
+async def test_whoever_watches_is_told_of_each_commit_with_its_operations(
+    watched: tuple[SqliteDriver, Watching],
+) -> None:
+    driver, watch = watched
+    async with gathering(driver), asyncio.TaskGroup() as group:
+        for number in range(5):
+            group.create_task(driver.write(run(ADD, name=f"{number}")))
+        await asyncio.sleep(0)
+    await names(driver)  # a read is no commit
+    assert sum(operations for operations, _ in watch.commits) == 6
+    assert max(operations for operations, _ in watch.commits) >= 5
+    assert all(0 <= seconds < 60 for _, seconds in watch.commits)
+
+
+async def test_whoever_watches_is_told_of_each_operation_that_was_refused_and_why(
+    watched: tuple[SqliteDriver, Watching], tmp_path: Path
+) -> None:
+    driver, watch = watched
+    driver._writer._connection.execute("PRAGMA busy_timeout = 0")
+    with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="locked"):
+            await driver.write(run(ADD, name="refused"))
+    with pytest.raises(StoreError, match="no such table"):
+        await driver.read(run(text("SELECT 1 FROM nowhere")))
+    assert watch.failures == [Trouble.LOCKED, Trouble.OTHER]
+    assert watch.commits == []
