@@ -8,7 +8,8 @@ ConfigError. What comes out is frozen and is handed on in slices. Secrets are Se
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
@@ -16,10 +17,13 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError, ValidationInfo
 
 from bot import model_keys
-from bot.settings_faults import MASK, Faults, is_secret
-from bot.settings_sources import Layers, find_file, read_file, read_variables
+from bot.secrets.chain import Chain, members
+from bot.secrets.keys import KEY_FILE, Ask, Keyring
+from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
+from bot.settings_faults import Faults
+from bot.settings_secrets import UNRESOLVED, Demand, add_reused, masked, resolve, uses, without_password
+from bot.settings_sources import Layers, config_folder, find_file, read_file, read_variables
 from bot.settings_tables import (
-    DEMO,
     Access,
     Log,
     Model,
@@ -29,12 +33,14 @@ from bot.settings_tables import (
     PolicyRule,
     Retention,
     Run,
+    Secrets,
     Section,
     Sessions,
     Tools,
     Web,
     beside_file,
 )
+from runtime.errors import ConfigError
 from runtime.models.library import VARIABLES as LITELLM_VARIABLES
 
 PREFIX: Final = "SIGNALBOX_"
@@ -45,7 +51,7 @@ def _database(url: str, info: ValidationInfo) -> str:
         return "sqlite:///:memory:"
     if url.startswith("sqlite:///") and url != "sqlite:///":
         return f"sqlite:///{beside_file(Path(url.removeprefix('sqlite:///')), info)}"
-    if url.startswith("postgresql://") and urlsplit(url).hostname:
+    if url == UNRESOLVED or (url.startswith("postgresql://") and urlsplit(url).hostname):
         return url
     raise ValueError("sqlite:///FILE, sqlite:///:memory: or postgresql://USER:PASSWORD@HOST/NAME")
 
@@ -76,6 +82,10 @@ class Settings(Section):
         description='"sqlite:///FILE" or "postgresql://USER:PASSWORD@HOST/NAME"; without it `signalbox.db` in '
         "`data_dir`.",
     )
+    database_url_env: str = Field(
+        default="",
+        description="Name of the variable or sealed secret that holds `database_url`, where it has a password.",
+    )
     web: Web = Field(default_factory=Web, description="Web page, console and API.")
     model: Model = Field(default_factory=Model, description="The language model.")
     access: Access = Field(default_factory=Access, description="People.")
@@ -89,11 +99,15 @@ class Settings(Section):
     outbox: Outbox = Field(default_factory=Outbox, description="Messages on their way out.")
     nodes: Nodes = Field(default_factory=Nodes, description="Processes.")
     retention: Retention = Field(default_factory=Retention, description="How long things are kept.")
+    secrets: Secrets = Field(default_factory=Secrets, description="Sealed secrets.")
     log: Log = Field(default_factory=Log, description="Logs.")
 
     _file: Path | None = PrivateAttr(None)
     _sources: Mapping[str, str] = PrivateAttr(default_factory=dict)
     _unused_key: str | None = PrivateAttr(None)
+    _held: Sequence[str] = PrivateAttr(())
+    _chain: Chain = PrivateAttr(default_factory=lambda: Chain({}, [], Keyring()))
+    _again: Callable[[Demand], Settings] | None = PrivateAttr(None)
 
     @property
     def file(self) -> Path | None:
@@ -121,11 +135,19 @@ class Settings(Section):
         """Where the value of the setting `name` (dotted) came from: a file, a variable, a flag or "default"."""
         return self._sources.get(name, "default")
 
-    def secrets(self) -> list[str]:
+    @property
+    def chain(self) -> Chain:
+        """Where secrets were looked for."""
+        return self._chain
+
+    def secret_values(self) -> list[str]:
         """Secret values, for those who must keep them out of what they write."""
-        password = urlsplit(self.database_url).password
-        held = [secret.get_secret_value() for secret in (self.web.token, self.model.api_key) if secret]
-        return [*held, *([password] if password else [])]
+        used = [use.value for use in uses(self, self._sources)]
+        return list(dict.fromkeys([*used, *self._chain.values(), *self._chain.passphrases(), *self._held]))
+
+    def with_secrets(self, *names: str) -> Settings:
+        """The same, with the secrets of these settings at hand; without names, with all. Errors: as `load`."""
+        return self._again(names or None) if self._again else self
 
     def with_free_port(self) -> Settings:
         """The same, listening on this machine alone, on whichever port is free."""
@@ -133,8 +155,8 @@ class Settings(Section):
 
     def shown(self) -> dict[str, Any]:
         """All values as JSON would hold them, with secrets masked."""
-        values: dict[str, Any] = _masked(self.model_dump(mode="json"))
-        values["database_url"] = _without_password(self.database_url)
+        values: dict[str, Any] = masked(self.model_dump(mode="json"))
+        values["database_url"] = without_password(self.database_url)
         return values
 
 
@@ -144,91 +166,133 @@ def load(
     *,
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
+    demand: Demand = None,
+    ask: Ask | None = None,
 ) -> Settings:
     """The settings of this process: defaults, then the file, then variables, then `overrides` (dotted name to value).
 
+    `demand` names the secrets that must be at hand: all, or for a client of the running process none; `with_secrets`
+    gets them later. `ask` asks the person at the terminal for the passphrase of a sealed file.
     Shape:  without `file`, `signalbox.toml` of the working folder (`folder`), then of the user's config folder, if any.
     Errors: ConfigError with one line for each fault of all layers.
     """
-    variables = os.environ if environ is None else environ
+    return _reading(file, overrides or {}, environ, folder, ask).settings(demand)
+
+
+def load_usable(
+    file: Path | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    ask: Ask | None = None,
+) -> tuple[Settings, ConfigError | None]:
+    """As `load`, but what is wrong is left out and told beside the rest: for whoever looks at what is broken."""
+    return _reading(file, {}, environ, folder, ask).usable()
+
+
+def _reading(
+    file: Path | None,
+    overrides: Mapping[str, object],
+    environ: Mapping[str, str] | None,
+    folder: Path | None,
+    ask: Ask | None,
+) -> _Reading:
     _prepare_litellm()
-    chosen = file or find_file(folder or Path.cwd(), variables)
-    faults = Faults(Settings)
-    layers = Layers()
-    if chosen is not None:
-        layers.add(str(chosen), read_file(chosen))
-    read_variables(Settings, variables, PREFIX, layers, faults)
-    layers.add_names("flag", overrides or {})
-    _resolve_twins(layers, variables, faults)
-    _find_model_key(layers, variables, faults)
-    settings = _checked(layers, faults, chosen, folder or Path.cwd())
-    settings._unused_key = model_keys.any_present(variables)
-    return settings
+    variables, folder = os.environ if environ is None else environ, folder or Path.cwd()
+    return _Reading(file or find_file(folder, variables), overrides, variables, folder, ask)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The layers of one process, which can be read again with more secrets in demand."""
+
+    file: Path | None
+    overrides: Mapping[str, object]
+    variables: Mapping[str, str]
+    folder: Path
+    ask: Ask | None
+
+    def settings(self, demand: Demand) -> Settings:
+        faults, layers = Faults(Settings), Layers()
+        if self.file is not None:
+            layers.add(str(self.file), read_file(self.file))
+        chain = self._fill(layers, faults, demand)
+        try:
+            settings = self._validated(layers, chain)
+        except ValidationError as error:
+            faults.add_invalid(error, layers.values, layers.sources)
+            raise faults.error() from None
+        if demand is None:
+            add_reused(uses(settings, layers.sources), chain, faults)
+        if faults:
+            raise faults.error()
+        settings._again = None if demand is None else self.settings
+        return settings
+
+    def usable(self) -> tuple[Settings, ConfigError | None]:
+        faults, layers = Faults(Settings), Layers()
+        try:
+            if self.file is not None:
+                layers.add(str(self.file), read_file(self.file))
+        except ConfigError as error:
+            faults.add_sentence(str(error))
+        chain = self._fill(layers, faults, None)
+        settings = self._without_what_is_wrong(layers, chain, faults)
+        add_reused(uses(settings, layers.sources), chain, faults)
+        return settings, faults.error() if faults else None
+
+    def _fill(self, layers: Layers, faults: Faults, demand: Demand) -> Chain:
+        """Add variables, flags and secrets to what the file says."""
+        read_variables(Settings, self.variables, PREFIX, layers, faults, others=(PASSPHRASE_VARIABLE,))
+        layers.add_names("flag", self.overrides)
+        chain = self._chain(layers)
+        resolve(Settings, layers, self.variables, chain, faults, demand)
+        return chain
+
+    def _without_what_is_wrong(self, layers: Layers, chain: Chain, faults: Faults) -> Settings:
+        while True:
+            try:
+                return self._validated(layers, chain)
+            except ValidationError as error:
+                faults.add_invalid(error, layers.values, layers.sources)
+                dropped = [layers.drop(detail["loc"]) for detail in error.errors()]
+                if not any(dropped):
+                    layers.values.clear()  # the defaults have no fault
+
+    def _validated(self, layers: Layers, chain: Chain) -> Settings:
+        settings = Settings.model_validate(layers.values, context={"folder": self._start})
+        settings._file = self.file.absolute() if self.file else None
+        settings._sources = dict(layers.sources)
+        settings._unused_key = model_keys.any_present(self.variables)
+        settings._held = [value for name in model_keys.ALL if (value := self.variables.get(name))]
+        settings._chain = chain
+        return settings
+
+    def _chain(self, layers: Layers) -> Chain:
+        config = config_folder(self.variables)
+        keyring = Keyring(
+            variable=self.variables.get(PASSPHRASE_VARIABLE, ""),
+            file=self._path(layers.get("secrets.passphrase_file")),
+            key_file=config / KEY_FILE if config else None,
+            ask=self.ask,
+        )
+        data_dir = self._path(layers.get("data_dir") or Settings.model_fields["data_dir"].default)
+        return Chain(self.variables, members(self._path(layers.get("secrets.file")), data_dir, config), keyring)
+
+    def _path(self, given: object) -> Path | None:
+        """A path of the settings before they are checked; None when it is none."""
+        return (self._start / Path(given).expanduser()).absolute() if isinstance(given, str | Path) else None
+
+    @property
+    def _start(self) -> Path:
+        """Where relative paths start."""
+        return self.file.absolute().parent if self.file else self.folder
 
 
 def _prepare_litellm() -> None:
     """LiteLLM reads these when it is imported or called: see `runtime.models.library`."""
     for name in LITELLM_VARIABLES:
         os.environ.setdefault(name, "True")
-
-
-def _checked(layers: Layers, faults: Faults, file: Path | None, folder: Path) -> Settings:
-    context = {"folder": file.absolute().parent if file else folder}
-    try:
-        settings = Settings.model_validate(layers.values, context=context)
-    except ValidationError as error:
-        faults.add_invalid(error, layers.values, layers.sources)
-        raise faults.error() from None
-    if faults:
-        raise faults.error()
-    settings._file = file.absolute() if file else None
-    settings._sources = dict(layers.sources)
-    return settings
-
-
-def _find_model_key(layers: Layers, variables: Mapping[str, str], faults: Faults) -> None:
-    """Where no key is set, take the one under its vendor's usual name."""
-    model = layers.get("model.name")
-    if not isinstance(model, str) or model == DEMO or layers.get("model.api_key"):
-        return
-    names = model_keys.names(model)
-    found = next((name for name in names if variables.get(name)), None)
-    if found:
-        layers.put("model.api_key", variables[found], source=found)
-    elif names and not layers.get("model.api_base") and not layers.get("model.api_key_env"):
-        faults.add("model.api_key", f"{model} needs a key, and none was found; set the variable {names[0]}")
-
-
-def _resolve_twins(layers: Layers, variables: Mapping[str, str], faults: Faults) -> None:
-    """Give each setting with an `…_env` twin the value of the variable that the twin names."""
-    demo = layers.get("model.name") in (None, DEMO)
-    for name in ("web.token", "model.api_key"):
-        variable = layers.get(f"{name}_env")
-        if not isinstance(variable, str) or not variable:
-            continue
-        if layers.get(name):
-            faults.add(name, f"is set, and {name}_env too; keep one of them")
-        elif variables.get(variable):
-            layers.put(name, variables[variable], source=variable)
-        elif not (demo and name == "model.api_key"):
-            faults.add(f"{name}_env", f"the variable {variable} is not set; set it, or set {name}")
-
-
-def _masked(values: Any, name: str = "") -> Any:
-    match values:
-        case dict():
-            return {key: _masked(value, key) for key, value in values.items()}
-        case list():
-            return [_masked(value, name) for value in values]
-        case str() if values and is_secret(name):
-            return MASK
-        case _:
-            return values
-
-
-def _without_password(url: str) -> str:
-    parts = urlsplit(url)
-    return url.replace(f":{parts.password}@", f":{MASK}@") if parts.password else url
 
 
 __all__ = [
@@ -240,9 +304,11 @@ __all__ = [
     "PolicyRule",
     "Retention",
     "Run",
+    "Secrets",
     "Sessions",
     "Settings",
     "Tools",
     "Web",
     "load",
+    "load_usable",
 ]

@@ -13,7 +13,8 @@ from pydantic_core import ErrorDetails
 from runtime.errors import ConfigError
 
 MASK: Final = "********"
-_SECRET: Final = re.compile(r"token|secret|passw|api_?key|key\b|database_url|credential", re.IGNORECASE)
+_SECRET: Final = re.compile(r"token|secret|passw|passphrase|api_?key|key\b|database_url|credential", re.IGNORECASE)
+_NO_SECRET: Final = ("_env", "_file", "secrets.file")  # these only say where one is kept
 
 # What a setting wants, by the name that pydantic gives to the fault.
 _WANTED: Final[Mapping[str, str]] = {
@@ -43,8 +44,8 @@ _BOUNDS: Final[Mapping[str, str]] = {
 
 
 def is_secret(name: str) -> bool:
-    """Whether a value under this name must never be shown. Names of variables (`…_env`) may be."""
-    return bool(_SECRET.search(name)) and not name.lower().endswith("_env")
+    """Whether a value under this name must never be shown. Names of variables and files (`…_env`, `…_file`) may be."""
+    return bool(_SECRET.search(name)) and not name.lower().endswith(_NO_SECRET)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -63,6 +64,10 @@ class Faults:
 
     def add(self, name: str, fault: str) -> None:
         self._lines.append(f"{name}: {fault}.")
+
+    def add_sentence(self, sentence: str) -> None:
+        """As it stands: it may end with a command to copy."""
+        self._lines.append(sentence)
 
     def add_unknown(self, name: str, near: str | None, source: str = "") -> None:
         fix = f"did you mean {near}?" if near else "take it out; docs/settings.md lists what there is."

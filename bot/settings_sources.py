@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -52,6 +53,20 @@ class Layers:
             value = value.get(step) if isinstance(value, dict) else None
         return value
 
+    def drop(self, place: Sequence[int | str]) -> bool:
+        """Take out what stands at `place`, or the nearest table or list that holds it; whether anything went."""
+        path = list(takewhile(lambda step: isinstance(step, str), place))
+        while path:
+            *above, last = path
+            table: Any = self.values
+            for step in above:
+                table = table.get(step) if isinstance(table, dict) else None
+            if isinstance(table, dict) and last in table:
+                del table[last]
+                return True
+            path = above
+        return False
+
     def _forget_twin(self, name: str, table: dict[str, Any], last: str, source: str) -> None:
         """`token` of a later layer replaces `token_env` of an earlier one, and the other way round."""
         other = last.removesuffix("_env") if last.endswith("_env") else f"{last}_env"
@@ -63,10 +78,16 @@ class Layers:
 
 def find_file(folder: Path, variables: Mapping[str, str]) -> Path | None:
     """The settings file of the working folder, or else the user's."""
+    own = config_folder(variables)
+    places = [folder / FILE, *([own / FILE] if own else [])]
+    return next((place for place in places if place.is_file()), None)
+
+
+def config_folder(variables: Mapping[str, str]) -> Path | None:
+    """Where a user keeps what is theirs of Signalbox; None for one without a home."""
     home = variables.get("HOME") or variables.get("USERPROFILE")
     config = variables.get("XDG_CONFIG_HOME") or variables.get("APPDATA") or (home and f"{home}/.config")
-    places = [folder / FILE, *([Path(config) / "signalbox" / FILE] if config else [])]
-    return next((place for place in places if place.is_file()), None)
+    return Path(config) / "signalbox" if config else None
 
 
 def read_file(path: Path) -> dict[str, Any]:
@@ -79,16 +100,25 @@ def read_file(path: Path) -> dict[str, Any]:
 
 
 def read_variables(
-    model: type[BaseModel], variables: Mapping[str, str], prefix: str, layers: Layers, faults: Faults
+    model: type[BaseModel],
+    variables: Mapping[str, str],
+    prefix: str,
+    layers: Layers,
+    faults: Faults,
+    *,
+    others: Collection[str] = (),
 ) -> None:
-    """Add each variable with `prefix` to `layers`. An empty one counts as not set; an unknown one is a fault."""
+    """Add each variable with `prefix` to `layers`. An empty one counts as not set; an unknown one is a fault.
+
+    `others` are ours too, but no settings.
+    """
     known = {variable_of(name, prefix): name for name in names_of(model)}
     for variable in sorted(variables):
-        if not variable.startswith(prefix) or not variables[variable]:
+        if not variable.startswith(prefix) or not variables[variable] or variable in others:
             continue
         name = known.get(variable)
         if name is None:
-            faults.add_unknown(variable, nearest(variable, known))
+            faults.add_unknown(variable, nearest(variable, [*others, *known]))
         else:
             layers.put(name, _value(variables[variable], text=_takes_text(model, name)), source=variable)
 

@@ -156,6 +156,13 @@ class Run(Section):
     """One piece of agent work."""
 
     max_iterations: Whole = Field(default=25, ge=1, le=1000, description="Model calls in one piece of work.")
+    max_crashes: Whole = Field(
+        default=3,
+        ge=2,
+        le=1000,
+        description="Sudden ends of the process under one piece of work, with no step of it recorded in between, after "
+        "which it is set aside and the person is told.",
+    )
     prompt_file: TextFile | None = Field(
         default=None, description="Text file with the system prompt, instead of our own."
     )
@@ -278,6 +285,20 @@ class Retention(Section):
         ge=7,
         le=36500,
         description="How much longer an event is known by its key, so that it is not taken in again.",
+    )
+
+
+class Secrets(Section):
+    """Sealed secrets: what `signalbox secrets` keeps, and `…_env` settings find after the variables."""
+
+    file: Place | None = Field(
+        default=None,
+        description="Sealed file to look into first. Named here, it must be readable. Without it: `secrets.sealed` in "
+        "`data_dir`, then in the user's config folder.",
+    )
+    passphrase_file: Place | None = Field(
+        default=None,
+        description="File whose first line opens sealed files, for services; or set SIGNALBOX_SECRETS_PASSPHRASE.",
     )
 
 

@@ -90,7 +90,7 @@ async def _somebody(settings: Settings) -> AsyncIterator[Control]:
     from bot import logs
     from bot.serving import serving
 
-    logs.configure("warning", settings.log.format, settings.secrets())
+    logs.configure("warning", settings.log.format, settings.secret_values())
     async with serving(settings.with_free_port(), with_link=False) as ready:
         yield ready.control
 

@@ -36,7 +36,7 @@ def run(context: typer.Context, config: ConfigFile = None, host: Host = None, po
     settings = settings_of(context, config, {name: value for name, value in flags.items() if value is not None})
     from bot import logs
 
-    logs.configure(settings.log.level, settings.log.format, settings.secrets())
+    logs.configure(settings.log.level, settings.log.format, settings.secret_values())
     run_to_end(_serve(settings))
 
 

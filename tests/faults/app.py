@@ -123,7 +123,7 @@ def fakes(given: Given, *, places: Sequence[str]) -> Sequence[ChannelAdapter]:
 
 async def serve(given: argparse.Namespace) -> None:
     settings = settings_of(given.data, dict(given.set))
-    logs.configure(settings.log.level, settings.log.format, settings.secrets())
+    logs.configure(settings.log.level, settings.log.format, settings.secret_values())
     tools = first_tools(shell_of(settings)).items()
     make = partial(
         build,
@@ -145,7 +145,7 @@ def setting(text: str) -> tuple[str, Any]:
     return name, json.loads(value)
 
 
-def arguments() -> argparse.Namespace:
+def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Signalbox with a fake channel and a deadly probe.")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--fake", action="append", default=[], metavar="KIND=URL")
@@ -153,8 +153,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--hit", type=int, default=1)
     parser.add_argument("--think", type=float, default=0.0, metavar="SECONDS", help="how long the model takes")
     parser.add_argument("--set", type=setting, action="append", default=[], metavar="NAME=JSON")
-    return parser.parse_args()
+    return parser
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(arguments()))
+    asyncio.run(serve(arguments().parse_args()))

@@ -121,7 +121,7 @@ def test_a_twin_names_the_variable_that_holds_the_secret(tmp_path: Path) -> None
 
 def test_a_later_layer_replaces_the_twin_of_an_earlier_one(tmp_path: Path) -> None:
     settings = read(tmp_path, '[web]\ntoken = "first"\n', SIGNALBOX_WEB__TOKEN_ENV="MINE", MINE="second")
-    assert settings.secrets() == ["second"]
+    assert settings.secret_values() == ["second"]
 
 
 def test_both_twins_in_one_layer_are_a_fault(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_secrets_are_masked_wherever_settings_are_shown(tmp_path: Path) -> None:
     shown = f"{settings!r} {settings} {settings.shown()} {settings.web!r}"
     assert not any(secret in shown for secret in ("hunter2", "sesame"))
     assert settings.shown()["database_url"] == f"postgresql://me:{MASK}@db/x"
-    assert sorted(settings.secrets()) == ["hunter2", "sesame-1", "sk-sesame-2"]
+    assert sorted(settings.secret_values()) == ["hunter2", "sesame-1", "sk-sesame-2"]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_named_model_needs_its_key_and_finds_it(tmp_path: Path, model: str, va
     text = f'[model]\nname = "{model}"\n'
     assert f"set the variable {variable}" in faults(tmp_path, text)
     settings = read(tmp_path, text, **{variable: "k-1"})
-    assert settings.secrets() == ["k-1"]
+    assert settings.secret_values() == ["k-1"]
     assert settings.source("model.api_key") == variable
     assert settings.banner is None
 

@@ -1,0 +1,98 @@
+"""Where a secret is looked for: the environment, then sealed files, the nearest first.
+
+The file that the settings name must work: an error in it ends the start. Any other that cannot be read is skipped with
+a warning, so that a stale one of the user does not hide the one of this data folder. No file is opened before a secret
+is missing in the environment: a start that needs none costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from bot.secrets.errors import SecretsError
+from bot.secrets.file import Entries, Opened, SealedFile
+from bot.secrets.keys import Keyring
+
+SEALED: Final = "secrets.sealed"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of the chain. `named`: the settings ask for this one."""
+
+    file: SealedFile
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    value: str = field(repr=False)
+    source: str
+
+
+def members(named: Path | None, data_dir: Path | None, config: Path | None) -> list[Member]:
+    """The files of the chain: the one of the settings, the data folder's, the user's."""
+    own = [folder / SEALED for folder in (data_dir, config) if folder is not None]
+    return [
+        *([Member(SealedFile(named), named=True)] if named else []),
+        *(Member(SealedFile(path)) for path in dict.fromkeys(own) if path != named),
+    ]
+
+
+class Chain:
+    """Looks secrets up. What was opened stays open for the next look."""
+
+    def __init__(self, variables: Mapping[str, str], files: Sequence[Member], keyring: Keyring) -> None:
+        self._variables = variables
+        self._members = files
+        self._keyring = keyring
+        self._opened: dict[Path, Opened | None] = {}
+        self.skipped: list[SecretsError] = []
+
+    def find(self, name: str) -> Found | None:
+        """The value of `name`, nearest first. An empty variable counts as not set. Errors: SecretsError of the named file."""
+        if value := self._variables.get(name):
+            return Found(value, name)
+        for member in self._members:
+            entry = self._entries(member).get(name)
+            if entry is not None:
+                return Found(entry.value, f"{name} in {member.file.path}")
+        return None
+
+    def require_named(self) -> None:
+        """Errors: SecretsError when the file that the settings name cannot be opened."""
+        for member in self._members:
+            if member.named:
+                self._entries(member)
+
+    def values(self) -> list[str]:
+        """All values in what was opened."""
+        return [entry.value for opened in self._held() for entry in opened.entries.values()]
+
+    def passphrases(self) -> list[str]:
+        """What opened them."""
+        return [opened.passphrase.text for opened in self._held()]
+
+    def _held(self) -> list[Opened]:
+        return [opened for opened in self._opened.values() if opened is not None]
+
+    def _entries(self, member: Member) -> Entries:
+        path = member.file.path
+        if path not in self._opened:
+            self._opened[path] = self._open(member)
+        opened = self._opened[path]
+        return opened.entries if opened else {}
+
+    def _open(self, member: Member) -> Opened | None:
+        if not member.named and not member.file.exists():
+            return None
+        try:
+            return member.file.open(self._keyring)
+        except SecretsError as error:
+            if member.named:
+                raise
+            self.skipped.append(error)
+            return None

@@ -1,0 +1,115 @@
+"""One sealed file on the disk: read as a whole, changed as a whole."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bot.secrets.disk import PRIVATE, alone_in, replace
+from bot.secrets.errors import NoSealedFile, SecretsError, WrongMode, WrongPassphrase
+from bot.secrets.keys import VARIABLE, Keyring, Passphrase
+from bot.secrets.sealed import Damaged, Entry, Lock, Newer, WrongKey, header_of, seal, unseal
+
+LARGEST: Final = 4 << 20  # bytes; some thousand secrets
+
+Entries = dict[str, Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What was in a sealed file, and what opened it."""
+
+    entries: Entries
+    passphrase: Passphrase
+    lock: Lock
+
+
+@dataclass(frozen=True, slots=True)
+class SealedFile:
+    """Every method raises SecretsError, which names the file, its fault and the way out."""
+
+    path: Path
+
+    def exists(self) -> bool:
+        return self.path.exists()
+
+    def lock(self) -> Lock:
+        """What opens it; nothing is opened for that."""
+        with _told(self.path):
+            return header_of(self._data()).lock
+
+    def open(self, keyring: Keyring) -> Opened:
+        data = self._data()
+        with _told(self.path):
+            lock = header_of(data).lock
+        passphrase = keyring.passphrase(self.path, lock)
+        with _told(self.path, passphrase.source):
+            return Opened(unseal(data, passphrase.text), passphrase, lock)
+
+    def make(self, passphrase: Passphrase, lock: Lock) -> None:
+        """An empty one, where there is none yet."""
+        with self._changing():
+            if not self.path.exists():
+                replace(self.path, seal({}, passphrase.text, lock))
+
+    def change(self, keyring: Keyring, edit: Callable[[Entries], None]) -> None:
+        """Do `edit` with what is in it, and seal it again. Two that change at once do so one after the other."""
+        with self._changing():
+            held = self.open(keyring)
+            edit(held.entries)
+            replace(self.path, seal(held.entries, held.passphrase.text, held.lock))
+
+    def reseal(self, keyring: Keyring, passphrase: Passphrase, lock: Lock) -> None:
+        """The same secrets under another passphrase."""
+        with self._changing():
+            replace(self.path, seal(self.open(keyring).entries, passphrase.text, lock))
+
+    def _data(self) -> bytes:
+        try:
+            status = self.path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise SecretsError(self.path, "it is no file", "Take it away, or name another in secrets.file.")
+            if (mode := stat.S_IMODE(status.st_mode)) != PRIVATE:
+                raise WrongMode(self.path, mode)
+            with self.path.open("rb") as file:
+                return file.read(LARGEST)
+        except FileNotFoundError:
+            raise NoSealedFile(self.path) from None
+        except OSError as error:
+            fix = f"Give this user the right: chown it to whoever runs Signalbox, then chmod 600 {self.path}"
+            raise SecretsError(self.path, f"it cannot be read ({error.strerror})", fix) from None
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with alone_in(self.path.parent):
+                yield
+        except OSError as error:
+            fault = f"it cannot be written ({error.strerror}), and nothing was changed"
+            raise SecretsError(self.path, fault, "Make room, or give this user the right.") from error
+
+
+@contextmanager
+def _told(path: Path, source: str = "") -> Iterator[None]:
+    """What is wrong with the bytes, as a sentence about the file. `source` is where the passphrase came from."""
+    try:
+        yield
+    except Damaged as error:
+        fix = f"Restore it from a backup; or take it away (rm {path}) and set its secrets again."
+        raise SecretsError(path, str(error), fix) from None
+    except Newer:
+        fault = "it was sealed by a newer version of this program"
+        raise SecretsError(path, fault, "Install the newer signalbox.") from None
+    except WrongKey:
+        raise WrongPassphrase(path, f"{source} does not open it: the passphrase is wrong", _hint(source)) from None
+
+
+def _hint(source: str) -> str:
+    if source == "the terminal":
+        return f"Try again, or set the variable {VARIABLE}. Nothing was changed."
+    return f"Give the one it was sealed with, in {VARIABLE} or secrets.passphrase_file. Nothing was changed."

@@ -1,0 +1,178 @@
+"""Secrets of the settings: found where their `…_env` twins point, listed for masking, and refused when used twice."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from pydantic import BaseModel, SecretStr
+
+from bot import model_keys
+from bot.secrets.chain import Chain
+from bot.secrets.errors import SecretsError
+from bot.secrets.keys import VARIABLE
+from bot.settings_faults import MASK, Faults, is_secret
+from bot.settings_sources import Layers, names_of
+from bot.settings_tables import DEMO
+
+UNRESOLVED: Final = "sealed:"
+"""Stands for the address of a database that this command did not ask for. No store opens it."""
+
+Demand = Collection[str] | None
+"""Names of the settings whose secrets must be at hand; None is all of them. Others are taken if they cost nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A secret at work under the setting `name`."""
+
+    name: str
+    value: str = field(repr=False)
+    source: str = ""
+
+    @property
+    def purpose(self) -> str:
+        """A model and its fallbacks may share a key."""
+        return "model" if self.name.startswith("model.") else self.name
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.source})" if self.source else self.name
+
+
+def resolve(
+    model: type[BaseModel], layers: Layers, variables: Mapping[str, str], chain: Chain, faults: Faults, demand: Demand
+) -> None:
+    """Give each setting whose twin names a variable or a sealed secret its value, and the model its vendor's key."""
+    search = _Search(layers, variables, chain, faults, demand)
+    try:
+        if demand is None:
+            chain.require_named()
+        for name in twins(model):
+            search.twin(name)
+        search.model_key()
+    except SecretsError as error:
+        faults.add_sentence(f"secrets.file: {error}")
+
+
+def twins(model: type[BaseModel]) -> list[str]:
+    """Settings that have an `…_env` twin."""
+    names = list(names_of(model))
+    return [name for name in names if f"{name}_env" in names]
+
+
+@dataclass
+class _Search:
+    layers: Layers
+    variables: Mapping[str, str]
+    chain: Chain
+    faults: Faults
+    demand: Demand
+
+    def twin(self, name: str) -> None:
+        named = self.layers.get(f"{name}_env")
+        if not isinstance(named, str) or not named:
+            return
+        if self.layers.get(name):
+            self.faults.add(name, f"is set, and {name}_env too; keep one of them")
+        elif not self._take(name, [named]):
+            self._missing(name, named)
+
+    def model_key(self) -> None:
+        """Where no key is set, take the one under its vendor's usual name."""
+        layers, model = self.layers, self.layers.get("model.name")
+        if (
+            not isinstance(model, str)
+            or model == DEMO
+            or layers.get("model.api_key")
+            or layers.get("model.api_key_env")
+        ):
+            return
+        names = model_keys.names(model)
+        if self._take("model.api_key", names) or not names or layers.get("model.api_base"):
+            return
+        if self._is_demanded("model.api_key"):
+            fix = f"set the variable {names[0]}, or seal the key: signalbox secrets set {names[0]}"
+            self.faults.add_sentence(f"model.api_key: {model} needs a key, and none was found; {fix}{self._skipped()}")
+
+    def _take(self, name: str, variables: Sequence[str]) -> bool:
+        for variable in variables:
+            if value := self.variables.get(variable):
+                self.layers.put(name, value, source=variable)
+                return True
+        if not self._is_demanded(name):
+            return False
+        for variable in variables:
+            if found := self.chain.find(variable):
+                self.layers.put(name, found.value, source=found.source)
+                return True
+        return False
+
+    def _missing(self, name: str, variable: str) -> None:
+        if self._is_demanded(name):
+            fix = f"set it, or set {name}, or seal it: signalbox secrets set {variable}"
+            self.faults.add_sentence(f"{name}_env: the variable {variable} is not set; {fix}{self._skipped()}")
+        elif name == "database_url":
+            self.layers.put(name, UNRESOLVED, source=variable)
+
+    def _is_demanded(self, name: str) -> bool:
+        if name == "model.api_key" and self.layers.get("model.name") in (None, DEMO):
+            return False
+        return self.demand is None or name in self.demand
+
+    def _skipped(self) -> str:
+        return "".join(f"\n    A sealed file was skipped: {error}" for error in self.chain.skipped)
+
+
+def uses(settings: BaseModel, sources: Mapping[str, str]) -> list[Use]:
+    """Every secret that is set."""
+    found = [Use(name, value, sources.get(name, "")) for name, value in _secrets_in(settings)]
+    url = str(getattr(settings, "database_url", ""))
+    if password := urlsplit(url).password:
+        words = dict.fromkeys([unquote(password), password])  # as it is, and as the address writes it
+        found += [Use("database_url", word, sources.get("database_url", "")) for word in words]
+    return found
+
+
+def add_reused(found: Sequence[Use], chain: Chain, faults: Faults) -> None:
+    """One value under two purposes is a fault: whoever sees one of them has both."""
+    opening = [Use(VARIABLE, text) for text in dict.fromkeys(chain.passphrases())]
+    for one, other in combinations([*found, *opening], 2):
+        if one.value == other.value and one.purpose != other.purpose:
+            faults.add_sentence(
+                f"{one} and {other} hold the same value. A secret has one purpose: make a new one for one of them."
+            )
+
+
+def _secrets_in(value: Any, above: str = "") -> Iterator[tuple[str, str]]:
+    match value:
+        case SecretStr():
+            yield above, value.get_secret_value()
+        case BaseModel():
+            for name in type(value).model_fields:
+                yield from _secrets_in(getattr(value, name), f"{above}.{name}" if above else name)
+        case tuple() | list():
+            for number, item in enumerate(value, 1):
+                yield from _secrets_in(item, f"{above}[{number}]")
+        case _:
+            pass
+
+
+def masked(values: Any, name: str = "") -> Any:
+    """`values` as JSON holds them, without what stands under the names of secrets."""
+    match values:
+        case dict():
+            return {key: masked(value, key) for key, value in values.items()}
+        case list():
+            return [masked(value, name) for value in values]
+        case str() if values and is_secret(name):
+            return MASK
+        case _:
+            return values
+
+
+def without_password(url: str) -> str:
+    parts = urlsplit(url)
+    return url.replace(f":{parts.password}@", f":{MASK}@") if parts.password else url
