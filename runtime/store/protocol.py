@@ -41,6 +41,7 @@ from runtime.contract import (
 )
 from runtime.deliveries import DeliveryState, PartState
 from runtime.runs import RunState, StepState
+from runtime.trails import Candidate, Trail
 
 # ------------------------------------------------------------------------------------------------------- taking in
 
@@ -489,6 +490,25 @@ class Operators(Protocol):
         """Rows by what they wait for: signals, runs, approvals, deliveries by state. For pages and `doctor`."""
 
 
+class Traces(Protocol):
+    """What became of a message. Only reads."""
+
+    async def find(self, words: str, *, limit: int = 10) -> list[Candidate]:
+        """What `words` may mean: an id, else the page's id of a message, else the first characters of an id.
+
+        Shape:  one for an exact id, else newest first; empty for nothing, and for fewer than four first characters.
+        """
+
+    async def recent(self, address: Address | None = None, *, limit: int = 10) -> list[Candidate]:
+        """The newest messages of people, in one room or in all."""
+
+    async def trail(self, about: str) -> Trail | None:
+        """All rows about the message, run, approval or delivery with this id; None when there is none."""
+
+    async def platforms(self) -> list[str]:
+        """The identities of accounts that ever took something in."""
+
+
 class AuditBook(Protocol):
     async def seal(self, duty: Duty, head: Head, *, limit: int = 500) -> Head | None:
         """Number and link unsealed rows after `head`, oldest first; the new head, or None when the duty was lost."""
@@ -499,7 +519,7 @@ class AuditBook(Protocol):
     async def audit_head(self) -> Head: ...
 
 
-class Store(Intake, Lanes, Desk, Outbox, Registry, People, Operators, AuditBook, Ledger, Protocol):
+class Store(Intake, Lanes, Desk, Outbox, Registry, People, Operators, Traces, AuditBook, Ledger, Protocol):
     """Everything one database does."""
 
     def now(self) -> datetime:

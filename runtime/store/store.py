@@ -22,6 +22,7 @@ from runtime.store.people import PeopleStore
 from runtime.store.registry import RegistryStore
 from runtime.store.schema import nodes
 from runtime.store.sqlite import MEMORY, SqliteDriver, connect, explain, system_now
+from runtime.store.tracing import TraceStore
 from runtime.store.upgrade import upgrade_postgres, upgrade_sqlite
 
 SQLITE: Final = "sqlite:///"
@@ -38,6 +39,7 @@ class SqlStore(
     RegistryStore,
     PeopleStore,
     OperatorStore,
+    TraceStore,
     AuditStore,
     LedgerStore,
 ):
