@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 import time
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in the order of their code points
 LENGTH: Final = 22
+
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+CHANCE: Final = 80  # bits
+DIGITS: Final = {letter: digit for digit, letter in enumerate(ALPHABET)}
 
 
 def new_id() -> str:
@@ -15,9 +21,27 @@ def new_id() -> str:
 
     Shape:  22 letters and digits: short enough for every platform's button beside a choice.
     """
-    value = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
+    value = (time.time_ns() // 1_000_000) << CHANCE | int.from_bytes(os.urandom(10), "big")
     letters = []
     for _ in range(LENGTH):
         value, rest = divmod(value, 62)
         letters.append(ALPHABET[rest])
     return "".join(reversed(letters))
+
+
+def value_of(made: str) -> int | None:
+    """The 128 bits of an id; None for one that `new_id` did not make."""
+    if len(made) != LENGTH:
+        return None
+    value = 0
+    for letter in made:
+        if (digit := DIGITS.get(letter)) is None:
+            return None
+        value = value * 62 + digit
+    return value if value < 1 << 128 else None
+
+
+def made_at(made: str) -> datetime | None:
+    """When an id was made, to the millisecond, by the clock of the process that made it; None as for `value_of`."""
+    value = value_of(made)
+    return None if value is None else EPOCH + timedelta(milliseconds=value >> CHANCE)

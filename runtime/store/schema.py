@@ -253,6 +253,7 @@ deliveries = Table(
     UniqueConstraint("origin", "ordinal"),
     partial("ix_deliveries_open", "address", "rank", "number", where=OPEN_DELIVERY),
     partial("ix_deliveries_rooms", "channel", "account", "address", where=OPEN_DELIVERY),
+    partial("ix_deliveries_stuck", "channel", "account", "state", where="state IN ('held', 'dead')"),
     Index("ix_deliveries_address", "address", "created_at"),
     Index("ix_deliveries_created", "created_at"),
 )

@@ -11,6 +11,7 @@ from runtime.contract import NewId, Now
 from runtime.errors import StoreError
 from runtime.ids import new_id as fresh_id
 from runtime.store.auditbook import AuditStore
+from runtime.store.depths import DepthStore
 from runtime.store.desk import DeskStore
 from runtime.store.driver import UNWATCHED, Op, Watch
 from runtime.store.intake import IntakeStore
@@ -41,7 +42,9 @@ class SqlStore(
     OperatorStore,
     TraceStore,
     AuditStore,
+    RetentionStore,
     LedgerStore,
+    DepthStore,
 ):
     """Implements `protocol.Store`."""
 

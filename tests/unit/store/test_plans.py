@@ -14,7 +14,7 @@ from sqlalchemy import Executable
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
-from runtime.store import auditbook, claims, desk, intake, ledger, registry, waiting
+from runtime.store import auditbook, claims, depths, desk, intake, ledger, registry, waiting
 from runtime.store.driver import Compiler
 from runtime.store.store import open_store
 from runtime.store.upgrade import upgrade_sqlite
@@ -34,6 +34,14 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "a twin": (intake.TWIN, {"s": "s7", "h": "h", "a": "web:ada", "since": 0}, "ix_signals_unanswered"),
     "facts not sealed yet": (auditbook.UNSEALED, {"n": 500}, "ix_audit_unsealed|uq_audit_number|autoindex_audit"),
     "what was said in a room": (ledger.SAID, {"room": "web:main/r7", "before": NOW, "n": 200}, "ix_signals_said"),
+    "how many lanes are ready": (depths.LANES["ready"], {}, "ix_sessions_ready"),
+    "how many runs are open": (depths.OPEN_RUNS, {}, "ix_runs_open"),
+    "how many signals wait": (depths.WAITING, {}, "ix_signals_waiting"),
+    "how many questions wait": (depths.PENDING, {}, "ix_approvals_pending"),
+    "how much leaves": (depths.LEAVING, {}, "ix_deliveries_open|ix_deliveries_rooms"),
+    "how much is stuck": (depths.STUCK, {}, "ix_deliveries_stuck"),
+    "how much is looked for": (depths.UNSETTLED, {}, "ix_deliveries_open|ix_deliveries_rooms"),
+    "how many nodes live": (depths.LIVE_NODES, {}, "ix_nodes_live"),
     "nodes whose lease ended": (registry.EXPIRED, {"now": NOW}, "ix_nodes_live"),
 }
 
@@ -49,6 +57,8 @@ FILL = [
     "i % 1000 = 8 THEN 'ready' ELSE 'done' END, 'p', 1, 1, 1, 0, 1, '', i, i, NULL, NULL, 0 FROM n",
     "INSERT INTO deliveries SELECT i, 'd' || i, 'o' || i, 0, 'final', 'web', 'main', 'web:main/r' || i % 50, '{}', "
     "NULL, NULL, CASE WHEN i % 1000 = 7 THEN 'queued' ELSE 'shown' END, 2, i, '', i, NULL, NULL FROM n",
+    "INSERT INTO parts SELECT 'd' || i, 1, CASE WHEN i % 1000 = 7 THEN 'unsettled' ELSE 'shown' END, '', NULL, 1, i, 0, "
+    "0, NULL, NULL, '', NULL FROM n",
     "INSERT INTO approvals SELECT 'a' || i, 'call', CASE WHEN i % 1000 = 7 THEN 'pending' ELSE 'denied' END, 'r' || i, "
     "2, 's' || i, 'web:main/r', 'shell', 'danger', '{}', 'h', 'v', '', NULL, i, i, NULL, '', NULL, NULL, '' FROM n",
     "INSERT INTO audit SELECT i, CASE WHEN i > 19980 THEN NULL ELSE i END, i, 'asked', 'Ada', 's', '', '', '' FROM n",

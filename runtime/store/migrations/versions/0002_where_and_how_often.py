@@ -38,12 +38,16 @@ def upgrade() -> None:
         "deliveries", recreate="always" if op.get_bind().dialect.name == "sqlite" else "never"
     ) as table:
         table.add_column(sa.Column("doubted_at", sa.BigInteger(), nullable=True))
+    stuck = sa.text("state IN ('held', 'dead')")
+    op.create_index(
+        "ix_deliveries_stuck",
+        "deliveries",
+        ["channel", "account", "state"],
+        sqlite_where=stuck,
+        postgresql_where=stuck,
+    )
     if op.get_bind().dialect.name == "postgresql":
-        for name, column in (
-            ("signals", "id"),
-            ("runs", "id"),
-            ("approvals", "id"),
-            ("nodes", "id"),
-            ("usage", "run_id"),
-        ):
-            op.alter_column(name, column, type_=sa.Text(collation="C"))
+        for name in ("signals", "runs", "approvals", "nodes"):
+            op.alter_column(name, "id", type_=sa.Text(collation="C"))
+        op.alter_column("usage", "run_id", type_=sa.Text(collation="C"))
+        op.alter_column("deliveries", "origin", type_=sa.Text(collation="C"))
