@@ -42,7 +42,6 @@ class SqlStore(
     OperatorStore,
     TraceStore,
     AuditStore,
-    RetentionStore,
     LedgerStore,
     DepthStore,
 ):
