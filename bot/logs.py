@@ -14,17 +14,17 @@ from typing import Final, Literal, TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from bot.masking import Mask
 from bot.settings_faults import MASK, is_secret
 
 # Libraries that tell each request or each model call at "info".
 _CHATTY: Final = ("aiohttp.access", "aiohttp.server", "asyncio", "LiteLLM", "httpx", "alembic", "sqlalchemy")
-_SHORTEST_SECRET: Final = 6  # characters; masking shorter ones would only garble the lines
 
 
 def configure(
     level: str, form: Literal["auto", "human", "json"], secrets: Sequence[str] = (), *, stream: TextIO | None = None
 ) -> None:
-    """Send our lines, and those of libraries, to `stream` (standard error). `secrets` are values to mask in any line."""
+    """Send our lines, and those of libraries, to `stream` (standard error). `secrets` are values to mask in any line; what looks like one is masked too."""
     out = stream or sys.stderr
     human = form == "human" or (form == "auto" and out.isatty())
     number = logging.getLevelNamesMapping()[level.upper()]
@@ -38,19 +38,22 @@ def configure(
     _route_libraries(number, _Lines(out, _formatter(shared, human=human, colors=out.isatty()), secrets))
 
 
+def tell_skipped(faults: Sequence[Exception]) -> None:
+    """Sealed files that could not be read, and need not be."""
+    for fault in faults:
+        structlog.get_logger("secrets").warning("a sealed file is skipped", reason=str(fault))
+
+
 class _Lines(logging.StreamHandler[TextIO]):
     """Writes finished lines. A stream that is gone is no reason to stop working."""
 
     def __init__(self, stream: TextIO, formatter: logging.Formatter, secrets: Sequence[str]) -> None:
         super().__init__(stream)
         self.setFormatter(formatter)
-        self._secrets = [secret for secret in secrets if len(secret) >= _SHORTEST_SECRET]
+        self._mask = Mask(secrets)
 
     def format(self, record: logging.LogRecord) -> str:
-        line = super().format(record)
-        for secret in self._secrets:
-            line = line.replace(secret, MASK)
-        return line
+        return self._mask(super().format(record))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
         pass

@@ -11,8 +11,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from runtime.errors import ConfigError
+from runtime.shapes import HIDDEN
 
-MASK: Final = "********"
+MASK: Final = HIDDEN
 _SECRET: Final = re.compile(r"token|secret|passw|passphrase|api_?key|key\b|database_url|credential", re.IGNORECASE)
 _NO_SECRET: Final = ("_env", "_file", "secrets.file")  # these only say where one is kept
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from bot.cli.options import ConfigFile, reachable, settings_of
+from bot.cli.options import ConfigFile, hide_secrets, reachable, settings_of
 from bot.cli.options import run as run_to_end
 from bot.cli.output import show_markdown, tell
 from runtime.errors import BotError
@@ -90,7 +90,10 @@ async def _somebody(settings: Settings) -> AsyncIterator[Control]:
     from bot import logs
     from bot.serving import serving
 
+    settings = settings.with_secrets()
+    hide_secrets(settings)
     logs.configure("warning", settings.log.format, settings.secret_values())
+    logs.tell_skipped(settings.chain.skipped)
     async with serving(settings.with_free_port(), with_link=False) as ready:
         yield ready.control
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from bot.cli.options import AsJson, ConfigFile, ask_office, run, settings_of
-from bot.cli.output import clean, show_json
+from bot.cli.output import clean, show_json, tell
 
 if TYPE_CHECKING:
     from bot.doctor import Finding
@@ -28,7 +28,9 @@ def add_to(cli: typer.Typer) -> None:
 @config_commands.command("show")
 def show(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
     """All settings as they are in effect, secrets masked, and where each came from."""
-    settings = settings_of(context, config)
+    settings = settings_of(context, config, with_secrets=True)
+    for fault in settings.chain.skipped:
+        tell(f"A sealed file is skipped: {fault}")
     if as_json:
         show_json(settings.shown())
         return

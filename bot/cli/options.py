@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,7 +13,9 @@ import typer
 
 if TYPE_CHECKING:
     from bot.lock import Control
+    from bot.masking import Mask
     from bot.office import Office
+    from bot.secrets.keys import Ask
     from bot.settings import Settings
 
 ConfigFile = Annotated[
@@ -21,17 +24,53 @@ ConfigFile = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
+MASK: Final = "signalbox.mask"  # in the context of a command
 STARTING: Final = 5.0  # seconds to wait for a process that holds the folder and does not listen yet
 LOOK: Final = 0.1  # seconds between two looks for it
 
 Answer = TypeVar("Answer")
 
 
-def settings_of(context: typer.Context, config: Path | None, overrides: dict[str, object] | None = None) -> Settings:
-    """The settings for this command. `--config` may stand before or after the command's name."""
+def settings_of(
+    context: typer.Context,
+    config: Path | None,
+    overrides: dict[str, object] | None = None,
+    *,
+    with_secrets: bool = False,
+) -> Settings:
+    """The settings for this command. `--config` may stand before or after the command's name.
+
+    A client of the running process needs no secrets: without `with_secrets` none is demanded, and no sealed file opened.
+    """
     from bot.settings import load
 
-    return load(config or context.find_root().obj, overrides)
+    demand = None if with_secrets else ()
+    settings = load(config or context.find_root().obj, overrides, demand=demand, ask=asking())
+    context.find_root().meta[MASK] = hide_secrets(settings)
+    return settings
+
+
+def mask_of(context: typer.Context) -> Mask:
+    """Keeps the secrets of this command's settings out of what it says."""
+    from bot.masking import Mask
+
+    return context.find_root().meta.get(MASK) or Mask()
+
+
+def asking() -> Ask | None:
+    """A question to the person at the terminal, whose answer is not shown; None where nobody sits."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    return lambda words: str(typer.prompt(words, hide_input=True, err=True))
+
+
+def hide_secrets(settings: Settings) -> Mask:
+    """Whatever ends this command, no secret of `settings` is printed."""
+    from bot.masking import Mask, mask_tracebacks
+
+    mask = Mask(settings.secret_values())
+    mask_tracebacks(mask)
+    return mask
 
 
 def ask_office(settings: Settings, work: Callable[[Office], Awaitable[Answer]]) -> Answer:
@@ -71,5 +110,5 @@ async def _office(settings: Settings) -> AsyncIterator[Office]:
     else:
         from bot.offline import opened
 
-        async with opened(settings) as operations:
+        async with opened(settings.with_secrets("database_url")) as operations:
             yield operations

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from bot.cli import approvals, chat, inspect, outbox, people, run
-from bot.cli.options import ConfigFile
+from bot.cli.options import ConfigFile, mask_of
 from runtime.errors import BotError, ConfigError
 
 DONE: Final = 0
@@ -24,9 +24,9 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except ConfigError as error:
-            raise _ended(error, WRONG_USE) from None
+            raise _ended(ctx, error, WRONG_USE) from None
         except BotError as error:
-            raise _ended(error, FAILED) from None
+            raise _ended(ctx, error, FAILED) from None
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
 
@@ -45,8 +45,8 @@ def _shared(context: typer.Context, config: ConfigFile = None) -> None:
     context.obj = config
 
 
-def _ended(error: BotError, code: int) -> typer.Exit:
-    typer.echo(f"signalbox: {error}", err=True)
+def _ended(context: typer.Context, error: BotError, code: int) -> typer.Exit:
+    typer.echo(f"signalbox: {mask_of(context)(str(error))}", err=True)
     return typer.Exit(code)
 
 

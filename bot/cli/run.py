@@ -33,10 +33,12 @@ def add_to(cli: typer.Typer) -> None:
 def run(context: typer.Context, config: ConfigFile = None, host: Host = None, port: Port = None) -> None:
     """Start Signalbox: it works until it is asked to stop (Ctrl-C or SIGTERM)."""
     flags: dict[str, object] = {"web.host": host, "web.port": port}
-    settings = settings_of(context, config, {name: value for name, value in flags.items() if value is not None})
+    given = {name: value for name, value in flags.items() if value is not None}
+    settings = settings_of(context, config, given, with_secrets=True)
     from bot import logs
 
     logs.configure(settings.log.level, settings.log.format, settings.secret_values())
+    logs.tell_skipped(settings.chain.skipped)
     run_to_end(_serve(settings))
 
 
