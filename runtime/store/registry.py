@@ -13,6 +13,7 @@ from runtime.store.common import add
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.protocol import Duty, Lease
 from runtime.store.schema import accounts, nodes, roles, sessions
+from runtime.store.suspects import died, keep_apart
 
 ADD_NODE = add(nodes)
 RENEW = (
@@ -32,6 +33,7 @@ FREE_LANES = (
     update(sessions)
     .where(sessions.c.owner == bindparam("node"), is_word(sessions.c.state, "running"))
     .values(state="ready", owner=None, fence=sessions.c.fence + 1, ready_at=bindparam("now"))
+    .returning(sessions.c.key)
 )
 FREE_ROLES = update(roles).where(roles.c.node == bindparam("n")).values(node=None, fence=roles.c.fence + 1)
 LIVE = (
@@ -65,7 +67,7 @@ ACCOUNT = select(accounts.c.identity).where(accounts.c.channel == bindparam("c")
 def join(node: NodeId, label: str, ttl: timedelta, alone: bool, now: datetime) -> Op[Lease]:
     if alone:
         for (other,) in (yield OTHERS, {"node": node}):
-            yield from _free(other, now)
+            yield from _bury(other, now)
     yield (
         ADD_NODE,
         {
@@ -88,19 +90,26 @@ def beat(lease: Lease, ttl: timedelta, now: datetime) -> Op[bool]:
 def reap(but: NodeId | None, now: datetime) -> Op[int]:
     expired = [node for (node,) in (yield EXPIRED, {"now": micros(now)}) if node != but]
     for node in expired:
-        yield from _free(node, now)
+        yield from _bury(node, now)
     return len(expired)
 
 
 def leave(lease: Lease, now: datetime) -> Op[None]:
     if (yield LEAVING, {"node": lease.node, "fence": lease.fence}):
-        yield from _free(lease.node, now)
+        yield from keep_apart((yield from _free(lease.node, now)))
 
 
-def _free(node: str, now: datetime) -> Op[None]:
+def _bury(node: NodeId, now: datetime) -> Op[None]:
+    """Free what a dead node held. A frozen one counts as dead too: from here nobody can tell, and it drops its work."""
+    yield from died(node, (yield from _free(node, now)), now)
+
+
+def _free(node: NodeId, now: datetime) -> Op[list[str]]:
+    """The lanes that are free now."""
     yield BURY, {"node": node}
-    yield FREE_LANES, {"node": node, "now": micros(now)}
+    lanes = yield FREE_LANES, {"node": node, "now": micros(now)}
     yield FREE_ROLES, {"n": node}
+    return [key for (key,) in lanes]
 
 
 def take(lease: Lease, role: str) -> Op[Duty | None]:

@@ -40,11 +40,17 @@ ADVANCE_LANE = update(sessions).where(sessions.c.key == bindparam("k")).values(n
 ADVANCE_RUN = (
     update(runs)
     .where(runs.c.id == bindparam("run"))
-    .values(iterations=runs.c.iterations + bindparam("calls"), next_step=bindparam("step"), last_turn=bindparam("turn"))
+    .values(
+        iterations=runs.c.iterations + bindparam("calls"),
+        next_step=bindparam("step"),
+        last_turn=bindparam("turn"),
+        crashes=0,
+    )
     .returning(runs.c.stop)
 )
 LAST_TURN = update(runs).where(runs.c.id == bindparam("run")).values(last_turn=bindparam("turn")).returning(runs.c.stop)
-STOP = select(runs.c.stop).where(runs.c.id == bindparam("run"))
+STOP = select(runs.c.stop, runs.c.crashes).where(runs.c.id == bindparam("run"))
+CLEARED = update(runs).where(runs.c.id == bindparam("run")).values(crashes=0)
 STEP_STATE = select(steps.c.state, steps.c.turn, steps.c.tool, steps.c.arguments_hash).where(
     steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n")
 )
@@ -181,7 +187,7 @@ def finish_tool(lane: Lane, run: RunId, number: int, result: str, now: datetime)
     turn, tool, hashed = yield from _move_step(lane.node, run, number, StepEvent.RESULT, result, now)
     yield SET_TURN, {"s": lane.session, "n": turn, "new_text": result}
     yield from fact(now, "tool ran", lane.node, f"{run}/{number}", f"{tool} {hashed[:12]}")
-    return Recorded((yield from _stop(run)), mine[1])
+    return Recorded((yield from _got_on(run)), mine[1])
 
 
 def _move_step(
@@ -198,6 +204,14 @@ def _move_step(
 
 def _stop(run: RunId) -> Op[bool]:
     rows = yield STOP, {"run": run}
+    return bool(rows[0][0])
+
+
+def _got_on(run: RunId) -> Op[bool]:
+    """A recorded result clears the run of the deaths before it. Whether it was asked to stop."""
+    rows = yield STOP, {"run": run}
+    if rows[0][1]:
+        yield CLEARED, {"run": run}
     return bool(rows[0][0])
 
 

@@ -56,6 +56,7 @@ SHORT_WAITS: Final[Mapping[str, object]] = {
     "outbox.backoff_first_seconds": 0.1,
     "outbox.backoff_most_seconds": 0.5,
     "outbox.send_timeout_seconds": 5,
+    "run.max_crashes": 1000,  # here it is the test that kills, and never what a run does
     "tools.shell.sandbox": "external",  # what is tested is when tools run, not where
     "log.level": "warning",
     "log.format": "json",

@@ -54,6 +54,7 @@ from runtime.contract import (
     no_probe,
 )
 from runtime.courier import Courier, Pace
+from runtime.couriers import Couriers
 from runtime.dispatch import Dispatch
 from runtime.ids import new_id
 from runtime.intake import Reception
@@ -66,6 +67,9 @@ from runtime.workspaces import SessionWorkspaces
 
 START: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LEASE: Final = timedelta(seconds=5)
+
+HARDY: Final = 1000
+"""Deaths that no run of these tests reaches: here it is the test that kills, and never what the run does."""
 
 ADA: Final = Identity("page:ada")  # an owner
 OTTO: Final = Identity("page:otto")  # an operator
@@ -188,6 +192,7 @@ class Process:
         rules: Sequence[Rule] = (),
         rights: Rights = ANYONE,
         limits: Limits = LIMITS,
+        max_crashes: int = HARDY,
         width: int = 64,
         probe: Probe = no_probe,
         store: SqlStore | None = None,
@@ -219,8 +224,7 @@ class Process:
             limits=limits,
             workspaces=SessionWorkspaces(stage.folder),
             lease_is_fresh=lambda: self.fresh,
-            progress=self.page.progress,
-            nudge=self.courier.nudge,
+            outlet=Couriers([self.courier], self.store),
             now=stage.clock,
             new_id=new_id,
             busy=busy,
@@ -233,6 +237,7 @@ class Process:
             nudge=self.courier.nudge,
             stop=self.agent.stop,
             serves=lambda _: True,
+            take_in=lambda accept: self.dispatch.take_in(accept),
             probe=probe,
         )
         self.dispatch = Dispatch(
@@ -242,6 +247,7 @@ class Process:
             bell=self.bell,
             busy=busy,
             lease_is_fresh=lambda: self.fresh,
+            max_crashes=max_crashes,
             width=width,
             probe=probe,
         )

@@ -138,10 +138,13 @@ class Life(RuleBasedStateMachine):
 
     @rule(pick=picks, busy=st.sampled_from(list(Busy)))
     def claim(self, pick: int, busy: Busy) -> None:
-        claim = self.do(self.store.claim(self.nodes[pick % len(self.nodes)], busy))
+        claim = self.do(self.next_of(self.nodes[pick % len(self.nodes)], busy))
         if claim:
             assert claim.lane.session not in {work.claim.lane.session for work in self.works}
             self.works.append(Work(claim, claim.next_step, list(claim.steps), claim.stop))
+
+    async def next_of(self, lease: Lease, busy: Busy) -> Claim | None:
+        return await self.store.claim(lease, busy) or await self.store.claim_suspect(lease, busy, most=3)
 
     @precondition(lambda self: self.works)
     @rule(pick=picks, states=st.lists(st.sampled_from(STATES), min_size=1, max_size=3))
@@ -265,7 +268,7 @@ class Life(RuleBasedStateMachine):
             self.end(work)
         while True:
             self.expire()
-            claim = self.do(self.store.claim(self.nodes[0], Busy.STEER))
+            claim = self.do(self.next_of(self.nodes[0], Busy.STEER))
             if claim is None:
                 break
             self.works.append(Work(claim, claim.next_step, [], stop=False))
