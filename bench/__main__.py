@@ -15,12 +15,14 @@ from typing import Final
 
 from bench.disk import fsync
 from bench.figures import Figure, table
+from bench.memory import memory
 from bench.reply import replies
 from bench.start import start
+from bench.store import store
 
 Bench = Callable[[bool], Awaitable[list[Figure]]]
 
-BENCHES: Final[dict[str, Bench]] = {"fsync": fsync, "start": start, "reply": replies}
+BENCHES: Final[dict[str, Bench]] = {"fsync": fsync, "start": start, "store": store, "reply": replies, "memory": memory}
 
 
 def main() -> int:

@@ -1,25 +1,54 @@
-"""What a benchmark found, and how it is printed."""
+"""What a benchmark found, what it must keep, and how it is printed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
+
+COLUMNS: Final = ("figure", "value", "beside", "ratio", "bound", "verdict", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The most that a figure may be, or the `least`; of its value, or of its `ratio` to what stands beside it."""
+
+    amount: float
+    ratio: bool = False
+    least: bool = False
+
+    def holds(self, found: float) -> bool:
+        return found >= self.amount if self.least else found <= self.amount
+
+    def told(self, unit: str) -> str:
+        return f"{'≥' if self.least else '≤'} {self.amount:.2f} {'x' if self.ratio else unit}"
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured value. `bound` is the most it may be, None for a figure that is only told."""
+    """One measured value. `beside` was measured in turns with it, in the same unit; no bound: it is only told."""
 
     name: str
     value: float
     unit: str
-    bound: float | None = None
+    beside: float | None = None
+    bound: Bound | None = None
     note: str = ""
 
     @property
+    def ratio(self) -> float | None:
+        return None if self.beside is None else self.value / max(self.beside, 1e-9)
+
+    @property
+    def judged(self) -> float:
+        """What the bound is about."""
+        if self.bound and self.bound.ratio and self.ratio is not None:
+            return self.ratio
+        return self.value
+
+    @property
     def holds(self) -> bool:
-        return self.bound is None or self.value <= self.bound
+        return self.bound is None or self.bound.holds(self.judged)
 
     @property
     def verdict(self) -> str:
@@ -28,16 +57,36 @@ class Figure:
         return "holds" if self.holds else "MISSED"
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "holds": self.holds}
+        return {**asdict(self), "ratio": self.ratio, "holds": self.holds}
+
+    def row(self) -> tuple[str, ...]:
+        return (
+            self.name,
+            f"{self.value:.2f} {self.unit}",
+            "" if self.beside is None else f"{self.beside:.2f} {self.unit}",
+            "" if self.ratio is None else f"{self.ratio:.2f} x",
+            "" if self.bound is None else self.bound.told(self.unit),
+            self.verdict,
+            self.note,
+        )
+
+
+def at_most(amount: float) -> Bound:
+    return Bound(amount)
+
+
+def ratio_at_most(amount: float) -> Bound:
+    return Bound(amount, ratio=True)
+
+
+def ratio_at_least(amount: float) -> Bound:
+    return Bound(amount, ratio=True, least=True)
 
 
 def table(figures: Sequence[Figure]) -> str:
     """The figures as aligned text, one a line."""
-    rows = [("figure", "value", "bound", "verdict", "note")]
-    for figure in figures:
-        bound = "" if figure.bound is None else f"≤ {figure.bound:.2f} {figure.unit}"
-        rows.append((figure.name, f"{figure.value:.2f} {figure.unit}", bound, figure.verdict, figure.note))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    rows = [COLUMNS, *(figure.row() for figure in figures)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )

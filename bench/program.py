@@ -1,20 +1,21 @@
-"""The program under measurement, as its operator starts it."""
+"""The processes of a measurement: the program as its operator starts it, and helpers that print their URL."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import psutil
 
-ROOT = Path(__file__).parents[1]
+ROOT: Final = Path(__file__).parents[1]
+LAST: Final = 2_000  # characters of what a failed process said
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,51 +37,75 @@ class Program:
         return float(times.user + times.system)
 
 
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A process that may not have said anything yet. Its standard error is in `log`, as under a service manager."""
+
+    process: subprocess.Popen[str]
+    began: float
+    log: Path
+
+    def line(self) -> str:
+        """Its next line. Errors: RuntimeError with its last words when it ended instead."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            status, words = self.process.wait(), self.log.read_text()[-LAST:]
+            raise RuntimeError(f"{' '.join(map(str, self.process.args))} ended with {status}:\n{words}")  # type: ignore[arg-type]  # a list here
+        return line.strip()
+
+    @property
+    def age(self) -> float:
+        return time.perf_counter() - self.began
+
+
 @contextmanager
-def signalbox(folder: Path, settings: str, variables: Mapping[str, str] | None = None) -> Iterator[Program]:
+def signalbox(folder: Path, settings: str) -> Iterator[Program]:
     """`signalbox run` in `folder` with these settings, ready to take messages."""
     (folder / "signalbox.toml").write_text(settings)
-    with _process([sys.executable, "-m", "bot", "run"], folder, variables) as (process, began):
-        first = _line(process)
-        seconds = time.perf_counter() - began
-        second = _line(process)
+    with _started("bot", "run", folder=folder) as started:
+        first = started.line()
+        seconds = started.age
+        second = started.line()
         link = second.rsplit(" ", 1)[-1] if "/link/" in second else ""
-        yield Program(process, first.rsplit(" ", 1)[-1], link, seconds)
+        yield Program(started.process, first.rsplit(" ", 1)[-1], link, seconds)
 
 
 @contextmanager
 def helper(module: str, *arguments: str, folder: Path) -> Iterator[Program]:
     """Another process of the benchmark that prints its URL."""
-    with _process([sys.executable, "-m", module, *arguments], folder, None) as (process, began):
-        url = _line(process).strip()
-        yield Program(process, url, "", time.perf_counter() - began)
+    with _started(module, *arguments, folder=folder) as started:
+        url = started.line()
+        yield Program(started.process, url, "", started.age)
+
+
+def printed(module: str, *arguments: str, folder: Path) -> str:
+    """What `python -m module` prints on its way to a good end."""
+    command = [sys.executable, "-m", module, *arguments]
+    ended = subprocess.run(
+        command, cwd=folder, env=_environment(), capture_output=True, text=True, timeout=1_800, check=False
+    )
+    if ended.returncode:
+        raise RuntimeError(f"{module} ended with {ended.returncode}:\n{ended.stderr[-LAST:]}")
+    return ended.stdout
 
 
 @contextmanager
-def _process(
-    command: Sequence[str], folder: Path, variables: Mapping[str, str] | None
-) -> Iterator[tuple[subprocess.Popen[str], float]]:
-    environment = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
-    environment |= {"PYTHONPATH": str(ROOT), **(variables or {})}
-    began = time.perf_counter()
-    process = subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
+def _started(module: str, *arguments: str, folder: Path) -> Iterator[Started]:
+    command: Sequence[str] = [sys.executable, "-m", module, *arguments]
+    log = folder / f"{module}.log"
+    with log.open("a") as errors:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            command, cwd=folder, env=_environment(), stdout=subprocess.PIPE, stderr=errors, text=True
+        )
     try:
-        yield process, began
+        yield Started(process, began, log)
     finally:
         process.terminate()
         process.wait(timeout=15)
 
 
-def _line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    if not line:
-        raise RuntimeError(f"the process ended with {process.wait()} before it said anything")
-    return line.strip()
-
-
-def said(line: str) -> object:
-    """A line of JSON that a helper printed."""
-    return json.loads(line)
+def _environment() -> dict[str, str]:
+    """Ours, without a proxy: everything that is measured talks to this machine alone."""
+    return {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")} | {"PYTHONPATH": str(ROOT)}

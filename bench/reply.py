@@ -1,80 +1,110 @@
-"""From a message to its reply on the page, beside a bare handler that asks the same mock model."""
+"""From a message to its reply on the page, beside a bare handler that asks the same mock model.
+
+Three figures for each way of asking the model, streamed and whole: how long one message takes, how much processor time
+it costs the measured process, and how many messages a second 50 chats get through. The model and the clients are
+processes of their own. Ours and bare take turns, so that both meet the same neighbours.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import secrets
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import aiohttp
 
 from bench.disk import fsync_times
-from bench.figures import Figure, high, middle
+from bench.figures import Figure, at_most, high, middle, ratio_at_least, ratio_at_most
+from bench.load import Told, load
+from bench.page import Page, page
 from bench.program import Program, helper, signalbox
 
 MESSAGES: Final = 60
 WARM: Final = 8
-COMMITS: Final = 5
+COMMITS: Final = 5  # flushes that a reply may wait for; source: design.md, section 12
+CHATS: Final = 50
+EACH: Final = 20  # messages of one chat
+ROUNDS: Final = 3
+FULL: Final = 0.7  # of a processor: clients or a model that need more than this may be the bottleneck themselves
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The processes of one measurement."""
+
+    folder: Path
+    model: Program
+    bare: Program
+    ours: Program
+    how: str
 
 
 async def replies(short: bool) -> list[Figure]:
     figures: list[Figure] = []
     for stream in (False, True):
-        figures += await _compare(stream, 5 if short else MESSAGES)
+        with stage(stream=stream) as here:
+            figures += await _one_by_one(here, 3 if short else MESSAGES)
+            figures += _many(here, (3, 2, 1) if short else (CHATS, EACH, ROUNDS))
     return figures
 
 
-async def _compare(stream: bool, count: int) -> list[Figure]:
-    with tempfile.TemporaryDirectory() as name, helper("tests.fakes.openai", folder=Path(name)) as model:
-        folder, base = Path(name), f"{model.url.rstrip('/')}/v1"
+@contextmanager
+def stage(*, stream: bool) -> Iterator[Stage]:
+    with tempfile.TemporaryDirectory() as name, helper("bench.model", folder=Path(name)) as model:
+        folder, base = Path(name), f"{model.url}/v1"
         flags = ["--stream"] if stream else []
         with (
             helper("bench.bare", "--api-base", base, *flags, folder=folder) as bare,
             signalbox(folder, settings(base, stream=stream)) as ours,
         ):
-            await _bare_replies(bare, WARM)
-            async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
-                await _open(session, ours)
-                await _our_replies(session, ours, WARM)
-                before = (bare.processor_seconds, ours.processor_seconds)
-                bare_times, our_times = [], []
-                for _ in range(count):  # in turns, so that both meet the same neighbours
-                    bare_times += await _bare_replies(bare, 1)
-                    our_times += await _our_replies(session, ours, 1)
-                used = (bare.processor_seconds - before[0], ours.processor_seconds - before[1])
-        fsync = middle(fsync_times(folder, 100))
-    how = "streamed" if stream else "whole"
-    bound = 2 * middle(bare_times) + COMMITS * fsync
+            yield Stage(folder, model, bare, ours, "streamed" if stream else "whole")
+
+
+def settings(base: str, *, stream: bool, preload: bool = True) -> str:
+    """For a program that asks the mock model at `base`."""
+    return (
+        f'[web]\nport = 0\n[model]\nname = "openai/mock"\napi_base = "{base}"\napi_key = "none"\n'
+        f"stream = {str(stream).lower()}\npreload = {str(preload).lower()}\n"
+    )
+
+
+# ------------------------------------------------------------------------------------------- one after another
+
+
+async def _one_by_one(here: Stage, count: int) -> list[Figure]:
+    """Each message of ours in a room of its own, so that no history grows: the bare handler keeps none."""
+    bare_times, our_times = [], []
+    async with page(here.ours.link) as visitor:
+        await _bare_times(here.bare, WARM)
+        await _our_times(visitor, WARM)
+        before = (here.bare.processor_seconds, here.ours.processor_seconds)
+        for _ in range(count):
+            bare_times += await _bare_times(here.bare, 1)
+            our_times += await _our_times(visitor, 1)
+        bare_used, our_used = here.bare.processor_seconds - before[0], here.ours.processor_seconds - before[1]
+    fsync = middle(fsync_times(here.folder, 100))
+    most = at_most((2 * middle(bare_times) + COMMITS * fsync) * 1000)
+    tails = f"2 x bare + {COMMITS} x fsync {fsync * 1000:.2f} ms; p99 {high(our_times) * 1000:.1f}, bare {high(bare_times) * 1000:.1f}"
     return [
-        Figure(f"bare reply, {how}, p50", middle(bare_times) * 1000, "ms", None, f"p99 {high(bare_times) * 1000:.1f}"),
         Figure(
-            f"message to reply, {how}, p50",
-            middle(our_times) * 1000,
-            "ms",
-            bound * 1000,
-            f"2 x bare + {COMMITS} x fsync {fsync * 1000:.2f} ms; p99 {high(our_times) * 1000:.1f}",
+            f"message to reply, {here.how}, p50", middle(our_times) * 1000, "ms", middle(bare_times) * 1000, most, tails
         ),
         Figure(
-            f"processor time a message, {how}",
-            used[1] / max(used[0], 0.01),
-            "x bare",
-            None,
-            f"{used[1] / count * 1000:.1f} ms",
+            f"processor time, {here.how}",
+            our_used / count * 1000,
+            "ms a message",
+            max(bare_used, 0.01) / count * 1000,
+            ratio_at_most(1.5),
+            "goal 1.00 x",
         ),
     ]
 
 
-def settings(base: str, *, stream: bool) -> str:
-    return (
-        f'[web]\nport = 0\n[model]\nname = "openai/mock"\napi_base = "{base}"\napi_key = "none"\n'
-        f"stream = {str(stream).lower()}\npreload = true\n"
-    )
-
-
-async def _bare_replies(bare: Program, count: int) -> list[float]:
+async def _bare_times(bare: Program, count: int) -> list[float]:
     times = []
     async with aiohttp.ClientSession() as session:
         for number in range(count):
@@ -86,33 +116,77 @@ async def _bare_replies(bare: Program, count: int) -> list[float]:
     return times
 
 
-async def _open(session: aiohttp.ClientSession, ours: Program) -> None:
-    async with session.get(ours.link) as page:
-        page.raise_for_status()
-
-
-async def _our_replies(session: aiohttp.ClientSession, ours: Program, count: int) -> list[float]:
-    """Post and wait on the event stream, as the page does; each message has a room of its own."""
+async def _our_times(visitor: Page, count: int) -> list[float]:
     times = []
-    for _ in range(count):
-        room = secrets.token_hex(8)
-        base = f"{ours.url}/api/rooms/{room}"
-        words = f"hello {room}"
-        fields = {"id": secrets.token_hex(16), "text": words, "files": []}
-        async with session.get(f"{base}/events") as events:
+    for number in range(count):
+        async with visitor.chat() as chat:
             began = time.perf_counter()
-            async with session.post(f"{base}/messages", json=fields, headers={"Origin": ours.url}) as answer:
-                answer.raise_for_status()
-            await asyncio.wait_for(_shown(session, base, events), 30)
+            await chat.ask(f"hello {number}")
             times.append(time.perf_counter() - began)
     return times
 
 
-async def _shown(session: aiohttp.ClientSession, base: str, events: aiohttp.ClientResponse) -> None:
-    async for line in events.content:
-        if line.startswith(b"event: changed"):
-            async with session.get(f"{base}/timeline") as answer:
-                told = await answer.json()
-            if any(entry["author"] == "agent" for entry in told["entries"]):
-                return
-    raise RuntimeError("the event stream ended before the reply")
+# ---------------------------------------------------------------------------------------------------- many at once
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One side's load, and what it cost: processor seconds of the measured program and of the model."""
+
+    told: Told
+    used: float
+    model_used: float
+
+    @property
+    def processor_ms(self) -> float:
+        return self.used / self.told.replies * 1000
+
+    @property
+    def neighbours(self) -> tuple[float, float]:
+        """Shares of a processor that the clients and the model needed."""
+        return self.told.busy, self.model_used / self.told.seconds
+
+
+def _many(here: Stage, size: tuple[int, int, int]) -> list[Figure]:
+    chats, each, rounds = size
+    ours, bare = [], []
+    for _ in range(rounds):
+        bare.append(_round(here, here.bare, "bare", here.bare.url, chats, each))
+        ours.append(_round(here, here.ours, "page", here.ours.link, chats, each))
+    return [
+        Figure(
+            f"{chats} chats, {here.how}",
+            middle([one.told.rate for one in ours]),
+            "messages/s",
+            middle([one.told.rate for one in bare]),
+            ratio_at_least(0.7),
+            f"goal 1.00 x; {_neighbours(ours, bare)}",
+        ),
+        Figure(
+            f"processor time, {chats} chats, {here.how}",
+            middle([one.processor_ms for one in ours]),
+            "ms a message",
+            middle([one.processor_ms for one in bare]),
+            note=f"p50 {middle(_times(ours)) * 1000:.0f} ms, bare {middle(_times(bare)) * 1000:.0f} ms",
+        ),
+    ]
+
+
+def _round(here: Stage, program: Program, kind: str, where: str, chats: int, each: int) -> Round:
+    used, model_used = program.processor_seconds, here.model.processor_seconds
+    told = load(kind, where, chats=chats, messages=each, folder=here.folder)
+    return Round(told, program.processor_seconds - used, here.model.processor_seconds - model_used)
+
+
+def _times(rounds: list[Round]) -> list[float]:
+    return [seconds for one in rounds for seconds in one.told.times]
+
+
+def _neighbours(ours: list[Round], bare: list[Round]) -> str:
+    """How busy clients and model were, and whether they may have been what was measured."""
+    said = []
+    for side, rounds in (("clients and model used", ours), ("bare's", bare)):
+        clients, model = (middle([one.neighbours[which] for one in rounds]) for which in (0, 1))
+        warning = " (the bottleneck!)" if max(clients, model) > FULL else ""
+        said.append(f"{side} {clients:.0%} and {model:.0%} of a processor{warning}")
+    return ", ".join(said)

@@ -1,0 +1,74 @@
+"""What the process holds: idle, after the first model call, and after 10,000 messages.
+
+Resident memory of the program as the operating system counts it, in MB of 10^6 bytes. The messages come from 50 chats
+at a time, 20 in each, so that no history grows without end; each 1,000 begin 50 new chats.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+from bench.figures import Figure, at_most, middle, ratio_at_most
+from bench.load import load
+from bench.program import Program, helper, signalbox
+from bench.reply import settings
+
+IDLE: Final = 95.0  # MB with one channel; source: design.md, section 12
+IDLE_GOAL: Final = 80.0
+LOADED: Final = 250.0  # with LiteLLM
+FLAT: Final = 1.05  # after 10,000 messages, of what it was after 1,000
+CHATS: Final = 50
+EACH: Final = 20
+THOUSANDS: Final = 10
+STARTS: Final = 3
+SETTLED: Final = 2.0  # seconds until what the start needed for a moment is given back
+
+
+async def memory(short: bool) -> list[Figure]:
+    with tempfile.TemporaryDirectory() as name, helper("bench.model", folder=Path(name)) as model:
+        folder, told = Path(name), settings(f"{model.url}/v1", stream=True, preload=False)
+        idle = [_idle(folder / f"idle-{number}", told) for number in range(0 if short else STARTS - 1)]
+        with signalbox(made(folder / "worked"), told) as program:
+            idle.append(_settled(program))
+            load("page", program.link, chats=1, messages=1, folder=folder)
+            loaded = _settled(program)
+            grown = _worked(program, folder, (2, 2, 2) if short else (CHATS, EACH, THOUSANDS))
+    return [
+        Figure("memory, idle", middle(idle), "MB", None, at_most(IDLE), f"goal {IDLE_GOAL:.0f} MB"),
+        Figure("memory, after the first model call", loaded, "MB", None, at_most(LOADED)),
+        _flat(grown, 4 if short else CHATS * EACH),
+    ]
+
+
+def made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def _idle(folder: Path, told: str) -> float:
+    with signalbox(made(folder), told) as program:
+        return _settled(program)
+
+
+def _settled(program: Program) -> float:
+    time.sleep(SETTLED)
+    return program.memory_mb
+
+
+def _worked(program: Program, folder: Path, size: tuple[int, int, int]) -> list[float]:
+    """The memory after each load, in order."""
+    chats, each, loads = size
+    grown = []
+    for _ in range(loads):
+        load("page", program.link, chats=chats, messages=each, folder=folder)
+        grown.append(program.memory_mb)
+    return grown
+
+
+def _flat(grown: list[float], messages: int) -> Figure:
+    way = ", ".join(f"{megabytes:.0f}" for megabytes in grown)
+    name = f"memory, after {len(grown) * messages:,} messages"
+    return Figure(name, grown[-1], "MB", grown[0], ratio_at_most(FLAT), f"beside: after {messages:,}; on the way {way}")

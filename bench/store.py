@@ -1,0 +1,112 @@
+"""The store's operation set beside a bare writer of the same statements: 1 and 1,000 sessions, SQLite and PostgreSQL.
+
+What a set is, `bench.pipeline` says; what the bare writer does, `bench.barestore`. Each round begins with a fresh copy
+of the same small database on both sides, and the sides take turns; the figures are medians over the rounds.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from bench.engines import Engine, engines
+from bench.figures import Bound, Figure, high, middle, ratio_at_least
+from bench.pipeline import Pipeline
+from bench.tape import Operation, Tape, Taped, Timed
+from runtime.ids import new_id
+from runtime.store.postgres import POOL
+from runtime.store.store import SqlStore, open_store
+
+SESSIONS: Final = 1_000
+ALONE: Final = 100  # sets, one after another
+WARM: Final = POOL  # sets before the clock starts: statements are compiled, and prepared on each connection
+LEAST: Final = ratio_at_least(0.3)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is measured: the sets of `tape`, all at once or one after another, on copies of `template`."""
+
+    engine: Engine
+    pipeline: Pipeline
+    template: str
+    tape: Tape
+    together: bool
+    rounds: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.engine.name}, {self.tape.sets:,} sessions" if self.together else f"{self.engine.name}, 1 session"
+
+    @property
+    def bound(self) -> Bound | None:
+        return LEAST if self.together and self.engine.name == "SQLite" else None
+
+
+async def store(short: bool) -> list[Figure]:
+    figures: list[Figure] = []
+    with engines(safe=True) as both:
+        for engine in both:
+            figures += await _on(engine, short=short)
+    return figures
+
+
+async def _on(engine: Engine, *, short: bool) -> list[Figure]:
+    template = engine.empty()
+    async with opened(template) as first:
+        pipeline = await Pipeline.over(first)
+    rounds = 1 if short else engine.rounds
+    tape = await _record(engine, pipeline, template, 6 if short else SESSIONS)
+    one = Case(engine, pipeline, template, tape.cut(2 if short else ALONE), together=False, rounds=rounds)
+    many = Case(engine, pipeline, template, tape, together=True, rounds=rounds)
+    return [*await _measure(one), *await _measure(many)]
+
+
+async def _record(engine: Engine, pipeline: Pipeline, template: str, sets: int) -> Tape:
+    heard: list[Operation] = []
+    async with opened(engine.copy(template)) as plain:
+        taped = pipeline.on(SqlStore(Taped(plain._driver, engine.dialect, heard.append), new_id))
+        await taped.one_by_one(WARM)
+        warm = len(heard)
+        await taped.one_by_one(sets)
+    return Tape(heard[:warm], heard[warm:], sets)
+
+
+async def _measure(case: Case) -> list[Figure]:
+    ours, bare = [], []
+    gc.freeze()  # the tape is no garbage: nobody should walk through it while the clock runs
+    for _ in range(case.rounds):
+        ours.append(await _ours(case))
+        bare.append(await case.engine.replay(case.engine.copy(case.template), case.tape, together=case.together))
+    gc.unfreeze()
+    return _figures(case, ours, bare)
+
+
+async def _ours(case: Case) -> Timed:
+    async with opened(case.engine.copy(case.template)) as store:
+        pipeline = case.pipeline.on(store)
+        await pipeline.run(WARM, together=case.together)
+        return await pipeline.run(case.tape.sets, together=case.together)
+
+
+def _figures(case: Case, ours: Sequence[Timed], bare: Sequence[Timed]) -> list[Figure]:
+    rate, beside = (middle([timed.rate for timed in side]) for side in (ours, bare))
+    used, needed = (middle([timed.processor_ms for timed in side]) for side in (ours, bare))
+    each = [seconds for timed in ours for seconds in timed.each]
+    note = f"p50 {middle(each) * 1000:.1f}, p99 {high(each) * 1000:.1f} ms a set" if each else case.tape.told
+    return [
+        Figure(f"store, {case.name}", rate, "sets/s", beside, case.bound, note),
+        Figure(f"store processor time, {case.name}", used, "ms a set", needed),
+    ]
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[SqlStore]:
+    store = await open_store(url)
+    try:
+        yield store
+    finally:
+        await store.close()
