@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import combinations
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -100,13 +101,13 @@ class _Search:
     def _take(self, name: str, variables: Sequence[str]) -> bool:
         for variable in variables:
             if value := self.variables.get(variable):
-                self.layers.put(name, value, source=variable)
+                self.layers.fill(name, value, source=variable)
                 return True
         if not self._is_demanded(name):
             return False
         for variable in variables:
             if found := self.chain.find(variable):
-                self.layers.put(name, found.value, source=found.source)
+                self.layers.fill(name, found.value, source=found.source)
                 return True
         return False
 
@@ -115,7 +116,7 @@ class _Search:
             fix = f"set it, or set {name}, or seal it: signalbox secrets set {variable}"
             self.faults.add_sentence(f"{name}_env: the variable {variable} is not set; {fix}{self._skipped()}")
         elif name == "database_url":
-            self.layers.put(name, UNRESOLVED, source=variable)
+            self.layers.fill(name, UNRESOLVED, source=variable)
 
     def _is_demanded(self, name: str) -> bool:
         if name == "model.api_key" and self.layers.get("model.name") in (None, DEMO):
@@ -134,6 +135,15 @@ def uses(settings: BaseModel, sources: Mapping[str, str]) -> list[Use]:
         words = dict.fromkeys([unquote(password), password])  # as it is, and as the address writes it
         found += [Use("database_url", word, sources.get("database_url", "")) for word in words]
     return found
+
+
+def asked_for(settings: BaseModel) -> dict[str, list[str]]:
+    """Names of variables or sealed secrets, with the settings whose `…_env` twins ask for them."""
+    asked: dict[str, list[str]] = {}
+    for name in twins(type(settings)):
+        if variable := reduce(getattr, f"{name}_env".split("."), settings):
+            asked.setdefault(str(variable), []).append(name)
+    return asked
 
 
 def add_reused(found: Sequence[Use], chain: Chain, faults: Faults) -> None:

@@ -47,6 +47,15 @@ class Layers:
         self._forget_twin(name, table, last, source)
         self.sources[name] = source
 
+    def fill(self, name: str, value: object, *, source: str) -> None:
+        """Put what the `…_env` twin of `name` led to; the twin stays."""
+        *path, last = name.split(".")
+        table = self.values
+        for step in path:
+            table = table.setdefault(step, {})
+        table[last] = value
+        self.sources[name] = source
+
     def get(self, name: str) -> object:
         value: Any = self.values
         for step in name.split("."):
@@ -71,7 +80,7 @@ class Layers:
         """`token` of a later layer replaces `token_env` of an earlier one, and the other way round."""
         other = last.removesuffix("_env") if last.endswith("_env") else f"{last}_env"
         full = f"{name.removesuffix(last)}{other}"
-        if self.sources.get(full, source) != source and self.sources[full] != table.get(other):
+        if self.sources.get(full, source) != source:
             table.pop(other, None)
             self.sources.pop(full)
 

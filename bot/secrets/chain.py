@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -19,12 +20,24 @@ from bot.secrets.keys import Keyring
 SEALED: Final = "secrets.sealed"
 
 
+class Place(StrEnum):
+    """Whose file of the chain it is."""
+
+    NAMED = "the settings"
+    DATA = "the data folder"
+    USER = "the user"
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file of the chain. `named`: the settings ask for this one."""
+    """A file of the chain."""
 
     file: SealedFile
-    named: bool = False
+    place: Place
+
+    @property
+    def named(self) -> bool:
+        return self.place is Place.NAMED
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,28 +48,33 @@ class Found:
 
 def members(named: Path | None, data_dir: Path | None, config: Path | None) -> list[Member]:
     """The files of the chain: the one of the settings, the data folder's, the user's."""
-    own = [folder / SEALED for folder in (data_dir, config) if folder is not None]
-    return [
-        *([Member(SealedFile(named), named=True)] if named else []),
-        *(Member(SealedFile(path)) for path in dict.fromkeys(own) if path != named),
-    ]
+    paths = {
+        Place.NAMED: named,
+        Place.DATA: data_dir and data_dir / SEALED,
+        Place.USER: config and config / SEALED,
+    }
+    found: dict[Path, Member] = {}
+    for place, path in paths.items():
+        if path is not None:
+            found.setdefault(path, Member(SealedFile(path), place))
+    return list(found.values())
 
 
 class Chain:
     """Looks secrets up. What was opened stays open for the next look."""
 
     def __init__(self, variables: Mapping[str, str], files: Sequence[Member], keyring: Keyring) -> None:
-        self._variables = variables
-        self._members = files
-        self._keyring = keyring
+        self.variables = variables
+        self.members = files
+        self.keyring = keyring
         self._opened: dict[Path, Opened | None] = {}
         self.skipped: list[SecretsError] = []
 
     def find(self, name: str) -> Found | None:
         """The value of `name`, nearest first. An empty variable counts as not set. Errors: SecretsError of the named file."""
-        if value := self._variables.get(name):
+        if value := self.variables.get(name):
             return Found(value, name)
-        for member in self._members:
+        for member in self.members:
             entry = self._entries(member).get(name)
             if entry is not None:
                 return Found(entry.value, f"{name} in {member.file.path}")
@@ -64,7 +82,7 @@ class Chain:
 
     def require_named(self) -> None:
         """Errors: SecretsError when the file that the settings name cannot be opened."""
-        for member in self._members:
+        for member in self.members:
             if member.named:
                 self._entries(member)
 
@@ -90,7 +108,7 @@ class Chain:
         if not member.named and not member.file.exists():
             return None
         try:
-            return member.file.open(self._keyring)
+            return member.file.open(self.keyring)
         except SecretsError as error:
             if member.named:
                 raise

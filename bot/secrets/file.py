@@ -47,26 +47,32 @@ class SealedFile:
         with _told(self.path):
             lock = header_of(data).lock
         passphrase = keyring.passphrase(self.path, lock)
-        with _told(self.path, passphrase.source):
-            return Opened(unseal(data, passphrase.text), passphrase, lock)
+        return Opened(self._unsealed(data, passphrase), passphrase, lock)
 
-    def make(self, passphrase: Passphrase, lock: Lock) -> None:
-        """An empty one, where there is none yet."""
+    def make(self, passphrase: Passphrase, lock: Lock) -> Opened:
+        """An empty one. Errors: SecretsError also where there is one already."""
         with self._changing():
-            if not self.path.exists():
-                replace(self.path, seal({}, passphrase.text, lock))
+            if self.path.exists():
+                raise SecretsError(self.path, "it was made just now by somebody else", "Try again.")
+            replace(self.path, seal({}, passphrase.text, lock))
+        return Opened({}, passphrase, lock)
 
-    def change(self, keyring: Keyring, edit: Callable[[Entries], None]) -> None:
-        """Do `edit` with what is in it, and seal it again. Two that change at once do so one after the other."""
+    def change(self, opened: Opened, edit: Callable[[Entries], object]) -> None:
+        """Do `edit` with what is in it by now, and seal it again. Two that change it at once do so in turn."""
         with self._changing():
-            held = self.open(keyring)
-            edit(held.entries)
-            replace(self.path, seal(held.entries, held.passphrase.text, held.lock))
+            entries = self._unsealed(self._data(), opened.passphrase)
+            edit(entries)
+            replace(self.path, seal(entries, opened.passphrase.text, opened.lock))
 
-    def reseal(self, keyring: Keyring, passphrase: Passphrase, lock: Lock) -> None:
+    def reseal(self, opened: Opened, passphrase: Passphrase, lock: Lock) -> None:
         """The same secrets under another passphrase."""
         with self._changing():
-            replace(self.path, seal(self.open(keyring).entries, passphrase.text, lock))
+            entries = self._unsealed(self._data(), opened.passphrase)
+            replace(self.path, seal(entries, passphrase.text, lock))
+
+    def _unsealed(self, data: bytes, passphrase: Passphrase) -> Entries:
+        with _told(self.path, passphrase.source):
+            return unseal(data, passphrase.text)
 
     def _data(self) -> bytes:
         try:
@@ -111,5 +117,5 @@ def _told(path: Path, source: str = "") -> Iterator[None]:
 
 def _hint(source: str) -> str:
     if source == "the terminal":
-        return f"Try again, or set the variable {VARIABLE}. Nothing was changed."
-    return f"Give the one it was sealed with, in {VARIABLE} or secrets.passphrase_file. Nothing was changed."
+        return f"Try again, or set the variable {VARIABLE}."
+    return f"Give the one it was sealed with, in {VARIABLE} or secrets.passphrase_file."

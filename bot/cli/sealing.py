@@ -1,0 +1,45 @@
+"""What a new sealed file is locked with: chosen by flags, by what is set, or by the person at the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from bot.secrets.errors import NoPassphrase
+from bot.secrets.keys import VARIABLE, Keyring, Passphrase
+from bot.secrets.sealed import Lock
+from runtime.errors import ConfigError
+
+NewLock = tuple[Passphrase, Lock]
+
+
+def new_lock(path: Path, keyring: Keyring, *, key_file: bool) -> NewLock:
+    """For the file at `path`. Errors: NoPassphrase where nobody can be asked; ConfigError when the person slips."""
+    if key_file:
+        return keyring.key(), Lock.KEY_FILE
+    if given := keyring.given():
+        return given, Lock.PASSPHRASE
+    if keyring.ask is None:
+        fix = f"Set the variable {VARIABLE}, or add --key-file to keep a key in {keyring.key_file} instead."
+        raise NoPassphrase(path, "there is no passphrase to seal it with", fix)
+    return chosen(path, keyring)
+
+
+def chosen(path: Path, keyring: Keyring) -> NewLock:
+    """Ask for a passphrase, twice; none means a key file."""
+    typer.echo(
+        f"Secrets are sealed in {path}. A passphrase must be given at each start of Signalbox; without one a", err=True
+    )
+    typer.echo(f"key is kept in {keyring.key_file}: it protects copies of the data folder, not your account.", err=True)
+    text = hidden("New passphrase (Enter for the key file)")
+    if not text:
+        return keyring.key(), Lock.KEY_FILE
+    if hidden("Once more") != text:
+        raise ConfigError("The two passphrases differ. Nothing was changed.")
+    return Passphrase(text, "the terminal"), Lock.PASSPHRASE
+
+
+def hidden(words: str) -> str:
+    """What the person types without its being shown; may be empty."""
+    return str(typer.prompt(words, default="", show_default=False, hide_input=True, err=True))

@@ -1,0 +1,262 @@
+"""`signalbox secrets`: what is sealed. No command ever prints a value."""
+
+from __future__ import annotations
+
+import re
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from bot.cli.options import AsJson, ConfigFile, asking, settings_of
+from bot.cli.output import show_json, show_rows, tell
+from runtime.errors import BotError, ConfigError
+
+if TYPE_CHECKING:
+    from bot.secrets.chain import Member
+    from bot.secrets.file import Entries, Opened, SealedFile
+    from bot.settings import Settings
+
+commands = typer.Typer(no_args_is_help=True, help="Secrets: keep keys and tokens in an encrypted file.")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="As a variable would be called: OPENAI_API_KEY.")]
+ForUser = Annotated[bool, typer.Option("--user", help="In the file of this user, for all data folders.")]
+FromInput = Annotated[bool, typer.Option("--stdin", help="Read it from standard input, for scripts.")]
+WithKeyFile = Annotated[
+    bool, typer.Option("--key-file", help="Lock a new file with a key kept in your config folder: no passphrase.")
+]
+NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+LONGEST: Final = 64 << 10  # characters; a private key has 3,000
+COLUMNS: Final = {"name": "Name", "where": "Where", "set_at": "Set", "used_for": "Used for"}
+
+
+@commands.command("set")
+def set_(
+    context: typer.Context,
+    name: Name,
+    stdin: FromInput = False,
+    user: ForUser = False,
+    key_file: WithKeyFile = False,
+    config: ConfigFile = None,
+) -> None:
+    """Seal a secret, or replace it. The value is asked for and not shown; a new file is made where there is none."""
+    _check_name(name)
+    settings = settings_of(context, config)
+    file = _target(settings, user=user)
+    opened = _opened_or_made(file, settings, key_file=key_file)
+    value = _value(name, stdin=stdin)
+    entry = _entry(value)
+    file.change(opened, lambda entries: entries.update({name: entry}))
+    typer.echo(f"{name} is sealed in {file.path}.")
+    _hint(settings, name, value, opened.entries)
+
+
+@commands.command("list")
+def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
+    """What is sealed and where, and which variables go before it. Values are not shown."""
+    settings = settings_of(context, config)
+    rows = [row for member in settings.chain.members for row in _rows(settings, member)]
+    rows += _in_variables(settings)
+    rows.sort(key=lambda row: row["name"])
+    if as_json:
+        show_json(rows)
+    else:
+        there = any(member.file.exists() for member in settings.chain.members)
+        empty = "Nothing to show." if there else "Nothing is sealed yet. To begin: signalbox secrets set NAME"
+        show_rows(rows, COLUMNS, empty=empty)
+
+
+@commands.command()
+def remove(context: typer.Context, name: Name, user: ForUser = False, config: ConfigFile = None) -> None:
+    """Take a secret out."""
+    _check_name(name)
+    settings = settings_of(context, config)
+    file = _target(settings, user=user)
+    opened = file.open(settings.chain.keyring)
+    if name not in opened.entries:
+        raise BotError(f"There is no {name} in {file.path}. What there is: signalbox secrets list")
+    file.change(opened, lambda entries: entries.pop(name, None))
+    typer.echo(f"{name} is taken out of {file.path}.")
+    _hint_restart(settings)
+
+
+@commands.command()
+def passphrase(
+    context: typer.Context,
+    stdin: FromInput = False,
+    user: ForUser = False,
+    key_file: WithKeyFile = False,
+    config: ConfigFile = None,
+) -> None:
+    """Change the passphrase: the same secrets are sealed anew."""
+    from bot.cli.sealing import chosen
+    from bot.secrets.keys import Passphrase
+    from bot.secrets.sealed import Lock
+
+    settings = settings_of(context, config)
+    file, keyring = _target(settings, user=user), settings.chain.keyring
+    opened = file.open(keyring)
+    if key_file:
+        fresh, lock = keyring.key(), Lock.KEY_FILE
+    elif stdin:
+        fresh, lock = Passphrase(_read_input(), "standard input"), Lock.PASSPHRASE
+    elif asking():
+        fresh, lock = chosen(file.path, keyring)
+    else:
+        raise ConfigError("Give the new passphrase on standard input, with --stdin; or use a terminal.")
+    file.reseal(opened, fresh, lock)
+    typer.echo(f"{file.path} is sealed anew.")
+    _hint_source(opened, lock)
+
+
+# --------------------------------------------------------------------------------------------------------- the files
+
+
+def _target(settings: Settings, *, user: bool) -> SealedFile:
+    """The file that commands change: the one of the settings, else the data folder's; or the user's."""
+    from bot.secrets.chain import Place
+
+    members = {member.place: member.file for member in settings.chain.members}
+    if not user:
+        return members.get(Place.NAMED) or members[Place.DATA]
+    if Place.USER not in members:
+        raise ConfigError("--user: there is no home folder here. Leave it out.")
+    return members[Place.USER]
+
+
+def _opened_or_made(file: SealedFile, settings: Settings, *, key_file: bool) -> Opened:
+    from bot.cli.sealing import new_lock
+
+    keyring = settings.chain.keyring
+    if file.exists():
+        return file.open(keyring)
+    return file.make(*new_lock(file.path, keyring, key_file=key_file))
+
+
+# -------------------------------------------------------------------------------------------------------- the values
+
+
+def _check_name(name: str) -> None:
+    """What is refused is not repeated: it may be the secret itself."""
+    if not NAME.fullmatch(name):
+        raise ConfigError(
+            "NAME: only the name belongs on the command line, in letters, digits and _, such as OPENAI_API_KEY. "
+            "The value is asked for. If you gave it just now, take it out of your shell's history."
+        )
+
+
+def _value(name: str, *, stdin: bool) -> str:
+    if stdin:
+        return _read_input()
+    ask = asking()
+    if ask is None:
+        raise ConfigError(f"Give the value of {name} on standard input, with --stdin; or use a terminal.")
+    return _checked(ask(f"Value of {name}"))
+
+
+def _read_input() -> str:
+    try:
+        return _checked(sys.stdin.buffer.read(4 * LONGEST).decode())
+    except UnicodeDecodeError:
+        raise ConfigError("Standard input is not UTF-8 text. Nothing was changed.") from None
+
+
+def _checked(text: str) -> str:
+    """Without the blanks and line ends around it, which come along when a key is copied."""
+    value = text.strip()
+    if not value or len(value) > LONGEST:
+        reason = "is too long" if value else "is empty"
+        raise ConfigError(f"The value {reason}. Nothing was changed.")
+    return value
+
+
+def _entry(value: str) -> Any:
+    from bot.secrets.sealed import Entry
+
+    return Entry(value, datetime.now(UTC).replace(microsecond=0))
+
+
+# --------------------------------------------------------------------------------------------------------- the list
+
+
+def _rows(settings: Settings, member: Member) -> list[dict[str, Any]]:
+    from bot.secrets.errors import SecretsError
+
+    if not member.named and not member.file.exists():
+        return []
+    try:
+        entries = member.file.open(settings.chain.keyring).entries
+    except SecretsError as error:
+        if member.named:
+            raise
+        tell(f"A sealed file is skipped: {error}")
+        return []
+    return [
+        {
+            "name": name,
+            "where": str(member.file.path),
+            "set_at": entry.set_at.isoformat(),
+            "used_for": _used_for(settings, name),
+        }
+        for name, entry in entries.items()
+    ]
+
+
+def _in_variables(settings: Settings) -> list[dict[str, Any]]:
+    """Variables that settings ask for: they go before what is sealed."""
+    names = [name for name in _asked_for(settings) if settings.chain.variables.get(name)]
+    return [
+        {"name": name, "where": "the environment", "set_at": "", "used_for": _used_for(settings, name)}
+        for name in names
+    ]
+
+
+def _used_for(settings: Settings, name: str) -> list[str]:
+    return _asked_for(settings).get(name, [])
+
+
+def _asked_for(settings: Settings) -> dict[str, list[str]]:
+    """Names of variables or sealed secrets, with the settings that ask for them."""
+    from bot import model_keys
+    from bot.settings_secrets import asked_for
+
+    asked = asked_for(settings)
+    if not settings.model.api_key_env:
+        for name in model_keys.names(settings.model.name):
+            asked.setdefault(name, []).append("model.api_key")
+    return asked
+
+
+# --------------------------------------------------------------------------------------------------------- the hints
+
+
+def _hint(settings: Settings, name: str, value: str, entries: Entries) -> None:
+    """What keeps the secret from being used, or a start from working."""
+    from bot import model_keys
+
+    if settings.chain.variables.get(name):
+        tell(f"The variable {name} is set here too, and goes first.")
+    if not _used_for(settings, name):
+        where = "model.name chooses its model" if name in model_keys.ALL else "a setting that ends with _env names it"
+        tell(f"Nothing uses it until {where}.")
+    for other, entry in entries.items():
+        if other != name and entry.value == value:
+            tell(f"{other} holds the same value: a start that uses both for different things is refused.")
+    _hint_restart(settings)
+
+
+def _hint_restart(settings: Settings) -> None:
+    from bot.lock import holder
+
+    if pid := holder(settings.data_dir):
+        tell(f"Process {pid} goes on with what it read at its start: restart it.")
+
+
+def _hint_source(opened: Opened, lock: Any) -> None:
+    from bot.secrets.sealed import Lock
+
+    if opened.lock is Lock.PASSPHRASE and opened.passphrase.source != "the terminal":
+        tell(f"The old passphrase came from {opened.passphrase.source}: put the new one there before the next start.")
+    elif lock is Lock.PASSPHRASE:
+        tell("Every start needs it from now on: docs/secrets.md tells the ways to give it.")
