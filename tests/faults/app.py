@@ -14,12 +14,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from bot import logs
 from bot.app import build, model_of, shell_of
@@ -41,6 +41,8 @@ from runtime.contract import (
 from tests.fakes.channel_adapter import FakeAdapter
 from tests.fakes.channel_board import append
 from tools.catalogue import first_tools
+
+T = TypeVar("T")
 
 TOKEN: Final = "a-token-of-the-tests"
 EFFECTS: Final = "effects"
@@ -122,7 +124,14 @@ def fakes(given: Given, *, places: Sequence[str]) -> Sequence[ChannelAdapter]:
     ]
 
 
-async def serve(given: argparse.Namespace) -> None:
+def same(thing: T) -> T:
+    return thing
+
+
+async def serve(
+    given: argparse.Namespace, *, model: Callable[[Model], Model] = same, tool: Callable[[Tool], Tool] = same
+) -> None:
+    """Run until asked to leave; `model` and `tool` wrap what it works with."""
     settings = settings_of(given.data, dict(given.set))
     logs.configure(settings.log.level, settings.log.format, settings.secret_values())
     tools = first_tools(shell_of(settings)).items()
@@ -130,8 +139,8 @@ async def serve(given: argparse.Namespace) -> None:
         build,
         adapters=partial(fakes, places=given.fake),
         probe=KillAt(given.kill, given.hit),
-        model=Slow(model_of(settings), timedelta(seconds=given.think)),
-        tools={name: Counted(tool, given.data / EFFECTS) for name, tool in tools},
+        model=model(Slow(model_of(settings), timedelta(seconds=given.think))),
+        tools={name: tool(Counted(one, given.data / EFFECTS)) for name, one in tools},
     )
     asked = asyncio.Event()
     _heed_signals(asked)

@@ -34,12 +34,13 @@ class Kill:
 class Program:
     """`python -m tests.faults.app` over one data folder, one life after another."""
 
-    def __init__(self, data: Path, *arguments: str) -> None:
+    def __init__(self, data: Path, *arguments: str, module: str = "tests.faults.app") -> None:
         self.data = data
         self.kills: list[Kill] = []
         self.spent = asyncio.Event()
         self.url = ""
         self._arguments = arguments
+        self._module = module
         self._up = asyncio.Event()
         self._process: asyncio.subprocess.Process | None = None
         self._over = asyncio.Event()
@@ -85,7 +86,7 @@ class Program:
         return self.data.parent / "log"
 
     async def _live(self, *more: str) -> int:
-        command = (sys.executable, "-m", "tests.faults.app", "--data", str(self.data), *self._arguments, *more)
+        command = (sys.executable, "-m", self._module, "--data", str(self.data), *self._arguments, *more)
         self._over.clear()
         with self._log_file().open("ab") as log:
             process = self._process = await asyncio.create_subprocess_exec(

@@ -17,7 +17,7 @@ from yarl import URL
 from tests.fakes.channel_adapter import REPEAT_MARK
 from tests.fakes.channel_driver import Driver
 from tests.faults.app import TOKEN
-from tests.faults.program import GLANCE, PATIENCE, Program
+from tests.faults.program import GLANCE, PATIENCE
 
 SETTLED: Final = re.compile(r"\*\*(Approved|Denied|Answered|Expired|Withdrawn)")
 CARD: Final = re.compile(r"\*\*(May I|`)|" + SETTLED.pattern)
@@ -58,6 +58,13 @@ class Side(Protocol):
         """The bot's messages in `room`, in the order shown."""
 
 
+class Reachable(Protocol):
+    """A program that is started again whenever it died."""
+
+    async def up(self) -> str:
+        """Where it listens, as soon as it does."""
+
+
 class FakeSide:
     """The platform repeats what is not acknowledged, and `stutter` delivers every event a second time anyway."""
 
@@ -83,7 +90,7 @@ class FakeSide:
 class WebSide:
     """The page: a request that was cut is repeated with the same id, and `stutter` cuts the first try of each."""
 
-    def __init__(self, program: Program, http: aiohttp.ClientSession, *, stutter: bool = True) -> None:
+    def __init__(self, program: Reachable, http: aiohttp.ClientSession, *, stutter: bool = True) -> None:
         self._program = program
         self._http = http
         self._stutter = stutter
@@ -104,7 +111,7 @@ class WebSide:
         ]
 
     async def _post(self, path: str, fields: dict[str, Any]) -> None:
-        event = {**fields, "id": uuid4().hex}
+        event = {"id": uuid4().hex, **fields}
         if self._stutter:
             await self._cut(path, event)
         await self._call("POST", path, event)
@@ -158,7 +165,7 @@ def seen(text: str, buttons: Sequence[Button]) -> Seen:
 
 
 @asynccontextmanager
-async def web_side(program: Program, *, stutter: bool = True) -> AsyncIterator[WebSide]:
+async def web_side(program: Reachable, *, stutter: bool = True) -> AsyncIterator[WebSide]:
     """A browser with its cookies, by loopback address."""
     jar = aiohttp.CookieJar(unsafe=True)
     async with aiohttp.ClientSession(cookie_jar=jar, timeout=aiohttp.ClientTimeout(total=5)) as http:

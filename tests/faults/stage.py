@@ -15,7 +15,7 @@ from bot.client import connected
 from bot.console.audit import verify
 from bot.lock import control_of
 from runtime.contract import Address
-from runtime.sealer import HeadFile
+from runtime.signed import HeadFile
 from runtime.store.store import open_store
 from tests.fakes.channel_adapter import REPEAT_MARK
 from tests.fakes.channel_board import recorded
@@ -111,19 +111,22 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(folder: Path, kind: str, *arguments: str, stutter: bool = True) -> AsyncIterator[Stage]:
+async def stage(
+    folder: Path, kind: str, *arguments: str, stutter: bool = True, module: str = "tests.faults.app"
+) -> AsyncIterator[Stage]:
     """The fake channel of `kind` as a process with a journal, or the web page; the program is not started yet."""
     data = folder / "data"
     data.mkdir(mode=0o711)
     async with AsyncExitStack() as stack:
         driver: Driver | None = None
         if kind == WEB:
-            program = Program(data, *arguments)
+            program = Program(data, *arguments, module=module)
             side: Side = await stack.enter_async_context(web_side(program, stutter=stutter))
         else:
             journal = ("--kind", kind, "--journal", str(folder / "journal"))
             _, url = await stack.enter_async_context(spawned("tests.fakes.channel", *journal))
-            program, driver = Program(data, "--fake", f"{kind}={url}", *arguments), Driver(url)
+            program = Program(data, "--fake", f"{kind}={url}", *arguments, module=module)
+            driver = Driver(url)
             side = FakeSide(driver, stutter=stutter)
         yield Stage(kind, program, side, Story(side, data / "workspaces"), driver)
 
