@@ -21,8 +21,10 @@ from bot.console.desk import ConsoleDesk
 from bot.console.health import health_routes
 from bot.console.routes import console_routes
 from bot.live import Live, rules_of
+from bot.masking import Mask
 from bot.names import fresh_identity, of_adapters
 from bot.settings import Settings
+from bot.upkeep import retention_of, trimmer_of
 from bot.version import VERSION
 from runtime.agent import Agent, Limits
 from runtime.bell import LocalBell
@@ -46,11 +48,13 @@ from runtime.dispatch import Dispatch
 from runtime.errors import ConfigError, StoreError
 from runtime.expiry import Expiry
 from runtime.ids import new_id as fresh_id
-from runtime.intake import LANES, Reception
+from runtime.intake import LANES, Accept, Reception
 from runtime.models.library import preload
 from runtime.nodes import Node, NodeLost
-from runtime.sealer import HeadFile, Sealer
-from runtime.store.protocol import Duty
+from runtime.retention import Retention
+from runtime.sealer import Sealer
+from runtime.signed import CheckpointFile, HeadFile
+from runtime.store.protocol import Duty, Taken
 from runtime.store.store import SqlStore, open_store
 from runtime.workspaces import SessionWorkspaces
 from tools.catalogue import first_tools
@@ -179,6 +183,7 @@ class App:
         self._new_id = new_id
         self._bell = LocalBell()
         self._node: Node | None = None
+        self._dispatch: Dispatch | None = None
         shell = shell_of(settings)
         self._sandbox: Sandbox = sandbox_for(shell)
         self._sandbox_required = shell.required
@@ -201,6 +206,7 @@ class App:
             nudge=self._couriers.nudge,
             serves=self._couriers.serves,
             stop=self._agent.stop,
+            take_in=self._take_in,
             probe=probe,
         )
         self._site = self._application(web_identity)
@@ -217,8 +223,7 @@ class App:
             limits=Limits(self._settings.run.max_iterations, self._settings.run.approval_time),
             workspaces=workspaces,
             lease_is_fresh=self._lease_is_fresh,
-            progress=self._couriers.progress,
-            nudge=self._couriers.nudge,
+            outlet=self._couriers,
             now=self.store.now,
             new_id=self._new_id,
             named=self._named,
@@ -254,8 +259,10 @@ class App:
             new_id=self._new_id,
             control_token=self.control_token,
             named=self._named,
+            mask=Mask(self._settings.secret_values()),
             nudge=self._couriers.nudge,
             head=HeadFile(self._settings.data_dir).read,
+            checkpoint=CheckpointFile(self._settings.data_dir).read,
             info=self._info(),
         )
         site.add_routes(console_routes(desk))
@@ -278,6 +285,10 @@ class App:
 
     async def _take(self, role: str) -> Duty | None:
         return await self._node.take(role) if self._node else None
+
+    async def _take_in(self, accept: Accept) -> Taken:
+        """A message begins its run at once where this node has room for one more."""
+        return await (self._dispatch.take_in(accept) if self._dispatch else accept(None))
 
     async def sink(self, signal: Signal) -> Verdict:
         """Take a signal in: for those that hold no adapter."""
@@ -317,13 +328,14 @@ class App:
     async def _as_node(self, on_ready: Callable[[], None]) -> None:
         """One life as a node: it ends by cancellation, with a drain, or by the loss of its lease."""
         node = self._node = await self._join()
-        dispatch = Dispatch(
+        dispatch = self._dispatch = Dispatch(
             store=self.store,
             lease=node.lease,
             agent=self._agent,
             bell=self._bell,
             busy=self._settings.sessions.busy,
             lease_is_fresh=self._lease_is_fresh,
+            max_crashes=self._settings.run.max_crashes,
             probe=self._probe,
         )
         async with asyncio.TaskGroup() as group:
@@ -332,6 +344,7 @@ class App:
             if self._settings.model.preload and not self._settings.model.is_demo:
                 group.create_task(preload())
             group.create_task(self._sealer().run())
+            group.create_task(self._retention().run())
             group.create_task(Expiry(desk=self.store, decided=self._reception.decided).run())
             for courier in self._couriers:
                 group.create_task(courier.run())
@@ -382,7 +395,11 @@ class App:
                     await courier.quiet()
 
     def _sealer(self) -> Sealer:
-        return Sealer(book=self.store, file=HeadFile(self._settings.data_dir), take=self._take)
+        trimmer = trimmer_of(self._settings, self.store)
+        return Sealer(book=self.store, file=HeadFile(self._settings.data_dir), take=self._take, trimmer=trimmer)
+
+    def _retention(self) -> Retention:
+        return retention_of(self._settings, self.store, self._take)
 
     async def _check_sandbox(self) -> None:
         """Beside the start, since it takes longer than the rest of it."""

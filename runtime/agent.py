@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import structlog
 
@@ -67,6 +67,20 @@ class Limits:
     model_time: timedelta = timedelta(minutes=10)
 
 
+class Outlet(Protocol):
+    """The way out: implemented by `runtime.couriers`."""
+
+    async def prepare(self, new: NewDelivery) -> NewDelivery:
+        """The same, rendered where it could be shown at once."""
+
+    def carry_on(self, new: NewDelivery, run_id: RunId, *, begun: bool) -> None:
+        """After the commit, or in place of it: `begun` with it, or it waits its turn, or was never stored."""
+
+    def nudge(self, address: Address) -> None: ...
+
+    def progress(self, address: Address, event: Progress) -> None: ...
+
+
 class Dropped(Exception):
     """The lane is not surely ours any more: whoever owns it goes on, and we say nothing more."""
 
@@ -79,12 +93,14 @@ class Ended(Exception):
 class Cursor:
     """Where a run stands: its claim, how many model calls it made, and the number of its next step.
 
-    `stopped` is set when a person ends it; `cuts` are the waits that end with it at once.
+    `turns` came along with the claim, for its first model call. `stopped` is set when a person ends it; `cuts` are the
+    waits that end with it at once.
     """
 
     claim: Claim
     iterations: int
     next_step: int
+    turns: Sequence[Turn] | None = None
     stopped: bool = False
     cuts: set[asyncio.Timeout] = field(default_factory=set)
 
@@ -110,8 +126,7 @@ class Agent:
         limits: Limits,
         workspaces: Workspaces,
         lease_is_fresh: Callable[[], bool],
-        progress: Callable[[Address, Progress], None],
-        nudge: Callable[[Address], None],
+        outlet: Outlet,
         now: Now,
         new_id: NewId,
         name: str = "main",
@@ -129,8 +144,8 @@ class Agent:
         self._workspaces = workspaces
         self._lease_is_fresh = lease_is_fresh
         self._live: dict[RunId, Cursor] = {}
-        self._progress = progress
-        self._nudge = nudge
+        self._outlet = outlet
+        self._progress = outlet.progress
         self._now = now
         self._new_id = new_id
         self._name = name
@@ -143,7 +158,7 @@ class Agent:
 
         Errors: StoreError when a step could not be recorded; the lane is then still ours and must be given back.
         """
-        run = self._live[claim.run_id] = Cursor(claim, claim.iterations, claim.next_step)
+        run = self._live[claim.run_id] = Cursor(claim, claim.iterations, claim.next_step, claim.turns)
         try:
             return (await self._until_end(run)).more
         except Dropped:
@@ -209,7 +224,8 @@ class Agent:
 
     async def _ask_model(self, run: Cursor) -> ModelReply:
         self._progress(run.address, Thinking())
-        turns = repair(await self._store.turns(run.claim.lane.session))
+        known, run.turns = run.turns, None  # they came with the claim; every step adds some
+        turns = repair(known or await self._store.turns(run.claim.lane.session))
         reply = await self._unless_stopped(run, self._reply(run, turns))
         self._probe("model-answered")
         if not reply.calls and not reply.text.strip():
@@ -347,7 +363,7 @@ class Agent:
         released = self._own(await self._store.park(run.claim.lane, run.claim.run_id, questions))
         self._probe("approval-stored")
         log.info("run parked", approvals=[question.id for question in questions])
-        self._nudge(run.address)
+        self._outlet.nudge(run.address)
         return released
 
     def _question(self, run: Cursor, step: ToolStep) -> Question:
@@ -362,11 +378,15 @@ class Agent:
         origin = f"run:{run.claim.run_id}"
         final = NewDelivery(DeliveryId(self._new_id()), origin, 0, Kind.FINAL, run.address, Content(text))
         lane, run_id = run.claim.lane, run.claim.run_id
-        finished = await self._store.finish(lane, run_id, run.next_step, reply, state, text, [final])
-        released = self._own(finished)
+        final = await self._outlet.prepare(final)
+        try:
+            released = self._own(await self._store.finish(lane, run_id, run.next_step, reply, state, text, [final]))
+        except (Exception, asyncio.CancelledError):
+            self._outlet.carry_on(final, run_id, begun=False)
+            raise
         self._probe("delivery-stored")
         log.info("run ended", state=state.value, delivery=final.id)
-        self._nudge(run.address)
+        self._outlet.carry_on(final, run_id, begun=final.id in released.begun)
         return released
 
     def _too_long(self) -> str:

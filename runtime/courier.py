@@ -25,18 +25,21 @@ from runtime.contract import (
     Attempt,
     Capability,
     ChannelAdapter,
+    Delivery,
+    DeliveryId,
     Look,
     Now,
     Part,
     Probe,
     Receipt,
+    RunId,
     Shown,
     Wire,
     no_probe,
 )
-from runtime.deliveries import PartState
+from runtime.deliveries import DeliveryState, PartState
 from runtime.errors import ChannelError, Rejected, Retryable, StoreError, Uncertain
-from runtime.store.protocol import Duty, OpenDelivery, OpenPart, Outbox
+from runtime.store.protocol import Duty, NewDelivery, OpenDelivery, OpenPart, Outbox, Rendered
 
 T = TypeVar("T")
 log = structlog.get_logger("courier")
@@ -98,6 +101,19 @@ def choose(waiting: Sequence[OpenDelivery], now: datetime) -> OpenDelivery | dat
     return min(due, key=lambda d: (d.rank, d.number)) if due else min(d.not_before for d in waiting)
 
 
+def delivery_of(new: NewDelivery) -> Delivery:
+    return Delivery(new.id, new.origin, new.ordinal, new.kind, new.address, new.content, new.edits)
+
+
+def begun(new: NewDelivery, rendered: Rendered, run_id: RunId, now: datetime) -> OpenDelivery:
+    """What a new delivery is in the store once its first part is marked."""
+    parts = [
+        OpenPart(n, PartState.MARKED if n == 1 else PartState.PENDING, wire.body, wire.fallback)
+        for n, wire in enumerate(rendered.wires, 1)
+    ]
+    return OpenDelivery(delivery_of(new), DeliveryState.OPEN, new.kind.rank, 0, now, tuple(parts), run_id=run_id)
+
+
 class Courier:
     """Serves the rooms of one adapter while it holds the account's duty."""
 
@@ -131,6 +147,8 @@ class Courier:
         self._wake = asyncio.Event()
         self._calm = asyncio.Event()
         self._calm.set()
+        self._duty: Duty | None = None
+        self._group: asyncio.TaskGroup | None = None
 
     @property
     def role(self) -> str:
@@ -142,10 +160,58 @@ class Courier:
         self._calm.clear()
         self._wake.set()
 
+    async def prepare(self, new: NewDelivery) -> Rendered | None:
+        """Render a delivery that is about to be committed, and keep its room for it; None where it must wait its turn.
+
+        Whoever asked says what became of it, by `begin` or `let_go`. Edits wait: what they replace is read first.
+        """
+        if self._duty is None or new.edits or self._is_busy(new.address) or not self._lease_is_fresh():
+            return None
+        try:
+            wires = tuple(self.adapter.render(delivery_of(new)))
+        except Exception:  # noqa: BLE001 - it is rendered once more in its turn, which keeps the payload and tells
+            return None
+        self._active.add(new.address)
+        self._calm.clear()
+        return Rendered(self._duty, wires, await self._receipts(new.id, new.address, wires))
+
+    def _is_busy(self, address: Address) -> bool:
+        return address in self._active or address in self._wanted or address in self._later or self._width.locked()
+
+    async def _receipts(self, delivery: DeliveryId, address: Address, wires: Sequence[Wire]) -> tuple[Receipt, ...]:
+        """On a channel where our own commit is what people see, the receipts are known before."""
+        if Capability.STORED not in self.adapter.capabilities:
+            return ()
+        parts = [Part(delivery, n, address, wire.body) for n, wire in enumerate(wires, 1)]
+        return tuple([await self.adapter.show(part) for part in parts])
+
+    def begin(self, new: NewDelivery, run_id: RunId) -> None:
+        """It is committed, with the marker of its first part or as shown: go on from there."""
+        rendered = new.rendered
+        if rendered is None or rendered.duty != self._duty or self._group is None:
+            self.let_go(new.address)  # the duty changed hands since: whoever has it finds the marker
+            return
+        open_ = begun(new, rendered, run_id, self._now())
+        if rendered.receipts:
+            self._tell(open_, len(rendered.wires))
+            self._leave(new.address)
+        else:
+            self._group.create_task(self._room(rendered.duty, new.address, open_))
+
+    def let_go(self, address: Address) -> None:
+        """Nothing is known to have come of it: the room is served as any other."""
+        self._active.discard(address)
+        self.nudge(address)
+
+    def _leave(self, address: Address) -> None:
+        self._active.discard(address)
+        if not self._active and not self._wanted:
+            self._calm.set()
+
     async def run(self) -> None:
         """Take the duty, serve until it is lost, and again, until cancelled."""
         while True:
-            duty = await self._duty()
+            duty = await self._taken()
             if duty is None:
                 self._rest()  # whoever has the duty serves our rooms
                 await asyncio.sleep(POLL.total_seconds())
@@ -155,12 +221,13 @@ class Courier:
             except* DutyLost:
                 log.info("courier replaced", role=self.role)
             finally:
+                self._duty = self._group = None
                 self._active.clear()
                 self._rest()
 
     async def drain(self) -> None:
         """Show what may be shown now, then return: for tests that move the clock by hand."""
-        duty = await self._duty()
+        duty = await self._taken()
         if duty is None:
             return
         for address in await self._outbox.open_rooms(self.adapter.channel, self.adapter.identity):
@@ -178,7 +245,7 @@ class Courier:
         self._later.clear()
         self._calm.set()
 
-    async def _duty(self) -> Duty | None:
+    async def _taken(self) -> Duty | None:
         try:
             duty = await self._take(self.role)
             if duty and await self._outbox.adopt(
@@ -191,6 +258,7 @@ class Courier:
 
     async def _serve(self, duty: Duty) -> None:
         async with asyncio.TaskGroup() as group:
+            self._duty, self._group = duty, group
             await self._scan()
             while True:
                 for address in self._due_rooms():
@@ -228,9 +296,12 @@ class Courier:
             return
         self._wanted |= {room for room in rooms if room not in self._later}
 
-    async def _room(self, duty: Duty, address: Address) -> None:
+    async def _room(self, duty: Duty, address: Address, marked: OpenDelivery | None = None) -> None:
+        """Serve a room, first what was `marked` for it already."""
         try:
             async with self._width:
+                if marked:
+                    await self._told(duty, marked, self._send(duty, marked, marked.parts[0]))
                 later = await self.serve_room(duty, address)
         except StoreError as error:
             log.warning("cannot serve the room", address=str(address), reason=str(error))
@@ -251,16 +322,17 @@ class Courier:
         while self._lease_is_fresh():
             match choose(await self._outbox.open_deliveries(address), self._now()):
                 case OpenDelivery() as open_:
-                    trace = open_.run_id or open_.delivery.id
-                    with structlog.contextvars.bound_contextvars(trace=trace, delivery=open_.delivery.id):
-                        await self._advance_if_ours(duty, open_)
+                    await self._told(duty, open_, self._advance(duty, open_))
                 case later:
                     return later
         return self._now() + PATIENCE
 
-    async def _advance_if_ours(self, duty: Duty, open_: OpenDelivery) -> None:
+    async def _told(self, duty: Duty, open_: OpenDelivery, work: Awaitable[None]) -> None:
+        """Do `work` under the delivery's name in the log. Errors: DutyLost only if it is lost indeed."""
+        trace = open_.run_id or open_.delivery.id
         try:
-            await self._advance(duty, open_)
+            with structlog.contextvars.bound_contextvars(trace=trace, delivery=open_.delivery.id):
+                await work
         except DutyLost:
             if await self._take(self.role) != duty:
                 raise
@@ -298,8 +370,7 @@ class Courier:
 
     async def _show_stored(self, duty: Duty, open_: OpenDelivery, wires: Sequence[Wire]) -> None:
         """On this channel our own commit is what people see."""
-        parts = [Part(open_.delivery.id, n, open_.delivery.address, wire.body) for n, wire in enumerate(wires, 1)]
-        receipts = [await self.adapter.show(part) for part in parts]
+        receipts = await self._receipts(open_.delivery.id, open_.delivery.address, wires)
         self._held(await self._outbox.render_shown(duty, open_.delivery.id, wires, receipts))
         self._tell(open_, len(wires))
 

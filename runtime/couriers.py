@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from runtime.contract import Address, Capability, Progress
+from runtime.contract import Address, Capability, Progress, RunId
 from runtime.courier import Courier
 from runtime.errors import Rejected
 from runtime.store.protocol import NewDelivery, Outbox
@@ -16,6 +17,9 @@ class Couriers:
     def __init__(self, couriers: Iterable[Courier], outbox: Outbox) -> None:
         self._by_account = {(c.adapter.channel, c.adapter.identity): c for c in couriers}
         self._outbox = outbox
+
+    def _of(self, address: Address) -> Courier | None:
+        return self._by_account.get((address.channel, address.account))
 
     def __iter__(self) -> Iterator[Courier]:
         return iter(self._by_account.values())
@@ -35,14 +39,30 @@ class Couriers:
         self.nudge(delivery.address)
         return fresh
 
+    async def prepare(self, new: NewDelivery) -> NewDelivery:
+        """A delivery about to be committed, rendered if its courier is here and its room free; see `Courier.prepare`."""
+        courier = self._of(new.address)
+        return replace(new, rendered=await courier.prepare(new)) if courier else new
+
+    def carry_on(self, new: NewDelivery, run_id: RunId, *, begun: bool) -> None:
+        """What became of a prepared delivery: `begun` with its commit, or it waits its turn, or was never stored."""
+        courier = self._of(new.address)
+        if courier is None:
+            return  # served elsewhere
+        if begun:
+            courier.begin(new, run_id)
+        elif new.rendered:
+            courier.let_go(new.address)
+        else:
+            courier.nudge(new.address)
+
     def nudge(self, address: Address) -> None:
         """Something waits for this room."""
-        courier = self._by_account.get((address.channel, address.account))
-        if courier:
+        if courier := self._of(address):
             courier.nudge(address)
 
     def progress(self, address: Address, event: Progress) -> None:
         """Show live progress where the channel can."""
-        courier = self._by_account.get((address.channel, address.account))
+        courier = self._of(address)
         if courier and Capability.PROGRESS in courier.adapter.capabilities:
             courier.adapter.progress(address, event)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 import structlog
 
-from runtime.contract import Bell, Busy, Probe, no_probe
+from runtime.contract import Bell, Busy, Probe, SessionKey, no_probe
 from runtime.errors import StoreError
-from runtime.intake import LANES
-from runtime.store.protocol import Claim, Lane, Lanes, Lease
+from runtime.intake import LANES, Accept
+from runtime.store.protocol import Claim, Lane, Lanes, Lease, Offer, Taken
 
+T = TypeVar("T")
 log = structlog.get_logger("dispatch")
 
 POLL: Final = timedelta(seconds=1)
 """How often to look without a wake-up: another node may have made a lane ready."""
 PATIENCE: Final = timedelta(seconds=1)
+MAX_CRASHES: Final = 3
 BROKEN: Final = "Something went wrong inside Signalbox, so I could not finish this. The operator's log says what."
 
 
@@ -28,6 +30,15 @@ class Worker(Protocol):
     async def work(self, claim: Claim) -> bool: ...
 
     async def fail(self, claim: Claim, text: str) -> bool: ...
+
+
+def tell(answer: asyncio.Future[Taken], outcome: Taken | Exception) -> None:
+    if answer.done():  # its waiter went away
+        return
+    if isinstance(outcome, Exception):
+        answer.set_exception(outcome)
+    else:
+        answer.set_result(outcome)
 
 
 class Dispatch:
@@ -43,6 +54,7 @@ class Dispatch:
         busy: Busy,
         lease_is_fresh: Callable[[], bool],
         width: int = 64,
+        max_crashes: int = MAX_CRASHES,
         probe: Probe = no_probe,
     ) -> None:
         self._store = store
@@ -54,8 +66,14 @@ class Dispatch:
         self._lease_is_fresh = lease_is_fresh
         self._free = asyncio.Semaphore(width)
         self._width = width
+        self._max_crashes = max_crashes
+        self._next_look = 0.0
         self._probe = probe
         self._paused = False
+        self._group: asyncio.TaskGroup | None = None
+        self._mine: set[SessionKey] = set()
+        self._asking = 0
+        self._unsure = False
         self._live = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -63,9 +81,27 @@ class Dispatch:
     async def run(self) -> None:
         """Claim and work until cancelled."""
         async with asyncio.TaskGroup() as group:
-            while True:
-                await self._fill(group)
-                await self._wait()
+            self._group = group
+            try:
+                while True:
+                    await self._fill(group)
+                    await self._wait()
+            finally:
+                self._group = None
+
+    async def take_in(self, accept: Accept) -> Taken:
+        """Take a message in, and where there is room for one more run begin with it in the same commit.
+
+        The commit and the run are one task of ours: who waits for the answer may go away in between.
+        """
+        if self._group is None or self._paused or self._unsure or self._free.locked() or not self._lease_is_fresh():
+            return await accept(None)
+        await self._free.acquire()  # at once, since it is not locked
+        self._live += 1
+        self._idle.clear()
+        answer: asyncio.Future[Taken] = asyncio.get_running_loop().create_future()
+        self._group.create_task(self._begin(accept, answer))
+        return await answer
 
     async def drain(self) -> None:
         """Claim no more and wait until every run of ours has ended or parked."""
@@ -79,6 +115,21 @@ class Dispatch:
         except TimeoutError:
             pass
 
+    async def _begin(self, accept: Accept, answer: asyncio.Future[Taken]) -> None:
+        try:
+            taken = await self._asked(accept(Offer(self._lease, self._busy)))
+        except Exception as error:  # noqa: BLE001 - it is the waiter's, whatever it is
+            self._done()
+            tell(answer, error)
+            return
+        tell(answer, taken)
+        if taken.claim is None:
+            self._done()
+            return
+        await asyncio.sleep(0)  # the platform is told first
+        self._probe("claimed")
+        await self._one(taken.claim)
+
     async def _fill(self, group: asyncio.TaskGroup) -> None:
         while not self._paused:
             await self._free.acquire()
@@ -91,50 +142,107 @@ class Dispatch:
             self._idle.clear()
             group.create_task(self._one(claim))
 
+    async def _asked(self, question: Awaitable[T]) -> T:
+        """The outcome of something that may give us a lane. After an error nobody knows whether it did."""
+        self._asking += 1
+        try:
+            return await question
+        except StoreError:
+            self._unsure = True
+            raise
+        finally:
+            self._asking -= 1
+
+    async def _return_strays(self) -> None:
+        """Lanes that the store says are ours and on which nobody works: a commit went in whose answer was lost."""
+        if self._asking:
+            return  # one of them may be on its way to us
+        for lane in await self._store.lanes_of(self._lease):
+            if lane.session not in self._mine:
+                log.warning("lane given back", session=lane.session, reason="its claim was committed, but not answered")
+                await self._store.release(lane)
+        self._unsure = False
+
     async def _claim(self) -> Claim | None:
         if self._paused or not self._lease_is_fresh():
             return None
         try:
-            return await self._store.claim(self._lease, self._busy)
+            if self._unsure:
+                await self._return_strays()
+            return await self._suspect() or await self._asked(self._store.claim(self._lease, self._busy))
         except StoreError as error:
             log.warning("cannot claim", reason=str(error))
             return None
 
+    async def _suspect(self) -> Claim | None:
+        """A run under which processes died: there is hardly ever one, so it is looked for now and then."""
+        now = asyncio.get_running_loop().time()
+        if now < self._next_look:
+            return None
+        self._next_look = now + POLL.total_seconds()
+        return await self._asked(self._store.claim_suspect(self._lease, self._busy, most=self._max_crashes))
+
     async def _one(self, claim: Claim) -> None:
+        more = True
+        self._mine.add(claim.lane.session)
         try:
             with structlog.contextvars.bound_contextvars(trace=claim.run_id):
                 log.info("run resumed" if claim.resumed else "run began", session=claim.lane.session)
-                await self._carried(claim)
+                if claim.crashes >= self._max_crashes:
+                    more = await self._set_aside(claim)
+                else:
+                    more = await self._carried(claim)
         finally:
-            self._free.release()
-            self._live -= 1
-            if not self._live:
-                self._idle.set()
-        self._bell.ring(LANES)
+            self._mine.discard(claim.lane.session)
+            self._done()
+        if more:
+            self._bell.ring(LANES)
 
-    async def _carried(self, claim: Claim) -> None:
+    def _done(self) -> None:
+        self._free.release()
+        self._live -= 1
+        if not self._live:
+            self._idle.set()
+
+    async def _carried(self, claim: Claim) -> bool:
+        """Whether the lane has more to do; so for all of these."""
         try:
-            await self._agent.work(claim)
+            return await self._agent.work(claim)
         except StoreError as error:
             log.warning("run interrupted", reason=str(error))
-            await self._give_back(claim.lane)
+            return await self._give_back(claim.lane)
         except Exception:
             # A bug of ours: the person is told rather than left waiting, and the log has the trace.
             log.exception("run broke")
-            await self._apologise(claim)
+            return await self._end(claim, BROKEN)
 
-    async def _apologise(self, claim: Claim) -> None:
+    async def _set_aside(self, claim: Claim) -> bool:
+        """It killed each process that worked on it: nobody does any more, and the person is told."""
+        log.warning("run set aside", deaths=claim.crashes, session=claim.lane.session)
+        return await self._end(claim, aside(claim.crashes))
+
+    async def _end(self, claim: Claim, words: str) -> bool:
         try:
-            await self._agent.fail(claim, BROKEN)
+            return await self._agent.fail(claim, words)
         except Exception:
             log.exception("run could not be ended")
-            await self._give_back(claim.lane)
+            return await self._give_back(claim.lane)
 
-    async def _give_back(self, lane: Lane) -> None:
+    async def _give_back(self, lane: Lane) -> bool:
         """Make the lane claimable again, as often as it takes: until then nobody works for that session."""
         while True:
             await asyncio.sleep(PATIENCE.total_seconds())
             try:
-                return await self._store.release(lane)
+                await self._store.release(lane)
             except StoreError as error:
                 log.warning("lane not given back yet", reason=str(error))
+            else:
+                return True
+
+
+def aside(deaths: int) -> str:
+    """What the person reads in place of an answer."""
+    return (
+        f"My process ended {deaths} times while I worked on this, so I set it aside. Send it again to have me try once "
+        "more; the operator's log says when it happened."
+    )

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import structlog
 
-from runtime.contract import Address, Bell, Clicked, Outcome, Probe, RunId, Signal, Verdict, no_probe, room_topic
+from runtime.contract import Address, Bell, Clicked, Outcome, Probe, RunId, Said, Signal, Verdict, no_probe, room_topic
 from runtime.errors import Rejected
-from runtime.store.protocol import Decided, Gate, Intake, Taken
+from runtime.store.protocol import Decided, Gate, Intake, Offer, Taken
 
 log = structlog.get_logger("intake")
 
 LANES = "lanes"
 """The Bell's topic for "a lane is ready"."""
+
+
+Accept = Callable[[Offer | None], Awaitable[Taken]]
+"""Takes one signal in; with an offer, its run may begin in the same commit."""
+
+TakeIn = Callable[[Accept], Awaitable[Taken]]
+"""Has a message taken in, with an offer to begin with it at once where there is one to make: see `Dispatch.take_in`."""
+
+
+async def plainly(accept: Accept) -> Taken:
+    """Without an offer."""
+    return await accept(None)
 
 
 class Reception:
@@ -28,8 +40,10 @@ class Reception:
         nudge: Callable[[Address], None],
         stop: Callable[[RunId], None],
         serves: Callable[[Address], bool],
+        take_in: TakeIn = plainly,
         probe: Probe = no_probe,
     ) -> None:
+        self._take_in = take_in
         self._store = store
         self._gate = gate
         self._bell = bell
@@ -42,7 +56,11 @@ class Reception:
         """Implements `contract.Sink`. Errors: also Rejected, for an address to which no answer could go."""
         if not self._serves(signal.address):
             raise Rejected(f"No account here serves {signal.address}, so no answer could go there.")
-        taken = await self._store.accept(signal, self._gate())
+        gate = self._gate()
+        if isinstance(signal.body, Said):
+            taken = await self._take_in(lambda offer: self._store.accept(signal, gate, offer))
+        else:
+            taken = await self._store.accept(signal, gate)
         if isinstance(signal.body, Clicked) and taken.verdict.outcome is Outcome.DECIDED:
             self._probe("approval-decided")
         self._probe("accepted")

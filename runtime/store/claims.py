@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import bindparam, case, or_, select, update
 
@@ -13,10 +13,14 @@ from runtime.contract import Address, Busy, Person, RunId, SessionKey
 from runtime.runs import RunEvent
 from runtime.store.common import PERSON, add, moved, names_of, owned, person
 from runtime.store.driver import Op, is_word, micros
-from runtime.store.protocol import Claim, Lane, Lease, Recorded
+from runtime.store.protocol import Claim, Lane, Lease, Offer, Recorded
 from runtime.store.schema import nodes, runs, sessions, signals
 from runtime.store.steps import LAST_TURN, open_steps
-from runtime.store.turns import add_turn
+from runtime.store.suspects import next_suspect, set_aside
+from runtime.store.turns import add_turn, transcript
+
+NEAR: Final = 64
+"""Turns of a transcript that comes along with a claim; a longer one is read beside the writer, not by it."""
 
 LIVE_NODE = (
     select(nodes.c.id)
@@ -25,7 +29,7 @@ LIVE_NODE = (
 )
 READY_LANE = (
     select(sessions.c.key)
-    .where(is_word(sessions.c.state, "ready"), sessions.c.ready_at <= bindparam("now"))
+    .where(is_word(sessions.c.state, "ready"))  # no lane is made ready for later, and a clock may jump back
     .order_by(sessions.c.ready_at)
     .limit(1)
     .with_for_update(skip_locked=True)
@@ -35,6 +39,9 @@ TAKE_LANE = (
     .where(sessions.c.key == bindparam("k"))
     .values(state="running", owner=bindparam("node"), fence=sessions.c.fence + 1)
     .returning(sessions.c.fence, sessions.c.address, sessions.c.next_turn, sessions.c.waiting)
+)
+OWNED = select(sessions.c.key, sessions.c.fence).where(
+    sessions.c.owner == bindparam("node"), is_word(sessions.c.state, "running")
 )
 IDLE_LANE = (
     update(sessions).where(sessions.c.key == bindparam("k")).values(state="idle", owner=None, waiting=0, resumable=0)
@@ -49,6 +56,7 @@ RUN_COLUMNS = (
     runs.c.last_turn,
     runs.c.address,
     runs.c.node,
+    runs.c.crashes,
 )
 LIVE_RUN = select(*RUN_COLUMNS).where(runs.c.session == bindparam("s"), is_word(runs.c.state, "running"))
 READY_RUN = (
@@ -88,15 +96,41 @@ def claim(lease: Lease, busy: Busy, now: datetime) -> Op[Claim | None]:
     """A ready session: its live run after a kill, else a decided one, else a new one for what waits."""
     if not (yield LIVE_NODE, {"node": lease.node, "fence": lease.fence}):
         return None
-    while ready := (yield READY_LANE, {"now": micros(now)}):
+    while ready := (yield READY_LANE, {}):
         key = SessionKey(ready[0][0])
-        taken = yield TAKE_LANE, {"k": key, "node": lease.node}
-        fence, address, next_turn, _ = taken[0]
-        claimed = yield from _run_of(Lane(key, lease.node, fence), address, next_turn, busy, now)
-        if claimed:
+        if claimed := (yield from _taken(key, lease, busy, now)):
             return claimed
         yield IDLE_LANE, {"k": key}  # what it was ready for is gone: a parked run was stopped
     return None
+
+
+def claim_lane(key: SessionKey, offer: Offer, now: datetime) -> Op[Claim | None]:
+    """This very session, which is ready: for a message that was taken in just now, in the same transaction."""
+    if not (yield LIVE_NODE, {"node": offer.lease.node, "fence": offer.lease.fence}):
+        return None
+    return (yield from _taken(key, offer.lease, offer.busy, now))
+
+
+def lanes_of(lease: Lease) -> Op[list[Lane]]:
+    rows = yield OWNED, {"node": lease.node}
+    return [Lane(SessionKey(key), lease.node, fence) for key, fence in rows]
+
+
+def claim_suspect(lease: Lease, busy: Busy, most: int, now: datetime) -> Op[Claim | None]:
+    """The next run under which processes died, to be watched alone."""
+    if not (yield LIVE_NODE, {"node": lease.node, "fence": lease.fence}):
+        return None
+    key = yield from next_suspect()
+    claimed = (yield from _taken(SessionKey(key), lease, busy, now)) if key else None
+    if claimed and claimed.crashes == most:  # with more deaths it was written down before
+        yield from set_aside(claimed.run_id, lease.node, claimed.crashes, now)
+    return claimed
+
+
+def _taken(key: SessionKey, lease: Lease, busy: Busy, now: datetime) -> Op[Claim | None]:
+    taken = yield TAKE_LANE, {"k": key, "node": lease.node}
+    fence, address, next_turn, _ = taken[0]
+    return (yield from _run_of(Lane(key, lease.node, fence), address, next_turn, busy, now))
 
 
 def _run_of(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) -> Op[Claim | None]:
@@ -110,7 +144,7 @@ def _run_of(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime)
 
 
 def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
-    run, requester, _, iterations, next_step, stop, _, address, _ = row
+    run, requester, _, iterations, next_step, stop, _, address, _, crashes = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
     who, names = yield from _asker(requester)
@@ -126,6 +160,7 @@ def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
         overtaken,
         names,
         unfinished,
+        crashes,
     )
 
 
@@ -167,7 +202,9 @@ def _begin(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) 
     )
     yield from consume(lane, run, share, next_turn, now)
     who, names = yield from _asker(share[0][4])
-    return Claim(lane, run, Address.parse(address), who, False, 0, 1, False, False, names)
+    near = next_turn + len(share) <= NEAR
+    turns = tuple((yield from transcript(lane.session))) if near else None
+    return Claim(lane, run, Address.parse(address), who, False, 0, 1, False, False, names, turns=turns)
 
 
 def consume(lane: Lane, run: RunId, share: Sequence[tuple[Any, ...]], next_turn: int, now: datetime) -> Op[int]:

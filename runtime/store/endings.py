@@ -8,15 +8,17 @@ from typing import Final
 
 from sqlalchemy import bindparam, case, update
 
-from runtime.contract import ModelReply, RunId
+from runtime.contract import DeliveryId, ModelReply, RunId
 from runtime.machines import move
 from runtime.runs import RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
-from runtime.store.common import ADD_DELIVERY, delivery_row, fact, owned
+from runtime.store.common import fact, owned
 from runtime.store.desk import ADD_APPROVAL
 from runtime.store.driver import Op, is_word, micros
+from runtime.store.handover import put
 from runtime.store.protocol import Lane, NewDelivery, Question, Released, ToolStep
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.steps import ADVANCE_LANE, ADVANCE_RUN, RUN_FACTS, SET_STEP, model_step, open_steps
+from runtime.store.suspects import keep_apart
 from runtime.store.turns import SET_TURN, add_turn
 
 END_OF: Final[Mapping[RunState, RunEvent]] = {
@@ -28,7 +30,12 @@ END_OF: Final[Mapping[RunState, RunEvent]] = {
 SET_RUN = (
     update(runs)
     .where(runs.c.id == bindparam("run"), is_word(runs.c.state, "running"))
-    .values(state=bindparam("new_state"), error=bindparam("why"), ended_at=bindparam("at"))
+    .values(
+        state=bindparam("new_state"),
+        error=bindparam("why"),
+        ended_at=bindparam("at"),
+        crashes=case((is_word(bindparam("new_state"), "failed"), runs.c.crashes), else_=0),
+    )
 )
 GIVE_LANE = (
     update(sessions)
@@ -102,7 +109,7 @@ def _ask(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: 
             "reason": "",
         },
     )
-    yield ADD_DELIVERY, delivery_row(question.card, now, run)
+    yield from put(question.card, now, run)
     yield from fact(now, "approval asked", requester or "", question.id, f"{step.call.tool} {step.arguments_hash[:12]}")
 
 
@@ -129,9 +136,11 @@ def finish(
     after = move(RUN_MOVES, RunState.RUNNING, END_OF[state])
     why = "" if state is RunState.DONE else text
     yield SET_RUN, {"run": run, "new_state": after.value, "why": why, "at": micros(now)}
+    begun = set()
     for new in new_deliveries:
-        yield ADD_DELIVERY, delivery_row(new, now, run)
-    return (yield from _give_up(lane, now))
+        if (yield from put(new, now, run)):
+            begun.add(new.id)
+    return (yield from _give_up(lane, now, frozenset(begun)))
 
 
 def _close_steps(lane: Lane, run: RunId, text: str, now: datetime) -> Op[None]:
@@ -143,10 +152,11 @@ def _close_steps(lane: Lane, run: RunId, text: str, now: datetime) -> Op[None]:
         yield SET_TURN, {"s": lane.session, "n": step.turn, "new_text": result}
 
 
-def _give_up(lane: Lane, now: datetime) -> Op[Released]:
+def _give_up(lane: Lane, now: datetime, begun: frozenset[DeliveryId] = frozenset()) -> Op[Released]:
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now)}
-    return Released(rows[0][0] == "ready")
+    return Released(rows[0][0] == "ready", begun)
 
 
 def release(lane: Lane) -> Op[None]:
     yield READY_AGAIN, {"k": lane.session, "node": lane.node, "old_fence": lane.fence}
+    yield from keep_apart([lane.session])

@@ -31,6 +31,7 @@ from runtime.contract import (
 )
 from runtime.runs import RunEvent
 from runtime.store.base import Base
+from runtime.store.claims import claim_lane
 from runtime.store.common import (
     ADD_DELIVERY,
     ADD_IDENTITY,
@@ -46,7 +47,7 @@ from runtime.store.common import (
 from runtime.store.desk import decide, withdraw
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.people import web_identity
-from runtime.store.protocol import Gate, NewDelivery, Taken
+from runtime.store.protocol import Gate, NewDelivery, Offer, Taken
 from runtime.store.schema import runs, sessions, signals, steps
 from runtime.store.turns import SET_TURN
 
@@ -130,7 +131,7 @@ def session_key(agent: str, address: Address) -> SessionKey:
     return SessionKey(f"{agent}|{address}")
 
 
-def accept(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+def accept(signal: Signal, gate: Gate, offer: Offer | None, now: datetime, new_id: NewId) -> Op[Taken]:
     """The whole of taking in. Ids made here are made anew when a batch is replayed; nobody saw the old ones."""
     if (yield SEEN, _keys(signal)):
         return (yield from _repeated(signal))
@@ -141,7 +142,7 @@ def accept(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken
         return (yield from _refuse(signal, None, STRANGER, now, new_id))
     match signal.body:
         case Said():
-            return (yield from _said(signal, signal.body, who, gate, now, new_id))
+            return (yield from _said(signal, signal.body, who, gate, offer, now, new_id))
         case Clicked():
             return (yield from _clicked(signal, signal.body, who, gate, now, new_id))
         case Stopped():
@@ -209,7 +210,9 @@ def _refuse(signal: Signal, who: Person | None, notice: str, now: datetime, new_
     return Taken(Verdict(Outcome.REFUSED, signal_id, notice))
 
 
-def _said(signal: Signal, said: Said, who: Person, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+def _said(
+    signal: Signal, said: Said, who: Person, gate: Gate, offer: Offer | None, now: datetime, new_id: NewId
+) -> Op[Taken]:
     if who.role < Role.USER:
         return (yield from _refuse(signal, who, READER, now, new_id))
     key = session_key(gate.agent, signal.address)
@@ -233,7 +236,9 @@ def _said(signal: Signal, said: Said, who: Person, gate: Gate, now: datetime, ne
         yield UNDO_LANE, {"k": key}
         return (yield from _repeated(signal))
     yield from fact(now, "asked", signal.actor_name, str(row["id"]), str(signal.address))
-    return Taken(Verdict(Outcome.ACCEPTED, SignalId(str(row["id"]))), key, state == "ready")
+    verdict, ready = Verdict(Outcome.ACCEPTED, SignalId(str(row["id"]))), state == "ready"
+    claim = (yield from claim_lane(key, offer, now)) if ready and offer else None
+    return Taken(verdict, key, ready and claim is None, claim=claim)
 
 
 def _twin(row: Mapping[str, object], gate: Gate, now: datetime) -> Op[tuple[str, str | None] | None]:
@@ -327,6 +332,6 @@ def _end_parked(
 class IntakeStore(Base):
     """Implements `protocol.Intake`."""
 
-    async def accept(self, signal: Signal, gate: Gate) -> Taken:
+    async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
         now = self.now()
-        return await self._driver.write(lambda: accept(signal, gate, now, self._new_id))
+        return await self._driver.write(lambda: accept(signal, gate, offer, now, self._new_id))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from runtime.contract import Busy, ModelReply, RunId, SessionKey, Turn
 from runtime.runs import RunState
 from runtime.store.base import Base
-from runtime.store.claims import claim, steer
+from runtime.store.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.endings import finish, park, release
 from runtime.store.protocol import Claim, Lane, Lease, NewDelivery, NewStep, Question, Recorded, Released
 from runtime.store.steps import finish_tool, mark_tool, note, record_model
@@ -20,6 +20,13 @@ class LaneStore(Base):
     async def claim(self, lease: Lease, busy: Busy) -> Claim | None:
         now = self.now()
         return await self._driver.write(lambda: claim(lease, busy, now))
+
+    async def claim_suspect(self, lease: Lease, busy: Busy, *, most: int) -> Claim | None:
+        now = self.now()
+        return await self._driver.write(lambda: claim_suspect(lease, busy, most, now))
+
+    async def lanes_of(self, lease: Lease) -> list[Lane]:
+        return await self._driver.read(lambda: lanes_of(lease))
 
     async def turns(self, session: SessionKey) -> list[Turn]:
         return await self._driver.read(lambda: transcript(session))

@@ -20,10 +20,11 @@ from runtime.deliveries import (
 )
 from runtime.machines import move
 from runtime.store.base import Base
-from runtime.store.common import add, delivery_row, fact, held, moved
+from runtime.store.common import delivery_row, fact, held, moved
 from runtime.store.driver import Op, is_word, micros, moment
+from runtime.store.handover import ADD_PART, on_screen, part_row
 from runtime.store.protocol import Duty, NewDelivery, OpenDelivery
-from runtime.store.schema import deliveries, parts, signals
+from runtime.store.schema import deliveries, parts
 from runtime.store.waiting import open_at, rooms
 
 ENQUEUE = (
@@ -59,7 +60,6 @@ GOES_FIRST = update(deliveries).where(deliveries.c.id == bindparam("d")).values(
 PART = select(parts.c.state, parts.c.attempts, parts.c.looks).where(
     parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n")
 )
-ADD_PART = add(parts)
 SET_PART = (
     update(parts)
     .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
@@ -89,18 +89,6 @@ USE_PLAIN = (
     .values(body=parts.c.fallback, fallback=None)
 )
 LEFT = select(func.count()).select_from(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.state != "shown")
-# Locked before they are answered: a twin that joins one of them beside us is seen by the update after this.
-ANSWERED = (
-    select(signals.c.id)
-    .where(signals.c.run_id == bindparam("run"), signals.c.answered_at.is_(None))
-    .order_by(signals.c.id)
-    .with_for_update()
-)
-ANSWER = (
-    update(signals)
-    .where(signals.c.run_id == bindparam("run"), signals.c.answered_at.is_(None))
-    .values(answered_at=bindparam("at"))
-)
 
 
 CUT: Final = "its courier ended between sending and checkpoint"
@@ -133,24 +121,7 @@ def _ours(duty: Duty, delivery: DeliveryId) -> Op[bool]:
 
 def _add_parts(delivery: DeliveryId, wires: Sequence[Wire]) -> Op[None]:
     for ordinal, wire in enumerate(wires, 1):
-        yield (
-            ADD_PART,
-            {
-                "delivery_id": delivery,
-                "ordinal": ordinal,
-                "state": "pending",
-                "body": wire.body,
-                "fallback": wire.fallback,
-                "attempts": 0,
-                "marked_at": None,
-                "looks": 0,
-                "repeat_mark": 0,
-                "receipt": None,
-                "shown_at": None,
-                "reason": "",
-                "node": None,
-            },
-        )
+        yield ADD_PART, part_row(delivery, ordinal, wire.body, wire.fallback)
 
 
 def _move_delivery(delivery: DeliveryId, event: DeliveryEvent, why: str, at: int | None) -> Op[Mapping[str, Any]]:
@@ -234,12 +205,8 @@ def _show(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt, now:
 
 
 def _settle(delivery: DeliveryId, now: datetime) -> Op[None]:
-    """Every part is on screen. A final delivery answers the signals of its run."""
     about = yield from _move_delivery(delivery, DeliveryEvent.SHOW, "", micros(now))
-    if about["kind"] == Kind.FINAL and about["run"]:
-        yield ANSWERED, {"run": about["run"]}
-        yield ANSWER, {"run": about["run"], "at": micros(now)}
-    yield from fact(now, "shown", "", delivery, about["address"])
+    yield from on_screen(delivery, Kind(about["kind"]), about["run"], about["address"], now)
 
 
 def change(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Protocol
 
 from runtime.approvals import Approval, ApprovalState, Rights
@@ -59,17 +60,29 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What `accept` did: the verdict, and what to wake: a session's lane, runs to stop, addresses with deliveries."""
+    """What `accept` did: the verdict, and what to wake: a session's lane, runs to stop, addresses with deliveries.
+
+    `claim`: the lane was idle, so the run began in the same commit; whoever made the offer works on it.
+    """
 
     verdict: Verdict
     session: SessionKey | None = None
     lane_ready: bool = False
     stop_run: RunId | None = None
     deliveries: tuple[Address, ...] = ()
+    claim: Claim | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A node with room for one more run: a message for an idle session begins there at once."""
+
+    lease: Lease
+    busy: Busy
 
 
 class Intake(Protocol):
-    async def accept(self, signal: Signal, gate: Gate) -> Taken:
+    async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
         """Gate, dedupe and queue a message, or decide a click or stop. Nothing of a refused signal's text is kept."""
 
 
@@ -111,7 +124,9 @@ class Claim:
     """A run to work on. `resumed` tells that it has been worked on before; `steps` are its tool steps not done yet.
 
     `iterations` counts its model calls so far, `next_step` is the number of its next step. `overtaken`: other runs of
-    the session wrote turns while this one was parked. `names`: the requester's name and identities, for policy.
+    the session wrote turns while this one was parked. `names`: the requester's name and identities, for policy. `crashes`:
+    how often a process ended under it since its last recorded step. `turns`: the transcript as of now where it is short
+    enough to come along, None where it must be read.
     """
 
     lane: Lane
@@ -125,6 +140,8 @@ class Claim:
     overtaken: bool = False
     names: frozenset[str] = frozenset()
     steps: tuple[ToolStep, ...] = ()
+    crashes: int = 0
+    turns: tuple[Turn, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +166,21 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
+class Rendered:
+    """Parts that a courier hands along with a new delivery, so that the first attempt needs no commit of its own.
+
+    `receipts`, one a part, where the channel's screen is our store: then the commit is the showing.
+    """
+
+    duty: Duty
+    wires: tuple[Wire, ...]
+    receipts: tuple[Receipt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class NewDelivery:
+    """Something to show. `rendered` is taken up only if nothing else waits for its address."""
+
     id: DeliveryId
     origin: str
     ordinal: int
@@ -157,6 +188,7 @@ class NewDelivery:
     address: Address
     content: Content
     edits: DeliveryId | None = None
+    rendered: Rendered | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +206,27 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """A run gave its lane up. `more`: the lane is ready again."""
+    """A run gave its lane up. `more`: the lane is ready again.
+
+    `begun`: of the new deliveries those that came rendered and whose first part is marked now, or all of it shown.
+    """
 
     more: bool
+    begun: frozenset[DeliveryId] = frozenset()
 
 
 class Lanes(Protocol):
     async def claim(self, lease: Lease, busy: Busy) -> Claim | None:
         """The next session's run, oldest first; None when no lane is ready or the node is dead."""
+
+    async def claim_suspect(self, lease: Lease, busy: Busy, *, most: int) -> Claim | None:
+        """A run under which processes died more than once; None when there is none, or another one is at work.
+
+        One that `most` processes died under is written down as set aside: who claimed it ends it.
+        """
+
+    async def lanes_of(self, lease: Lease) -> list[Lane]:
+        """The lanes that the node owns, as the store sees it."""
 
     async def turns(self, session: SessionKey) -> list[Turn]:
         """The transcript as recorded, oldest first; calls without a result have their placeholder."""
@@ -467,6 +512,16 @@ class Head:
     hash: str
 
 
+@dataclass(frozen=True, slots=True)
+class AuditCheckpoint:
+    """Rows up to this one were removed for their age, `at` this time. Rows are numbered from 1, so that `number` is
+    also how many there were."""
+
+    number: int
+    hash: str
+    at: datetime
+
+
 class Operators(Protocol):
     """What the console and the command line read and mend."""
 
@@ -517,6 +572,61 @@ class AuditBook(Protocol):
         """Sealed rows with a number above `after`, in order."""
 
     async def audit_head(self) -> Head: ...
+
+    async def audit_unsealed(self) -> int:
+        """How many rows wait to be sealed."""
+
+    async def cut_audit(self, duty: Duty, checkpoint: AuditCheckpoint) -> bool:
+        """Remove the rows up to `checkpoint`, which is signed already; False when the duty was lost."""
+
+
+# ------------------------------------------------------------------------------------------------------- retention
+
+
+class Stock(StrEnum):
+    """What is kept for a time of its own. Events are clicks and refused messages, of which no text is kept at all."""
+
+    MESSAGES = "messages"
+    TOMBSTONES = "tombstones"
+    EVENTS = "events"
+    DELIVERIES = "deliveries"
+    RUNS = "runs"
+    APPROVALS = "approvals"
+    MOVES = "moves"
+    USAGE = "usage"
+    NODES = "nodes"
+    TRANSCRIPTS = "transcripts"
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """One slice of a walk: where the next begins, whether there is one, and how many rows this one removed."""
+
+    last: str | int
+    more: bool
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """Rooms that nobody used for long, from one slice of the sessions."""
+
+    last: SessionKey
+    more: bool
+    rooms: tuple[Address, ...]
+
+
+class Upkeep(Protocol):
+    """Removes what is old. Nothing that is still open is touched."""
+
+    async def sweep(
+        self, duty: Duty, stock: Stock, after: str | int | None, before: datetime, *, limit: int = 200
+    ) -> Swept | None:
+        """Look at the next `limit` rows behind `after` (None: from the first) and remove those that are done with and
+        older than `before`. A message leaves a tombstone: its keys and times. None when the duty was lost."""
+
+    async def quiet_rooms(self, after: str, before: datetime, *, limit: int = 200) -> Quiet:
+        """Of the next `limit` sessions behind `after`, the rooms where nothing happened since `before`."""
 
 
 class Store(Intake, Lanes, Desk, Outbox, Registry, People, Operators, Traces, AuditBook, Ledger, Protocol):

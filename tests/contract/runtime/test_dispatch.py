@@ -95,6 +95,7 @@ async def test_drain_waits_for_the_runs_that_go_and_begins_no_other(stage: Stage
         await answer.begun.wait()
         async with asyncio.TaskGroup() as group:
             draining = group.create_task(process.dispatch.drain())
+            await asyncio.sleep(0)  # it begins to drain
             await process.say("second", room="r2")
             await asyncio.sleep(0.05)
             assert not draining.done()

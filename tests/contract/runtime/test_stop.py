@@ -89,8 +89,9 @@ async def test_stop_between_the_steps_of_a_run_is_obeyed_before_the_model_is_ask
             await process.stop()
             return read
 
-    model = Strict([held("too late")])
-    process = await stage.process(model, store=StoppedWhileReading(stage.store._driver, stage.store._new_id))
+    model = Strict([(READ,), held("too late")])  # the first call needs no reading: its turns come with the claim
+    tools = [fake_tool("look", Effect.READ)]
+    process = await stage.process(model, tools, store=StoppedWhileReading(stage.store._driver, stage.store._new_id))
     await process.say("think hard")
     await process.answer_all()
     assert await stage.answers() == ["Stopped."]

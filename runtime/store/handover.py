@@ -1,0 +1,106 @@
+"""A new delivery goes into the outbox; where its courier handed the parts along, showing it begins in the same commit.
+
+That saves a commit and a read a message: otherwise the courier reads the delivery, renders it, and commits its parts
+with the marker. Order stands: it is done only while nothing else is open at the address, and under the courier's fence.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import bindparam, select, update
+
+from runtime.contract import DeliveryId, Kind, RunId
+from runtime.deliveries import DELIVERY_MOVES, PART_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
+from runtime.machines import move
+from runtime.store.common import ADD_DELIVERY, add, delivery_row, fact, held
+from runtime.store.driver import Op, is_word, micros
+from runtime.store.protocol import NewDelivery, Rendered
+from runtime.store.schema import deliveries, parts, signals
+
+ADD_PART = add(parts)
+OPEN_HERE = (
+    select(deliveries.c.number)
+    .where(deliveries.c.address == bindparam("room"), is_word(deliveries.c.state, "queued", "open"))
+    .limit(1)
+)
+# Locked before they are answered: a twin that joins one of them beside us is seen by the update after this.
+ANSWERED = (
+    select(signals.c.id)
+    .where(signals.c.run_id == bindparam("run"), signals.c.answered_at.is_(None))
+    .order_by(signals.c.id)
+    .with_for_update()
+)
+ANSWER = (
+    update(signals)
+    .where(signals.c.run_id == bindparam("run"), signals.c.answered_at.is_(None))
+    .values(answered_at=bindparam("at"))
+)
+
+RENDERED = move(DELIVERY_MOVES, DeliveryState.QUEUED, DeliveryEvent.RENDER)
+SHOWN = move(DELIVERY_MOVES, RENDERED, DeliveryEvent.SHOW)
+MARKED_PART = move(PART_MOVES, PartState.PENDING, PartEvent.MARK)
+SHOWN_PART = move(PART_MOVES, PartState.PENDING, PartEvent.CHECKPOINT)
+
+
+def put(new: NewDelivery, now: datetime, run: RunId | None = None) -> Op[bool]:
+    """Add a delivery; whether it is begun: shown, or its first part marked for its courier to send."""
+    handed = new.rendered
+    if handed is None or not (yield from _free(new, handed)):
+        yield ADD_DELIVERY, delivery_row(new, now, run)
+        return False
+    if handed.receipts:
+        yield from _put_shown(new, handed, now, run)
+    else:
+        yield from _put_marked(new, handed, now, run)
+    return True
+
+
+def _free(new: NewDelivery, handed: Rendered) -> Op[bool]:
+    if not (yield from held(handed.duty)):
+        return False
+    return not (yield OPEN_HERE, {"room": str(new.address)})
+
+
+def _put_shown(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
+    at = micros(now)
+    yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": SHOWN.value, "settled_at": at}
+    for ordinal, (wire, receipt) in enumerate(zip(handed.wires, handed.receipts, strict=True), 1):
+        row = part_row(new.id, ordinal, wire.body, wire.fallback)
+        done = {"state": SHOWN_PART.value, "receipt": receipt.message_id, "shown_at": at, "node": handed.duty.node}
+        yield ADD_PART, row | done
+    yield from on_screen(new.id, new.kind, run, str(new.address), now)
+
+
+def _put_marked(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
+    yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": RENDERED.value}
+    mark = {"state": MARKED_PART.value, "attempts": 1, "marked_at": micros(now), "node": handed.duty.node}
+    for ordinal, wire in enumerate(handed.wires, 1):
+        row = part_row(new.id, ordinal, wire.body, wire.fallback)
+        yield ADD_PART, row | mark if ordinal == 1 else row
+
+
+def part_row(delivery: DeliveryId, ordinal: int, body: str, fallback: str | None) -> dict[str, object]:
+    return {
+        "delivery_id": delivery,
+        "ordinal": ordinal,
+        "state": PartState.PENDING.value,
+        "body": body,
+        "fallback": fallback,
+        "attempts": 0,
+        "marked_at": None,
+        "looks": 0,
+        "repeat_mark": 0,
+        "receipt": None,
+        "shown_at": None,
+        "reason": "",
+        "node": None,
+    }
+
+
+def on_screen(delivery: DeliveryId, kind: Kind, run: str | None, address: str, now: datetime) -> Op[None]:
+    """Every part is on screen. A final delivery answers the signals of its run."""
+    if kind is Kind.FINAL and run:
+        yield ANSWERED, {"run": run}
+        yield ANSWER, {"run": run, "at": micros(now)}
+    yield from fact(now, "shown", "", delivery, address)
