@@ -60,6 +60,13 @@ class Client:
     async def discard(self, delivery_id: str) -> View:
         return await self._post(f"/deliveries/{_step(delivery_id)}/discard")
 
+    async def trace(self, message: str) -> View:
+        return await self._get(f"/trace/{_step(message)}")
+
+    async def traceable(self, room: str = "", limit: int = 10) -> list[View]:
+        found: list[View] = await self._ask("GET", "/trace", query={"room": room, "limit": str(limit)})
+        return found
+
     async def people(self) -> list[View]:
         found: list[View] = await self._ask("GET", "/people")
         return found

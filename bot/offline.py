@@ -11,6 +11,7 @@ from bot.console.desk import ConsoleDesk
 from bot.console.operations import Operations
 from bot.gate import gate_of
 from bot.lock import holding
+from bot.masking import Mask
 from bot.names import fresh_identity, naming
 from bot.settings import Settings
 from runtime.contract import Signal, Verdict
@@ -55,6 +56,7 @@ async def _desk(store: Store, settings: Settings) -> ConsoleDesk:
         bell=NoBell(),
         web_account=identity,
         named=naming([(CHANNEL, identity, ACCOUNT)]),
+        mask=Mask(settings.secret_values()),
         now=store.now,
         new_id=new_id,
         control_token="",

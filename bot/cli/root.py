@@ -7,7 +7,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-from bot.cli import approvals, chat, inspect, outbox, people, run, secrets
+from bot.cli import approvals, chat, inspect, outbox, people, run, secrets, trace
 from bot.cli.options import ConfigFile, mask_of
 from runtime.errors import BotError, ConfigError
 
@@ -56,4 +56,5 @@ cli.add_typer(approvals.commands, name="approvals")
 cli.add_typer(outbox.commands, name="outbox")
 cli.add_typer(people.commands, name="people")
 cli.add_typer(secrets.commands, name="secrets")
+trace.add_to(cli)
 inspect.add_to(cli)

@@ -36,6 +36,8 @@ class Api:
             self._get("/deliveries/{id}", lambda request, do: do.delivery(_id(request))),
             self._post("/deliveries/{id}/requeue", lambda request, do: do.requeue(_id(request))),
             self._post("/deliveries/{id}/discard", lambda request, do: do.discard(_id(request))),
+            self._get("/trace", lambda request, do: do.traceable(request.query.get("room", ""), _listed(request)[1])),
+            self._get("/trace/{id}", lambda request, do: do.trace(_id(request))),
             self._get("/people", lambda _, do: do.people()),
             self._post("/people", _add_person),
             self._post("/people/{id}/role", _set_role),

@@ -16,7 +16,7 @@ class ConsoleDesk:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
 
     `nudge` wakes the courier of a room. `head` reads the audit chain's signed head. `info` is shown on the overview,
-    as name and value: version, model, database, banner.
+    as name and value: version, model, database, banner. `mask` hides secrets in what people wrote and tools answered.
     """
 
     store: Store
@@ -28,6 +28,7 @@ class ConsoleDesk:
     new_id: NewId
     control_token: str = field(repr=False)
     named: Named = str
+    mask: Callable[[str], str] = str
     nudge: Callable[[Address], None] = lambda _: None
     head: SignedHead = no_head
     info: Mapping[str, str] = field(default_factory=dict)

@@ -18,7 +18,7 @@ from adapters.web import parse
 from adapters.web.adapter import CHANNEL
 from adapters.web.errors import Refusal
 from adapters.web.rooms import ROOM
-from bot.console import audit, views
+from bot.console import audit, tracing, views
 from bot.console.actor import Actor
 from bot.console.desk import ConsoleDesk
 from bot.console.views import View
@@ -86,6 +86,14 @@ class Operations:
         if row is None:
             raise Refusal(404, f"There is no delivery {delivery_id}.")
         return views.delivery_with_parts(row, self._desk.named)
+
+    async def trace(self, message: str) -> View:
+        """What happened to a message, or what may be meant."""
+        return await tracing.trace(self._desk, message)
+
+    async def traceable(self, room: str = "", limit: int = 10) -> list[View]:
+        """The newest messages."""
+        return await tracing.traceable(self._desk, room, limit)
 
     async def people(self) -> list[View]:
         return [views.person(known) for known in await self._store.people()]

@@ -7,6 +7,6 @@ counted from the last recorded thing before it, and when a decided run was taken
 """
 
 from runtime.story.story import told
-from runtime.story.words import Event, Story, What, span
+from runtime.story.words import Event, Story, What, ahead
 
-__all__ = ["Event", "Story", "What", "span", "told"]
+__all__ = ["Event", "Story", "What", "ahead", "told"]

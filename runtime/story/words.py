@@ -115,7 +115,7 @@ def span(length: timedelta) -> str:
     if seconds < 0:
         return f"-{span(-length)}"
     if seconds < 60:
-        return f"{seconds:.3f} s" if seconds < 10 else f"{seconds:.1f} s"
+        return f"{seconds:.3f} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes_left = divmod(minutes, 60)
     if not hours:
@@ -124,6 +124,11 @@ def span(length: timedelta) -> str:
     if not days:
         return f"{hours} h {minutes_left} min" if minutes_left else f"{hours} h"
     return f"{days} d {hours_left} h" if hours_left else f"{days} d"
+
+
+def ahead(seconds: float) -> str:
+    """A time as its distance from the first one."""
+    return f"{'' if seconds < 0 else '+'}{span(timedelta(seconds=seconds))}"
 
 
 def several(number: int, noun: str) -> str:
