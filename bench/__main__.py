@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
+from bench.claim import claim
 from bench.disk import fsync
 from bench.figures import Figure, table
 from bench.memory import memory
@@ -22,7 +23,14 @@ from bench.store import store
 
 Bench = Callable[[bool], Awaitable[list[Figure]]]
 
-BENCHES: Final[dict[str, Bench]] = {"fsync": fsync, "start": start, "store": store, "reply": replies, "memory": memory}
+BENCHES: Final[dict[str, Bench]] = {
+    "fsync": fsync,
+    "start": start,
+    "store": store,
+    "claim": claim,
+    "reply": replies,
+    "memory": memory,
+}
 
 
 def main() -> int:
