@@ -16,7 +16,7 @@ from bot.names import fresh_identity, naming
 from bot.settings import Settings
 from runtime.contract import Signal, Verdict
 from runtime.ids import new_id
-from runtime.sealer import HeadFile
+from runtime.signed import CheckpointFile, HeadFile
 from runtime.store.protocol import Store
 from runtime.store.store import open_store
 
@@ -61,4 +61,5 @@ async def _desk(store: Store, settings: Settings) -> ConsoleDesk:
         new_id=new_id,
         control_token="",
         head=HeadFile(settings.data_dir).read,
+        checkpoint=CheckpointFile(settings.data_dir).read,
     )

@@ -39,30 +39,58 @@ def link(previous: str, number: int, at: datetime, kind: str, actor: str, subjec
     return hashlib.sha256(row.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+class Anchor(Protocol):
+    """A row that is known from outside of the database: its number and hash."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def hash(self) -> str: ...
+
+
 class Verifier:
     """Walks sealed rows in order and keeps the first fault it finds.
 
     Feed it rows by `take`, then ask `fault`. `head_number` and `head_hash` are the signed head: only against that a
-    cut tail shows, and a chain that was made anew from some row on.
+    cut tail shows, and a chain that was made anew from some row on. `cut` is the signed checkpoint: rows up to that one
+    may be gone, from the first one on.
     """
 
-    def __init__(self, head_number: int = 0, head_hash: str = FIRST) -> None:
+    def __init__(self, head_number: int = 0, head_hash: str = FIRST, *, cut: Anchor | None = None) -> None:
         self.number = 0
         self.hash = FIRST
+        self.walked = 0
         self._head = (head_number, head_hash)
+        self._cut = (cut.number, cut.hash) if cut else (0, FIRST)
         self._fault: str | None = None
 
     def take(self, rows: Iterable[SealedRow]) -> None:
         for row in rows:
             if self._fault is None:
+                self._begin(row)
                 self._fault = self._wrong(row)
                 self.number, self.hash = row.number or 0, row.hash
+                self.walked += 1
 
     def fault(self) -> str | None:
         """The first bad row in words, or None when the chain is whole up to the head and beyond."""
-        if self._fault is None and self.number < self._head[0]:
-            return f"row {self.number + 1}: missing; the signed head says that there are {self._head[0]} rows"
+        last = max(self.number, self._cut[0])
+        if self._fault is None and last < self._head[0]:
+            return f"row {last + 1}: missing; the signed head says that there are {self._head[0]} rows"
         return self._fault
+
+    def _begin(self, row: SealedRow) -> None:
+        """Stand before the first row that is there.
+
+        Behind the checkpoint, its hash is what came before. At a row that might be gone and is not, what came before
+        is taken on trust: the chain leads from there to the checkpoint's own row, whose hash is known.
+        """
+        cut, hashed = self._cut
+        if self.walked == 0 and cut:
+            may_be_gone = 1 < (row.number or 0) <= cut
+            self.number, self.hash = ((row.number or 0) - 1, row.previous) if may_be_gone else (cut, hashed)
+        if self.walked == 0 and row.number == 1:
+            self.number, self.hash = 0, FIRST
 
     def _wrong(self, row: SealedRow) -> str | None:
         expected = self.number + 1
@@ -72,6 +100,8 @@ class Verifier:
             return f"row {expected}: does not follow the row before it"
         if row.hash != link(row.previous, expected, row.at, row.kind, row.actor, row.subject, row.detail):
             return f"row {expected}: changed after it was sealed"
+        if expected == self._cut[0] and row.hash != self._cut[1]:
+            return f"row {expected}: not the one at which the audit was cut; it or rows before it were sealed anew"
         if expected == self._head[0] and row.hash != self._head[1]:
             return f"row {expected}: not the one that was signed; it or rows before it were sealed anew"
         return None

@@ -1,72 +1,27 @@
-"""Seals the audit: numbers and links new rows within a second, and signs the head outside the database."""
+"""Seals the audit: numbers and links new rows within a second, and signs the head outside the database.
+
+Who seals also removes what is too old, since only it holds the signed head.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import hmac
-import json
-import os
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 import structlog
 
 from runtime.errors import StoreError
-from runtime.store.protocol import AuditBook, Duty, Head
+from runtime.signed import HeadFile
+from runtime.store.protocol import AuditBook, Duty
+from runtime.trimmer import Trimmer
 
 log = structlog.get_logger("sealer")
 
 EVERY: Final = timedelta(seconds=1)
 DAMAGED: Final = timedelta(minutes=1)
 ROLE: Final = "sealer"
-
-
-class HeadFile:
-    """The signed head: `audit.head` beside the key `audit.key` (mode 0600), both in the data folder.
-
-    Whoever can write the database alone cannot shorten the audit without this file telling. The signature is
-    HMAC-SHA256, so whoever holds the key file could forge it: keep the folder to the program's own user.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._head = folder / "audit.head"
-        self._key = folder / "audit.key"
-
-    def write(self, head: Head) -> None:
-        """Replace the head, whole or not at all."""
-        text = json.dumps({"number": head.number, "hash": head.hash, "signature": self._sign(head)})
-        fresh = self._head.with_suffix(".new")
-        with fresh.open("w", encoding="ascii") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self._head)
-
-    def read(self) -> Head | None:
-        """The head, None before the first. Errors: StoreError when it is damaged or its signature is wrong."""
-        if not self._head.exists():
-            return None
-        try:
-            said = json.loads(self._head.read_text(encoding="ascii"))
-            head, signature = Head(int(said["number"]), str(said["hash"])), str(said["signature"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"{self._head} cannot be read: {error}") from error
-        if not hmac.compare_digest(signature, self._sign(head)):
-            raise StoreError(
-                f"The signature of {self._head} is wrong: someone else wrote it, or audit.key was changed."
-            )
-        return head
-
-    def _sign(self, head: Head) -> str:
-        return hmac.digest(self._secret(), f"{head.number}:{head.hash}".encode(), "sha256").hex()
-
-    def _secret(self) -> bytes:
-        if not self._key.exists():
-            with os.fdopen(os.open(self._key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(os.urandom(32))
-        return self._key.read_bytes()
 
 
 class Sealer:
@@ -78,11 +33,13 @@ class Sealer:
         book: AuditBook,
         file: HeadFile,
         take: Callable[[str], Awaitable[Duty | None]],
+        trimmer: Trimmer | None = None,
         every: timedelta = EVERY,
     ) -> None:
         self._book = book
         self._file = file
         self._take = take
+        self._trimmer = trimmer
         self._every = every
 
     async def run(self) -> None:
@@ -109,6 +66,8 @@ class Sealer:
             if sealed != head:
                 await asyncio.to_thread(self._file.write, sealed)
             head = sealed
+            if self._trimmer:
+                await self._trimmer.trim(duty, head)
             await asyncio.sleep(self._every.total_seconds())
 
     async def _is_whole(self) -> bool:

@@ -17,19 +17,22 @@ class SessionWorkspaces:
     """
 
     def __init__(self, root: Path, *, uid: int | None = None, agent: str = "main") -> None:
-        self._root = root
+        self.root = root
         self._uid = uid
         self._agent = agent
         self._made: set[str] = set()
 
+    def path(self, address: Address) -> Path:
+        """Where the folder is, or would be."""
+        return self.root / self._name(address)
+
     def folder(self, address: Address) -> Path:
-        name = self._name(address)
-        path = self._root / name
-        if name not in self._made or not path.is_dir():
-            self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = self.path(address)
+        if path.name not in self._made or not path.is_dir():
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.mkdir(exist_ok=True, mode=0o700)
             self.admit(path)
-            self._made.add(name)
+            self._made.add(path.name)
         return path
 
     def admit(self, path: Path) -> None:

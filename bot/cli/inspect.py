@@ -67,10 +67,17 @@ def verify(context: typer.Context, as_json: AsJson = False, config: ConfigFile =
     if as_json:
         show_json(told)
     elif told["whole"]:
-        typer.echo(f"The audit chain is whole: {told['rows']} rows.")
+        typer.echo(f"The audit chain is whole: {told['rows']} rows.{_beside(told)}")
     else:
         typer.echo(f"The audit chain is broken at {told['fault']}.", err=True)
     raise typer.Exit(0 if told["whole"] else 1)
+
+
+def _beside(told: Mapping[str, Any]) -> str:
+    """What the chain of today's rows does not cover."""
+    removed = f" The {told['removed']} before them were removed for their age, under a signed checkpoint."
+    unsealed = f" {told['unsealed']} more are not sealed yet."
+    return (removed if told["removed"] else "") + (unsealed if told["unsealed"] else "")
 
 
 def version() -> None:

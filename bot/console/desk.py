@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from bot.console.audit import SignedHead, no_head
+from bot.console.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
 from bot.names import Named
 from runtime.contract import Address, Bell, Links, NewId, Now, Sink
 from runtime.store.protocol import Store
@@ -15,8 +15,8 @@ from runtime.store.protocol import Store
 class ConsoleDesk:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
 
-    `nudge` wakes the courier of a room. `head` reads the audit chain's signed head. `info` is shown on the overview,
-    as name and value: version, model, database, banner. `mask` hides secrets in what people wrote and tools answered.
+    `nudge` wakes the courier of a room. `head` and `checkpoint` read what is signed of the audit chain. `info` is shown
+    on the overview, as name and value: version, model, database, banner. `mask` hides secrets in what people wrote and tools answered.
     """
 
     store: Store
@@ -31,4 +31,5 @@ class ConsoleDesk:
     mask: Callable[[str], str] = str
     nudge: Callable[[Address], None] = lambda _: None
     head: SignedHead = no_head
+    checkpoint: SignedCheckpoint = no_checkpoint
     info: Mapping[str, str] = field(default_factory=dict)

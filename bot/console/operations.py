@@ -99,7 +99,7 @@ class Operations:
         return [views.person(known) for known in await self._store.people()]
 
     async def verify_audit(self) -> View:
-        return await audit.verify(self._store, self._desk.head)
+        return await audit.verify(self._store, self._desk.head, self._desk.checkpoint)
 
     # ------------------------------------------------------------------------------------------------------ mending
 

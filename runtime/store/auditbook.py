@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, select, update
+from sqlalchemy import Integer, bindparam, delete, func, select, update
 
 from runtime.audit import FIRST, link
 from runtime.store.base import Base
-from runtime.store.common import held
+from runtime.store.common import fact, held
 from runtime.store.driver import Op, moment
-from runtime.store.protocol import AuditRow, Duty, Head
+from runtime.store.protocol import AuditCheckpoint, AuditRow, Duty, Head
 from runtime.store.schema import audit
 
 COLUMNS = (
@@ -67,6 +68,23 @@ def rows_after(after: int, limit: int) -> Op[list[AuditRow]]:
     return [row_of(row) for row in rows]
 
 
+UNSEALED_COUNT = select(func.count()).select_from(audit).where(audit.c.number.is_(None))
+CUT = delete(audit).where(audit.c.number <= bindparam("upto")).returning(audit.c.number)
+
+
+def unsealed() -> Op[int]:
+    rows = yield UNSEALED_COUNT, {}
+    return int(rows[0][0])
+
+
+def cut(duty: Duty, checkpoint: AuditCheckpoint, now: datetime) -> Op[bool]:
+    if not (yield from held(duty)):
+        return False
+    if gone := (yield CUT, {"upto": checkpoint.number}):
+        yield from fact(now, "audit cut", "", str(checkpoint.number), f"{len(gone)} rows were too old")
+    return True
+
+
 class AuditStore(Base):
     """Implements `protocol.AuditBook`."""
 
@@ -78,3 +96,10 @@ class AuditStore(Base):
 
     async def audit_head(self) -> Head:
         return await self._driver.read(head)
+
+    async def audit_unsealed(self) -> int:
+        return await self._driver.read(unsealed)
+
+    async def cut_audit(self, duty: Duty, checkpoint: AuditCheckpoint) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: cut(duty, checkpoint, now))

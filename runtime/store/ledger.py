@@ -16,7 +16,9 @@ from runtime.store.schema import approvals, deliveries, parts, sessions, signals
 FAR = 2**62
 TITLE = 80
 
-said = (is_word(signals.c.kind, "said"), signals.c.state != literal_column("'refused'"))
+# A message whose words are gone still tells who spoke first in a room, to whom it belongs.
+taken_in = (is_word(signals.c.kind, "said"), signals.c.state != literal_column("'refused'"))
+said = (*taken_in, signals.c.state != literal_column("'forgotten'"))
 ROOMS = (
     select(signals.c.address, func.min(signals.c.accepted_at), func.max(signals.c.accepted_at))
     .where(
@@ -29,8 +31,11 @@ ROOMS = (
     .limit(200)
 )
 FIRST_WORDS = (
-    select(signals.c.text, signals.c.actor)
-    .where(signals.c.address == bindparam("room"), *said)
+    select(signals.c.text).where(signals.c.address == bindparam("room"), *said).order_by(signals.c.accepted_at).limit(1)
+)
+FIRST_SPEAKER = (
+    select(signals.c.actor)
+    .where(signals.c.address == bindparam("room"), *taken_in)
     .order_by(signals.c.accepted_at)
     .limit(1)
 )
@@ -105,8 +110,8 @@ def title(text: str) -> str:
 
 
 def room_owner(address: Address) -> Op[Identity | None]:
-    rows = yield FIRST_WORDS, {"room": str(address)}
-    return Identity(rows[0][1]) if rows else None
+    rows = yield FIRST_SPEAKER, {"room": str(address)}
+    return Identity(rows[0][0]) if rows else None
 
 
 def timeline(address: Address, before: datetime | None, limit: int) -> Op[list[Entry]]:

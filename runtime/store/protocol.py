@@ -629,7 +629,7 @@ class Upkeep(Protocol):
         """Of the next `limit` sessions behind `after`, the rooms where nothing happened since `before`."""
 
 
-class Store(Intake, Lanes, Desk, Outbox, Registry, People, Operators, Traces, AuditBook, Ledger, Protocol):
+class Store(Intake, Lanes, Desk, Outbox, Registry, People, Operators, Traces, AuditBook, Upkeep, Ledger, Protocol):
     """Everything one database does."""
 
     def now(self) -> datetime:

@@ -50,7 +50,7 @@ Id = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 def time_id(name: str, **options: object) -> Column[str]:
-    """A column of ids that is walked in the order of time."""
+    """A column of ids that is walked in the order of time, or is looked up by such an id."""
     return Column(name, Id, nullable=False, **options)  # type: ignore[arg-type]  # options are Column's own
 
 
@@ -233,7 +233,7 @@ deliveries = Table(
     metadata,
     Column("number", Serial, primary_key=True, autoincrement=True),
     words("id"),
-    words("origin"),
+    time_id("origin"),
     number("ordinal"),
     words("kind"),
     words("channel"),

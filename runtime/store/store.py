@@ -21,6 +21,7 @@ from runtime.store.operators import OperatorStore
 from runtime.store.outbox import OutboxStore
 from runtime.store.people import PeopleStore
 from runtime.store.registry import RegistryStore
+from runtime.store.retention import RetentionStore
 from runtime.store.schema import nodes
 from runtime.store.sqlite import MEMORY, SqliteDriver, connect, explain, system_now
 from runtime.store.tracing import TraceStore
@@ -42,6 +43,7 @@ class SqlStore(
     OperatorStore,
     TraceStore,
     AuditStore,
+    RetentionStore,
     LedgerStore,
     DepthStore,
 ):

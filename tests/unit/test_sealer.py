@@ -15,7 +15,8 @@ from structlog.testing import capture_logs
 from runtime.contract import NodeId, Role
 from runtime.errors import StoreError
 from runtime.ids import new_id
-from runtime.sealer import HeadFile, Sealer
+from runtime.sealer import Sealer
+from runtime.signed import HeadFile
 from runtime.store.protocol import Duty, Head
 from runtime.store.store import SqlStore
 from tests.contract.runtime.stores import memory_store

@@ -172,6 +172,9 @@ class FakeStore:
         last = self.audited[-1]
         return Head(last.number or 0, last.hash)
 
+    async def audit_unsealed(self) -> int:
+        return 0
+
     async def sink(self, signal: Signal) -> Verdict:
         """Decides a click as a store would: once, and for a pending question only."""
         self.signals.append(signal)

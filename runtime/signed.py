@@ -1,0 +1,105 @@
+"""Small files that are signed: the head of the audit, and the checkpoint that stands for rows that were removed.
+
+Both lie in the data folder, outside of the database, beside the key `audit.key` (mode 0600). Whoever can write the
+database alone cannot shorten the audit without these files telling. The signature is HMAC-SHA256, so whoever holds the
+key file could forge it: keep the folder to the program's own user.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from runtime.errors import StoreError
+from runtime.store.protocol import AuditCheckpoint, Head
+
+T = TypeVar("T")
+
+
+class HeadFile:
+    """`audit.head`: the number and hash of the row that was sealed last."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = _SignedFile(folder, "audit.head")
+
+    def write(self, head: Head) -> None:
+        """Replace the head, whole or not at all."""
+        self._file.write({"number": head.number, "hash": head.hash}, _head_words(head))
+
+    def read(self) -> Head | None:
+        """The head, None before the first. Errors: StoreError when it is damaged or its signature is wrong."""
+        return self._file.read(lambda said: Head(int(said["number"]), str(said["hash"])), _head_words)
+
+
+class CheckpointFile:
+    """`audit.checkpoint`: the number and hash of the last row that was removed for its age, and when."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = _SignedFile(folder, "audit.checkpoint")
+
+    def write(self, checkpoint: AuditCheckpoint) -> None:
+        """Replace the checkpoint, whole or not at all."""
+        at = checkpoint.at.isoformat()
+        values = {"number": checkpoint.number, "hash": checkpoint.hash, "at": at}
+        self._file.write(values, _checkpoint_words(checkpoint))
+
+    def read(self) -> AuditCheckpoint | None:
+        """The checkpoint, None when nothing was removed yet. Errors: StoreError as for the head."""
+        return self._file.read(_checkpoint_of, _checkpoint_words)
+
+
+def _checkpoint_of(said: Mapping[str, Any]) -> AuditCheckpoint:
+    return AuditCheckpoint(int(said["number"]), str(said["hash"]), datetime.fromisoformat(said["at"]))
+
+
+def _head_words(head: Head) -> str:
+    return f"{head.number}:{head.hash}"
+
+
+def _checkpoint_words(checkpoint: AuditCheckpoint) -> str:
+    # It begins with a word of its own: an old head must never pass for a checkpoint.
+    return f"checkpoint:{checkpoint.number}:{checkpoint.hash}:{checkpoint.at.isoformat()}"
+
+
+class _SignedFile:
+    def __init__(self, folder: Path, name: str) -> None:
+        self._path = folder / name
+        self._key = folder / "audit.key"
+
+    def write(self, values: Mapping[str, object], words: str) -> None:
+        text = json.dumps({**values, "signature": self._sign(words)})
+        fresh = self._path.with_name(f"{self._path.name}.new")
+        with fresh.open("w", encoding="ascii") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self._path)
+
+    def read(self, make: Callable[[Mapping[str, Any]], T], words: Callable[[T], str]) -> T | None:
+        """What `make` makes of the values, if its `words` were signed; None when there is no file."""
+        if not self._path.exists():
+            return None
+        try:
+            said = json.loads(self._path.read_text(encoding="ascii"))
+            made, signature = make(said), str(said["signature"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"{self._path} cannot be read: {error}") from error
+        if not hmac.compare_digest(signature, self._sign(words(made))):
+            raise StoreError(
+                f"The signature of {self._path} is wrong: someone else wrote it, or audit.key was changed."
+            )
+        return made
+
+    def _sign(self, words: str) -> str:
+        return hmac.digest(self._secret(), words.encode(), "sha256").hex()
+
+    def _secret(self) -> bytes:
+        if not self._key.exists():
+            with os.fdopen(os.open(self._key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(os.urandom(32))
+        return self._key.read_bytes()
