@@ -6,6 +6,7 @@ The only place that knows the page's API. Load and latency are measured through 
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,14 +20,13 @@ CHANGED: Final = b"event: changed"
 
 
 class Chat:
-    """One conversation on an open page: it listens to the room's events, and reads the timeline after each."""
+    """One conversation on an open page: the room's events tell it what is new."""
 
     def __init__(self, session: aiohttp.ClientSession, origin: str, room: str, events: aiohttp.ClientResponse) -> None:
         self._session = session
         self._origin = origin
         self._base = f"{origin}/api/rooms/{room}"
         self._events = events
-        self._seen: set[str] = set()
 
     async def ask(self, words: str) -> None:
         """Say `words`, and return when the reply is there."""
@@ -38,18 +38,16 @@ class Chat:
             await self._reply()
 
     async def _reply(self) -> None:
+        event = b""
         async for line in self._events.content:
-            if line.startswith(CHANGED) and await self._new():
+            if line.startswith(b"data: ") and event.startswith(CHANGED) and self._news(json.loads(line[6:])):
                 return
+            event = line
         raise RuntimeError("the event stream ended before the reply")
 
-    async def _new(self) -> bool:
-        """Whether the timeline shows something of the agent's that was not there before."""
-        async with self._session.get(f"{self._base}/timeline") as answer:
-            told: dict[str, Any] = await answer.json()
-        fresh = {entry["id"] for entry in told["entries"] if entry["author"] == "agent"} - self._seen
-        self._seen |= fresh
-        return bool(fresh)
+    def _news(self, room: dict[str, Any]) -> bool:
+        """Whether the agent said something that was not there before; what was comes without its author."""
+        return any(entry.get("author") == "agent" for entry in room["entries"])
 
 
 class Page:

@@ -561,6 +561,14 @@ class Entry:
     client_id: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """A room at one moment. `busy`: a message is not answered yet, and no approval is waited for."""
+
+    entries: tuple[Entry, ...]
+    busy: bool
+
+
 class Ledger(Protocol):
     """What was committed, for those who may see it. Only reads."""
 
@@ -570,11 +578,8 @@ class Ledger(Protocol):
     async def room_owner(self, address: Address) -> Identity | None:
         """Who spoke first in this room; None for a room in which nobody did."""
 
-    async def timeline(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> list[Entry]:
-        """The last `limit` entries older than `before`, oldest first."""
-
-    async def busy(self, address: Address) -> bool:
-        """Whether a message of this room is not answered yet and no approval is waited for."""
+    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
+        """The room as it is at one moment: the last `limit` entries older than `before`, oldest first."""
 
 
 class Links(Protocol):

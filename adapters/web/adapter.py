@@ -50,7 +50,7 @@ class WebAdapter:
         self.capabilities: frozenset[Capability] = frozenset({Capability.EDIT, Capability.STORED, Capability.PROGRESS})
         self.door = Door(links=given.links, identity=identity)
         rooms = Rooms(door=self.door, ledger=given.ledger, channel=CHANNEL, account=identity)
-        self._events = Events(door=self.door, rooms=rooms, bell=given.bell)
+        self._events = Events(door=self.door, rooms=rooms, ledger=given.ledger, bell=given.bell)
         self._api = Api(
             door=self.door,
             rooms=rooms,

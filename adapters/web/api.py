@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 from aiohttp import web
 
 from adapters.web import parse
 from adapters.web.door import Door, Visitor
-from adapters.web.errors import Refusal
 from adapters.web.files import size_of
-from adapters.web.render import brief, entry
 from adapters.web.rooms import Rooms
+from adapters.web.window import Window, instant
 from runtime.contract import Address, Body, FileRef, Given, Role, Said, Signal, Sink, Stopped, Verdict
 
 
@@ -84,23 +83,22 @@ class Api:
     async def timeline(self, request: web.Request) -> web.Response:
         """The newest entries, or those up to `before`. With `since` the older unedited ones come in brief."""
         _, address = await self._rooms.open(request)
-        before, since = _instant(request, "before"), _instant(request, "since")
+        before = instant(request, "before")
         if before is not None:  # the asked instant belongs to it: two entries may share one
             before += timedelta(microseconds=1)
-        # In this order: a reply that comes in between makes the room look busy for a moment, never done without it.
-        busy = await self._given.ledger.busy(address)
-        entries = await self._given.ledger.timeline(address, before=before)
-        known = [since is not None and e.at < since and e.version == 0 for e in entries]
-        told = [brief(e) if k else entry(e) for e, k in zip(entries, known, strict=True)]
-        return web.json_response({"entries": told, "busy": busy})
+        view = await self._given.ledger.view(address, before=before)
+        return web.json_response(Window(instant(request, "since")).told(view))
 
     async def say(self, request: web.Request) -> web.Response:
         """A message. 202: it is stored and will be answered; the same `id` again is the same message."""
         visitor, address = await self._rooms.open_to_write(request)
         body = await parse.read_object(request)
         text, paths = parse.said(body)
-        files = await asyncio.to_thread(_refs, self._given.workspaces.folder(address), paths)
+        files = await self._attached(address, paths) if paths else ()
         return _told(await self._take_in(visitor, address, parse.event_id(body), Said(text, files)), status=202)
+
+    async def _attached(self, address: Address, paths: list[str]) -> tuple[FileRef, ...]:
+        return await asyncio.to_thread(_refs, self._given.workspaces.folder(address), paths)
 
     async def decide(self, request: web.Request) -> web.Response:
         """A pressed button, from the room whose card it is on.
@@ -139,16 +137,3 @@ def _refs(root: Path, paths: list[str]) -> tuple[FileRef, ...]:
 def _told(verdict: Verdict, *, status: int = 200) -> web.Response:
     told = {"outcome": verdict.outcome, "signal_id": verdict.signal_id, "notice": verdict.notice}
     return web.json_response(told, status=status)
-
-
-def _instant(request: web.Request, key: str) -> datetime | None:
-    text = request.query.get(key)
-    if not text:
-        return None
-    try:
-        instant = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise Refusal(400, f"`{key}` must be a time such as 2026-01-31T12:00:00+00:00.") from error
-    if instant.tzinfo is None:
-        raise Refusal(400, f"`{key}` must name its time zone, such as 2026-01-31T12:00:00+00:00.")
-    return instant

@@ -1,6 +1,6 @@
-"""What a page hears while it is open: that something lasting changed, and live progress. Best effort, bounded.
+"""What a page hears while it is open: the room after each lasting change, and live progress. Best effort, bounded.
 
-The page fetches the timeline after each (re)connect, so nothing it misses here is missing there.
+It is told the room after each (re)connect too, so nothing that it misses in between stays missing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from aiohttp import web
 from adapters.web.door import Door
 from adapters.web.errors import Refusal
 from adapters.web.rooms import Rooms
-from runtime.contract import Address, Bell, Progress, Resting, Speaking, Thinking, Working, room_topic
+from adapters.web.window import Window, instant
+from runtime.contract import Address, Bell, Ledger, Progress, Resting, Speaking, Thinking, Working, room_topic
 from runtime.errors import StoreError
 
 HEARTBEAT: Final = timedelta(seconds=15)
@@ -28,7 +29,6 @@ ARGUMENTS_SHOWN: Final = 2_000  # characters of a tool's arguments
 TEXT_SHOWN: Final = 50_000  # characters of a text that is being spoken: its end
 ROOMS_IN_MIND: Final = 1_000  # rooms whose last progress is kept for pages that open later
 
-CHANGED: Final = b"event: changed\ndata: {}\n\n"
 BEAT: Final = b": still here\n\n"
 RETRY: Final = b"retry: 1000\n\n"  # milliseconds until the browser connects again
 
@@ -91,8 +91,9 @@ class Feed:
 class Events:
     """The pages that listen, by room."""
 
-    def __init__(self, *, door: Door, rooms: Rooms, bell: Bell) -> None:
+    def __init__(self, *, door: Door, rooms: Rooms, ledger: Ledger, bell: Bell) -> None:
         self._door = door
+        self._ledger = ledger
         self._rooms = rooms
         self._bell = bell
         self._feeds: dict[Address, set[Feed]] = {}
@@ -115,16 +116,17 @@ class Events:
     async def stream(self, request: web.Request) -> web.StreamResponse:
         """GET /api/rooms/{room}/events."""
         _, address = await self._rooms.open(request)
+        window = Window(instant(request, "since"))
         headers = {"Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
         response = web.StreamResponse(headers=headers)
         feed = self._enter(address)
         try:
             async with asyncio.TaskGroup() as group:
                 hearing = group.create_task(self._hear(address, feed))
-                await asyncio.sleep(0)  # it listens before the page is told to fetch: no ring falls between
+                await asyncio.sleep(0)  # it listens before the room is read: no ring falls between
                 await response.prepare(request)
                 await response.write(RETRY)
-                await self._send(request, response, feed)
+                await self._send(request, response, feed, address, window)
                 hearing.cancel()
         except* (ConnectionError, TimeoutError, Refusal, StoreError):
             pass  # the page is gone, its link is void or the store is away: it comes back by itself, or shall not
@@ -150,7 +152,9 @@ class Events:
         async for _ in self._bell.listen(room_topic(address)):
             feed.change()
 
-    async def _send(self, request: web.Request, response: web.StreamResponse, feed: Feed) -> None:
+    async def _send(
+        self, request: web.Request, response: web.StreamResponse, feed: Feed, address: Address, window: Window
+    ) -> None:
         while True:
             await feed.wait()
             if feed.closed:
@@ -158,15 +162,19 @@ class Events:
             progress, changed = feed.take()
             if not (progress or changed):
                 await self._door.visitor(request)  # a new link shuts out the pages of the old one
+            news = [_changed(window.told(await self._ledger.view(address)))] if changed else []
             async with asyncio.timeout(WRITE_LIMIT.total_seconds()):
-                await response.write(b"".join(_frames(progress, changed=changed)))
+                await response.write(b"".join([*_frames(progress), *news]) or BEAT)
             if progress and isinstance(progress[-1], Speaking):
                 await feed.rest()
 
 
-def _frames(progress: Iterable[Progress], *, changed: bool) -> list[bytes]:
-    frames = [b"event: progress\ndata: " + json.dumps(_told(event)).encode() + b"\n\n" for event in progress]
-    return [*frames, CHANGED] if changed else frames or [BEAT]
+def _frames(progress: Iterable[Progress]) -> list[bytes]:
+    return [b"event: progress\ndata: " + json.dumps(_told(event)).encode() + b"\n\n" for event in progress]
+
+
+def _changed(room: dict[str, Any]) -> bytes:
+    return b"event: changed\ndata: " + json.dumps(room).encode() + b"\n\n"
 
 
 def _told(event: Progress) -> dict[str, Any]:

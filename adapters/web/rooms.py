@@ -9,8 +9,9 @@ from aiohttp import web
 
 from adapters.web.door import Door, Visitor
 from adapters.web.errors import Refusal
-from runtime.contract import Address, Ledger, Role, Room
+from runtime.contract import Address, Identity, Ledger, Role, Room
 
+OWNERS_IN_MIND: Final = 10_000
 ROOM: Final = re.compile(r"[a-z0-9]{6,32}")
 NO_ROOM: Final = "There is no such conversation, or it is somebody else's."
 
@@ -23,6 +24,7 @@ class Rooms:
         self._ledger = ledger
         self._channel = channel
         self._account = account
+        self._owners: dict[Address, Identity] = {}
 
     async def of(self, visitor: Visitor) -> list[Room]:
         """The conversations of `visitor`, newest first."""
@@ -38,11 +40,18 @@ class Rooms:
         """Who asks and the room of the request. Errors: Refusal 404 for a stranger's room."""
         visitor = await self._door.visitor(request)
         address = self.address(request.match_info["room"])
-        if visitor.person.role < Role.OPERATOR:
-            owner = await self._ledger.room_owner(address)
-            if owner not in (None, visitor.identity):
-                raise Refusal(404, NO_ROOM)
+        if visitor.person.role < Role.OPERATOR and await self._owner(address) not in (None, visitor.identity):
+            raise Refusal(404, NO_ROOM)
         return visitor, address
+
+    async def _owner(self, address: Address) -> Identity | None:
+        """Kept in mind once there is one, since that never changes."""
+        known = self._owners.get(address)
+        if known is None and (known := await self._ledger.room_owner(address)) is not None:
+            self._owners[address] = known
+            if len(self._owners) > OWNERS_IN_MIND:
+                del self._owners[next(iter(self._owners))]
+        return known
 
     async def open_to_write(self, request: web.Request) -> tuple[Visitor, Address]:
         """The same for a request that says or changes something. Errors: Refusal 403 for a viewer."""

@@ -38,6 +38,7 @@ from runtime.contract import (
     room_topic,
 )
 from runtime.deliveries import DeliveryState
+from runtime.errors import ConfigError
 from runtime.runs import RunState
 from runtime.store.protocol import DeliveryRow
 
@@ -118,6 +119,14 @@ class Operations:
         row = await self._store.requeue(DeliveryId(delivery_id), self._actor.person.name)
         return self._mended(row, f"{delivery_id} is neither on hold nor dead, so it cannot be requeued.")
 
+    async def reload(self) -> View:
+        """Read the settings again: what changed, what needs a restart, and notes."""
+        self._actor.must_be(Role.OWNER)
+        try:
+            return await self._desk.reload(self._actor.person.name)
+        except ConfigError as error:
+            raise Refusal(422, str(error)) from error
+
     async def discard(self, delivery_id: str) -> View:
         row = await self._store.discard(DeliveryId(delivery_id), self._actor.person.name)
         return self._mended(
@@ -175,14 +184,12 @@ class Operations:
             await _next(rings, min(left, GLANCE.total_seconds()))
 
     async def _look(self, address: Address) -> View:
-        # Whether it is busy is read before and after the rest, so that a room that rests shows all it will show.
-        busy = await self._store.busy(address)
         pending = await self._store.approvals(state=ApprovalState.PENDING)
         runs = await self._store.runs(limit=50)
-        entries = await self._store.timeline(address)
+        seen = await self._store.view(address)
         view = views.room(
-            entries,
-            busy=busy or await self._store.busy(address),
+            seen.entries,
+            busy=seen.busy,
             approvals=[row for row in pending if row.address == address],
             named=self._desk.named,
             run_state=next((row.state for row in runs if row.address == address), None),

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Integer, bindparam, func, literal_column, select
 
-from runtime.contract import Address, Author, Entry, FileRef, Identity, Room
+from runtime.contract import Address, Author, Entry, FileRef, Identity, Room, View
 from runtime.store.base import Base
 from runtime.store.driver import Op, is_word, micros, moment
 from runtime.store.schema import approvals, deliveries, parts, sessions, signals
@@ -128,6 +128,11 @@ def timeline(address: Address, before: datetime | None, limit: int) -> Op[list[E
     return last_page(sorted(entries, key=lambda entry: (entry.at, entry.id)), limit)
 
 
+def view(address: Address, before: datetime | None, limit: int) -> Op[View]:
+    entries = yield from timeline(address, before, limit)
+    return View(tuple(entries), (yield from busy(address)))
+
+
 def last_page(entries: list[Entry], limit: int) -> list[Entry]:
     """The last `limit`, less a first instant that is cut: the page before, which ends there, has all of it."""
     if len(entries) <= limit:
@@ -163,8 +168,5 @@ class LedgerStore(Base):
     async def room_owner(self, address: Address) -> Identity | None:
         return await self._driver.read(lambda: room_owner(address))
 
-    async def timeline(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> list[Entry]:
-        return await self._driver.read(lambda: timeline(address, before, limit))
-
-    async def busy(self, address: Address) -> bool:
-        return await self._driver.read(lambda: busy(address))
+    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
+        return await self._driver.read(lambda: view(address, before, limit))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Any, Final
 
 from sqlalchemy import bindparam, select, update
 
 from runtime.contract import Identity, NewId, Person, Role
 from runtime.store.base import Base
 from runtime.store.common import ADD_IDENTITY, NAMES, digest, fact, new_person, person, whom
-from runtime.store.driver import Op
+from runtime.store.driver import Driver, Op
 from runtime.store.protocol import Known
 from runtime.store.schema import identities, people
+
+REMEMBERED: Final = timedelta(seconds=1)
+"""How long another node's change of a link may go unnoticed by a page that is open here."""
 
 COLUMNS = (people.c.id, people.c.name, people.c.role, people.c.link_hash)
 ALL = select(*COLUMNS).order_by(people.c.name)
@@ -79,8 +83,8 @@ def set_link(name: str, token: str, now: datetime) -> Op[Person | None]:
     return person(rows[0][:3])
 
 
-def person_of(token: str) -> Op[tuple[Person, Identity] | None]:
-    rows = yield LINKED, {"h": digest(token)}
+def person_of(link_hash: str) -> Op[tuple[Person, Identity] | None]:
+    rows = yield LINKED, {"h": link_hash}
     if not rows:
         return None
     who = person(rows[0][:3])
@@ -88,7 +92,15 @@ def person_of(token: str) -> Op[tuple[Person, Identity] | None]:
 
 
 class PeopleStore(Base):
-    """Implements `protocol.People`."""
+    """Implements `protocol.People`.
+
+    Whom a link belongs to is asked with every request of a page: it is kept for a second, and forgotten at once when
+    this process changes a person. What they do is judged by their role as stored, in the transaction that takes it in.
+    """
+
+    def __init__(self, driver: Driver, new_id: NewId) -> None:
+        super().__init__(driver, new_id)
+        self._seen: dict[str, tuple[float, tuple[Person, Identity]]] = {}
 
     async def people(self) -> list[Known]:
         return await self._driver.read(everyone)
@@ -105,11 +117,24 @@ class PeopleStore(Base):
 
     async def set_role(self, name: str, role: Role) -> Person | None:
         now = self.now()
-        return await self._driver.write(lambda: set_role(name, role, now))
+        try:
+            return await self._driver.write(lambda: set_role(name, role, now))
+        finally:
+            self._seen.clear()
 
     async def set_link(self, name: str, token: str) -> Person | None:
         now = self.now()
-        return await self._driver.write(lambda: set_link(name, token, now))
+        try:
+            return await self._driver.write(lambda: set_link(name, token, now))
+        finally:
+            self._seen.clear()
 
     async def person_of(self, token: str) -> tuple[Person, Identity] | None:
-        return await self._driver.read(lambda: person_of(token))
+        at, name = monotonic(), digest(token)
+        seen = self._seen.get(name)
+        if seen and at - seen[0] < REMEMBERED.total_seconds():
+            return seen[1]
+        found = await self._driver.read(lambda: person_of(name))
+        if found:
+            self._seen[name] = (at, found)
+        return found

@@ -9,6 +9,7 @@ import { Outbox } from "./outbox.js";
 import { newRoom, roomInAddress, Rooms } from "./rooms.js";
 
 const IDEAS = ["list the files", "run: uname -a", "help"];
+const SOON = 300; // milliseconds
 const PAGE = 200; // entries the timeline gives at once
 const ROOMS_EVERY = 20_000; // milliseconds between looks at the other rooms
 const QUIET_AFTER = 60_000; // a hidden tab lets go of its connection: browsers allow six to one server
@@ -27,6 +28,7 @@ class Page {
   #events = null;
   #reading = null; // the refresh under way
   #again = false; // something changed while it was
+  #around = null; // the timer of a look at what else changed
   #stopping = false;
   #reconnect = 0;
 
@@ -132,6 +134,16 @@ class Page {
     if (room !== this.#room) return void (this.#again = true);
     if (answer.entries.some((entry) => this.#isStranger(entry))) answer = await this.#timeline(room);
     if (room !== this.#room) return void (this.#again = true);
+    this.#take(answer);
+  }
+
+  /** The room as the events tell it. While it is being read it is read once more instead: that may be older. */
+  #hear(room) {
+    if (this.#reading || room.entries.some((entry) => this.#isStranger(entry))) this.refresh();
+    else this.#take(room);
+  }
+
+  #take(answer) {
     const first = !this.#loaded;
     this.#merge(answer.entries);
     this.#busy = answer.busy;
@@ -139,8 +151,16 @@ class Page {
     if (!this.#busy) this.#stopping = false;
     this.#loaded = true;
     this.#draw({ first });
-    this.#loadRooms();
-    this.files.load();
+    this.#lookAround(first ? 0 : SOON);
+  }
+
+  /** What else may have changed: once for all that happens within a moment. */
+  #lookAround(wait) {
+    this.#around ??= setTimeout(() => {
+      this.#around = null;
+      this.#loadRooms();
+      this.files.load();
+    }, wait);
   }
 
   #timeline(room, query) {
@@ -323,8 +343,8 @@ class Page {
   }
 
   /** Stored at the other end: show it from there before the pending one goes. */
-  async #accepted(item) {
-    if (item.room === this.#room) await this.refresh();
+  async #accepted(item, { signal_id }) {
+    if (item.room === this.#room && !this.#entries.some((entry) => entry.id === signal_id)) await this.refresh();
   }
 
   #editAgain(item) {
@@ -420,12 +440,14 @@ class Page {
   #connect() {
     clearTimeout(this.#reconnect);
     this.#events?.close();
-    const events = (this.#events = new EventSource(`/api/rooms/${this.#room}/events`));
+    const newest = this.#entries.at(-1)?.at;
+    const since = newest ? `?${new URLSearchParams({ since: newest })}` : "";
+    const events = (this.#events = new EventSource(`/api/rooms/${this.#room}/events${since}`));
     events.onopen = () => {
       this.#connection("");
       this.outbox.run();
     };
-    events.addEventListener("changed", () => this.refresh());
+    events.addEventListener("changed", (event) => events === this.#events && this.#hear(JSON.parse(event.data)));
     events.addEventListener("progress", (event) => {
       this.log.following(() => this.live.hear(JSON.parse(event.data)));
       this.#drawControls();

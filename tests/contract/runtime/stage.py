@@ -358,7 +358,7 @@ class Stage:
 
     async def screen(self, room: str = "r1") -> list[str]:
         """What the agent shows in a room, edits applied."""
-        entries = await self.store.timeline(address(room))
+        entries = (await self.store.view(address(room))).entries
         return [entry.body for entry in entries if entry.author is Author.AGENT]
 
     async def answers(self, room: str = "r1") -> list[str]:

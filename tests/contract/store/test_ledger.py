@@ -90,57 +90,57 @@ async def test_a_room_belongs_to_who_spoke_first(stage: Stage) -> None:
 async def test_a_conversation_is_told_in_order(stage: Stage) -> None:
     await exchange(stage, "one", "answer one")
     await exchange(stage, "two", "answer two")
-    told = await stage.store.timeline(ROOM)
+    told = (await stage.store.view(ROOM)).entries
     assert words(told) == ["one", "answer one", "two", "answer two"]
     assert [entry.author for entry in told] == [Author.PERSON, Author.AGENT] * 2
 
 
 async def test_a_message_tells_who_said_it_and_under_which_key(stage: Stage) -> None:
     taken = await stage.say("see", files=[FileRef("a.txt", "in/a.txt", 3)])
-    (entry,) = await stage.store.timeline(ROOM)
+    (entry,) = (await stage.store.view(ROOM)).entries
     assert (entry.id, entry.name, entry.at) == (taken.verdict.signal_id, "Ada", stage.clock())
     assert (entry.files, entry.client_id) == ((FileRef("a.txt", "in/a.txt", 3),), f"e{stage.events}")
 
 
 async def test_a_message_tells_whether_it_is_answered(stage: Stage) -> None:
     await stage.say("one")
-    assert [e.answered for e in await stage.store.timeline(ROOM)] == [False]
+    assert [e.answered for e in (await stage.store.view(ROOM)).entries] == [False]
     await stage.finish(await stage.claim())
     await stage.drain()
-    assert [e.answered for e in await stage.store.timeline(ROOM) if e.author is Author.PERSON] == [True]
+    assert [e.answered for e in (await stage.store.view(ROOM)).entries if e.author is Author.PERSON] == [True]
 
 
 async def test_what_is_not_shown_yet_is_not_told(stage: Stage) -> None:
     await stage.finish(await stage.begin("one"))
-    assert words(await stage.store.timeline(ROOM)) == ["one"]
+    assert words((await stage.store.view(ROOM)).entries) == ["one"]
 
 
 async def test_twins_are_told_both(stage: Stage) -> None:
     await stage.say("one")
     await stage.say("one")
-    assert words(await stage.store.timeline(ROOM)) == ["one", "one"]
+    assert words((await stage.store.view(ROOM)).entries) == ["one", "one"]
 
 
 async def test_clicks_and_stops_are_not_told(stage: Stage) -> None:
     parked = await stage.park(SHELL, text="do it")
     await stage.click(parked.approvals[0])
     await stage.stop()
-    assert words(await stage.store.timeline(ROOM)) == ["do it"]
+    assert words((await stage.store.view(ROOM)).entries) == ["do it"]
 
 
 async def test_other_rooms_are_not_told(stage: Stage) -> None:
     await stage.say("there", at=OTHER_ROOM)
-    assert await stage.store.timeline(ROOM) == []
+    assert (await stage.store.view(ROOM)).entries == ()
 
 
 async def test_an_edit_takes_the_place_of_what_it_replaces(stage: Stage) -> None:
     parked = await stage.park(SHELL, text="do it")
     await stage.drain()
-    (asked,) = [e for e in await stage.store.timeline(ROOM) if e.author is Author.AGENT]
+    (asked,) = [e for e in (await stage.store.view(ROOM)).entries if e.author is Author.AGENT]
     stage.clock.advance(hours=2)
     await stage.click(parked.approvals[0], Choice.DENY)
     await stage.drain()
-    (settled,) = [e for e in await stage.store.timeline(ROOM) if e.author is Author.AGENT]
+    (settled,) = [e for e in (await stage.store.view(ROOM)).entries if e.author is Author.AGENT]
     assert (settled.id, settled.at) == (asked.id, asked.at)
     assert (asked.version, settled.version) == (0, 1)
     assert "Denied" in settled.body
@@ -150,25 +150,25 @@ async def test_each_part_of_a_long_answer_is_told(stage: Stage) -> None:
     duty = await stage.duty()
     long = await stage.enqueue()
     await stage.store.render_shown(duty, long, [Wire("a"), Wire("b"), Wire("c")], [Receipt(x) for x in "123"])
-    told = await stage.store.timeline(ROOM)
+    told = (await stage.store.view(ROOM)).entries
     assert (words(told), [e.id for e in told]) == (["a", "b", "c"], [f"{long}.{n}" for n in (1, 2, 3)])
 
 
 async def test_only_the_last_are_told(stage: Stage) -> None:
     for n in range(6):
         await exchange(stage, f"q{n}", f"a{n}")
-    assert words(await stage.store.timeline(ROOM, limit=3)) == ["a4", "q5", "a5"]
+    assert words((await stage.store.view(ROOM, limit=3)).entries) == ["a4", "q5", "a5"]
 
 
 async def test_going_back_page_by_page_tells_everything_once(stage: Stage) -> None:
     for n in range(7):
         await exchange(stage, f"q{n}", f"a{n}")
-    whole = await stage.store.timeline(ROOM)
-    told: list[Entry] = []
-    page = await stage.store.timeline(ROOM, limit=3)
+    whole = (await stage.store.view(ROOM)).entries
+    told: tuple[Entry, ...] = ()
+    page = (await stage.store.view(ROOM, limit=3)).entries
     while page:
         told = page + told
-        page = await stage.store.timeline(ROOM, before=page[0].at, limit=3)
+        page = (await stage.store.view(ROOM, before=page[0].at, limit=3)).entries
     assert told == whole
 
 
@@ -179,12 +179,12 @@ async def test_a_page_never_ends_inside_one_instant(stage: Stage) -> None:
         long = await stage.enqueue()
         await stage.store.render_shown(duty, long, [Wire(f"{n}a"), Wire(f"{n}b"), Wire(f"{n}c")], [Receipt("x")] * 3)
         stage.clock.advance(seconds=1)
-    whole = await stage.store.timeline(ROOM)
-    told: list[Entry] = []
-    page = await stage.store.timeline(ROOM, limit=4)
+    whole = (await stage.store.view(ROOM)).entries
+    told: tuple[Entry, ...] = ()
+    page = (await stage.store.view(ROOM, limit=4)).entries
     while page:
         told = page + told
-        page = await stage.store.timeline(ROOM, before=page[0].at, limit=4)
+        page = (await stage.store.view(ROOM, before=page[0].at, limit=4)).entries
     assert told == whole
 
 
@@ -192,24 +192,24 @@ async def test_a_page_never_ends_inside_one_instant(stage: Stage) -> None:
 
 
 async def test_a_room_is_busy_until_its_answer_is_shown(stage: Stage) -> None:
-    assert not await stage.store.busy(ROOM)
+    assert not (await stage.store.view(ROOM)).busy
     await stage.say("hello")
-    assert await stage.store.busy(ROOM)
+    assert (await stage.store.view(ROOM)).busy
     await stage.finish(await stage.claim())
-    assert await stage.store.busy(ROOM)
+    assert (await stage.store.view(ROOM)).busy
     await stage.drain()
-    assert not await stage.store.busy(ROOM)
+    assert not (await stage.store.view(ROOM)).busy
 
 
 async def test_a_room_that_waits_for_a_person_is_not_busy(stage: Stage) -> None:
     await stage.park(SHELL)
     await stage.drain()
-    assert not await stage.store.busy(ROOM)
+    assert not (await stage.store.view(ROOM)).busy
 
 
 async def test_another_room_is_not_busy(stage: Stage) -> None:
     await stage.say("hello")
-    assert not await stage.store.busy(OTHER_ROOM)
+    assert not (await stage.store.view(OTHER_ROOM)).busy
 
 
 async def test_a_person_sees_no_rooms_of_others(stage: Stage) -> None:

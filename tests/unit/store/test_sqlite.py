@@ -382,7 +382,7 @@ async def test_a_store_in_memory_reads_what_it_wrote() -> None:
     await stage.open()
     said = await stage.say("hello", at=address("x"))
     assert said.verdict.outcome is Outcome.ACCEPTED
-    assert await store.busy(address("x"))
+    assert (await store.view(address("x"))).busy
     await store.close()
 
 

@@ -38,6 +38,7 @@ from runtime.contract import (
     Signal,
     SignalId,
     Verdict,
+    View,
     room_topic,
 )
 from runtime.errors import StoreError
@@ -101,12 +102,9 @@ class FakeLedger:
     async def room_owner(self, address: Address) -> Identity | None:
         return self.owners.get(address)
 
-    async def timeline(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> list[Entry]:
+    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
         older = [e for e in self.entries.get(address, []) if before is None or e.at < before]
-        return older[-limit:]
-
-    async def busy(self, address: Address) -> bool:
-        return address in self.busy_rooms
+        return View(tuple(older[-limit:]), address in self.busy_rooms)
 
 
 class FakeLinks:

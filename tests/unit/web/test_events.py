@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import ClientResponse
 
 from adapters.web import events
 from adapters.web.events import BACKLOG, Feed
-from runtime.contract import Resting, Role, Speaking, Thinking, Working, room_topic
+from runtime.contract import Author, Entry, Resting, Role, Speaking, Thinking, Working, room_topic
 from tests.unit.web.stage import Stage, served
 
 ROOM = "room01"
 EVENTS = f"/api/rooms/{ROOM}/events"
 
 
-async def frame(answer: ClientResponse) -> tuple[str, object]:
+def said(entry_id: str, text: str, minute: int = 0) -> Entry:
+    return Entry(entry_id, Author.PERSON, "Ada", datetime(2026, 3, 1, 12, minute, tzinfo=UTC), text)
+
+
+async def frame(answer: ClientResponse) -> tuple[str, Any]:
     """The next event of a stream, comments and settings skipped."""
     async with asyncio.timeout(5):
         while True:
@@ -27,16 +34,52 @@ async def frame(answer: ClientResponse) -> tuple[str, object]:
                 return lines[0].removeprefix("event: "), json.loads(lines[1].removeprefix("data: "))
 
 
-async def test_a_page_is_told_to_fetch_at_once_and_after_each_change(tmp_path: Path) -> None:
+async def test_a_page_is_told_the_room_at_once_and_after_each_change(tmp_path: Path) -> None:
     async with (
         served(tmp_path) as stage,
         stage.client(stage.links.add("Ada", Role.USER)) as client,
         client.get(EVENTS) as answer,
     ):
         assert answer.content_type == "text/event-stream"
-        assert await frame(answer) == ("changed", {})
+        assert await frame(answer) == ("changed", {"entries": [], "busy": False})
+        stage.ledger.entries[stage.address(ROOM)] = [said("s1", "hello")]
         stage.bell.ring(room_topic(stage.address(ROOM)))
-        assert await frame(answer) == ("changed", {})
+        event, room = await frame(answer)
+        assert (event, [entry["text"] for entry in room["entries"]]) == ("changed", ["hello"])
+
+
+async def test_what_a_page_was_told_comes_in_brief_from_then_on(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        stage.ledger.entries[stage.address(ROOM)] = [said("s1", "hello")]
+        async with client.get(EVENTS) as answer:
+            await frame(answer)
+            stage.ledger.entries[stage.address(ROOM)] += [said("s2", "and again", minute=1)]
+            stage.bell.ring(room_topic(stage.address(ROOM)))
+            _, room = await frame(answer)
+        assert room["entries"][0] == {"id": "s1", "version": 0, "answered": True}
+        assert room["entries"][1]["text"] == "and again"
+
+
+async def test_an_edited_message_is_told_anew(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        stage.ledger.entries[stage.address(ROOM)] = [said("s1", "hello")]
+        async with client.get(EVENTS) as answer:
+            await frame(answer)
+            stage.ledger.entries[stage.address(ROOM)] = [replace(said("s1", "hello, all"), version=1)]
+            stage.bell.ring(room_topic(stage.address(ROOM)))
+            _, room = await frame(answer)
+        assert room["entries"][0]["text"] == "hello, all"
+
+
+async def test_a_page_that_comes_back_says_what_it_has(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        stage.ledger.entries[stage.address(ROOM)] = [said("s1", "old"), said("s2", "new", minute=5)]
+        since = said("s2", "new", minute=5).at.isoformat()
+        async with client.get(EVENTS, params={"since": since}) as answer:
+            _, room = await frame(answer)
+        assert ["text" in entry for entry in room["entries"]] == [False, True]
+        async with client.get(EVENTS, params={"since": "noon"}) as answer:
+            assert answer.status == 400
 
 
 async def test_progress_arrives_in_order_and_in_its_own_room_only(tmp_path: Path) -> None:

@@ -1,0 +1,49 @@
+"""A room as a page reads it: the newest entries, those it has already in brief."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from aiohttp import web
+
+from adapters.web.errors import Refusal
+from adapters.web.render import brief, entry
+from runtime.contract import Entry, View
+
+
+class Window:
+    """What one reader has been told of a room, so that nothing is told twice in full.
+
+    `since`: the reader has everything older already, as far as it was never edited.
+    """
+
+    def __init__(self, since: datetime | None = None) -> None:
+        self._since = since
+        self._versions: dict[str, int] = {}
+
+    def told(self, view: View) -> dict[str, Any]:
+        """The view as JSON; from now on the reader knows it."""
+        told = [brief(e) if self._knows(e) else entry(e) for e in view.entries]
+        self._versions = {e.id: e.version for e in view.entries}
+        return {"entries": told, "busy": view.busy}
+
+    def _knows(self, entry: Entry) -> bool:
+        known = self._versions.get(entry.id)
+        if known is not None:
+            return known == entry.version
+        return self._since is not None and entry.at < self._since and entry.version == 0
+
+
+def instant(request: web.Request, key: str) -> datetime | None:
+    """The time in the query. Errors: Refusal 400 for what is none."""
+    text = request.query.get(key)
+    if not text:
+        return None
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise Refusal(400, f"`{key}` must be a time such as 2026-01-31T12:00:00+00:00.") from error
+    if instant.tzinfo is None:
+        raise Refusal(400, f"`{key}` must name its time zone, such as 2026-01-31T12:00:00+00:00.")
+    return instant
