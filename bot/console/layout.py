@@ -14,6 +14,7 @@ PLACES: Final = (
     ("/console/approvals", "Approvals"),
     ("/console/runs", "Runs"),
     ("/console/outbox", "Outbox"),
+    ("/console/trace", "Trace"),
 )
 # How a state looks: it wants a person, it goes on by itself, it ended well, it ended badly, it is over.
 TONES: Final = {

@@ -8,7 +8,7 @@ from typing import Final
 
 from aiohttp import web
 
-from bot.console import pieces
+from bot.console import pieces, trace_page
 from bot.console.desk import ConsoleDesk
 from bot.console.entrance import Entrance
 from bot.console.html import Html, tag
@@ -36,6 +36,8 @@ class Pages:
             web.get("/console/runs/{id}", self._serving(_run)),
             web.get("/console/outbox", self._serving(_outbox)),
             web.get("/console/outbox/{id}", self._serving(_delivery)),
+            web.get(trace_page.PLACE, self._serving(trace_page.newest)),
+            web.get(trace_page.PLACE + "/{id}", self._serving(trace_page.story)),
             web.get(STATIC + "/{name}", _asset),
         ]
 
@@ -125,7 +127,8 @@ async def _run(request: web.Request, do: Operations) -> Html:
         if run["steps"]
         else nothing("No steps yet.")
     )
-    return page("Run", "/console/runs", about, *said, tag("h2", "Steps"), steps)
+    told = tag("p", trace_page.link(run["id"]))
+    return page("Run", "/console/runs", about, told, *said, tag("h2", "Steps"), steps)
 
 
 async def _outbox(request: web.Request, do: Operations) -> Html:
@@ -178,6 +181,7 @@ async def _delivery(request: web.Request, do: Operations) -> Html:
         "Delivery",
         "/console/outbox",
         about,
+        tag("p", trace_page.link(row["id"])),
         pieces.mend(row),
         tag("pre", row["text"]),
         tag("h2", "Parts"),

@@ -8,6 +8,7 @@ from urllib.parse import quote
 from bot.console.api import ROOT
 from bot.console.html import Html, tag
 from bot.console.layout import badge, moment
+from bot.console.trace_page import link as trace_link
 from bot.console.views import View
 from runtime.markup import parse, to_plain
 
@@ -29,6 +30,7 @@ def question(row: View) -> Html:
         tag("pre", row["arguments"]),
         tag("p", row["caution"], class_="faint") if row["caution"] else None,
         tag("p", "Asked ", moment(row["asked_at"]), ", open until ", moment(row["expires_at"]), class_="faint"),
+        tag("p", trace_link(row["id"])),
         tag(
             "form",
             tag("label", "Reason (optional)", for_=name),
@@ -45,7 +47,7 @@ def settled(row: View) -> tuple[str, ...]:
     how = f"{row['choice']}" if row["state"] == "answered" else row["state"]
     who = f"{row['decided_by']}: {row['reason']}" if row["reason"] else row["decided_by"]
     what = tag("details", tag("summary", tag("code", row["tool"])), tag("pre", row["arguments"]), id=f"a-{row['id']}")
-    return moment(row["decided_at"]), what, badge(how), who or "-", row["address"]
+    return trace_link(row["id"], moment(row["decided_at"])), what, badge(how), who or "-", row["address"]
 
 
 def step(step: View) -> Html:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Integer, Select, Text, bindparam, func, literal, select, union_all
+from sqlalchemy import Integer, Select, Text, bindparam, case, func, literal, select, union_all
 
 from runtime.contract import Address, Content
 from runtime.store.driver import Op, is_word, moment
@@ -20,7 +20,12 @@ LAST: Final = "z" * 22
 """Behind whatever an id can go on with."""
 
 A_SIGNAL = select(
-    signals.c.id, signals.c.accepted_at, signals.c.actor_name, signals.c.address, signals.c.state, signals.c.text
+    signals.c.id,
+    signals.c.accepted_at,
+    signals.c.actor_name,
+    signals.c.address,
+    case((signals.c.answered_at.is_not(None), "answered"), else_=signals.c.state),
+    signals.c.text,
 )
 A_RUN = select(runs.c.id, runs.c.started_at, people.c.name, runs.c.address, runs.c.state, runs.c.error).outerjoin(
     people, people.c.id == runs.c.requester
@@ -87,7 +92,8 @@ NEWEST = (
 def _candidate(thing: Thing, row: Sequence[Any]) -> Candidate:
     found, at, who, address, state, text = row
     words = Content.from_json(text).text if thing is Thing.DELIVERY else text
-    return Candidate(found, thing, moment(at), who or "", Address.parse(address), state, words)
+    known = "at work" if state == "consumed" else state
+    return Candidate(found, thing, moment(at), who or "", Address.parse(address), known, words)
 
 
 def find(words: str, limit: int) -> Op[list[Candidate]]:

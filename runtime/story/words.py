@@ -127,8 +127,14 @@ def span(length: timedelta) -> str:
 
 
 def ahead(seconds: float) -> str:
-    """A time as its distance from the first one."""
-    return f"{'' if seconds < 0 else '+'}{span(timedelta(seconds=seconds))}"
+    """A time as its distance from the first one: seconds, or as a clock shows them once there are sixty."""
+    if seconds < 0:
+        return f"-{-seconds:.3f} s"
+    if seconds < 60:
+        return f"+{seconds:.3f} s"
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(int(minutes), 60)
+    return f"+{hours}:{minutes:02}:{rest:06.3f}" if hours else f"+{minutes}:{rest:06.3f}"
 
 
 def several(number: int, noun: str) -> str:

@@ -33,11 +33,20 @@ def work(telling: Telling, run: TracedRun) -> Iterator[Event]:
 
 def _claimed(telling: Telling, run: TracedRun) -> Event:
     trail = telling.trail
-    first = next((move.detail for move in trail.moves if move.subject == run.id and move.what == RunEvent.RESUME), None)
     came = min((one.accepted_at for one in trail.signals), default=run.started_at)
     behind = f"; until then run {trail.behind} was at work in this conversation" if trail.behind else ""
     words = f"work began {span(run.started_at - came)} after that{behind}"
-    return telling.event(run.started_at, What.CLAIMED, words, run.id, NodeId(first) if first else run.node)
+    return telling.event(run.started_at, What.CLAIMED, words, run.id, _first_node(telling, run))
+
+
+def _first_node(telling: Telling, run: TracedRun) -> NodeId | None:
+    """Who began it: the row of a run names only who had it last."""
+    if run.claims == 1:
+        return run.node
+    trail = telling.trail
+    seen = [(step.ended_at, step.node) for step in trail.steps if step.is_model and step.ended_at]
+    seen += [(move.at, NodeId(move.detail)) for move in trail.moves if move.what == RunEvent.RESUME and move.detail]
+    return min(seen, key=lambda one: one[0])[1] if seen else None
 
 
 def _strayed(telling: Telling, move: Move) -> Event:

@@ -14,6 +14,7 @@ function localTimes(root) {
   const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
   for (const time of root.querySelectorAll("time")) {
     time.title = time.dateTime;
+    if (time.dataset.relative === "") continue;
     time.textContent = format.format(new Date(time.dateTime));
   }
 }
@@ -69,8 +70,9 @@ async function send(form, pressed) {
 }
 
 document.addEventListener("submit", async (event) => {
-  event.preventDefault();
   const form = event.target;
+  if (form.method === "get") return;
+  event.preventDefault();
   if (form.dataset.ask && !confirm(form.dataset.ask)) return;
   const buttons = [...form.querySelectorAll("button")];
   try {

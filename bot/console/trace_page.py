@@ -1,0 +1,110 @@
+"""The page of what happened to a message: a field to look for it, the newest ones, and one story from top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import quote
+
+from aiohttp import web
+
+from adapters.web.errors import Refusal
+from bot.console.html import Html, tag
+from bot.console.layout import badge, moment, nothing, page, table
+from bot.console.operations import Operations
+from bot.console.views import View
+from runtime.story import What, ahead
+
+PLACE: Final = "/console/trace"
+HEADS: Final = ("When", "State", "Who", "Text", "Room")
+# Where a person should look first.
+TONES: Final = {
+    What.ANSWERED: "good",
+    What.SHOWN: "good",
+    What.FOUND: "good",
+    What.DECIDED: "good",
+    What.ASKED: "ask",
+    What.PARKED: "ask",
+    What.HELD: "ask",
+    What.STOP_ASKED: "ask",
+    What.DOUBT: "ask",
+    What.RETRY: "ask",
+    What.REPEAT: "ask",
+    What.RESUMED: "live",
+    What.REFUSED: "bad",
+    What.FAILED: "bad",
+    What.GIVEN_UP: "bad",
+    What.PROCESS_ENDED: "bad",
+    What.SET_ASIDE: "bad",
+    What.CLICK_REFUSED: "bad",
+}
+
+
+async def newest(request: web.Request, do: Operations) -> Html:
+    """The field and the newest messages, or what was found of what was asked for in it."""
+    asked = request.query.get("of", "").strip()
+    told = await _found(asked, do) if asked else _list("Newest messages", await do.traceable(limit=25))
+    return page("Trace", PLACE, search(asked), *told, refreshed=not asked)
+
+
+async def story(request: web.Request, do: Operations) -> Html:
+    found = await do.trace(request.match_info["id"])
+    return page("Trace", PLACE, search(""), *_told(found))
+
+
+def search(asked: str) -> Html:
+    """Where a message can be asked for, by any id."""
+    return tag(
+        "form",
+        tag("label", "The id of a message, run, approval or delivery, or its first characters", for_="of"),
+        tag("input", id="of", name="of", value=asked or None, autocomplete="off", spellcheck="false", required=True),
+        tag("div", tag("button", "Show", class_="main", type="submit"), class_="buttons"),
+        method="get",
+        action=PLACE,
+        role="search",
+    )
+
+
+def link(about: str, words: str = "What happened") -> Html:
+    return tag("a", words, href=f"{PLACE}/{quote(about, safe='')}")
+
+
+async def _found(asked: str, do: Operations) -> Sequence[Html]:
+    try:
+        return _told(await do.trace(asked))
+    except Refusal as error:
+        return [nothing(str(error))]
+
+
+def _told(found: View) -> Sequence[Html]:
+    return _story(found["trace"]) if found["trace"] else _list("Several things begin so", found["matches"])
+
+
+def _list(caption: str, rows: Sequence[View]) -> Sequence[Html]:
+    lines = (
+        (tag("a", moment(row["at"]), href=_path(row["id"])), badge(row["state"]), row["who"], row["text"], row["room"])
+        for row in rows
+    )
+    return [tag("h2", caption), table("Messages", HEADS, lines)]
+
+
+def _story(told: View) -> Sequence[Html]:
+    who = tag("p", tag("b", told["who"]), f" {told['text']}")
+    trace = tag("code", told["run"] or told["about"])
+    run = tag("a", trace, href=f"/console/runs/{quote(told['run'], safe='')}") if told["run"] else trace
+    where = tag("p", moment(told["began_at"]), f" in {told['room']}, trace ", run)
+    now = tag("p", told["now"], class_="now good" if told["over"] else "now live", role="note")
+    times = [ahead(event["after"]) for event in told["events"]]
+    events = [_event(event, time) for event, time in zip(told["events"], times, strict=True)]
+    return [who, where, now, tag("ol", *events, class_="story")]
+
+
+def _event(event: View, time: str) -> Html:
+    node = tag("small", f" on {event['node']}") if event["node"] else None
+    words = tag("span", event["words"], node)
+    at = tag("time", time, datetime=event["at"], data_relative=True)
+    return tag("li", at, words, class_=TONES.get(event["what"], "over"))
+
+
+def _path(about: str) -> str:
+    return f"{PLACE}/{quote(about, safe='')}"
