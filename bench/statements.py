@@ -1,0 +1,118 @@
+"""The SQL of one message: every transaction in order with its statements, as Markdown.
+
+    python -m bench.statements [--tool] [--sql]
+
+The real program runs in this process, with the demo model, and with a driver that writes down what passes through it; a
+message is said on the page, in a conversation that is under way. `--tool`: its answer needs one tool call. `--sql`: the
+statements in full.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import structlog
+from sqlalchemy.dialects.sqlite.base import SQLiteDialect
+
+from bench.page import page
+from bench.tape import Operation, Statement, Taped
+from bot.app import App, build
+from bot.serving import serving
+from bot.settings import Settings, load
+
+BY_THE_CLOCK: Final = frozenset({"beat", "reap", "seal", "expire", "rooms"})
+"""Operations that go on whether somebody speaks or not: leases, the audit's sealer, the courier's look around."""
+
+PLAIN: Final = "hello"
+TOOL: Final = "list the files"
+SETTLED: Final = 0.4  # seconds: what follows a reply is over, and what looks once a second has not looked again
+
+TABLES: Final = re.compile(r"\b(?:INTO|UPDATE|FROM|JOIN)\s+(?!SET\b)(\w+)")
+UPSERT: Final = " DO UPDATE "
+
+
+async def heard_of(words: str, folder: Path) -> list[Operation]:
+    """What the store did for one message."""
+    heard: list[Operation] = []
+
+    async def make(settings: Settings) -> App:
+        app = await build(settings)
+        app.store._driver = Taped(app.store._driver, SQLiteDialect(paramstyle="qmark"), heard.append)
+        return app
+
+    settings = load(environ={}, folder=folder, overrides={"web.port": 0})
+    async with serving(settings, make=make) as ready, page(ready.link or "") as visitor, visitor.chat() as chat:
+        await chat.ask(PLAIN)
+        await asyncio.sleep(SETTLED)
+        heard.clear()
+        await chat.ask(words)
+        await asyncio.sleep(SETTLED)
+        return [operation for operation in heard if operation.name not in BY_THE_CLOCK]
+
+
+# ------------------------------------------------------------------------------------------------------ as Markdown
+
+
+def told(heard: Sequence[Operation]) -> Iterator[str]:
+    """A row a transaction, and the sums below."""
+    yield "| | transaction | to the disk | statements | which |"
+    yield "| --- | --- | --- | --- | --- |"
+    for number, operation in enumerate(heard, 1):
+        yield f"| {number} | `{operation.name}` | {_kind(operation)} | {len(operation.statements)} | {_which(operation)} |"
+    flushes = sum(operation.changes for operation in heard)
+    statements = [statement for operation in heard for statement in operation.statements]
+    changes = sum(statement.changes for statement in statements)
+    yield ""
+    yield f"{flushes} commits that wait for the disk; {len(statements)} statements, of which {changes} change rows."
+
+
+def _kind(operation: Operation) -> str:
+    if operation.changes:
+        return "commit"
+    return "nothing to write" if operation.writes else "reads"
+
+
+def _which(operation: Operation) -> str:
+    return " · ".join(map(in_short, operation.statements))
+
+
+def in_short(statement: Statement) -> str:
+    """
+    >>> in_short(Statement("SELECT runs.id FROM runs JOIN sessions ON TRUE", ()))
+    'select runs, sessions'
+    """
+    verb = "upsert" if UPSERT in statement.sql else statement.sql.split(maxsplit=1)[0].lower()
+    tables = dict.fromkeys(TABLES.findall(statement.sql))
+    return f"{verb} {', '.join(tables)}"
+
+
+def in_full(heard: Sequence[Operation]) -> Iterator[str]:
+    for number, operation in enumerate(heard, 1):
+        yield f"\n{number}. `{operation.name}`\n\n```sql"
+        for statement in operation.statements:
+            yield f"{' '.join(statement.sql.split())};"
+        yield "```"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bench.statements", description="The SQL of one message, as Markdown.")
+    parser.add_argument("--tool", action="store_true", help="a message whose answer needs one tool call")
+    parser.add_argument("--sql", action="store_true", help="also the statements in full")
+    chosen = parser.parse_args()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    with tempfile.TemporaryDirectory() as folder:
+        heard = asyncio.run(heard_of(TOOL if chosen.tool else PLAIN, Path(folder)))
+    print("\n".join(told(heard)))
+    if chosen.sql:
+        print("\n".join(in_full(heard)))
+
+
+if __name__ == "__main__":
+    main()
