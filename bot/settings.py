@@ -190,6 +190,23 @@ def load_usable(
     return _reading(file, {}, environ, folder, ask).usable()
 
 
+def environment() -> Mapping[str, str]:
+    """The variables of this process, for those who set it up and have no settings yet."""
+    _prepare_litellm()
+    return os.environ
+
+
+def keyring_of(variables: Mapping[str, str], passphrase_file: Path | None, ask: Ask | None) -> Keyring:
+    """What may open sealed files."""
+    config = config_folder(variables)
+    return Keyring(
+        variable=variables.get(PASSPHRASE_VARIABLE, ""),
+        file=passphrase_file,
+        key_file=config / KEY_FILE if config else None,
+        ask=ask,
+    )
+
+
 def _reading(
     file: Path | None,
     overrides: Mapping[str, object],
@@ -270,12 +287,7 @@ class _Reading:
 
     def _chain(self, layers: Layers) -> Chain:
         config = config_folder(self.variables)
-        keyring = Keyring(
-            variable=self.variables.get(PASSPHRASE_VARIABLE, ""),
-            file=self._path(layers.get("secrets.passphrase_file")),
-            key_file=config / KEY_FILE if config else None,
-            ask=self.ask,
-        )
+        keyring = keyring_of(self.variables, self._path(layers.get("secrets.passphrase_file")), self.ask)
         data_dir = self._path(layers.get("data_dir") or Settings.model_fields["data_dir"].default)
         return Chain(self.variables, members(self._path(layers.get("secrets.file")), data_dir, config), keyring)
 

@@ -18,6 +18,7 @@ from runtime.errors import ConfigError
 FILE: Final = "signalbox.toml"
 LEVEL: Final = "__"
 _PLACE: Final = re.compile(r"(?P<reason>.*) \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
+_HEAD: Final = re.compile(r"^\s*(#|\[{1,2}[\w.\"-]+\]{1,2}\s*(#|$))")  # a comment, or the head of a table
 _PAIR: Final = re.compile(r"^\s*(?P<key>[^=\[\]#]+?)\s*=")
 
 
@@ -196,6 +197,15 @@ def _where(path: Path, text: str, message: str) -> str:
         line, column, reason = int(place["line"]), int(place["column"]), place["reason"]
     shown = _without_secret(lines, line)
     return f"{path}:{line}:{column}: not TOML: {reason}.\n    {shown}"
+
+
+def safe_lines(text: str) -> list[str]:
+    """The lines of a settings file, with values of secrets left out."""
+    lines = text.splitlines()
+    return [
+        line if not line.strip() or _HEAD.match(line) else _without_secret(lines, number)
+        for number, line in enumerate(lines, 1)
+    ]
 
 
 def _without_secret(lines: list[str], number: int) -> str:

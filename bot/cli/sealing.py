@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import typer
 
@@ -12,6 +13,11 @@ from bot.secrets.sealed import Lock
 from runtime.errors import ConfigError
 
 NewLock = tuple[Passphrase, Lock]
+
+ABOUT: Final = """
+Secrets are sealed in {path}.
+With a passphrase nobody opens them without it; each start asks for it, or finds it where docs/secrets.md tells.
+Without one a key is kept in {key}: copies of the data folder are safe then, but not from who can read your files."""
 
 
 def new_lock(path: Path, keyring: Keyring, *, key_file: bool) -> NewLock:
@@ -28,10 +34,7 @@ def new_lock(path: Path, keyring: Keyring, *, key_file: bool) -> NewLock:
 
 def chosen(path: Path, keyring: Keyring) -> NewLock:
     """Ask for a passphrase, twice; none means a key file."""
-    typer.echo(
-        f"Secrets are sealed in {path}. A passphrase must be given at each start of Signalbox; without one a", err=True
-    )
-    typer.echo(f"key is kept in {keyring.key_file}: it protects copies of the data folder, not your account.", err=True)
+    typer.echo(ABOUT.format(path=path, key=keyring.key_file), err=True)
     text = hidden("New passphrase (Enter for the key file)")
     if not text:
         return keyring.key(), Lock.KEY_FILE

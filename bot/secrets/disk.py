@@ -1,4 +1,4 @@
-"""Files for our eyes only, replaced whole: whatever is killed, the old one or the new one is there."""
+"""Files, for our eyes only unless said otherwise, replaced whole: whatever is killed, the old one or the new one is there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def replace(path: Path, data: bytes) -> None:
+def replace(path: Path, data: bytes, mode: int = PRIVATE) -> None:
     """Write `path` at once and for good: a file beside it, flushed, then renamed over it, and the folder flushed.
 
     Run as root it belongs to whoever owned it, or owns the folder: the service that reads it is seldom root. Two
@@ -28,7 +28,7 @@ def replace(path: Path, data: bytes) -> None:
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            os.fchmod(file.fileno(), PRIVATE)  # whatever the umask says
+            os.fchmod(file.fileno(), mode)  # whatever the umask says
             if os.geteuid() == 0:
                 os.fchown(file.fileno(), *_owner(path))
             file.write(data)

@@ -1,0 +1,135 @@
+"""`signalbox init`: from nothing to a settings file that works."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from bot.cli.options import ConfigFile, asking, run
+from bot.cli.output import tell
+from runtime.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bot.secrets.file import Opened, SealedFile
+    from bot.wizard.dialogue import Dialogue
+    from bot.wizard.draft import Draft, Flags
+
+INTERRUPTED: Final = 130
+
+
+def add_to(cli: typer.Typer) -> None:
+    cli.command()(init)
+
+
+def init(
+    context: typer.Context,
+    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help='"demo", or a LiteLLM name.')] = None,
+    api_base: Annotated[str | None, typer.Option("--api-base", metavar="URL", help="Address of its server.")] = None,
+    key_env: Annotated[
+        str | None, typer.Option("--key-env", metavar="NAME", help="Variable that holds its key, now and later.")
+    ] = None,
+    key_stdin: Annotated[
+        bool, typer.Option("--key-stdin", help="Read its key from standard input, and seal it.")
+    ] = False,
+    data_dir: Annotated[str | None, typer.Option("--data-dir", metavar="FOLDER", help="Where the data lives.")] = None,
+    database_url: Annotated[
+        str | None, typer.Option("--database-url", metavar="URL", help="Instead of the built-in database.")
+    ] = None,
+    owner: Annotated[str | None, typer.Option("--owner", metavar="NAME", help="The first person.")] = None,
+    port: Annotated[int | None, typer.Option("--port", help="Port of the web page.")] = None,
+    key_file: Annotated[bool, typer.Option("--key-file", help="Lock sealed secrets with a key file.")] = False,
+    no_try: Annotated[bool, typer.Option("--no-try", help="Do not ask the model for a word.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: flags and defaults answer.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a settings file that is there; it is kept.")] = False,
+    config: ConfigFile = None,
+) -> None:
+    """Set up Signalbox: asks for model, data, first person and port, tries them, and writes signalbox.toml.
+
+    Each answer may be a flag. With --yes, or without a terminal, nothing is asked. Nothing is written before the end.
+    """
+    from bot.wizard.draft import Flags
+
+    flags = Flags(
+        model=model,
+        api_base=api_base,
+        key_env=key_env,
+        key=_key_of_input() if key_stdin else None,
+        data_dir=data_dir,
+        database_url=database_url,
+        owner=owner,
+        port=port,
+        key_file=key_file,
+        try_model=not no_try,
+    )
+    file = (config or context.find_root().obj or Path("signalbox.toml")).absolute()
+    try:
+        _set_up(file, flags, force=force, alone=yes or key_stdin)
+    except (typer.Abort, KeyboardInterrupt):
+        tell("\nStopped. No settings were written.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _set_up(file: Path, flags: Flags, *, force: bool, alone: bool) -> None:
+    from bot.wizard.dialogue import AtTerminal, ByFlags
+    from bot.wizard.steps import walk
+    from bot.wizard.write import add_owner, require_free, seal_secrets, write_settings
+
+    require_free(file, force=force)
+    draft = _draft(file, flags)
+    dialogue: Dialogue = ByFlags() if alone or asking() is None else AtTerminal()
+    walk(draft, dialogue)
+    with_key = flags.key_file or isinstance(dialogue, ByFlags)
+    seal_secrets(draft, lambda sealed: _unlocked(sealed, draft, with_key=with_key))
+    trouble = run(add_owner(draft))
+    write_settings(draft)
+    _tell_the_end(draft, trouble)
+
+
+def _draft(file: Path, flags: Flags) -> Draft:
+    from bot.settings import environment, keyring_of
+    from bot.wizard.draft import Draft
+
+    variables = environment()
+    return Draft(flags, file, variables, keyring_of(variables, None, asking()))
+
+
+def _unlocked(sealed: SealedFile, draft: Draft, *, with_key: bool) -> Opened:
+    """Open the sealed file, or make it: with the passphrase that is set, else one that is asked for, or a key file."""
+    from bot.cli.sealing import new_lock
+
+    if sealed.exists():
+        return sealed.open(draft.keyring)
+    given = draft.keyring.given()
+    return sealed.make(*new_lock(sealed.path, draft.keyring, key_file=with_key and given is None))
+
+
+def _key_of_input() -> str:
+    if key := sys.stdin.read(1 << 16).strip():
+        return key
+    raise ConfigError("--key-stdin: standard input is empty.")
+
+
+def _what_opens(draft: Draft) -> str:
+    from bot.secrets.file import SealedFile
+    from bot.secrets.sealed import Lock
+
+    if SealedFile(draft.sealed).lock() is Lock.KEY_FILE:
+        return f"The key in {draft.keyring.key_file} opens it."
+    return "Each start needs its passphrase: at the terminal, or as docs/secrets.md tells."
+
+
+def _tell_the_end(draft: Draft, trouble: str | None) -> None:
+    typer.echo(f"\nSettings are in {draft.file}.")
+    if draft.secrets:
+        typer.echo(f"{' and '.join(draft.secrets)}: sealed in {draft.sealed}. {_what_opens(draft)}")
+    if trouble:
+        tell(f"{draft.owner} could not be added: {trouble}\nThe first start makes an owner by the name of owner.")
+    elif draft.owner:
+        typer.echo(f"{draft.owner} is the owner; the first start prints their link.")
+    where = "" if draft.file == Path("signalbox.toml").absolute() else f" --config {draft.file}"
+    typer.echo("\nNext:")
+    typer.echo(f"  signalbox doctor{where}   looks whether everything is in order")
+    typer.echo(f"  signalbox run{where}      starts it")

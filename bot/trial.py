@@ -1,0 +1,62 @@
+"""One tiny question to a model, to learn whether name, address and key are right. For `init` and `doctor`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from runtime.contract import ModelRequest, UserTurn
+from runtime.errors import ModelFailed
+
+PATIENCE: Final = timedelta(seconds=20)
+QUESTION: Final = ModelRequest("You check a connection.", [UserTurn("Answer with the one word: ready")], ())
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    text: str
+    took: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """`why` and `fix` are sentences for the person who set the model up."""
+
+    why: str
+    fix: str
+
+
+async def try_model(name: str, api_base: str, key: str, *, patience: timedelta = PATIENCE) -> Answered | Refused:
+    """Ask the model once, without repeats. The client library is loaded first, which is not counted."""
+    from runtime.models.library import LIBRARY
+    from runtime.models.lite import LiteModel, ModelSettings
+
+    await LIBRARY.get()
+    model = LiteModel(ModelSettings(name, api_base, key, timeout=patience, max_retries=0))
+    began = time.monotonic()
+    try:
+        reply = await model.reply(QUESTION, lambda text: None)
+    except ModelFailed as error:
+        return Refused(str(error), _fix(str(error), name, api_base))
+    return Answered(" ".join(reply.text.split()), timedelta(seconds=time.monotonic() - began))
+
+
+# By what the model's failure says (`runtime.models.failures`); the last one fits the rest.
+_FIXES: Final = (
+    ("cannot be reached", "Is its server running, and its address right? {place}"),
+    ("did not answer within", "Is its server busy, or its address that of something else? {place}"),
+    ("refused the key", "Make a new key with the vendor, and copy all of it."),
+    ("no key", "Give a key: most vendors ask for one."),
+    ("no credit", "Add credit with the vendor, or use another key."),
+    ("not permitted", "Choose a model that this key may use."),
+    ("unknown to its provider", "Write the name as the vendor does, behind its name and a slash. {place}"),
+    ("names no provider", "Write the vendor's name, a slash and the model, such as openai/gpt-4o-mini."),
+    ("", "{place}"),
+)
+
+
+def _fix(why: str, name: str, api_base: str) -> str:
+    place = f"It was asked at {api_base}." if api_base else f"It was asked where {name.partition('/')[0]} has its API."
+    return next(fix for words, fix in _FIXES if words in why).format(place=place)

@@ -1,0 +1,45 @@
+"""The steps in their order. A channel joins by a row of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.wizard.dialogue import Dialogue
+from bot.wizard.draft import Draft
+from bot.wizard.model import ask_model
+from bot.wizard.place import ask_owner, ask_place, ask_port
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`ask` fills the draft in; `about` tells beforehand what it is good for."""
+
+    title: str
+    about: str
+    ask: Callable[[Draft, Dialogue], None]
+
+
+STEPS: Final[Sequence[Step]] = (
+    Step("Data", "The database, the files of conversations and sealed secrets live in one folder.", ask_place),
+    Step(
+        "Model",
+        '"demo" is built in and needs nothing. Others are named as LiteLLM does, such as openai/gpt-4o-mini,\n'
+        "anthropic/claude-sonnet-4-5 or ollama/llama3. It is asked for one word, to see that it works.",
+        ask_model,
+    ),
+    Step("You", "The first person owns everything, and lets others in.", ask_owner),
+    Step(
+        "Web page",
+        "You talk to the agent there, and approve what it asks for. It listens on this machine alone.",
+        ask_port,
+    ),
+)
+
+
+def walk(draft: Draft, dialogue: Dialogue, steps: Sequence[Step] = STEPS) -> None:
+    """All of them, in order."""
+    for number, step in enumerate(steps, 1):
+        dialogue.begin(f"{number}/{len(steps)} {step.title}", step.about)
+        step.ask(draft, dialogue)

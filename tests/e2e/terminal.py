@@ -1,0 +1,70 @@
+"""A person at a terminal: the real program behind a pseudo-terminal, read and answered line by line."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, Self
+
+PATIENCE: Final = 45.0  # seconds for anything the program has to say: the machine may be busy with other tests
+COLUMNS: Final = "100"
+
+
+class Terminal:
+    """Starts `command` in `folder`. Whatever is still running at the end of the block is killed."""
+
+    def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
+        self.screen = ""
+        self._seen = 0
+        self._pid, self._descriptor = pty.fork()
+        if self._pid == 0:
+            os.chdir(folder)
+            os.execvpe(command[0], [*command], {**environment, "COLUMNS": COLUMNS, "TERM": "xterm"})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pid:
+            os.kill(self._pid, signal.SIGKILL)
+            os.waitpid(self._pid, 0)
+        os.close(self._descriptor)
+
+    def reads(self, words: str) -> None:
+        """Return once these words stand on the screen, behind those that were read before."""
+        deadline = time.monotonic() + PATIENCE
+        while words not in self.screen[self._seen :]:
+            assert self._read(deadline), f"{words!r} never came:\n{self.screen[self._seen :]}"
+        self._seen = self.screen.index(words, self._seen) + len(words)
+
+    def types(self, line: str) -> None:
+        os.write(self._descriptor, f"{line}\n".encode())
+
+    def interrupts(self) -> None:
+        """Ctrl-C."""
+        os.write(self._descriptor, b"\x03")
+
+    def ends(self) -> int:
+        """Its exit code."""
+        deadline = time.monotonic() + PATIENCE
+        while self._read(deadline):
+            pass
+        _, status = os.waitpid(self._pid, 0)
+        self._pid = 0
+        return os.waitstatus_to_exitcode(status)
+
+    def _read(self, deadline: float) -> bool:
+        """Whether something came before the deadline and the end."""
+        ready, _, _ = select.select([self._descriptor], [], [], max(0.0, deadline - time.monotonic()))
+        assert ready, f"nothing more within {PATIENCE:g} s:\n{self.screen}"
+        try:
+            data = os.read(self._descriptor, 4096)
+        except OSError:  # Linux says so when the other side is closed
+            return False
+        self.screen += data.decode(errors="replace").replace("\r\n", "\n")
+        return bool(data)
