@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 import structlog
 from aiohttp import web
@@ -22,8 +22,10 @@ from bot.console.health import health_routes
 from bot.console.routes import console_routes
 from bot.live import Live, rules_of
 from bot.masking import Mask
+from bot.logs import set_level
 from bot.names import fresh_identity, of_adapters
 from bot.settings import Settings
+from bot.reload import Reload, in_words
 from bot.upkeep import retention_of, trimmer_of
 from bot.version import VERSION
 from runtime.agent import Agent, Limits
@@ -184,6 +186,7 @@ class App:
         self._bell = LocalBell()
         self._node: Node | None = None
         self._dispatch: Dispatch | None = None
+        self._reload = Reload(settings=settings, live=self._live, people=store, registry=store, set_level=set_level)
         shell = shell_of(settings)
         self._sandbox: Sandbox = sandbox_for(shell)
         self._sandbox_required = shell.required
@@ -269,6 +272,7 @@ class App:
         checks = {"store": self.store.check} | {f"{a.channel}:{a.account}": a.ready for a in self._adapters}
         site.add_routes(health_routes(checks))
         return site
+            reload=self.reload,
 
     def _info(self) -> Mapping[str, str]:
         return {
@@ -297,6 +301,10 @@ class App:
     # --------------------------------------------------------------------------------------------------- running
 
     async def run(self, on_ready: Callable[[str], None]) -> None:
+    async def reload(self, by: str) -> dict[str, Any]:
+        """Read the settings again, for whoever is recorded as `by`. Errors: ConfigError, StoreError: nothing changed."""
+        return in_words(await self._reload(by))
+
         """Serve until cancelled, then drain and close. `on_ready` gets the URL once messages are taken in.
 
         Errors: OSError when the port cannot be listened on; ConfigError when the demanded sandbox cannot work.

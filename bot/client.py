@@ -81,6 +81,9 @@ class Client:
         made = await self._post(f"/people/{_step(name)}/link")
         return {**made, "url": self._control.url + made["path"]}
 
+    async def reload(self) -> View:
+        return await self._post("/reload")
+
     async def verify_audit(self) -> View:
         return await self._get("/audit")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
-from typing import Final, Literal, TextIO
+from typing import Any, Final, Literal, TextIO
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
@@ -31,11 +31,26 @@ def configure(
     shared = _shared(human)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        wrapper_class=structlog.make_filtering_bound_logger(number),
+        wrapper_class=_fitted(type("Logger", (structlog.BoundLoggerBase,), {}), number),
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )
     _route_libraries(number, _Lines(out, _formatter(shared, human=human, colors=out.isatty()), secrets))
+
+
+def set_level(level: str) -> None:
+    """Tell from `level` on, while the process works. Loggers are kept once used, but all are of one class."""
+    number = logging.getLevelNamesMapping()[level.upper()]
+    _fitted(structlog.get_config()["wrapper_class"], number)
+    _set_library_level(number)
+
+
+def _fitted(logger: type[Any], level: int) -> type[Any]:
+    """The class, with the methods of a logger of this level: those below it do nothing."""
+    for name, method in vars(structlog.make_filtering_bound_logger(level)).items():
+        if callable(method):
+            setattr(logger, name, method)
+    return logger
 
 
 def tell_skipped(faults: Sequence[Exception]) -> None:
@@ -82,8 +97,12 @@ def _formatter(shared: Sequence[Processor], *, human: bool, colors: bool) -> log
 def _route_libraries(level: int, handler: logging.Handler) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(level)
     logging.captureWarnings(True)
+    _set_library_level(level)
+
+
+def _set_library_level(level: int) -> None:
+    logging.getLogger().setLevel(level)
     for name in _CHATTY:
         logging.getLogger(name).setLevel(max(level, logging.WARNING) if level > logging.DEBUG else logging.INFO)
 

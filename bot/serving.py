@@ -21,10 +21,14 @@ MakeApp = Callable[[Settings], Awaitable[App]]
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """`link` opens the page as the owner; it is there only at the start that made it."""
+    """`link` opens the page as the owner; it is there only at the start that made it.
+
+    `reload` reads the settings again, on behalf of whoever is named. Errors: BotError; then nothing has changed.
+    """
 
     control: Control
     link: str | None
+    reload: Callable[[str], Awaitable[object]]
 
 
 @asynccontextmanager
@@ -45,7 +49,7 @@ async def serving(settings: Settings, *, make: MakeApp = build, with_link: bool 
                 task = group.create_task(app.run(on_ready=url.set_result), name="signalbox")
                 control = Control(await url, app.control_token, os.getpid())
                 with announced(settings.data_dir, control):
-                    yield Ready(control, f"{control.url}/link/{token}" if token else None)
+                    yield Ready(control, f"{control.url}/link/{token}" if token else None, app.reload)
                 task.cancel()
         except BaseExceptionGroup as group:
             raise _first(group, settings) from group

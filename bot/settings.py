@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
@@ -113,6 +113,7 @@ class Settings(Section):
     def file(self) -> Path | None:
         """The settings file that was read."""
         return self._file
+    _reread: Callable[[], Settings] | None = PrivateAttr(None)
 
     @property
     def database_file(self) -> Path | None:
@@ -154,6 +155,10 @@ class Settings(Section):
         return self.model_copy(update={"web": self.web.model_copy(update={"host": "127.0.0.1", "port": 0})})
 
     def shown(self) -> dict[str, Any]:
+    def reread(self) -> Settings:
+        """The same places read anew, for a process at work: without secrets that are sealed. Errors: as `load`."""
+        return self._reread() if self._reread else self
+
         """All values as JSON would hold them, with secrets masked."""
         values: dict[str, Any] = masked(self.model_dump(mode="json"))
         values["database_url"] = without_password(self.database_url)
@@ -249,8 +254,13 @@ class _Reading:
     def usable(self) -> tuple[Settings, ConfigError | None]:
         faults, layers = Faults(Settings), Layers()
         try:
+        settings._reread = self.reread
             if self.file is not None:
                 layers.add(str(self.file), read_file(self.file))
+    def reread(self) -> Settings:
+        file = self.file or find_file(self.folder, self.variables)
+        return replace(self, file=file, ask=None).settings(())
+
         except ConfigError as error:
             faults.add_sentence(str(error))
         chain = self._fill(layers, faults, None)

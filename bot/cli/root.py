@@ -7,7 +7,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-from bot.cli import approvals, chat, init, inspect, outbox, people, run, secrets, trace
+from bot.cli import approvals, chat, init, inspect, outbox, people, reload, run, secrets, trace
 from bot.cli.options import ConfigFile, mask_of
 from runtime.errors import BotError, ConfigError
 
@@ -51,6 +51,7 @@ def _ended(context: typer.Context, error: BotError, code: int) -> typer.Exit:
 
 
 run.add_to(cli)
+reload.add_to(cli)
 init.add_to(cli)
 chat.add_to(cli)
 cli.add_typer(approvals.commands, name="approvals")

@@ -13,9 +13,11 @@ import typer
 
 from bot.cli.options import ConfigFile, settings_of
 from bot.cli.options import run as run_to_end
+from runtime.errors import BotError
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Awaitable, Callable
 
     from bot.serving import Ready
     from bot.settings import Settings
@@ -47,11 +49,14 @@ async def _serve(settings: Settings) -> None:
 
     from bot.serving import serving
 
-    asked = asyncio.Event()
+    asked, again = asyncio.Event(), asyncio.Event()
     _heed_signals(asked)
-    async with serving(settings) as ready:
+    _heed_hangup(asked, again)
+    async with serving(settings) as ready, asyncio.TaskGroup() as group:
         _greet(settings, ready)
+        reloading = group.create_task(_reload_when(again, ready.reload))
         await asked.wait()
+        reloading.cancel()
 
 
 def _heed_signals(asked: asyncio.Event) -> None:
@@ -68,6 +73,42 @@ def _heed_signals(asked: asyncio.Event) -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, heed)
+
+
+def _heed_hangup(asked: asyncio.Event, again: asyncio.Event) -> None:
+    """SIGHUP reloads the settings; where it tells that our terminal was closed, it asks to drain."""
+    import asyncio
+
+    terminal = _terminal()
+
+    def heed() -> None:
+        if terminal is not None and _is_gone(terminal):
+            asked.set()
+        else:
+            again.set()
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, heed)
+
+
+def _terminal() -> int | None:
+    """The descriptor of the terminal from which we were started; None for a service."""
+    return sys.stdin.fileno() if sys.stdin and not sys.stdin.closed and sys.stdin.isatty() else None
+
+
+def _is_gone(terminal: int) -> bool:
+    try:
+        os.tcgetpgrp(terminal)
+    except OSError:
+        return True
+    return False
+
+
+async def _reload_when(again: asyncio.Event, reload: Callable[[str], Awaitable[object]]) -> None:
+    while True:
+        await again.wait()
+        again.clear()
+        with suppress(BotError):  # the log says why
+            await reload("SIGHUP")
 
 
 def _greet(settings: Settings, ready: Ready) -> None:

@@ -42,6 +42,7 @@ class Api:
             self._post("/people", _add_person),
             self._post("/people/{id}/role", _set_role),
             self._post("/people/{id}/link", lambda request, do: do.link(_id(request))),
+            self._post("/reload", lambda _, do: do.reload()),
             self._get("/audit", lambda _, do: do.verify_audit()),
             self._post("/rooms/{id}/messages", _say),
             self._get("/rooms/{id}/timeline", lambda request, do: do.room(_id(request))),

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from adapters.web.errors import Refusal
 from bot.console.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
+from bot.console.views import View
 from bot.names import Named
 from runtime.contract import Address, Bell, Links, NewId, Now, Sink
 from runtime.store.protocol import Store
+
+Reloading = Callable[[str], Awaitable[View]]
+"""Reads the settings again on behalf of whoever is named. Errors: ConfigError, StoreError."""
+
+
+async def nothing_runs(by: str) -> View:
+    """Where no process runs."""
+    raise Refusal(409, "No Signalbox runs with this data_dir. The next start reads the settings: `signalbox run`.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +42,5 @@ class ConsoleDesk:
     nudge: Callable[[Address], None] = lambda _: None
     head: SignedHead = no_head
     checkpoint: SignedCheckpoint = no_checkpoint
+    reload: Reloading = nothing_runs
     info: Mapping[str, str] = field(default_factory=dict)

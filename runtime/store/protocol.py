@@ -414,6 +414,9 @@ class Registry(Protocol):
 
 # ---------------------------------------------------------------------------------------------------------- people
 
+    async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
+        """A fact for the audit that no other transaction tells of: somebody changed how this process works."""
+
 
 @dataclass(frozen=True, slots=True)
 class Known:

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from runtime.contract import NodeId
 from runtime.store.base import Base
-from runtime.store.common import add
+from runtime.store.common import add, fact
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.protocol import Duty, Lease
 from runtime.store.schema import accounts, nodes, roles, sessions
@@ -125,6 +125,10 @@ def account_identity(channel: str, name: str, fresh: str) -> Op[str]:
     return str(rows[0][0])
 
 
+def note(kind: str, by: str, subject: str, detail: str, now: datetime) -> Op[None]:
+    yield from fact(now, kind, by, subject, detail)
+
+
 class RegistryStore(Base):
     """Implements `protocol.Registry`."""
 
@@ -149,3 +153,7 @@ class RegistryStore(Base):
 
     async def account_identity(self, channel: str, name: str, fresh: str) -> str:
         return await self._driver.write(lambda: account_identity(channel, name, fresh))
+
+    async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
+        now = self.now()
+        await self._driver.write(lambda: note(kind, by, subject, detail, now))

@@ -25,7 +25,7 @@ async def kill_if(deadly: bool) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DeadlyModel:
     """A Model that dies of the last thing it was told."""
 

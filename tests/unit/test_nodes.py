@@ -53,6 +53,9 @@ class Registry:
     async def account_identity(self, channel: str, name: str, fresh: str) -> str:
         return fresh
 
+    async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
+        raise NotImplementedError
+
 
 class Clock:
     """Seconds, moved by the test."""

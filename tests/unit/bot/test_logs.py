@@ -77,3 +77,16 @@ def test_a_stream_that_is_gone_is_no_reason_to_stop() -> None:
     out = configured()
     out.close()
     structlog.get_logger("test").info("nobody hears this")
+
+
+def test_the_level_can_be_set_while_loggers_are_in_use() -> None:
+    out, log = configured("warning"), structlog.get_logger("test")
+    bound = log.bind(run="r1")
+    for level in ("debug", "error", "info"):
+        log.debug("debug", set_to=level)
+        bound.warning("warning", set_to=level)
+        logging.getLogger("some.library").info("library")
+        logs.set_level(level)
+    log.info("at last")
+    # Each round is told at the level that the one before it set; the first one at the level of the start.
+    assert [line["event"] for line in lines(out)] == ["warning", "debug", "warning", "library", "at last"]

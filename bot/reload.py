@@ -1,0 +1,158 @@
+"""Reading the settings again while the process works: all of what may change at once, or, after a fault, nothing.
+
+The rules about tool calls, people, the prompt and the log level change. Anything else that differs is named, since it
+takes a restart; so it is with each reload until then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+from pydantic import BaseModel
+
+from bot.live import Live, Rules, rules_of
+from bot.owner import settle_owner
+from bot.settings import Settings
+from bot.settings_secrets import UNRESOLVED
+from runtime.contract import Identity, Role
+from runtime.errors import BotError, ConfigError
+from runtime.store.protocol import People, Registry
+
+log = structlog.get_logger("reload")
+
+MAY_CHANGE: Final = ("policy", "access", "run.prompt_file", "log.level")
+"""Settings, and tables of settings, that change without a restart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """What is different now, what would be after a restart, and what else somebody should know; each as words."""
+
+    changed: tuple[str, ...]
+    restart: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class Reload:
+    """One for a process. Callers wait for each other."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        live: Live,
+        people: People,
+        registry: Registry,
+        set_level: Callable[[str], None],
+    ) -> None:
+        self._settings = settings
+        self._live = live
+        self._people = people
+        self._registry = registry
+        self._set_level = set_level
+        self._one = asyncio.Lock()
+
+    async def __call__(self, by: str) -> Reloaded:
+        """Read and take over, for whoever is recorded as `by`.
+
+        Errors: ConfigError with every fault of the settings, StoreError; then nothing has changed.
+        """
+        async with self._one:
+            try:
+                told = await self._reload(by)
+            except BotError as error:
+                log.warning("the settings are not reloaded", reason=str(error))
+                raise
+            log.info("settings reloaded", changed=told.changed, restart=told.restart, notes=told.notes)
+            return told
+
+    async def _reload(self, by: str) -> Reloaded:
+        fresh = await asyncio.to_thread(self._settings.reread)
+        taken = merged(self._settings, fresh)
+        rules = await asyncio.to_thread(rules_now, taken)
+        told = Reloaded(
+            tuple(changes(self._settings, taken, self._live.rules, rules)),
+            tuple(differences(taken, fresh)),
+            tuple([note async for note in self._leftovers(taken)]),
+        )
+        if told.changed:
+            await settle_owner(self._people, taken.access.owners, None, with_link=False)
+            await self._registry.note_fact("reloaded", by, "settings", "; ".join(told.changed))
+        # From here on nothing can fail, and nothing else runs in between.
+        self._live.rules = rules
+        if taken.log.level != self._settings.log.level:
+            self._set_level(taken.log.level)
+        self._settings = taken
+        return told
+
+    async def _leftovers(self, taken: Settings) -> AsyncIterator[str]:
+        """An owner who is taken out of the list stays one until somebody says what they are instead."""
+        gone = {Identity(name) for name in self._settings.access.owners} - set(taken.access.owners)
+        for known in await self._people.people() if gone else ():
+            if known.person.role is Role.OWNER and gone.intersection(known.identities):
+                name = known.person.name
+                yield f'"{name}" is still an owner; to change that: signalbox people role "{name}" user'
+
+
+def merged(old: Settings, fresh: Settings) -> Settings:
+    """The settings in effect after a reload: `old`, with what may change taken from `fresh`."""
+    return old.model_copy(
+        update={
+            "policy": fresh.policy,
+            "access": fresh.access,
+            "run": old.run.model_copy(update={"prompt_file": fresh.run.prompt_file}),
+            "log": old.log.model_copy(update={"level": fresh.log.level}),
+        }
+    )
+
+
+def rules_now(settings: Settings) -> Rules:
+    try:
+        return rules_of(settings)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"run.prompt_file: {settings.run.prompt_file} cannot be read ({error}).") from error
+
+
+def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterator[str]:
+    """What a reload changes, in words."""
+    if before.policy.version != after.policy.version:
+        yield f"policy ({len(new.policy)} rules)"
+    for name in differences(old, new):
+        if name.startswith("access."):
+            yield name
+    if before.prompt != after.prompt:
+        yield "run.prompt_file" if old.run.prompt_file != new.run.prompt_file else "the text of run.prompt_file"
+    if old.log.level != new.log.level:
+        yield f"log.level ({old.log.level} to {new.log.level})"
+
+
+def differences(old: Settings, new: Settings) -> Iterator[str]:
+    """Names of settings whose values differ. Sealed secrets are not opened for this, so they count as the same."""
+    theirs = dict(leaves(new))
+    for name, value in leaves(old):
+        if value != theirs[name] and not is_unseen(old, name, theirs[name]):
+            yield name
+
+
+def is_unseen(old: Settings, name: str, value: object) -> bool:
+    """Whether `value` only lacks what was opened for `old`."""
+    sealed = old.source(name) not in (str(old.file), "flag", "default")
+    return value == UNRESOLVED or (value is None and sealed)
+
+
+def leaves(table: BaseModel, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Each setting with its dotted name."""
+    for name in type(table).model_fields:
+        value = getattr(table, name)
+        if isinstance(value, BaseModel):
+            yield from leaves(value, f"{above}{name}.")
+        else:
+            yield above + name, value
+
+
+def in_words(told: Reloaded) -> dict[str, Any]:
+    return {"changed": list(told.changed), "restart": list(told.restart), "notes": list(told.notes)}
