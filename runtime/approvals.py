@@ -28,7 +28,7 @@ class ApprovalState(StrEnum):
     DENIED = "denied"
     ANSWERED = "answered"  # a question about an unknown outcome, answered
     EXPIRED = "expired"
-    VOID = "void"  # its run was stopped
+    VOID = "void"  # its run was stopped, or it was asked again after a restore
 
 
 class ApprovalEvent(StrEnum):
@@ -104,6 +104,8 @@ class Voter:
 
 def objection(approval: Approval, voter: Voter, choice: Choice, rights: Rights, now: datetime) -> str | None:
     """Why this click changes nothing, in words for the one who clicked; None when it counts."""
+    if approval.state is ApprovalState.VOID:
+        return f"This question was withdrawn. {approval.reason}"
     if approval.state is not ApprovalState.PENDING:
         return f"This was already settled: {told(approval)}."
     if now >= approval.expires_at:

@@ -364,6 +364,8 @@ class Courier:
             return
         if Capability.STORED in self.adapter.capabilities:
             await self._show_stored(duty, open_, wires)
+        elif open_.in_doubt:  # looked for before it is sent
+            self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=False))
         else:
             self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=True))
             await self._send(duty, open_, OpenPart(1, PartState.MARKED, first.body, first.fallback))
@@ -451,6 +453,9 @@ class Courier:
         delivery = open_.delivery.id
         part = Part(delivery, known.ordinal, open_.delivery.address, known.body, known.repeat_mark)
         marked = known.marked_at or self._now()
+        if Capability.STORED in self.adapter.capabilities:
+            self._held(await self._outbox.absent(duty, delivery, known.ordinal))  # our own store would know of it
+            return
         if Capability.SETTLE not in self.adapter.capabilities or self._is_edit(open_, known.ordinal):
             await self._cannot_tell(duty, open_, known)
             return

@@ -63,22 +63,26 @@ class PartEvent(StrEnum):
     PLAIN = "plain"  # refused for its form: its plain twin goes instead
     GIVE_UP = "give-up"
     REQUEUE = "requeue"
+    RESTORE = "restore"  # a backup was restored: perhaps it was shown after that was taken
 
 
 PART_MOVES: Final[Mapping[tuple[PartState, PartEvent], PartState]] = {
     (PartState.PENDING, PartEvent.MARK): PartState.MARKED,
     (PartState.PENDING, PartEvent.CHECKPOINT): PartState.SHOWN,  # channels whose screen is our store
     (PartState.PENDING, PartEvent.GIVE_UP): PartState.DEAD,
+    (PartState.PENDING, PartEvent.RESTORE): PartState.UNSETTLED,
     (PartState.MARKED, PartEvent.CHECKPOINT): PartState.SHOWN,
     (PartState.MARKED, PartEvent.RETRY): PartState.PENDING,
     (PartState.MARKED, PartEvent.PLAIN): PartState.PENDING,
     (PartState.MARKED, PartEvent.DOUBT): PartState.UNSETTLED,
     (PartState.MARKED, PartEvent.GIVE_UP): PartState.DEAD,
+    (PartState.MARKED, PartEvent.RESTORE): PartState.UNSETTLED,
     (PartState.UNSETTLED, PartEvent.LOOK): PartState.UNSETTLED,
     (PartState.UNSETTLED, PartEvent.CHECKPOINT): PartState.SHOWN,
     (PartState.UNSETTLED, PartEvent.ABSENT): PartState.PENDING,
     (PartState.UNSETTLED, PartEvent.REPEAT): PartState.PENDING,
     (PartState.UNSETTLED, PartEvent.HOLD): PartState.HELD,
+    (PartState.UNSETTLED, PartEvent.RESTORE): PartState.UNSETTLED,
     (PartState.HELD, PartEvent.REQUEUE): PartState.PENDING,
     (PartState.DEAD, PartEvent.REQUEUE): PartState.PENDING,
 }

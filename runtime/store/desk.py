@@ -244,7 +244,7 @@ def _record(ruled: Approval, now: datetime, new_id: NewId) -> Op[None]:
         },
     )
     yield from _answer_step(ruled, now)
-    yield from _edit_card(ruled, now, new_id)
+    yield from edit_card(ruled, now, new_id)
     detail = f"{ruled.tool} {ruled.arguments_hash[:12]}"
     yield from fact(now, f"approval {ruled.state.value}", ruled.decided_name, ruled.id, detail)
 
@@ -260,7 +260,7 @@ def _answer_step(ruled: Approval, now: datetime) -> Op[None]:
     yield SET_TURN, {"s": ruled.session, "n": rows[0][1], "new_text": text}
 
 
-def _edit_card(ruled: Approval, now: datetime, new_id: NewId) -> Op[None]:
+def edit_card(ruled: Approval, now: datetime, new_id: NewId) -> Op[None]:
     origin = f"approval:{ruled.id}"
     card = yield CARD, {"o": origin}
     content: Content = cards.settled(ruled)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import bindparam, case, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from runtime.contract import Address, DeliveryId, Kind, Receipt, Wire
@@ -94,6 +94,15 @@ LEFT = select(func.count()).select_from(parts).where(parts.c.delivery_id == bind
 CUT: Final = "its courier ended between sending and checkpoint"
 
 
+DOUBTED_AT = select(deliveries.c.doubted_at).where(deliveries.c.id == bindparam("d"))
+# One that was certainly not shown before has the marker of an attempt that is of no account any more.
+NOT_SHOWN = (
+    select(parts.c.ordinal, case((is_word(parts.c.state, "marked", "unsettled"), parts.c.marked_at)))
+    .where(parts.c.delivery_id == bindparam("d"), is_word(parts.c.state, "pending", "marked", "unsettled"))
+    .order_by(parts.c.ordinal)
+)
+
+
 def enqueue(new: NewDelivery, now: datetime) -> Op[bool]:
     rows = yield ENQUEUE, delivery_row(new, now)
     return bool(rows)
@@ -157,9 +166,19 @@ def render(duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], mark_first: 
         return False
     yield from _add_parts(delivery, wires)
     yield from _move_delivery(delivery, DeliveryEvent.RENDER, "", None)
-    if mark_first:
+    doubted = yield DOUBTED_AT, {"d": delivery}
+    if doubted[0][0] is not None:
+        yield from doubt_parts(delivery, doubted[0][0])
+    elif mark_first:
         yield from _mark(duty, delivery, 1, now)
     return True
+
+
+def doubt_parts(delivery: DeliveryId, since: int) -> Op[None]:
+    """After a restore: what is not known to be on screen may have come there since the backup was taken, `since`."""
+    for ordinal, marked_at in (yield NOT_SHOWN, {"d": delivery}):
+        yield from _move_part(delivery, ordinal, PartEvent.RESTORE, "a backup was restored", looked=0)
+        yield MARKED_AT, {"d": delivery, "n": ordinal, "at": since if marked_at is None else marked_at, "by": None}
 
 
 def render_shown(

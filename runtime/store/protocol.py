@@ -315,7 +315,8 @@ class OpenPart:
 class OpenDelivery:
     """A delivery that is not settled. `rank` 0: some part is or may be on screen, so this one goes on first.
 
-    `edit_of` is the receipt of the message this one replaces, None when there is none (yet).
+    `edit_of` is the receipt of the message this one replaces, None when there is none (yet). `in_doubt`: it may have been
+    shown already, after the backup was taken from which it comes.
     """
 
     delivery: Delivery
@@ -326,6 +327,7 @@ class OpenDelivery:
     parts: tuple[OpenPart, ...]
     edit_of: Receipt | None = None
     run_id: RunId | None = None
+    in_doubt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +355,8 @@ class Outbox(Protocol):
         """After taking the duty: parts whose marker has no outcome are unsettled; looked for `look_after` the marker."""
 
     async def render(self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool) -> bool:
-        """Store the parts of a queued delivery and, if `mark`, the marker of the first."""
+        """Store the parts of a queued delivery and, if `mark`, the marker of the first. Parts of one that is in doubt are
+        unsettled from the start: leave `mark` then."""
 
     async def render_shown(
         self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], receipts: Sequence[Receipt]

@@ -35,6 +35,7 @@ DELIVERY_COLUMNS = (
     deliveries.c.rank,
     deliveries.c.not_before,
     deliveries.c.run_id,
+    deliveries.c.doubted_at,
 )
 OPEN_AT = (
     select(*DELIVERY_COLUMNS)
@@ -83,7 +84,9 @@ def open_at(address: Address, limit: int) -> Op[list[OpenDelivery]]:
 
 
 def _open(row: tuple[Any, ...]) -> Op[OpenDelivery]:
-    number, delivery_id, origin, ordinal, kind, address, content, edits, state, rank, not_before, run_id = row
+    number, delivery_id, origin, ordinal, kind, address, content, edits, state, rank, not_before, run_id, doubted_at = (
+        row
+    )
     delivery = Delivery(
         DeliveryId(delivery_id),
         origin,
@@ -97,7 +100,15 @@ def _open(row: tuple[Any, ...]) -> Op[OpenDelivery]:
     shown = (yield RECEIPT_OF, {"d": edits}) if edits else []
     receipt = Receipt(shown[0][0]) if shown else None
     return OpenDelivery(
-        delivery, DeliveryState(state), rank, number, moment(not_before), tuple(map(part_of, own)), receipt, run_id
+        delivery,
+        DeliveryState(state),
+        rank,
+        number,
+        moment(not_before),
+        tuple(map(part_of, own)),
+        receipt,
+        run_id,
+        doubted_at is not None,
     )
 
 
