@@ -20,12 +20,13 @@ from adapters.web.settings import WebSettings
 from bot.console.desk import ConsoleDesk
 from bot.console.health import health_routes
 from bot.console.routes import console_routes
+from bot.instruments import Instruments, instruments_of
 from bot.live import Live, rules_of
-from bot.masking import Mask
 from bot.logs import set_level
+from bot.masking import Mask
 from bot.names import fresh_identity, of_adapters
-from bot.settings import Settings
 from bot.reload import Reload, in_words
+from bot.settings import Settings
 from bot.upkeep import retention_of, trimmer_of
 from bot.version import VERSION
 from runtime.agent import Agent, Limits
@@ -98,7 +99,8 @@ async def build(
 
     Errors: StoreError when the database cannot be opened; ConfigError when a demanded sandbox cannot work.
     """
-    store = await open_store(settings.database_url, now=now, new_id=new_id)
+    instruments = instruments_of(settings)
+    store = instruments.store(await open_store(settings.database_url, now=now, new_id=new_id, watch=instruments.watch))
     try:
         identity = await store.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
         return App(
@@ -110,6 +112,7 @@ async def build(
             model=model or model_of(settings),
             tools=tools,
             new_id=new_id,
+            instruments=instruments,
         )
     except BaseException:
         await store.close()
@@ -176,17 +179,19 @@ class App:
         model: Model,
         tools: Mapping[str, Tool] | None,
         new_id: NewId,
+        instruments: Instruments,
     ) -> None:
         self.store = store
+        self._instruments = instruments
         self.control_token = secrets.token_urlsafe(32)
         self._settings = settings
         self._live = Live(rules_of(settings))
+        self._reload = Reload(settings=settings, live=self._live, people=store, registry=store, set_level=set_level)
         self._probe = probe
         self._new_id = new_id
         self._bell = LocalBell()
         self._node: Node | None = None
         self._dispatch: Dispatch | None = None
-        self._reload = Reload(settings=settings, live=self._live, people=store, registry=store, set_level=set_level)
         shell = shell_of(settings)
         self._sandbox: Sandbox = sandbox_for(shell)
         self._sandbox_required = shell.required
@@ -212,6 +217,7 @@ class App:
             take_in=self._take_in,
             probe=probe,
         )
+        self._sink = instruments.sink(self._reception.sink)
         self._site = self._application(web_identity)
 
     # ------------------------------------------------------------------------------------------------- the parts
@@ -219,8 +225,8 @@ class App:
     def _make_agent(self, model: Model, tools: Mapping[str, Tool], workspaces: SessionWorkspaces) -> Agent:
         return Agent(
             store=self.store,
-            model=model,
-            tools=tools,
+            model=self._instruments.model(model),
+            tools=self._instruments.tools(tools),
             policy=lambda: self._live.rules.policy,
             prompt=lambda: self._live.rules.prompt,
             limits=Limits(self._settings.run.max_iterations, self._settings.run.approval_time),
@@ -237,7 +243,7 @@ class App:
     def _courier(self, adapter: ChannelAdapter) -> Courier:
         return Courier(
             outbox=self.store,
-            adapter=adapter,
+            adapter=self._instruments.adapter(adapter),
             take=self._take,
             pace=pace_of(self._settings),
             now=self.store.now,
@@ -254,7 +260,7 @@ class App:
                 site.add_routes(adapter.routes())
         desk = ConsoleDesk(
             store=self.store,
-            sink=self._reception.sink,
+            sink=self._sink,
             links=self.store,
             bell=self._bell,
             web_account=web_identity,
@@ -266,13 +272,14 @@ class App:
             nudge=self._couriers.nudge,
             head=HeadFile(self._settings.data_dir).read,
             checkpoint=CheckpointFile(self._settings.data_dir).read,
+            reload=self.reload,
             info=self._info(),
         )
         site.add_routes(console_routes(desk))
         checks = {"store": self.store.check} | {f"{a.channel}:{a.account}": a.ready for a in self._adapters}
         site.add_routes(health_routes(checks))
+        site.add_routes(self._instruments.routes())
         return site
-            reload=self.reload,
 
     def _info(self) -> Mapping[str, str]:
         return {
@@ -294,17 +301,17 @@ class App:
         """A message begins its run at once where this node has room for one more."""
         return await (self._dispatch.take_in(accept) if self._dispatch else accept(None))
 
-    async def sink(self, signal: Signal) -> Verdict:
-        """Take a signal in: for those that hold no adapter."""
-        return await self._reception.sink(signal)
-
-    # --------------------------------------------------------------------------------------------------- running
-
-    async def run(self, on_ready: Callable[[str], None]) -> None:
     async def reload(self, by: str) -> dict[str, Any]:
         """Read the settings again, for whoever is recorded as `by`. Errors: ConfigError, StoreError: nothing changed."""
         return in_words(await self._reload(by))
 
+    async def sink(self, signal: Signal) -> Verdict:
+        """Take a signal in: for those that hold no adapter."""
+        return await self._sink(signal)
+
+    # --------------------------------------------------------------------------------------------------- running
+
+    async def run(self, on_ready: Callable[[str], None]) -> None:
         """Serve until cancelled, then drain and close. `on_ready` gets the URL once messages are taken in.
 
         Errors: OSError when the port cannot be listened on; ConfigError when the demanded sandbox cannot work.
@@ -324,6 +331,7 @@ class App:
                     log.warning("joining again", reason="no sign for longer than the lease; others go on with our work")
         finally:
             await runner.cleanup()
+            await self._instruments.close()
             await self.store.close()
 
     async def _listen(self, runner: web.AppRunner) -> str:
@@ -339,7 +347,7 @@ class App:
         dispatch = self._dispatch = Dispatch(
             store=self.store,
             lease=node.lease,
-            agent=self._agent,
+            agent=self._instruments.worker(self._agent),
             bell=self._bell,
             busy=self._settings.sessions.busy,
             lease_is_fresh=self._lease_is_fresh,
@@ -356,8 +364,10 @@ class App:
             group.create_task(Expiry(desk=self.store, decided=self._reception.decided).run())
             for courier in self._couriers:
                 group.create_task(courier.run())
+            for duty in self._instruments.duties():
+                group.create_task(duty())
             group.create_task(dispatch.run())
-            listening = [group.create_task(adapter.listen(self._reception.sink)) for adapter in self._adapters]
+            listening = [group.create_task(adapter.listen(self._sink)) for adapter in self._adapters]
             group.create_task(self._announce(on_ready))
             try:
                 await asyncio.Event().wait()

@@ -26,6 +26,7 @@ from bot.settings_sources import Layers, config_folder, find_file, read_file, re
 from bot.settings_tables import (
     Access,
     Log,
+    Metrics,
     Model,
     Nodes,
     Outbox,
@@ -36,10 +37,12 @@ from bot.settings_tables import (
     Secrets,
     Section,
     Sessions,
+    Telemetry,
     Tools,
     Web,
     beside_file,
 )
+from bot.settings_telemetry import find_collector
 from runtime.errors import ConfigError
 from runtime.models.library import VARIABLES as LITELLM_VARIABLES
 
@@ -101,6 +104,8 @@ class Settings(Section):
     retention: Retention = Field(default_factory=Retention, description="How long things are kept.")
     secrets: Secrets = Field(default_factory=Secrets, description="Sealed secrets.")
     log: Log = Field(default_factory=Log, description="Logs.")
+    metrics: Metrics = Field(default_factory=Metrics, description="Metrics.")
+    telemetry: Telemetry = Field(default_factory=Telemetry, description="Traces.")
 
     _file: Path | None = PrivateAttr(None)
     _sources: Mapping[str, str] = PrivateAttr(default_factory=dict)
@@ -108,12 +113,12 @@ class Settings(Section):
     _held: Sequence[str] = PrivateAttr(())
     _chain: Chain = PrivateAttr(default_factory=lambda: Chain({}, [], Keyring()))
     _again: Callable[[Demand], Settings] | None = PrivateAttr(None)
+    _reread: Callable[[], Settings] | None = PrivateAttr(None)
 
     @property
     def file(self) -> Path | None:
         """The settings file that was read."""
         return self._file
-    _reread: Callable[[], Settings] | None = PrivateAttr(None)
 
     @property
     def database_file(self) -> Path | None:
@@ -150,15 +155,15 @@ class Settings(Section):
         """The same, with the secrets of these settings at hand; without names, with all. Errors: as `load`."""
         return self._again(names or None) if self._again else self
 
+    def reread(self) -> Settings:
+        """The same places read anew, for a process at work: without secrets that are sealed. Errors: as `load`."""
+        return self._reread() if self._reread else self
+
     def with_free_port(self) -> Settings:
         """The same, listening on this machine alone, on whichever port is free."""
         return self.model_copy(update={"web": self.web.model_copy(update={"host": "127.0.0.1", "port": 0})})
 
     def shown(self) -> dict[str, Any]:
-    def reread(self) -> Settings:
-        """The same places read anew, for a process at work: without secrets that are sealed. Errors: as `load`."""
-        return self._reread() if self._reread else self
-
         """All values as JSON would hold them, with secrets masked."""
         values: dict[str, Any] = masked(self.model_dump(mode="json"))
         values["database_url"] = without_password(self.database_url)
@@ -249,18 +254,18 @@ class _Reading:
         if faults:
             raise faults.error()
         settings._again = None if demand is None else self.settings
+        settings._reread = self.reread
         return settings
 
-    def usable(self) -> tuple[Settings, ConfigError | None]:
-        faults, layers = Faults(Settings), Layers()
-        try:
-        settings._reread = self.reread
-            if self.file is not None:
-                layers.add(str(self.file), read_file(self.file))
     def reread(self) -> Settings:
         file = self.file or find_file(self.folder, self.variables)
         return replace(self, file=file, ask=None).settings(())
 
+    def usable(self) -> tuple[Settings, ConfigError | None]:
+        faults, layers = Faults(Settings), Layers()
+        try:
+            if self.file is not None:
+                layers.add(str(self.file), read_file(self.file))
         except ConfigError as error:
             faults.add_sentence(str(error))
         chain = self._fill(layers, faults, None)
@@ -274,6 +279,7 @@ class _Reading:
         layers.add_names("flag", self.overrides)
         chain = self._chain(layers)
         resolve(Settings, layers, self.variables, chain, faults, demand)
+        find_collector(layers, self.variables)
         return chain
 
     def _without_what_is_wrong(self, layers: Layers, chain: Chain, faults: Faults) -> Settings:
@@ -320,6 +326,7 @@ def _prepare_litellm() -> None:
 __all__ = [
     "Access",
     "Log",
+    "Metrics",
     "Model",
     "Nodes",
     "Outbox",
@@ -329,6 +336,7 @@ __all__ = [
     "Secrets",
     "Sessions",
     "Settings",
+    "Telemetry",
     "Tools",
     "Web",
     "load",

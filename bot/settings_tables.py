@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -47,6 +48,17 @@ def _later(value: object) -> object:
     if value:
         raise ValueError("nothing: this comes with a later release, take it out")
     return value
+
+
+def _collector(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number
+        fits = False
+    if url and not fits:
+        raise ValueError('an address such as "http://127.0.0.1:4318"')
+    return url
 
 
 Whole = Annotated[int, Strict()]
@@ -286,6 +298,36 @@ class Retention(Section):
         le=36500,
         description="How much longer an event is known by its key, so that it is not taken in again.",
     )
+
+
+class Metrics(Section):
+    """Numbers for Prometheus at `/metrics`."""
+
+    enabled: Switch = Field(default=True, description="Count and show them.")
+    port: Whole = Field(
+        default=0, ge=0, le=65535, description="A port of their own; 0 shows them on the port of the web page."
+    )
+    host: Text = Field(default="127.0.0.1", description="Address to listen on, where they have a port of their own.")
+    token: Secret = Field(
+        default=None,
+        description="Whoever reads them must show it. Without one they are shown only where this machine alone can "
+        "reach the port.",
+    )
+    token_env: str = Field(default="", description="Name of the variable that holds `token`.")
+
+
+class Telemetry(Section):
+    """Traces for an OpenTelemetry collector. They need the extra: `pip install "signalbox-bot[otel]"`."""
+
+    endpoint: Annotated[str, AfterValidator(_collector)] = Field(
+        default="",
+        description='Where traces go, as OTLP over HTTP, such as "http://127.0.0.1:4318"; empty: nowhere. Without it '
+        "OTEL_EXPORTER_OTLP_ENDPOINT counts, if the extra is installed.",
+    )
+    token: Secret = Field(default=None, description='Shown to the collector as "Authorization: Bearer".')
+    token_env: str = Field(default="", description="Name of the variable that holds `token`.")
+    service_name: Text = Field(default="signalbox", description="The name under which traces are found.")
+    sample: Number = Field(default=1, gt=0, le=1, description="Share of the messages that are traced.")
 
 
 class Secrets(Section):

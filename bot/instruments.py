@@ -1,0 +1,111 @@
+"""What watches a process at work: metrics, and traces where they are set. Each wraps the parts it wants to see.
+
+What is turned off is not there: nothing is imported for it, and no call passes through it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack
+from functools import reduce
+from typing import Any
+
+from aiohttp import web
+
+from bot.settings import Settings
+from runtime.contract import ChannelAdapter, Model, Sink, Tool
+from runtime.dispatch import Worker
+from runtime.store.driver import UNWATCHED, Watch
+from runtime.store.store import SqlStore
+
+Duty = Callable[[], Coroutine[Any, Any, None]]
+"""A long loop: it runs until it is cancelled."""
+
+
+class Instrument:
+    """One that watches. This one sees nothing: it hands each part back as it is."""
+
+    @property
+    def watch(self) -> Watch:
+        """What the engine of the store tells."""
+        return UNWATCHED
+
+    def store(self, store: SqlStore) -> SqlStore:
+        return store
+
+    def model(self, model: Model) -> Model:
+        return model
+
+    def tools(self, tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
+        return tools
+
+    def adapter(self, adapter: ChannelAdapter) -> ChannelAdapter:
+        """An account as its courier has it."""
+        return adapter
+
+    def sink(self, sink: Sink) -> Sink:
+        return sink
+
+    def worker(self, worker: Worker) -> Worker:
+        return worker
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        """For the process's one web application; asked for once every account is known."""
+        return ()
+
+    def duties(self) -> Sequence[Duty]:
+        """What must run as long as the process serves."""
+        return ()
+
+    async def close(self) -> None:
+        """Hand over what was seen, within about a second. Never raises."""
+
+
+class Instruments(Instrument):
+    """Several, one around the other."""
+
+    def __init__(self, parts: Sequence[Instrument]) -> None:
+        self._parts = parts
+
+    @property
+    def watch(self) -> Watch:
+        return next((part.watch for part in self._parts if part.watch is not UNWATCHED), UNWATCHED)
+
+    def store(self, store: SqlStore) -> SqlStore:
+        return reduce(lambda inner, part: part.store(inner), self._parts, store)
+
+    def model(self, model: Model) -> Model:
+        return reduce(lambda inner, part: part.model(inner), self._parts, model)
+
+    def tools(self, tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
+        return reduce(lambda inner, part: part.tools(inner), self._parts, tools)
+
+    def adapter(self, adapter: ChannelAdapter) -> ChannelAdapter:
+        return reduce(lambda inner, part: part.adapter(inner), self._parts, adapter)
+
+    def sink(self, sink: Sink) -> Sink:
+        return reduce(lambda inner, part: part.sink(inner), self._parts, sink)
+
+    def worker(self, worker: Worker) -> Worker:
+        return reduce(lambda inner, part: part.worker(inner), self._parts, worker)
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        return [route for part in self._parts for route in part.routes()]
+
+    def duties(self) -> Sequence[Duty]:
+        return [duty for part in self._parts for duty in part.duties()]
+
+    async def close(self) -> None:
+        async with AsyncExitStack() as stack:
+            for part in self._parts:
+                stack.push_async_callback(part.close)
+
+
+def instruments_of(settings: Settings) -> Instruments:
+    """Those that the settings ask for. Errors: ConfigError when traces are wanted and their extra is not installed."""
+    parts: list[Instrument] = []
+    if settings.metrics.enabled:
+        from bot.metrics.metering import Metering
+
+        parts.append(Metering(settings.metrics, settings.web))
+    return Instruments(parts)

@@ -1,0 +1,1 @@
+"""What the process tells about its work, for Prometheus."""

@@ -1,0 +1,60 @@
+"""Who may read the metrics: they hold no text and no person, yet what a team does and spends is its own business."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hmac import compare_digest
+from typing import Final
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+BEARER: Final = "Bearer "
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    status: int
+    sentence: str
+
+
+SHOW_IT: Final = Objection(
+    401, "The metrics of Signalbox are for those who show their token: Authorization: Bearer, and metrics.token."
+)
+OPEN: Final = Objection(
+    403,
+    "Other machines can reach this port, and no token protects the metrics of Signalbox. Set metrics.token and have "
+    "Prometheus show it (Authorization: Bearer), or give them a port of this machine alone: metrics.port.",
+)
+STRANGE: Final = Objection(
+    403, "Ask for the metrics of Signalbox by the name 127.0.0.1 or localhost, or set metrics.token."
+)
+
+
+class Door:
+    """With a token: whoever shows it. Without: anybody, as long as only this machine can ask.
+
+    `is_open`: other machines can reach the port.
+    """
+
+    def __init__(self, token: str | None, *, is_open: bool) -> None:
+        self._token = token
+        self._is_open = is_open
+
+    def objection(self, request: web.Request) -> Objection | None:
+        if self._token:
+            shown = request.headers.get("Authorization", "")
+            # Comparing takes the same time wherever the first wrong character is.
+            return None if compare_digest(shown.encode(), f"{BEARER}{self._token}".encode()) else SHOW_IT
+        if self._is_open:
+            return OPEN
+        # A page elsewhere may point its own name at our address; then the name is not one of ours.
+        return None if _name(request.headers.get("Host", "")) in LOOPBACK else STRANGE
+
+
+def _name(host: str) -> str | None:
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None

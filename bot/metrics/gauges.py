@@ -1,0 +1,114 @@
+"""What is read at the moment somebody looks: queues from the database, adapters and build from this process.
+
+What stands in the database is the same for all nodes that share it: whoever adds nodes up takes the `max`, not the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from operator import add
+from typing import Final
+
+from bot.metrics.labels import Account, Labels
+from bot.metrics.tally import Gauge
+from runtime.contract import ApprovalKind, ChannelAdapter
+from runtime.deliveries import DeliveryState
+from runtime.runs import RunState
+from runtime.store.depths import LANE_STATES, Depths
+
+Reading = tuple[Gauge, tuple[str, ...], float]
+
+BUILD: Final = Gauge("signalbox_build_info", "Which program this is; always 1.", "version")
+CONNECTED: Final = Gauge(
+    "signalbox_adapter_connected", "1 while an account is connected to its platform, else 0.", "channel", "account"
+)
+STORE_UP: Final = Gauge("signalbox_store_up", "1 when the store answered this very look, else 0.")
+SIGNALS: Final = Gauge("signalbox_signals_waiting", "Messages that wait for a run.")
+SIGNALS_AGE: Final = Gauge("signalbox_signals_oldest_waiting_seconds", "Age of the oldest of them; 0 without any.")
+LANES: Final = Gauge("signalbox_lanes", "Lanes that have work or are worked on.", "state")
+RUNS: Final = Gauge("signalbox_runs_open", "Runs that have not ended.", "state")
+APPROVALS: Final = Gauge("signalbox_approvals_pending", "Questions that wait for a person.", "kind")
+APPROVALS_AGE: Final = Gauge("signalbox_approvals_oldest_pending_seconds", "Age of the oldest of them; 0 without any.")
+DELIVERIES: Final = Gauge("signalbox_deliveries", "Deliveries that are not shown.", "channel", "account", "state")
+DELIVERIES_AGE: Final = Gauge(
+    "signalbox_deliveries_oldest_seconds",
+    "Age of the oldest delivery that is on its way; 0 without any.",
+    "channel",
+    "account",
+)
+UNSETTLED: Final = Gauge(
+    "signalbox_parts_unsettled", "Parts that are perhaps on screen and are being looked for.", "channel", "account"
+)
+NODES: Final = Gauge("signalbox_nodes", "Nodes that live.")
+
+OF_THE_STORE: Final[Sequence[Gauge]] = (
+    SIGNALS,
+    SIGNALS_AGE,
+    LANES,
+    RUNS,
+    APPROVALS,
+    APPROVALS_AGE,
+    DELIVERIES,
+    DELIVERIES_AGE,
+    UNSETTLED,
+    NODES,
+)
+ALL: Final[Sequence[Gauge]] = (BUILD, CONNECTED, STORE_UP, *OF_THE_STORE)
+
+OPEN_RUNS: Final = (RunState.RUNNING, RunState.PARKED, RunState.READY)
+UNSHOWN: Final = (DeliveryState.QUEUED, DeliveryState.OPEN, DeliveryState.HELD, DeliveryState.DEAD)
+
+
+def of_process(version: str, adapters: Iterable[ChannelAdapter]) -> Iterator[Reading]:
+    yield BUILD, (version,), 1
+    for adapter in adapters:
+        yield CONNECTED, (adapter.channel, adapter.account), 1 if adapter.ready() is None else 0
+
+
+def of_store(depths: Depths | None, labels: Labels) -> Iterator[Reading]:
+    """None: the store did not answer. Its gauges are then missing, which is not the same as 0."""
+    yield STORE_UP, (), 0 if depths is None else 1
+    if depths is not None:
+        yield from _work(depths)
+        yield from _outbox(depths, labels)
+
+
+def _work(depths: Depths) -> Iterator[Reading]:
+    yield SIGNALS, (), depths.signals
+    yield SIGNALS_AGE, (), _seconds(depths.signals_age)
+    for state in LANE_STATES:
+        yield LANES, (state,), depths.lanes.get(state, 0)
+    for run in OPEN_RUNS:
+        yield RUNS, (run,), depths.runs.get(run, 0)
+    for kind in ApprovalKind:
+        yield APPROVALS, (kind,), depths.approvals.get(kind, 0)
+    yield APPROVALS_AGE, (), _seconds(depths.approvals_age)
+    yield NODES, (), depths.nodes
+
+
+def _outbox(depths: Depths, labels: Labels) -> Iterator[Reading]:
+    for state in UNSHOWN:
+        counts = {account: count for (account, other), count in depths.deliveries.items() if other is state}
+        for account, count in _named(counts, labels).items():
+            yield DELIVERIES, (*account, state), count
+    ages = {account: age.total_seconds() for account, age in depths.deliveries_age.items()}
+    for account, seconds in _named(ages, labels, join=max).items():
+        yield DELIVERIES_AGE, account, seconds
+    for account, count in _named(depths.unsettled, labels).items():
+        yield UNSETTLED, account, count
+
+
+def _named(
+    stored: Mapping[Account, float], labels: Labels, join: Callable[[float, float], float] = add
+) -> Mapping[Account, float]:
+    """By the names of accounts, each of the settings with at least 0; those that are gone from them share one."""
+    found = dict.fromkeys(labels.accounts(), 0.0)
+    for identity, value in stored.items():
+        account = labels.account(*identity)
+        found[account] = join(found.get(account, 0.0), value)
+    return found
+
+
+def _seconds(age: timedelta | None) -> float:
+    return age.total_seconds() if age else 0

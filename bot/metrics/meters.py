@@ -1,0 +1,116 @@
+"""Every number that is counted while it happens. `docs/metrics.md` explains them, and the gauges, to people.
+
+Labels are bounded by the settings and the code: names of accounts, models and tools, and words of ours. No person, room,
+message or text is ever one. What can be told beforehand starts at 0, so that its first count is seen as a change.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.metrics.tally import Counter, Histogram
+from runtime.contract import CHOICES, ApprovalKind, Choice
+from runtime.errors import StoreError, Trouble
+from runtime.runs import RunState
+
+# Seconds: from a bare commit to the longest wait that is a wait still. A question may wait for half a day.
+LAG: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
+MODEL: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120, 300, 600)
+TOOL: Final = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60)
+SEND: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+AGE: Final = (5, 15, 30, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 43200)
+COMMIT: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
+BATCH: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # operations; 256 is the most that the writer takes at once
+
+ACCOUNT: Final = ("channel", "account")
+PART_OUTCOMES: Final = ("shown", "retried", "plain", "uncertain", "found", "absent", "repeated", "held", "dead")
+ENDINGS: Final = {
+    Choice.APPROVE: "approved",
+    Choice.DENY: "denied",
+    Choice.DONE: "done",
+    Choice.AGAIN: "again",
+    Choice.SKIP: "skipped",
+}
+EXPIRED: Final = "expired"
+NODE_CHANGES: Final = ("joined", "left", "lost", "reaped")
+
+
+class Meters:
+    """The counters and histograms of this process. Implements `store.driver.Watch`."""
+
+    def __init__(self) -> None:
+        self.signals = Counter(
+            "signalbox_signals_total", "Signals, by what became of them.", *ACCOUNT, "kind", "outcome"
+        )
+        self.claim_lag = Histogram(
+            "signalbox_claim_lag_seconds", "From a message's acceptance to the start of its run.", bounds=LAG
+        )
+        self.answer_lag = Histogram(
+            "signalbox_answer_lag_seconds",
+            "From a message's acceptance to the last part of its answer on screen.",
+            *ACCOUNT,
+            "way",
+            bounds=LAG,
+        )
+        self.begun = Counter("signalbox_runs_begun_total", "Runs taken up.", "how")
+        self.runs = Counter("signalbox_runs_total", "Runs that ended, or were parked.", "state")
+        self.steps = Counter("signalbox_steps_total", "Steps that were recorded.", "kind")
+        self.model_calls = Counter("signalbox_model_calls_total", "Calls of a language model.", "model", "outcome")
+        self.model_seconds = Histogram(
+            "signalbox_model_call_seconds", "How long a call of a language model took.", "model", bounds=MODEL
+        )
+        self.tokens = Counter("signalbox_model_tokens_total", "Tokens in and out.", "model", "direction")
+        self.dollars = Counter("signalbox_model_cost_dollars_total", "What model calls cost, in US dollars.", "model")
+        self.tool_calls = Counter("signalbox_tool_calls_total", "Tool calls.", "tool", "outcome")
+        self.tool_seconds = Histogram("signalbox_tool_call_seconds", "How long a tool call took.", "tool", bounds=TOOL)
+        self.asked = Counter("signalbox_approvals_asked_total", "Questions put to people.", "kind")
+        self.settled = Counter("signalbox_approvals_total", "Questions that were settled.", "kind", "outcome")
+        self.question_age = Histogram(
+            "signalbox_approval_age_seconds", "How old a question was when it was settled.", "kind", bounds=AGE
+        )
+        self.parts = Counter("signalbox_parts_total", "What happened to wire messages.", *ACCOUNT, "outcome")
+        self.shown_lag = Histogram(
+            "signalbox_shown_lag_seconds", "From the outbox to the screen, for each part.", *ACCOUNT, bounds=LAG
+        )
+        self.sends = Histogram(
+            "signalbox_send_seconds", "How long a platform took for a send.", *ACCOUNT, "outcome", bounds=SEND
+        )
+        self.commits = Histogram("signalbox_store_commit_seconds", "How long a commit took.", bounds=COMMIT)
+        self.batches = Histogram("signalbox_store_batch_operations", "Operations in one commit.", bounds=BATCH)
+        self.store_errors = Counter("signalbox_store_errors_total", "Operations that the store refused.", "trouble")
+        self.node_changes = Counter("signalbox_node_changes_total", "Changes of nodes, as this one saw them.", "change")
+        self.role_changes = Counter(
+            "signalbox_role_changes_total", "Roles that this node took or lost.", "role", "change"
+        )
+        self._expect()
+
+    def all(self) -> list[Counter | Histogram]:
+        return list(vars(self).values())
+
+    def expect_account(self, channel: str, account: str) -> None:
+        for outcome in PART_OUTCOMES:
+            self.parts.add(channel, account, outcome, by=0)
+
+    def committed(self, operations: int, seconds: float) -> None:
+        self.commits.observe(seconds)
+        self.batches.observe(operations)
+
+    def failed(self, error: StoreError) -> None:
+        self.store_errors.add(error.trouble)
+
+    def _expect(self) -> None:
+        for state in (RunState.DONE, RunState.FAILED, RunState.STOPPED, RunState.PARKED):
+            self.runs.add(state, by=0)
+        for kind, choices in CHOICES.items():
+            self.asked.add(kind, by=0)
+            for outcome in (*(ENDINGS[choice] for choice in choices), EXPIRED):
+                self.settled.add(kind, outcome, by=0)
+        for trouble in Trouble:
+            self.store_errors.add(trouble, by=0)
+        for change in NODE_CHANGES:
+            self.node_changes.add(change, by=0)
+
+
+def kind_of(choice: Choice) -> ApprovalKind:
+    """Which question a choice answers."""
+    return next(kind for kind, choices in CHOICES.items() if choice in choices)

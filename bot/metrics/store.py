@@ -1,0 +1,15 @@
+"""The store, counted: every transaction as it is, and what it returned added to the meters once it is committed.
+
+So nothing more is asked of the database, and whatever part of the program makes a change, it is counted here.
+"""
+
+from __future__ import annotations
+
+from bot.metrics.membership import CountedRegistry
+from bot.metrics.way_out import CountedOutbox
+from bot.metrics.work import CountedWork
+from runtime.store.store import SqlStore
+
+
+class CountedStore(CountedWork, CountedOutbox, CountedRegistry, SqlStore):
+    """A second `SqlStore` over the driver of the first."""
