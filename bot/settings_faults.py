@@ -105,7 +105,8 @@ class Faults:
         prefix = _dotted(tuple(above))
         if near := nearest(str(last), table.model_fields if table else ()):
             return f"{prefix}.{near}" if prefix else near
-        elsewhere = {name.rpartition(".")[2]: name for name in _all_names(self._model)}
+        # Of several with this last word the first counts: the tables that most people set come first.
+        elsewhere = {name.rpartition(".")[2]: name for name in reversed(list(_all_names(self._model)))}
         near = nearest(str(last), elsewhere)
         return elsewhere[near] if near else None
 
