@@ -14,11 +14,12 @@ from sqlalchemy import Executable
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
-from runtime.store import auditbook, claims, depths, desk, intake, ledger, registry, retention, waiting
+from runtime.store import auditbook, claims, depths, desk, finding, intake, ledger, registry, retention, tracing, waiting
 from runtime.store.driver import Compiler
 from runtime.store.protocol import Stock
 from runtime.store.store import open_store
 from runtime.store.upgrade import upgrade_sqlite
+from runtime.trails import Thing
 from tests.fakes.postgres import Postgres
 
 NOW = 10**15
@@ -43,6 +44,25 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "how much is stuck": (depths.STUCK, {}, "ix_deliveries_stuck"),
     "how much is looked for": (depths.UNSETTLED, {}, "ix_deliveries_open|ix_deliveries_rooms"),
     "how many nodes live": (depths.LIVE_NODES, {}, "ix_nodes_live"),
+    "the newest messages": (finding.NEWEST, {"n": 10}, "pk_signals|autoindex_signals"),
+    "the newest messages of a room": (finding.SAID_HERE, {"room": "web:main/r7", "n": 10}, "ix_signals_said"),
+    "messages whose id begins so": (
+        finding.BEGINNING[Thing.SIGNAL],
+        {"low": "g19", "high": "g19zzz", "length": 3, "n": 10},
+        "pk_signals|autoindex_signals",
+    ),
+    "the message with the page's id": (
+        finding.OF_THE_PAGE,
+        {"p": "web:main", "g": "k7"},
+        "uq_signals_platform|autoindex_signals",
+    ),
+    "the messages of a run": (tracing.OF_RUN, {"run": "r7"}, "ix_signals_run"),
+    "what went astray": (tracing.MOVES, {"subject": "r7"}, "ix_moves_subject"),
+    "the run before a run": (
+        tracing.BEFORE,
+        {"s": "s7", "last": 9, "began": NOW, "run": "r7"},
+        "pk_turns|autoindex_turns",
+    ),
     "nodes whose lease ended": (registry.EXPIRED, {"now": NOW}, "ix_nodes_live"),
 }
 
@@ -63,6 +83,9 @@ FILL = [
     "INSERT INTO approvals SELECT 'a' || i, 'call', CASE WHEN i % 1000 = 7 THEN 'pending' ELSE 'denied' END, 'r' || i, "
     "2, 's' || i, 'web:main/r', 'shell', 'danger', '{}', 'h', 'v', '', NULL, i, i, NULL, '', NULL, NULL, '' FROM n",
     "INSERT INTO audit SELECT i, CASE WHEN i > 19980 THEN NULL ELSE i END, i, 'asked', 'Ada', 's', '', '', '' FROM n",
+    "INSERT INTO moves SELECT i, 'r' || i, i, 'n1', 'resume', '' FROM n",
+    "INSERT INTO turns SELECT 's' || i % 50, i, 'r' || i, 'user', 'hello', 'Ada', '[]', '', '', i FROM n",
+    "INSERT INTO identities SELECT 'web:' || i, 'p' || i FROM n WHERE i < 50",
     "INSERT INTO nodes SELECT 'n' || i, '', CASE WHEN i % 1000 = 7 THEN 'live' ELSE 'dead' END, 1, i, i FROM n",
 ]
 
@@ -109,7 +132,7 @@ async def test_postgres_uses_the_index_whatever_the_parameters(server: asyncpg.C
     compiled = Compiler(PGDialect_asyncpg())(statement)  # type: ignore[no-untyped-call]  # as in the driver
     await server.execute("SET plan_cache_mode = force_generic_plan")  # parameters may not help to choose
     plan = await server.fetch(f"EXPLAIN {compiled.sql}", *compiled.arguments(given))
-    assert re.search(f"Scan using ({index})|on ({index})", "\n".join(row[0] for row in plan))
+    assert re.search(f"Scan( Backward)? using ({index})|on ({index})", "\n".join(row[0] for row in plan))
 
 
 # What is old is looked for all day long: a slice must cost the same whatever the table holds.
