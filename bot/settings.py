@@ -146,6 +146,11 @@ class Settings(Section):
         """Where secrets were looked for."""
         return self._chain
 
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """Where values came from, by setting; those that are not in it are defaults."""
+        return self._sources
+
     def secret_values(self) -> list[str]:
         """Secret values, for those who must keep them out of what they write."""
         used = [use.value for use in uses(self, self._sources)]

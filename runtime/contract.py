@@ -519,6 +519,26 @@ class ChannelAdapter(Protocol):
         """None when connected, else the reason in words."""
 
 
+class Level(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check for the operator found. `id` stays the same over releases, and begins with what was looked at.
+
+    `why` it matters and the command or setting that mends it (`fix`) are empty when all is well.
+    """
+
+    level: Level
+    id: str
+    what: str
+    why: str = ""
+    fix: str = ""
+
+
 def room_topic(address: Address) -> str:
     """The Bell's topic for whatever lasting changed in a room: a message taken in, a part shown, a run that ended."""
     return f"room:{address}"

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, ask_office, run, settings_of
+from bot.cli.options import AsJson, ConfigFile, ask_office, asking, hide_secrets, run, settings_of
 from bot.cli.output import clean, show_json, tell
 
 if TYPE_CHECKING:
-    from bot.doctor import Finding
+    from bot.masking import Mask
+    from bot.settings import Settings
+    from runtime.contract import Finding
+    from runtime.errors import ConfigError
 
 config_commands = typer.Typer(no_args_is_help=True, help="Settings.")
 audit_commands = typer.Typer(no_args_is_help=True, help="The audit chain.")
-MARKS: Final = {"ok": ("ok  ", "green"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
+MARKS: Final = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "error": ("ERROR", "red")}
+INDENT: Final = " " * 24  # below what was found
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -39,25 +44,40 @@ def show(context: typer.Context, as_json: AsJson = False, config: ConfigFile = N
         typer.echo(f"{name} = {clean(_toml(value))}  # {settings.source(name)}")
 
 
-def doctor(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """Check that everything is in order, and say how to mend what is not."""
-    settings = settings_of(context, config)
-    from dataclasses import asdict
+def doctor(
+    context: typer.Context,
+    as_json: AsJson = False,
+    model: Annotated[bool, typer.Option("--model", help="Ask the model for a word; costs a few tokens.")] = False,
+    config: ConfigFile = None,
+) -> None:
+    """Check that everything is in order, and say how to mend what is not. Looks, and changes nothing.
 
-    from bot.doctor import examine, is_healthy
+    It works while Signalbox runs and while it does not. Exit code: 0 fine or only warnings, 1 something is wrong.
+    """
+    from bot.doctor.examine import is_healthy
+    from bot.settings import load_usable
+    from bot.version import VERSION
 
-    async def look() -> list[Finding]:
-        found = []
-        async for finding in examine(settings):
-            found.append(finding)
-            if not as_json:
-                _print(finding)
-        return found
-
-    findings = run(look())
+    settings, faults = load_usable(config or context.find_root().obj, ask=asking())
+    mask = hide_secrets(settings)
+    shown = run(_look(settings, faults, mask, live=model, show=not as_json))
+    healthy = is_healthy(shown)
     if as_json:
-        show_json([asdict(finding) for finding in findings])
-    raise typer.Exit(0 if is_healthy(findings) else 1)
+        show_json({"version": VERSION, "healthy": healthy, "findings": [asdict(finding) for finding in shown]})
+    raise typer.Exit(0 if healthy else 1)
+
+
+async def _look(settings: Settings, faults: ConfigError | None, mask: Mask, *, live: bool, show: bool) -> list[Finding]:
+    """All findings, without secrets; printed as they are made."""
+    from bot.doctor.examine import examine
+
+    found: list[Finding] = []
+    async for finding in examine(settings, faults, live=live):
+        safe = replace(finding, what=mask(finding.what), why=mask(finding.why), fix=mask(finding.fix))
+        found.append(safe)
+        if show:
+            _print(safe)
+    return found
 
 
 @audit_commands.command()
@@ -89,9 +109,11 @@ def version() -> None:
 
 def _print(finding: Finding) -> None:
     mark, colour = MARKS[finding.level]
-    typer.echo(f"{typer.style(mark, fg=colour)}  {finding.check:<9} {clean(finding.what)}")
+    group = finding.id.partition(".")[0]
+    what = clean(finding.what).replace("\n", f"\n{INDENT}")
+    typer.echo(f"{typer.style(f'{mark:<7}', fg=colour)}  {group:<13}  {what}")
     if finding.why:
-        typer.echo(f"{'':16}{clean(finding.why)}\n{'':16}To mend it: {clean(finding.fix)}")
+        typer.echo(f"{INDENT}{clean(finding.why)}\n{INDENT}To mend it: {clean(finding.fix)}")
 
 
 def _leaves(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,0 +1,51 @@
+"""The settings: where they come from, what is wrong with them, and who can read what they hold."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator, Sequence
+
+from bot import model_keys
+from bot.doctor.subject import Subject, fault, fine, warning
+from bot.settings import Settings
+from bot.settings_secrets import uses
+from runtime.contract import Finding
+
+
+async def check_configuration(subject: Subject) -> Sequence[Finding]:
+    return [*_source(subject), *_exposed(subject.settings), *_unused(subject.settings)]
+
+
+def _source(subject: Subject) -> Iterator[Finding]:
+    settings = subject.settings
+    if subject.faults is not None:
+        why = "Signalbox does not start with them; they are left out of what follows."
+        fix = f"change {settings.file or 'the variables'}, then look again: signalbox doctor"
+        yield fault("settings.valid", str(subject.faults), why, fix)
+    elif settings.file is not None:
+        yield fine("settings.valid", f"read from {settings.file}")
+    else:
+        yield fine("settings.valid", "no file: defaults and variables (signalbox init makes one)")
+
+
+def _exposed(settings: Settings) -> Iterator[Finding]:
+    """A secret in a file that others may read."""
+    file = settings.file
+    if file is None or not file.exists() or not stat.S_IMODE(file.stat().st_mode) & 0o077:
+        return
+    open_ones = sorted({use.name for use in uses(settings, settings.sources) if use.source == str(file)})
+    if open_ones:
+        what = f"{file} can be read by others, and holds {', '.join(open_ones)}"
+        yield warning(
+            "settings.exposed", what, "Whoever reads it has them.", f"chmod 600 {file}, or: signalbox secrets set"
+        )
+
+
+def _unused(settings: Settings) -> Iterator[Finding]:
+    """Keys that are set and not used: one may wonder why it is still the demo."""
+    names = [name for name in model_keys.ALL if settings.chain.variables.get(name)]
+    if settings.model.is_demo and names:
+        why = "Without model.name it is the demo, whatever keys there are."
+        yield warning(
+            "settings.unused_key", f"{names[0]} is set and not used", why, "signalbox init, or set model.name"
+        )

@@ -1,0 +1,71 @@
+"""All checks, in the order in which a person would look. One that breaks is a finding, and the rest goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+from bot import lock
+from bot.doctor.channels import HasChecks, check_channels
+from bot.doctor.clock import check_clock
+from bot.doctor.configuration import check_configuration
+from bot.doctor.model import check_model
+from bot.doctor.place import check_place
+from bot.doctor.process import check_process
+from bot.doctor.sandbox import check_sandbox
+from bot.doctor.secrets import check_secrets
+from bot.doctor.store import check_store
+from bot.doctor.subject import Check, Subject, fault
+from bot.doctor.web import check_web
+from bot.settings import Settings
+from runtime.contract import Finding, Level
+from runtime.errors import ConfigError
+
+PATIENCE: Final = timedelta(seconds=60)  # for one check: a model that is loaded and asked takes the longest
+CHECKS: Final[Mapping[str, Check]] = {
+    "settings": check_configuration,
+    "secrets": check_secrets,
+    "data_dir": check_place,
+    "process": check_process,
+    "store": check_store,
+    "clock": check_clock,
+    "web": check_web,
+    "sandbox": check_sandbox,
+    "model": check_model,
+}
+
+
+async def examine(
+    settings: Settings,
+    faults: ConfigError | None = None,
+    *,
+    live: bool = False,
+    channels: Sequence[HasChecks] = (),
+    checks: Mapping[str, Check] = CHECKS,
+) -> AsyncIterator[Finding]:
+    """The findings, one after the other, as they are made."""
+    pid, control = lock.holder(settings.data_dir), lock.control_of(settings.data_dir)
+    subject = Subject(settings, faults, pid, control, live)
+    for name, check in (*checks.items(), ("channels", check_channels(channels))):
+        for finding in await _made(name, check, subject):
+            yield finding
+
+
+def is_healthy(findings: Sequence[Finding]) -> bool:
+    """Warnings are no illness."""
+    return all(finding.level is not Level.ERROR for finding in findings)
+
+
+async def _made(name: str, check: Check, subject: Subject) -> Sequence[Finding]:
+    why = "So nobody knows how this stands."
+    try:
+        async with asyncio.timeout(PATIENCE.total_seconds()):
+            return await check(subject)
+    except TimeoutError:
+        what = f"this check did not end within {PATIENCE.total_seconds():g} s"
+        return [fault(f"{name}.check", what, why, "look again when the machine is less busy: signalbox doctor")]
+    except Exception as error:  # noqa: BLE001 - a check that breaks must not hide what the others find
+        what = f"this check failed: {type(error).__name__}: {error}"
+        return [fault(f"{name}.check", what, why, "report it: this is a fault of Signalbox")]
