@@ -393,7 +393,7 @@ class App:
             except StoreError as error:
                 if self._node is None:
                     raise
-                log.warning("cannot join again yet", reason=str(error))
+                log.debug("cannot join again yet", reason=str(error))
                 await asyncio.sleep(REJOIN.total_seconds())
 
     async def _announce(self, on_ready: Callable[[], None]) -> None:

@@ -318,7 +318,7 @@ class Agent:
             except StoreError as error:
                 if self._repeatable(step) or not self._lease_is_fresh():
                     raise
-                log.warning("a result is not recorded yet", reason=str(error))
+                log.debug("a result is not recorded yet", reason=str(error))
                 await asyncio.sleep(PATIENCE.total_seconds())
 
     async def _call(self, run: Cursor, step: ToolStep) -> str:

@@ -253,7 +253,7 @@ class Courier:
             ):
                 return duty
         except StoreError as error:
-            log.warning("cannot take the courier's duty", role=self.role, reason=str(error))
+            log.debug("cannot take the courier's duty", role=self.role, reason=str(error))
         return None
 
     async def _serve(self, duty: Duty) -> None:
@@ -292,7 +292,7 @@ class Courier:
         try:
             rooms = await self._outbox.open_rooms(self.adapter.channel, self.adapter.identity)
         except StoreError as error:
-            log.warning("cannot read the outbox", role=self.role, reason=str(error))
+            log.debug("cannot read the outbox", role=self.role, reason=str(error))
             return
         self._wanted |= {room for room in rooms if room not in self._later}
 
@@ -304,7 +304,7 @@ class Courier:
                     await self._told(duty, marked, self._send(duty, marked, marked.parts[0]))
                 later = await self.serve_room(duty, address)
         except StoreError as error:
-            log.warning("cannot serve the room", address=str(address), reason=str(error))
+            log.debug("cannot serve the room", address=str(address), reason=str(error))
             later = self._now() + PATIENCE
         except DutyLost:
             raise
@@ -511,5 +511,5 @@ class Courier:
             try:
                 return self._held(await write())
             except StoreError as error:
-                log.warning("an outcome is not recorded yet", role=self.role, reason=str(error))
+                log.debug("an outcome is not recorded yet", role=self.role, reason=str(error))
                 await asyncio.sleep(PATIENCE.total_seconds())

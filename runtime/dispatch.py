@@ -171,7 +171,7 @@ class Dispatch:
                 await self._return_strays()
             return await self._suspect() or await self._asked(self._store.claim(self._lease, self._busy))
         except StoreError as error:
-            log.warning("cannot claim", reason=str(error))
+            log.debug("cannot claim", reason=str(error))
             return None
 
     async def _suspect(self) -> Claim | None:
@@ -193,6 +193,8 @@ class Dispatch:
                 else:
                     more = await self._carried(claim)
         finally:
+            if claim.crashes:
+                self._next_look = 0.0  # the next suspect has waited for this one
             self._mine.discard(claim.lane.session)
             self._done()
         if more:
@@ -235,7 +237,7 @@ class Dispatch:
             try:
                 await self._store.release(lane)
             except StoreError as error:
-                log.warning("lane not given back yet", reason=str(error))
+                log.debug("lane not given back yet", reason=str(error))
             else:
                 return True
 

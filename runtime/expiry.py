@@ -32,4 +32,4 @@ class Expiry:
                 for decided in await self._desk.expire():
                     self._decided(decided)
             except StoreError as error:
-                log.warning("overdue questions are not ended yet", reason=str(error))
+                log.debug("overdue questions are not ended yet", reason=str(error))

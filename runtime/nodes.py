@@ -76,7 +76,7 @@ class Node:
             try:
                 held = await self._store.beat(self.lease, self._length)
             except StoreError as error:
-                log.warning("heartbeat failed", reason=str(error))
+                log.debug("heartbeat failed", reason=str(error))
                 continue
             if not held:
                 raise NodeLost("This process gave no sign for longer than its lease; its work goes on elsewhere.")
@@ -89,4 +89,4 @@ class Node:
                 if await self._store.reap(but=self.lease.node):
                     self._on_reaped()
             except StoreError as error:
-                log.warning("reaper failed", reason=str(error))
+                log.debug("reaper failed", reason=str(error))

@@ -41,6 +41,7 @@ class Sealer:
         self._take = take
         self._trimmer = trimmer
         self._every = every
+        self._trouble = ""
 
     async def run(self) -> None:
         """Seal until cancelled."""
@@ -48,9 +49,20 @@ class Sealer:
             try:
                 if duty := await self._take(ROLE):
                     await self._seal(duty)
-            except (StoreError, OSError) as error:
-                log.warning("the audit is not sealed yet", reason=str(error))
+            except StoreError as error:
+                log.debug("the audit is not sealed yet", reason=str(error))  # the store itself has told
+            except OSError as error:
+                self._tell(str(error))
             await asyncio.sleep(self._every.total_seconds())
+
+    def _tell(self, trouble: str) -> None:
+        """Once, not each second that it lasts."""
+        if trouble != self._trouble:
+            if trouble:
+                log.warning("the audit is not sealed yet", reason=trouble)
+            else:
+                log.warning("the audit is sealed again")
+        self._trouble = trouble
 
     async def _seal(self, duty: Duty) -> None:
         head = await self._book.audit_head()
@@ -65,6 +77,7 @@ class Sealer:
                 return
             if sealed != head:
                 await asyncio.to_thread(self._file.write, sealed)
+                self._tell("")
             head = sealed
             if self._trimmer:
                 await self._trimmer.trim(duty, head)

@@ -8,7 +8,7 @@ origin and carry what a plain form cannot: a JSON body or the header X-Signalbox
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from html import escape
 from typing import Final
 from urllib.parse import urlsplit
@@ -17,7 +17,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from adapters.web.errors import Refusal
-from runtime.errors import StoreError
+from runtime.errors import StoreError, Trouble
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -44,7 +44,20 @@ SENTENCES: Final = {
     413: "The request is too large.",
 }
 CUT: Final = "The request ended in the middle."
-STORE_AWAY: Final = "The store cannot take this in at the moment. Nothing was lost: try again in a few seconds."
+STORE_AWAY: Final[Mapping[Trouble, str]] = {
+    Trouble.FULL: "The disk of this Signalbox is full, so it cannot take this in. Once there is room it goes on by itself: "
+    "try again in a while.",
+    Trouble.READ_ONLY: "The database of this Signalbox can only be read at the moment, so it cannot take this in. It goes "
+    "on by itself once it can be written: try again in a while.",
+    Trouble.LOCKED: "Another program holds the database of this Signalbox, so it cannot take this in at the moment: try "
+    "again in a few seconds.",
+    Trouble.AWAY: "The database of this Signalbox cannot be reached at the moment, so it cannot take this in. It goes on "
+    "by itself once the database is back: try again in a few seconds.",
+    Trouble.DAMAGED: "The database of this Signalbox is damaged, so it cannot take this in. Its operator has to mend it; "
+    "try again after that.",
+    Trouble.OTHER: "The store cannot take this in at the moment: try again in a few seconds.",
+}
+"""What a person reads when something was not taken in; the operator's words, with paths, are in the log."""
 
 _log = logging.getLogger(__name__)
 _started: Final = web.RequestKey("started", bool)
@@ -70,8 +83,10 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
         except Refusal as refusal:
             return refused(request, refusal.status, refusal.sentence)
         except StoreError as error:
-            _log.warning("%s %s was not taken in: %s", request.method, request.path, error)
-            return refused(request, 503, STORE_AWAY)
+            # The store itself tells its trouble, once; here each message that somebody waits for is told.
+            level = logging.DEBUG if request.method in SAFE_METHODS else logging.WARNING
+            _log.log(level, "%s %s was not taken in: %s", request.method, request.path, error)
+            return refused(request, 503, STORE_AWAY[error.trouble])
         except web.HTTPException as error:
             if error.status < 400:
                 raise

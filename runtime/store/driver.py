@@ -51,9 +51,10 @@ UNWATCHED: Final = Unwatched()
 
 
 class Driver(Protocol):
-    """An engine: runs operations, each as one transaction. `trouble` is why the last write failed, None if it did not."""
+    """An engine: runs operations, each as one transaction. `trouble` is why writes fail, None while they do not."""
 
-    trouble: StoreError | None
+    @property
+    def trouble(self) -> StoreError | None: ...
 
     async def write(self, make: MakeOp[T]) -> T:
         """Run an operation and commit. Errors: StoreError; then nothing of it is known to be written."""
@@ -74,7 +75,8 @@ class Compiled:
     defaults: Mapping[str, object]
 
     def arguments(self, given: Mapping[str, object]) -> tuple[object, ...]:
-        return tuple(storable(given[name] if name in given else self.defaults[name]) for name in self.names)
+        values = [given[name] if name in given else self.defaults[name] for name in self.names]
+        return tuple([storable(value) if type(value) is str else value for value in values])  # our own words need none
 
 
 def storable(value: object) -> object:

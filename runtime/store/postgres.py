@@ -14,6 +14,7 @@ from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from runtime.contract import Now
 from runtime.errors import StoreError, Trouble
 from runtime.store.driver import EPOCH, UNWATCHED, Compiler, MakeOp, Op, T, Watch
+from runtime.store.health import Health
 
 POOL: Final = 8
 PATIENCE: Final = timedelta(seconds=10)
@@ -98,7 +99,7 @@ class PostgresDriver:
         self._ahead = ahead
         self._now = now
         self._watch = watch
-        self.trouble: StoreError | None = None
+        self._health = Health()
 
     @classmethod
     async def over(cls, pool: asyncpg.Pool[Any], *, now: Now | None = None, watch: Watch = UNWATCHED) -> PostgresDriver:
@@ -110,6 +111,10 @@ class PostgresDriver:
         ahead = EPOCH + timedelta(microseconds=server) - (before + (after - before) / 2)
         return cls(pool, now=now, ahead=ahead, watch=watch)
 
+    @property
+    def trouble(self) -> StoreError | None:
+        return self._health.trouble
+
     def now(self) -> datetime:
         return self._now() if self._now else datetime.now(UTC) + self._ahead
 
@@ -117,10 +122,10 @@ class PostgresDriver:
         try:
             written = await self._guarded(lambda: self._written(make))
         except StoreError as error:
-            self.trouble = error
+            self._health.failed(error)
             self._watch.failed(error)
             raise
-        self.trouble = None
+        self._health.worked()
         return written
 
     async def read(self, make: MakeOp[T]) -> T:
@@ -131,6 +136,7 @@ class PostgresDriver:
             raise
 
     async def close(self) -> None:
+        self._health.close()
         await self._pool.close()
 
     async def _guarded(self, run: Callable[[], Awaitable[T]]) -> T:

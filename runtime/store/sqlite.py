@@ -23,6 +23,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from runtime.contract import Now
 from runtime.errors import StoreError, Trouble
 from runtime.store.driver import UNWATCHED, Compiler, MakeOp, Op, T, Watch
+from runtime.store.health import Health
 
 BATCH: Final = 256
 MEMORY: Final = ":memory:"
@@ -232,16 +233,20 @@ class SqliteDriver:
         self._compiler = Compiler(SQLiteDialect(paramstyle="qmark"))
         self._writer = _Worker(connection, self._compiler, path, writes=True, watch=watch)
         self._reader = self._writer if path == MEMORY else _Worker(connect(path), self._compiler, path, writes=False)
-        self.trouble: StoreError | None = None
+        self._health = Health()
+
+    @property
+    def trouble(self) -> StoreError | None:
+        return self._health.trouble
 
     async def write(self, make: MakeOp[T]) -> T:
         try:
             written = await self._writer.submit(make)
         except StoreError as error:
-            self.trouble = error
+            self._health.failed(error)
             self._watch.failed(error)
             raise
-        self.trouble = None
+        self._health.worked()
         return written
 
     async def read(self, make: MakeOp[T]) -> T:
@@ -252,6 +257,7 @@ class SqliteDriver:
             raise
 
     async def close(self) -> None:
+        self._health.close()
         if self._reader is not self._writer:
             await self._reader.close()
         await self._writer.close()

@@ -1,0 +1,79 @@
+"""A trouble of the store is told once, however many notice it, and so is its end."""
+
+from __future__ import annotations
+
+from structlog.testing import capture_logs
+
+from runtime.errors import StoreError, Trouble
+from runtime.store.health import CALM, Health
+
+FULL = StoreError("The disk is full.", trouble=Trouble.FULL)
+LOCKED = StoreError("It is locked.", trouble=Trouble.LOCKED)
+
+
+class Clock:
+    at = 100.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+def health() -> tuple[Health, Clock]:
+    clock = Clock()
+    return Health(clock), clock
+
+
+def test_a_trouble_that_lasts_is_told_once_and_its_end_once() -> None:
+    one, clock = health()
+    with capture_logs() as logs:
+        for _ in range(10):
+            one.failed(FULL)
+            clock.at += 1
+        clock.at += CALM
+        for _ in range(10):
+            one.worked()
+    assert [entry["event"] for entry in logs] == ["the store is in trouble", "the store works again"]
+    assert logs[0]["reason"] == "The disk is full."
+    assert logs[1]["after_seconds"] == 10 + CALM
+    assert one.trouble is None
+
+
+def test_small_writes_that_still_go_through_are_not_its_end() -> None:
+    one, clock = health()
+    with capture_logs() as logs:
+        for _ in range(20):
+            one.failed(FULL)
+            clock.at += CALM / 2
+            one.worked()
+            clock.at += CALM / 4
+    assert len(logs) == 1
+    assert one.trouble is FULL
+
+
+def test_a_trouble_that_becomes_another_is_told() -> None:
+    one, _ = health()
+    with capture_logs() as logs:
+        one.failed(FULL)
+        one.failed(LOCKED)
+        one.failed(LOCKED)
+    assert [entry["kind"] for entry in logs] == ["full", "locked"]
+    assert one.trouble is LOCKED
+
+
+def test_the_next_trouble_is_told_again() -> None:
+    one, clock = health()
+    with capture_logs() as logs:
+        for _ in range(2):
+            one.failed(FULL)
+            clock.at += CALM
+            one.worked()
+    assert len(logs) == 4
+
+
+def test_what_fails_because_the_process_ends_is_no_trouble() -> None:
+    one, _ = health()
+    one.close()
+    with capture_logs() as logs:
+        one.failed(StoreError("The store is closed."))
+    assert logs == []
+    assert one.trouble is None
