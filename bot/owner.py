@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from itertools import count
 from typing import Final
 
-from runtime.contract import Identity, Person, Role
+from runtime.contract import Identity, Role
 from runtime.store.protocol import Known, People
 
 NAME: Final = "owner"
@@ -35,30 +36,29 @@ async def settle_owner(
 
 
 async def _owner(people: People, identities: Sequence[str]) -> Known:
-    known = await people.people()
-    found = next((one for one in known if one.person.role is Role.OWNER), None)
-    if found is not None:
-        return found
-    taken = {identity for one in known for identity in one.identities}
-    free = [Identity(identity) for identity in identities if identity not in taken]
-    return Known(await _add(people, NAME, free), tuple(free), linked=False)
+    """The first owner there is, made where there is none. Another node may make one beside us: then it is theirs."""
+    while True:
+        known = await people.people()
+        if found := next((one for one in known if one.person.role is Role.OWNER), None):
+            return found
+        taken = {identity for one in known for identity in one.identities}
+        free = [Identity(identity) for identity in identities if identity not in taken]
+        if added := await people.add_person(_free_name(NAME, known), Role.OWNER, free):
+            return Known(added, tuple(free), linked=False)
 
 
 async def _add_others(people: People, identities: Sequence[str]) -> None:
-    holders = {identity: one.person for one in await people.people() for identity in one.identities}
-    for identity in identities:
-        holder = holders.get(Identity(identity))
-        if holder is None:
-            await _add(people, identity, [Identity(identity)])
-        elif holder.role is not Role.OWNER:
+    for identity in map(Identity, identities):
+        while True:
+            known = await people.people()
+            holder = next((one.person for one in known if identity in one.identities), None)
+            if holder is not None or await people.add_person(_free_name(identity, known), Role.OWNER, [identity]):
+                break
+        if holder is not None and holder.role is not Role.OWNER:
             await people.set_role(holder.name, Role.OWNER)
 
 
-async def _add(people: People, name: str, identities: Sequence[Identity]) -> Person:
-    """A new owner; a name that is taken gets a number."""
-    number = 1
-    while (
-        added := await people.add_person(name if number == 1 else f"{name} {number}", Role.OWNER, identities)
-    ) is None:
-        number += 1
-    return added
+def _free_name(name: str, known: Sequence[Known]) -> str:
+    """`name`, with a number where somebody has it."""
+    taken = {one.person.name for one in known}
+    return next(free for number in count(1) if (free := name if number == 1 else f"{name} {number}") not in taken)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import cast
 
 from bot.owner import settle_owner
 from runtime.contract import Identity, Role
 from runtime.store.protocol import People
+from runtime.store.store import open_store
 from tests.unit.bot.fake_store import FakeStore
 
 
@@ -53,3 +55,15 @@ async def test_a_name_that_is_taken_gets_a_number() -> None:
     await store.add_person("owner", Role.USER, [])
     await settle_owner(people(store), [], None)
     assert store.known["owner 2"].person.role is Role.OWNER
+
+
+async def test_nodes_that_start_at_once_agree_on_one_owner() -> None:
+    store = await open_store("sqlite:///:memory:")
+    try:
+        async with asyncio.timeout(10):
+            await asyncio.gather(*(settle_owner(store, ["telegram:1", "slack:T1/U1"], None) for _ in range(3)))
+        known = await store.people()
+    finally:
+        await store.close()
+    assert [(one.person.name, one.person.role) for one in known] == [("owner", Role.OWNER)]
+    assert {"telegram:1", "slack:T1/U1"} <= set(known[0].identities)
