@@ -6,12 +6,15 @@ carries it. Lines below the level cost one call of an empty function.
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final, Literal, TextIO
 
 import structlog
+from pydantic_core import to_json
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from bot.masking import Mask
@@ -28,14 +31,15 @@ def configure(
     out = stream or sys.stderr
     human = form == "human" or (form == "auto" and out.isatty())
     number = logging.getLevelNamesMapping()[level.upper()]
-    shared = _shared(human)
+    shared, ends = _shared(human), _ends(human=human, colors=out.isatty())
+    lines = _Lines(out, secrets)
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[*shared, *ends],
         wrapper_class=_fitted(type("Logger", (structlog.BoundLoggerBase,), {}), number),
-        logger_factory=structlog.stdlib.LoggerFactory(),
+        logger_factory=lambda *_: lines,
         cache_logger_on_first_use=True,
     )
-    _route_libraries(number, _Lines(out, _formatter(shared, human=human, colors=out.isatty()), secrets))
+    _route_libraries(number, _Libraries(lines, _formatter(shared, ends)))
 
 
 def set_level(level: str) -> None:
@@ -59,19 +63,34 @@ def tell_skipped(faults: Sequence[Exception]) -> None:
         structlog.get_logger("secrets").warning("a sealed file is skipped", reason=str(fault))
 
 
-class _Lines(logging.StreamHandler[TextIO]):
+class _Lines:
     """Writes finished lines. A stream that is gone is no reason to stop working."""
 
-    def __init__(self, stream: TextIO, formatter: logging.Formatter, secrets: Sequence[str]) -> None:
-        super().__init__(stream)
-        self.setFormatter(formatter)
+    def __init__(self, stream: TextIO, secrets: Sequence[str]) -> None:
+        self._stream = stream
         self._mask = Mask(secrets)
 
-    def format(self, record: logging.LogRecord) -> str:
-        return self._mask(super().format(record))
+    def write(self, line: str) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.write(self._mask(line) + "\n")
+            self._stream.flush()
 
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
-        pass
+    debug = info = warning = error = critical = write  # as a logger that structlog ends in
+
+
+class _Libraries(logging.Handler):
+    """What libraries tell goes the same way."""
+
+    def __init__(self, lines: _Lines, formatter: logging.Formatter) -> None:
+        super().__init__()
+        self.setFormatter(formatter)
+        self._lines = lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._lines.write(self.format(record))
+        except Exception:  # noqa: BLE001 - a library's unfit arguments must not end our work
+            self._lines.write(f"a line of {record.name} could not be written")
 
 
 def _shared(human: bool) -> list[Processor]:
@@ -84,14 +103,24 @@ def _shared(human: bool) -> list[Processor]:
     return [structlog.contextvars.merge_contextvars, structlog.processors.add_log_level, stamp, _mask]
 
 
-def _formatter(shared: Sequence[Processor], *, human: bool, colors: bool) -> logging.Formatter:
-    ends: list[Processor] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
+def _ends(*, human: bool, colors: bool) -> list[Processor]:
+    """What makes a line of an event."""
     if human:
         plain = structlog.dev.plain_traceback
-        ends.append(structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain, pad_event_to=0))
-    else:
-        ends += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
-    return structlog.stdlib.ProcessorFormatter(foreign_pre_chain=list(shared), processors=ends)
+        return [structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain, pad_event_to=0)]
+    return [structlog.processors.format_exc_info, _as_json]
+
+
+def _as_json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
+    try:
+        return to_json(event, fallback=repr).decode()
+    except ValueError:  # half a surrogate pair, which JSON can only write as an escape
+        return json.dumps(event, default=repr)
+
+
+def _formatter(shared: Sequence[Processor], ends: Sequence[Processor]) -> logging.Formatter:
+    first = structlog.stdlib.ProcessorFormatter.remove_processors_meta
+    return structlog.stdlib.ProcessorFormatter(foreign_pre_chain=list(shared), processors=[first, *ends])
 
 
 def _route_libraries(level: int, handler: logging.Handler) -> None:

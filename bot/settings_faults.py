@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
@@ -44,6 +45,7 @@ _BOUNDS: Final[Mapping[str, str]] = {
 }
 
 
+@lru_cache(1024)
 def is_secret(name: str) -> bool:
     """Whether a value under this name must never be shown. Names of variables and files (`…_env`, `…_file`) may be."""
     return bool(_SECRET.search(name)) and not name.lower().endswith(_NO_SECRET)

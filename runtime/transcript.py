@@ -34,7 +34,22 @@ def repair(turns: Sequence[Turn]) -> list[Turn]:
     unique, and a user speaks first. Repairing twice changes nothing more.
     """
     spoken = [turn for turn in turns if not _is_empty(turn)]
+    if _only_talk(spoken):
+        return spoken
     return _user_first(_merged(_paired(spoken)))
+
+
+def _only_talk(turns: Sequence[Turn]) -> bool:
+    """User and assistant in turns, and no calls: as most conversations are, and nothing to repair."""
+    for index, turn in enumerate(turns):
+        match turn:
+            case UserTurn() if index % 2 == 0:
+                continue
+            case AssistantTurn(calls=()) if index % 2 == 1:
+                continue
+            case _:
+                return False
+    return True
 
 
 def named(turn: UserTurn) -> str:

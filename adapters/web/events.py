@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from aiohttp import web
+from pydantic_core import to_json
 
 from adapters.web.door import Door
 from adapters.web.errors import Refusal
@@ -174,7 +175,7 @@ def _frames(progress: Iterable[Progress]) -> list[bytes]:
 
 
 def _changed(room: dict[str, Any]) -> bytes:
-    return b"event: changed\ndata: " + json.dumps(room).encode() + b"\n\n"
+    return b"event: changed\ndata: " + to_json(room) + b"\n\n"
 
 
 def _told(event: Progress) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from runtime.store.driver import Op, is_word, micros, moment
 from runtime.store.schema import approvals, deliveries, parts, sessions, signals
 
 FAR = 2**62
+NO_FILES = "[]"
 TITLE = 80
 
 # A message whose words are gone still tells who spoke first in a room, to whom it belongs.
@@ -143,7 +144,7 @@ def last_page(entries: list[Entry], limit: int) -> list[Entry]:
 
 def _said(row: tuple[Any, ...]) -> Entry:
     signal_id, name, at, text, files, answered, client_id = row
-    refs = tuple(FileRef(*f) for f in json.loads(files))
+    refs = tuple(FileRef(*f) for f in json.loads(files)) if files != NO_FILES else ()
     return Entry(signal_id, Author.PERSON, name, moment(at), text, refs, 0, answered is not None, client_id)
 
 
