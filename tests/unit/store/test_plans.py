@@ -14,7 +14,19 @@ from sqlalchemy import Executable
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
-from runtime.store import auditbook, claims, depths, desk, finding, intake, ledger, registry, retention, tracing, waiting
+from runtime.store import (
+    auditbook,
+    claims,
+    depths,
+    desk,
+    finding,
+    intake,
+    ledger,
+    registry,
+    retention,
+    tracing,
+    waiting,
+)
 from runtime.store.driver import Compiler
 from runtime.store.protocol import Stock
 from runtime.store.store import open_store
