@@ -111,7 +111,7 @@ class Telling:
 
 def span(length: timedelta) -> str:
     """A duration as people say it."""
-    seconds = length.total_seconds()
+    seconds = round(length.total_seconds(), 3)
     if seconds < 0:
         return f"-{span(-length)}"
     if seconds < 60:
@@ -128,10 +128,9 @@ def span(length: timedelta) -> str:
 
 def ahead(seconds: float) -> str:
     """A time as its distance from the first one: seconds, or as a clock shows them once there are sixty."""
-    if seconds < 0:
-        return f"-{-seconds:.3f} s"
+    seconds = round(seconds, 3)  # first, so that nothing is shown as sixty seconds
     if seconds < 60:
-        return f"+{seconds:.3f} s"
+        return f"{seconds:+.3f} s"
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(int(minutes), 60)
     return f"+{hours}:{minutes:02}:{rest:06.3f}" if hours else f"+{minutes}:{rest:06.3f}"

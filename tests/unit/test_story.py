@@ -1,0 +1,688 @@
+"""A trail is told in words: every transition, in the order of time, with who did it, and how it stands now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runtime.approvals import Approval, ApprovalState
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    ApprovalKind,
+    Choice,
+    DeliveryId,
+    Effect,
+    Kind,
+    NodeId,
+    RunId,
+    SignalId,
+)
+from runtime.deliveries import DeliveryEvent, DeliveryState, PartEvent, PartState
+from runtime.runs import RunEvent, RunState, StepState
+from runtime.story import What, ahead, told
+from runtime.story.words import span
+from runtime.trails import (
+    Move,
+    Spent,
+    TracedDelivery,
+    TracedPart,
+    TracedRun,
+    TracedSignal,
+    TracedStep,
+    Trail,
+)
+
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+ROOM = Address("web", "main", "r1")
+ONE, TWO = NodeId("n1"), NodeId("n2")
+LABELS = {ONE: "host/1", TWO: "host/2"}
+RUN = RunId("s1")
+
+
+def at(seconds: float) -> datetime:
+    return START + timedelta(seconds=seconds)
+
+
+def signal(**changed: Any) -> TracedSignal:
+    made = TracedSignal(
+        id=SignalId("s1"),
+        kind="said",
+        who="Ada",
+        address=ROOM,
+        text="list the files",
+        files=0,
+        state="consumed",
+        merged_into=None,
+        run_id=RUN,
+        received_at=at(0),
+        accepted_at=at(0.1),
+        answered_at=at(3),
+        node=None,
+    )
+    return replace(made, **changed)
+
+
+def run(**changed: Any) -> TracedRun:
+    made = TracedRun(
+        id=RUN,
+        address=ROOM,
+        state=RunState.DONE,
+        requester="Ada",
+        claims=1,
+        error="",
+        started_at=at(0.2),
+        ended_at=at(2),
+        node=ONE,
+    )
+    return replace(made, **changed)
+
+
+def model(number: int = 1, ended: float = 1, **changed: Any) -> TracedStep:
+    made = TracedStep(number, True, StepState.DONE, "demo", None, "", None, at(ended), ONE, Spent(1200, 5, 0))
+    return replace(made, **changed)
+
+
+def tool(number: int = 2, **changed: Any) -> TracedStep:
+    made = TracedStep(
+        number, False, StepState.DONE, "list_files", Effect.READ, "a.txt", at(1.1), at(1.5), ONE, spent=None
+    )
+    return replace(made, **changed)
+
+
+def question(**changed: Any) -> Approval:
+    made = Approval(
+        id=ApprovalId("a1"),
+        kind=ApprovalKind.CALL,
+        state=ApprovalState.PENDING,
+        run_id=RUN,
+        step=2,
+        session="main|web:main/r1",
+        address=ROOM,
+        tool="shell",
+        effect=Effect.DANGER,
+        arguments="{}",
+        arguments_hash="",
+        policy_version="1",
+        requester=None,
+        asked_at=at(1),
+        expires_at=at(1) + timedelta(hours=12),
+    )
+    return replace(made, **changed)
+
+
+def part(ordinal: int = 1, **changed: Any) -> TracedPart:
+    return replace(TracedPart(ordinal, PartState.SHOWN, 1, at(2.5), at(3), "m1", ONE), **changed)
+
+
+def delivery(*parts: TracedPart, **changed: Any) -> TracedDelivery:
+    made = TracedDelivery(
+        id=DeliveryId("d1"),
+        kind=Kind.FINAL,
+        address=ROOM,
+        origin="run:s1",
+        edits=None,
+        state=DeliveryState.SHOWN,
+        reason="",
+        not_before=at(2),
+        created_at=at(2),
+        settled_at=at(3),
+        text="There is **a.txt**.",
+        parts=parts or (part(),),
+    )
+    return replace(made, **changed)
+
+
+def move(what: str, detail: str = "", *, subject: str = "d1", seconds: float = 2.7, node: NodeId | None = ONE) -> Move:
+    return Move(subject, at(seconds), node, what, detail)
+
+
+def trail(**changed: Any) -> Trail:
+    made = Trail("s1", (signal(),), run(), None, (model(ended=2),), (), (delivery(),), (), LABELS)
+    return replace(made, **changed)
+
+
+def words(told_trail: Trail) -> list[str]:
+    return [event.words for event in told(told_trail).events]
+
+
+def of(told_trail: Trail, what: What) -> list[str]:
+    return [event.words for event in told(told_trail).events if event.what is what]
+
+
+def test_the_straight_way_is_told_from_the_message_to_its_answer() -> None:
+    steps = (model(), tool(), model(3, ended=2))
+    story = told(trail(steps=steps))
+    assert [(event.what, (event.at - START).total_seconds(), event.node, event.words) for event in story.events] == [
+        (What.SENT, 0, "", "Ada wrote “list the files”"),
+        (What.ACCEPTED, 0.1, "", "accepted after 0.100 s"),
+        (What.CLAIMED, 0.2, "host/1", "work began 0.100 s after that"),
+        (
+            What.MODEL,
+            1,
+            "host/1",
+            "model call 1 (demo) answered within 0.800 s; 1,200 tokens in, 5 out; it asked for list_files",
+        ),
+        (What.TOOL_STARTED, 1.1, "host/1", "list_files started (read)"),
+        (What.TOOL_ENDED, 1.5, "host/1", "list_files ended after 0.400 s: “a.txt”"),
+        (
+            What.MODEL,
+            2,
+            "host/1",
+            "model call 2 (demo) answered within 0.500 s; 1,200 tokens in, 5 out; it gave the reply",
+        ),
+        (What.FINISHED, 2, "host/1", "work ended with a reply"),
+        (What.ENQUEUED, 2, "", "the reply was put into the outbox (delivery d1): “There is a.txt.”"),
+        (What.ATTEMPT, 2.5, "host/1", "attempt 1 to show the reply"),
+        (
+            What.SHOWN,
+            3,
+            "host/1",
+            "the reply is on screen (the platform's message m1), 0.500 s after the attempt began",
+        ),
+        (What.ANSWERED, 3, "", "answered, 3.000 s after it was sent"),
+    ]
+    assert (story.now, story.over) == ("Answered 3.000 s after it was sent.", True)
+    assert (story.who, story.text, story.room, story.run) == ("Ada", "wrote “list the files”", ROOM, "s1")
+
+
+# ------------------------------------------------------------------------------------------------------- one by one
+
+PARKED = {"steps": (model(), tool(tool="shell", state=StepState.ASKED, started_at=None, ended_at=None))}
+APPROVED = question(state=ApprovalState.APPROVED, choice=Choice.APPROVE, decided_name="Otto", decided_at=at(60))
+TOLD: dict[str, tuple[Trail, What, str]] = {
+    "files": (trail(signals=(signal(files=2),)), What.SENT, "Ada wrote “list the files” with 2 files"),
+    "a click": (trail(signals=(signal(kind="clicked"),)), What.SENT, "Ada pressed a button"),
+    "a stop": (trail(signals=(signal(kind="stopped"),)), What.SENT, "Ada asked to stop"),
+    "merged": (
+        trail(signals=(signal(), signal(id="s2", state="merged", merged_into="s1"))),
+        What.MERGED,
+        "accepted after 0.100 s, and merged with s1: the same words, not answered yet",
+    ),
+    "joined": (
+        trail(signals=(signal(), signal(id="s2", joined_at=at(1.5)))),
+        What.JOINED,
+        "joined the work that was under way",
+    ),
+    "refused": (
+        trail(signals=(signal(state="refused"),), moves=(move("refused", "I do not know you.", subject="s1"),)),
+        What.REFUSED,
+        "refused: I do not know you.",
+    ),
+    "refused, long ago": (trail(signals=(signal(state="refused"),)), What.REFUSED, "refused: the reason is not kept"),
+    "several answered at once": (
+        trail(signals=(signal(), signal(id="s2", received_at=at(1)))),
+        What.ANSWERED,
+        "answered, all 2 messages; 3.000 s after the first was sent",
+    ),
+    "waited behind another": (
+        trail(behind=RunId("r0")),
+        What.CLAIMED,
+        "work began 0.100 s after that; until then run r0 was at work in this conversation",
+    ),
+    "a call that costs": (
+        trail(steps=(replace(model(ended=2), spent=Spent(10, 2, 1500)),)),
+        What.MODEL,
+        "model call 1 (demo) answered within 1.800 s; 10 tokens in, 2 out; $0.001500; it gave the reply",
+    ),
+    "a call policy denied": (
+        trail(steps=(model(), tool(started_at=None, result="Not allowed: policy."))),
+        What.TOOL_NOT_RUN,
+        "list_files was not run: “Not allowed: policy.”",
+    ),
+    "a question": (
+        trail(approvals=(question(),), **PARKED),
+        What.ASKED,
+        "asked whether shell (danger) may run (question a1, open for 12 h)",
+    ),
+    "a question about an outcome": (
+        trail(approvals=(question(kind=ApprovalKind.OUTCOME),), **PARKED),
+        What.ASKED,
+        "shell was cut off; asked whether it was carried out (question a1, open for 12 h)",
+    ),
+    "parked": (
+        trail(approvals=(question(), question(id="a2")), **PARKED),
+        What.PARKED,
+        "parked: it waits for 2 answers, and others are served meanwhile",
+    ),
+    "approved": (
+        trail(approvals=(APPROVED,), **PARKED),
+        What.DECIDED,
+        "Otto chose “Approve” for shell, 59.000 s after it was asked",
+    ),
+    "denied with a reason": (
+        trail(approvals=(replace(APPROVED, state=ApprovalState.DENIED, choice=Choice.DENY, reason="no"),), **PARKED),
+        What.DECIDED,
+        "Otto chose “Deny” for shell, 59.000 s after it was asked: “no”",
+    ),
+    "an outcome told": (
+        trail(approvals=(replace(APPROVED, state=ApprovalState.ANSWERED, choice=Choice.DONE),), **PARKED),
+        What.DECIDED,
+        "Otto chose “It was done” for shell, 59.000 s after it was asked",
+    ),
+    "expired": (
+        trail(approvals=(question(state=ApprovalState.EXPIRED, decided_at=at(43201)),), **PARKED),
+        What.EXPIRED,
+        "nobody answered about shell in time, 12 h after it was asked",
+    ),
+    "withdrawn": (
+        trail(approvals=(question(state=ApprovalState.VOID, decided_at=at(5), reason="Stopped by Ada."),), **PARKED),
+        What.WITHDRAWN,
+        "the question about shell was withdrawn: “Stopped by Ada.”",
+    ),
+    "taken up after an answer": (
+        trail(approvals=(APPROVED,), steps=(model(), tool(tool="shell", started_at=at(60.5), ended_at=at(61)))),
+        What.RESUMED,
+        "taken up again 0.500 s after the last answer",
+    ),
+    "a click that did not count": (
+        trail(moves=(move("click refused", "Vera: You may not.", subject="s1", node=None),)),
+        What.CLICK_REFUSED,
+        "a click that did not count: Vera: You may not.",
+    ),
+    "taken over": (
+        trail(moves=(move(RunEvent.RESUME, "n2", subject="s1"),)),
+        What.RESUMED,
+        "taken up again where it stood, since host/2, which had it, was gone",
+    ),
+    "taken over from a node long gone": (
+        trail(moves=(move(RunEvent.RESUME, "n9", subject="s1"),)),
+        What.RESUMED,
+        "taken up again where it stood, since n9, which had it, was gone",
+    ),
+    "given back": (
+        trail(moves=(move(RunEvent.RESUME, "n1", subject="s1"),)),
+        What.RESUMED,
+        "taken up again where it stood",
+    ),
+    "asked to stop": (
+        trail(moves=(move(RunEvent.STOP, "Ada", subject="s1"),)),
+        What.STOP_ASKED,
+        "Ada asked that it stops",
+    ),
+    "a process ended": (
+        trail(moves=(move("process ended", "2", subject="s1"),)),
+        What.PROCESS_ENDED,
+        "the process that worked on it ended; that was time 2",
+    ),
+    "set aside": (
+        trail(moves=(move("set aside", "3", subject="s1"),)),
+        What.SET_ASIDE,
+        "set aside, since 3 processes ended under it",
+    ),
+    "something new": (trail(moves=(move("twisted", "by wind", subject="s1"),)), What.OTHER, "twisted: by wind"),
+    "failed": (
+        trail(run=run(state=RunState.FAILED, error="The key is wrong.")),
+        What.FAILED,
+        "failed: The key is wrong.",
+    ),
+    "stopped": (trail(run=run(state=RunState.STOPPED, error="Stopped.")), What.STOPPED, "stopped: Stopped."),
+    "the card": (
+        trail(deliveries=(delivery(kind=Kind.APPROVAL),)),
+        What.ENQUEUED,
+        "the card with the question was put into the outbox (delivery d1)",
+    ),
+    "the settled card": (
+        trail(deliveries=(delivery(kind=Kind.APPROVAL, edits=DeliveryId("d0")),)),
+        What.ENQUEUED,
+        "the settled card was put into the outbox (delivery d1)",
+    ),
+    "a report": (
+        trail(deliveries=(delivery(kind=Kind.REPORT, text="Fine."),)),
+        What.ENQUEUED,
+        "the report was put into the outbox (delivery d1): “Fine.”",
+    ),
+    "one of several parts": (
+        trail(deliveries=(delivery(part(1), part(2, shown_at=None, attempts=3)),)),
+        What.SHOWN,
+        "part 1 of 2 of the reply is on screen (the platform's message m1), 0.500 s after the attempt began",
+    ),
+    "shown by our commit": (
+        trail(deliveries=(delivery(part(marked_at=None, attempts=0)),)),
+        What.SHOWN,
+        "the reply is on screen (the platform's message m1)",
+    ),
+    "found": (
+        trail(moves=(move(PartEvent.DOUBT, "part 1: cut"),)),
+        What.FOUND,
+        "the reply was found on screen (the platform's message m1)",
+    ),
+    "retry": (
+        trail(moves=(move(PartEvent.RETRY, "part 1: 500: {odd} words"),)),
+        What.RETRY,
+        "attempt 1 did not show the reply, and it is tried again: 500: {odd} words",
+    ),
+    "doubt": (
+        trail(moves=(move(PartEvent.DOUBT, "part 1: cut"),)),
+        What.DOUBT,
+        "attempt 1 perhaps showed the reply, so it is looked for: cut",
+    ),
+    "look": (
+        trail(moves=(move(PartEvent.LOOK, "part 1: being looked for: not there yet"),)),
+        What.LOOKED,
+        "the reply is being looked for: not there yet",
+    ),
+    "absent": (
+        trail(moves=(move(PartEvent.ABSENT, "part 1"),)),
+        What.ABSENT,
+        "the reply is certainly not on screen, so it is sent again",
+    ),
+    "repeat": (
+        trail(moves=(move(PartEvent.REPEAT, "part 1"),)),
+        What.REPEAT,
+        "nobody can tell whether the reply is on screen, so it is sent again with a mark",
+    ),
+    "plain": (
+        trail(moves=(move(PartEvent.PLAIN, "part 1"),)),
+        What.PLAIN,
+        "attempt 1: the platform refused the form of the reply, so it goes again as plain text",
+    ),
+    "hold": (
+        trail(moves=(move(DeliveryEvent.HOLD, "part 1: nobody can tell"),)),
+        What.HELD,
+        "the reply is put on hold: nobody can tell",
+    ),
+    "give up": (
+        trail(moves=(move(DeliveryEvent.GIVE_UP, "the room\nis gone"),)),
+        What.GIVEN_UP,
+        "the reply is given up: the room\nis gone",
+    ),
+    "requeue": (trail(moves=(move(DeliveryEvent.REQUEUE, "Otto"),)), What.REQUEUED, "requeued by Otto"),
+    "discard": (trail(moves=(move(DeliveryEvent.DISCARD, "Otto"),)), What.DISCARDED, "discarded by Otto"),
+}
+
+
+@pytest.mark.parametrize("case", TOLD)
+def test_each_transition_has_its_words(case: str) -> None:
+    about, what, sentence = TOLD[case]
+    assert sentence in of(about, what)
+
+
+def test_nothing_that_can_happen_lacks_a_test_of_its_words() -> None:
+    straight = {event.what for event in told(trail(steps=(model(), tool(), model(3, ended=2)))).events}
+    assert straight | {what for _, what, _ in TOLD.values()} == set(What)
+
+
+def test_attempts_are_counted_a_part() -> None:
+    parts = (part(1), part(2))
+    moves = tuple(
+        move(PartEvent.RETRY, f"part {number}: 500", seconds=seconds)
+        for number, seconds in ((1, 2.6), (1, 2.7), (2, 2.8))
+    )
+    assert of(trail(deliveries=(delivery(*parts),), moves=moves), What.RETRY) == [
+        "attempt 1 did not show part 1 of 2 of the reply, and it is tried again: 500",
+        "attempt 2 did not show part 1 of 2 of the reply, and it is tried again: 500",
+        "attempt 1 did not show part 2 of 2 of the reply, and it is tried again: 500",
+    ]
+
+
+def test_a_part_shown_after_it_was_certainly_absent_was_not_found() -> None:
+    moves = (move(PartEvent.DOUBT, "part 1: cut", seconds=2.1), move(PartEvent.ABSENT, "part 1", seconds=2.2))
+    assert of(trail(moves=moves), What.FOUND) == []
+
+
+def test_who_began_a_run_is_told_though_its_row_names_who_had_it_last() -> None:
+    taken_over = trail(
+        run=run(claims=2, node=TWO), steps=(), moves=(move(RunEvent.RESUME, "n1", subject="s1", node=TWO),)
+    )
+    resumed = trail(run=run(claims=2, node=TWO), steps=(model(),))
+    unknown = trail(run=run(claims=2, node=TWO), steps=())
+    assert [told(one).events[2].node for one in (taken_over, resumed, unknown)] == ["host/1", "host/1", ""]
+
+
+def test_a_call_that_a_person_decided_about_is_not_told_twice() -> None:
+    denied = tool(tool="shell", started_at=None, ended_at=at(60), result="Denied by Otto.")
+    about = trail(steps=(model(), denied), approvals=(replace(APPROVED, state=ApprovalState.DENIED),))
+    assert of(about, What.TOOL_NOT_RUN) == []
+
+
+def test_how_long_a_model_took_is_counted_from_what_came_before_it() -> None:
+    joined = trail(signals=(signal(), signal(id="s2", joined_at=at(1.9))))
+    resumed = trail(moves=(move(RunEvent.RESUME, "n2", subject="s1", seconds=1.5),))
+    assert "within 0.100 s" in of(joined, What.MODEL)[0]
+    assert "within 0.500 s" in of(resumed, What.MODEL)[0]
+
+
+def test_the_subject_is_the_message_that_was_asked_about() -> None:
+    both = (signal(), signal(id="s2", who="Uma", text="and hurry"))
+    assert told(trail(signals=both)).text == "wrote “list the files”"
+    assert (told(trail(signals=both, about="s2")).who, told(trail(signals=both, about="s2")).text) == (
+        "Uma",
+        "wrote “and hurry”",
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- how it stands
+
+WORKING = run(state=RunState.RUNNING, ended_at=None)
+NOWS: dict[str, tuple[Trail, str, bool]] = {
+    "waits its turn": (
+        Trail("s1", (signal(state="waiting", run_id=None, answered_at=None),), behind=RunId("r0")),
+        "It waits for its turn: run r0 is at work in this conversation.",
+        False,
+    ),
+    "waits": (
+        Trail("s1", (signal(state="waiting", run_id=None, answered_at=None),)),
+        "It waits to be taken up. Nothing else is at work in this conversation.",
+        False,
+    ),
+    "refused": (Trail("s1", (signal(state="refused"),)), "It was refused, and nothing came of it.", True),
+    "a click": (
+        Trail("s1", (signal(state="decided", kind="clicked"),)),
+        "It was acted upon when it was accepted; the run it was about tells the rest.",
+        True,
+    ),
+    "its run is gone": (Trail("s1", (signal(),)), "It was worked on; the run is not kept any more.", True),
+    "the model thinks": (
+        trail(run=WORKING),
+        "It is being worked on by host/1: waiting for the model.",
+        False,
+    ),
+    "a tool runs": (
+        trail(run=WORKING, steps=(model(), tool(state=StepState.MARKED, ended_at=None))),
+        "It is being worked on by host/1: list_files running.",
+        False,
+    ),
+    "parked": (
+        trail(run=run(state=RunState.PARKED, ended_at=None), approvals=(question(),)),
+        "It waits for a person: `signalbox approvals list` shows a1.",
+        False,
+    ),
+    "decided": (
+        trail(run=run(state=RunState.READY, ended_at=None)),
+        "All is decided; it waits for its turn in the conversation.",
+        False,
+    ),
+    "on its way": (
+        trail(deliveries=(delivery(state=DeliveryState.OPEN, reason="500"),)),
+        "Still on its way to the screen: the reply (500).",
+        False,
+    ),
+    "on hold": (
+        trail(deliveries=(delivery(state=DeliveryState.HELD, reason="nobody can tell"),)),
+        "On hold, the reply: nobody can tell. `signalbox outbox requeue d1` or `discard` settles it.",
+        False,
+    ),
+    "dead": (
+        trail(deliveries=(delivery(state=DeliveryState.DEAD, reason="the room is gone"),)),
+        "Given up, the reply: the room is gone. `signalbox outbox requeue d1` or `discard` settles it.",
+        False,
+    ),
+    "discarded": (
+        trail(deliveries=(delivery(state=DeliveryState.DISCARDED),)),
+        "Discarded, the reply: it was not shown.",
+        True,
+    ),
+    "answered": (trail(), "Answered 3.000 s after it was sent.", True),
+    "a report": (Trail("d1", deliveries=(delivery(kind=Kind.REPORT),)), "All of it was shown.", True),
+    "nothing left": (trail(signals=(), deliveries=()), "What was shown is not kept any more.", True),
+}
+
+
+@pytest.mark.parametrize("case", NOWS)
+def test_how_it_stands_is_one_sentence(case: str) -> None:
+    about, now, over = NOWS[case]
+    story = told(about)
+    assert (story.now, story.over) == (now, over)
+
+
+# ----------------------------------------------------------------------------------------------- secrets, and lengths
+
+SECRET = "sk-of-the-test-0123456789"
+
+
+def test_no_secret_is_told_not_even_its_beginning() -> None:
+    hidden = trail(
+        signals=(signal(text=f"my key is {SECRET}"),),
+        run=run(state=RunState.FAILED, error=f"refused {SECRET}"),
+        steps=(model(), tool(result="x" * 110 + SECRET)),
+        approvals=(replace(APPROVED, reason=SECRET),),
+        deliveries=(delivery(text=f"`{SECRET}`", state=DeliveryState.DEAD, reason=f"bad {SECRET}"),),
+        moves=(move(PartEvent.RETRY, f"part 1: {SECRET}"),),
+    )
+    story = told(hidden, lambda text: text.replace(SECRET, "***"))
+    spoken = "\n".join([story.text, story.now, *(event.words for event in story.events)])
+    assert "sk-" not in spoken
+    assert spoken.count("***") >= 7
+
+
+def test_a_long_message_is_one_short_line() -> None:
+    (sent,) = of(trail(signals=(signal(text="a\n" * 5000),)), What.SENT)
+    assert len(sent) < 140
+    assert "\n" not in sent
+    assert sent.endswith("…”")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words_"),
+    [
+        (0, "0.000 s"),
+        (0.0123, "0.012 s"),
+        (59.9, "59.900 s"),
+        (60, "1 min"),
+        (61.4, "1 min 1 s"),
+        (3599.9, "1 h"),
+        (3660, "1 h 1 min"),
+        (86400, "1 d"),
+        (90000, "1 d 1 h"),
+        (-0.5, "-0.500 s"),
+    ],
+)
+def test_a_span_reads_as_people_say_it(seconds: float, words_: str) -> None:
+    assert span(timedelta(seconds=seconds)) == words_
+
+
+@pytest.mark.parametrize(
+    ("seconds", "clock"),
+    [
+        (0, "+0.000 s"),
+        (0.4123, "+0.412 s"),
+        (-0.25, "-0.250 s"),
+        (59.999, "+59.999 s"),
+        (59.9999, "+1:00.000"),
+        (128.172, "+2:08.172"),
+        (3661.5, "+1:01:01.500"),
+        (119.9999, "+2:00.000"),
+        (90061, "+25:01:01.000"),
+    ],
+)
+def test_a_distance_keeps_its_milliseconds(seconds: float, clock: str) -> None:
+    assert ahead(seconds) == clock
+
+
+# ------------------------------------------------------------------------------------------- whatever the rows hold
+
+TIMES = st.integers(0, 100).map(at)
+MAYBE = st.none() | TIMES
+NODES = st.none() | st.sampled_from([ONE, TWO, NodeId("n9")])
+SIGNALS = st.builds(
+    signal,
+    kind=st.sampled_from(["said", "clicked", "stopped"]),
+    state=st.sampled_from(["waiting", "consumed", "merged", "refused", "decided"]),
+    received_at=TIMES,
+    accepted_at=TIMES,
+    answered_at=MAYBE,
+    joined_at=MAYBE,
+    node=NODES,
+)
+RUNS = st.builds(
+    run,
+    state=st.sampled_from(RunState),
+    claims=st.integers(1, 3),
+    started_at=st.just(at(0)),  # nothing of a run is before it
+    ended_at=MAYBE,
+    node=NODES,
+)
+STEPS = st.builds(
+    TracedStep,
+    number=st.integers(1, 9),
+    is_model=st.booleans(),
+    state=st.sampled_from(StepState),
+    tool=st.text(max_size=9),
+    effect=st.none() | st.sampled_from(Effect),
+    result=st.text(max_size=200),
+    started_at=MAYBE,
+    ended_at=MAYBE,
+    node=NODES,
+    spent=st.none() | st.just(Spent(1, 2, 3)),
+)
+QUESTIONS = st.builds(
+    question,
+    kind=st.sampled_from(ApprovalKind),
+    state=st.sampled_from(ApprovalState),
+    step=st.integers(1, 9),
+    asked_at=TIMES,
+    decided_at=MAYBE,
+    choice=st.none() | st.sampled_from(Choice),
+)
+PARTS = st.builds(
+    TracedPart,
+    ordinal=st.integers(1, 3),
+    state=st.sampled_from(PartState),
+    attempts=st.integers(0, 3),
+    marked_at=MAYBE,
+    shown_at=MAYBE,
+    receipt=st.none() | st.just("m"),
+    node=NODES,
+)
+DELIVERIES = st.builds(
+    lambda parts, **given: delivery(*parts, **given),
+    st.lists(PARTS, max_size=3),
+    kind=st.sampled_from(Kind),
+    state=st.sampled_from(DeliveryState),
+    created_at=TIMES,
+)
+MOVES = st.builds(
+    Move,
+    subject=st.sampled_from(["s1", "d1", "other"]),
+    at=TIMES,
+    node=NODES,
+    what=st.sampled_from([*PartEvent, *DeliveryEvent, *RunEvent, "refused", "process ended"]),
+    detail=st.text(max_size=30) | st.sampled_from(["part 1", "part 2: {why}", "n1"]),
+)
+TRAILS = st.builds(
+    Trail,
+    about=st.just("s1"),
+    signals=st.lists(SIGNALS, max_size=3).map(tuple),
+    run=st.none() | RUNS,
+    behind=st.none() | st.just(RunId("r0")),
+    steps=st.lists(STEPS, max_size=4).map(tuple),
+    approvals=st.lists(QUESTIONS, max_size=3).map(tuple),
+    deliveries=st.lists(DELIVERIES, max_size=2).map(tuple),
+    moves=st.lists(MOVES, max_size=4).map(tuple),
+    labels=st.just(LABELS),
+).filter(lambda one: bool(one.run or one.signals or one.deliveries))
+
+
+@given(TRAILS)
+def test_whatever_the_rows_hold_it_is_told_in_order_and_in_words(about: Trail) -> None:
+    story = told(about)
+    assert [event.at for event in story.events] == sorted(event.at for event in story.events)
+    assert all(event.words.strip() for event in story.events)
+    assert story.now.endswith(".")
+    assert story.began_at == story.events[0].at
