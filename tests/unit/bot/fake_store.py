@@ -35,6 +35,7 @@ from runtime.contract import (
 from runtime.deliveries import DeliveryState
 from runtime.runs import RunState, StepState
 from runtime.store.protocol import AuditRow, DeliveryRow, Head, Known, RunRow, StepRow, Store
+from runtime.trails import Candidate, Trail
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 ROOM = Address("web", "w1", "room01")
@@ -99,6 +100,8 @@ class FakeStore:
     audited: list[AuditRow] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
     mended: list[tuple[str, str, str]] = field(default_factory=list)
+    traceable: list[Candidate] = field(default_factory=list)
+    trails: dict[str, Trail] = field(default_factory=dict)
 
     async def people(self) -> list[Known]:
         return [self.known[name] for name in sorted(self.known)]
@@ -155,6 +158,18 @@ class FakeStore:
 
     async def run(self, run_id: RunId) -> tuple[RunRow, list[StepRow]] | None:
         return next(((row, [STEP]) for row in self.ran if row.id == run_id), None)
+
+    async def find(self, words: str, *, limit: int = 10) -> list[Candidate]:
+        return [one for one in self.traceable if one.id.startswith(words)][:limit]
+
+    async def recent(self, address: Address | None = None, *, limit: int = 10) -> list[Candidate]:
+        return [one for one in self.traceable if address in (None, one.address)][:limit]
+
+    async def trail(self, about: str) -> Trail | None:
+        return self.trails.get(about)
+
+    async def platforms(self) -> list[str]:
+        return sorted({one.address.account for one in self.traceable})
 
     async def counts(self) -> Mapping[str, int]:
         return {"approvals.pending": len(self.asked), "deliveries.held": len(self.sent)}

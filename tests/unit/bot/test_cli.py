@@ -80,6 +80,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         ["ask", "hi", "--timeout", "-1"],
         ["approvals", "approve"],
         ["outbox", "lst"],
+        ["trace", "0123", "--last"],
+        ["trace", "0123", "--room", "web:main/r1"],
         ["people", "role", "ada"],
         ["config", "show", "--yaml"],
     ],
@@ -99,7 +101,7 @@ def test_a_wrong_setting_exits_2_with_a_sentence(tmp_path: Path, arguments: list
 
 def test_help_names_every_command() -> None:
     told = CliRunner().invoke(cli, ["--help"]).output
-    for command in ("run", "chat", "ask", "approvals", "outbox", "people", "config", "doctor", "audit", "version"):
+    for command in ("run", "chat", "ask", "approvals", "outbox", "people", "trace", "config", "doctor", "audit", "version"):
         assert re.search(rf"\b{command}\b", told)
 
 
@@ -260,6 +262,48 @@ def test_the_outbox_is_listed_and_shown(house: Path) -> None:
     refused = signalbox(house, "outbox", "requeue", rows[0]["id"])
     assert refused.returncode == 1
     assert "cannot be requeued" in refused.stderr
+
+
+def test_what_happened_to_a_message_is_told_in_words_and_as_json(house: Path) -> None:
+    assert signalbox(house, "ask", "list the files").returncode == 0
+    told = signalbox(house, "trace", "--last")
+    assert told.returncode == 0, told.stderr
+    assert "owner wrote “list the files”" in told.stdout
+    assert re.search(r"\+\d\.\d{3} s  list_files ended after", told.stdout)
+    assert re.search(r"Answered \S+ s after it was sent\.", told.stdout)
+    trace = json.loads(signalbox(house, "trace", "--last", "--json").stdout)["trace"]
+    assert (trace["over"], trace["who"], trace["events"][0]["what"]) == (True, "owner", "sent")
+    reply = next(event["subject"] for event in trace["events"] if event["what"] == "shown")
+    again = json.loads(signalbox(house, "trace", reply, "--json").stdout)["trace"]
+    assert again["events"] == trace["events"]
+
+
+def test_messages_are_listed_to_choose_from(house: Path) -> None:
+    assert signalbox(house, "ask", "list the files").returncode == 0
+    rows = json.loads(signalbox(house, "trace", "--json").stdout)
+    listed = signalbox(house, "trace", "--room", rows[0]["room"])
+    assert (listed.returncode, rows[0]["id"] in listed.stdout) == (0, True)
+    assert "signalbox trace ID" in listed.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nothing-like-this"], "the id of a message, run, approval or delivery"),
+        (["0"], "first four or more characters"),
+        (["--last", "--room", "web:main/nowhere"], "There is no message in web:main/nowhere yet."),
+        (["--room", "nowhere"], "write channel:account/room"),
+    ],
+)
+def test_a_message_that_is_not_there_is_told_in_words(house: Path, arguments: list[str], sentence: str) -> None:
+    ended = signalbox(house, "trace", *arguments)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert sentence in ended.stderr
+
+
+def test_a_message_is_traced_without_a_process(tmp_path: Path) -> None:
+    assert signalbox(tmp_path, "ask", "list the files").returncode == 0
+    assert "Answered" in signalbox(tmp_path, "trace", "--last").stdout
 
 
 def test_settings_are_shown_without_their_secrets(tmp_path: Path) -> None:
