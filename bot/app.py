@@ -31,6 +31,7 @@ from bot.upkeep import retention_of, trimmer_of
 from bot.version import VERSION
 from runtime.agent import Agent, Limits
 from runtime.bell import LocalBell
+from runtime.clock import Jumps
 from runtime.contract import (
     ChannelAdapter,
     Given,
@@ -58,7 +59,7 @@ from runtime.retention import Retention
 from runtime.sealer import Sealer
 from runtime.signed import CheckpointFile, HeadFile
 from runtime.store.protocol import Duty, Taken
-from runtime.store.store import SqlStore, open_store
+from runtime.store.store import POSTGRES, SqlStore, open_store
 from runtime.workspaces import SessionWorkspaces
 from tools.catalogue import first_tools
 from tools.shell import Sandbox, ShellSettings, sandbox_for
@@ -319,10 +320,10 @@ class App:
         runner = web.AppRunner(self._site, access_log=None, handle_signals=False, shutdown_timeout=1)
         await runner.setup()
         try:
-            url = await self._listen(runner)
+            url, jumps = await self._listen(runner), await self._jumps()
             while True:
                 try:
-                    await self._as_node(lambda: on_ready(url))
+                    await self._as_node(jumps, lambda: on_ready(url))
                 except BaseExceptionGroup as ended:
                     if ended.split(NodeLost)[1] is not None:
                         raise
@@ -341,7 +342,7 @@ class App:
         shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host  # noqa: S104 - compared, not listened on
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{bound}"
 
-    async def _as_node(self, on_ready: Callable[[], None]) -> None:
+    async def _as_node(self, jumps: Jumps, on_ready: Callable[[], None]) -> None:
         """One life as a node: it ends by cancellation, with a drain, or by the loss of its lease."""
         node = self._node = await self._join()
         dispatch = self._dispatch = Dispatch(
@@ -361,7 +362,8 @@ class App:
                 group.create_task(preload())
             group.create_task(self._sealer().run())
             group.create_task(self._retention().run())
-            group.create_task(Expiry(desk=self.store, decided=self._reception.decided).run())
+            group.create_task(jumps.run())
+            group.create_task(Expiry(desk=self.store, decided=self._reception.decided, first=jumps.look).run())
             for courier in self._couriers:
                 group.create_task(courier.run())
             for duty in self._instruments.duties():
@@ -376,6 +378,21 @@ class App:
                 beating.cancel()  # before the lease is given back: a beat after it would say that it was lost
                 with suppress(StoreError):
                     await node.leave()
+
+    async def _jumps(self) -> Jumps:
+        """Who notices that the clock was set. On a server it is the server's clock, and rows belong to all nodes."""
+        if self._settings.database_url.startswith(POSTGRES):
+            return Jumps(now=self.store.now, mend=self._clock_was_set)
+
+        async def mend(by: timedelta) -> None:
+            await self.store.shift(by)
+            await self._clock_was_set(by)
+
+        return Jumps(now=self.store.now, mend=mend, last=await self.store.last_written())
+
+    async def _clock_was_set(self, by: timedelta) -> None:
+        for courier in self._couriers:
+            courier.look_anew()
 
     async def _join(self) -> Node:
         """A node with a fresh lease. After the first time it is asked for until the store gives it."""

@@ -208,6 +208,11 @@ class Courier:
         if not self._active and not self._wanted:
             self._calm.set()
 
+    def look_anew(self) -> None:
+        """The clock was set: rooms that were to be served later are looked at now."""
+        for address in list(self._later):
+            self.nudge(address)
+
     async def run(self) -> None:
         """Take the duty, serve until it is lost, and again, until cancelled."""
         while True:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Final
 
@@ -18,17 +18,26 @@ EVERY: Final = timedelta(seconds=5)
 
 
 class Expiry:
-    """Looks for overdue approvals now and then; any number of nodes may."""
+    """Looks for overdue approvals now and then; any number of nodes may. `first` sees to the clock before each look."""
 
-    def __init__(self, *, desk: Desk, decided: Callable[[Decided], None], every: timedelta = EVERY) -> None:
+    def __init__(
+        self,
+        *,
+        desk: Desk,
+        decided: Callable[[Decided], None],
+        first: Callable[[], Awaitable[None]],
+        every: timedelta = EVERY,
+    ) -> None:
         self._desk = desk
         self._decided = decided
+        self._first = first
         self._every = every
 
     async def run(self) -> None:
         while True:
             await asyncio.sleep(self._every.total_seconds())
             try:
+                await self._first()
                 for decided in await self._desk.expire():
                     self._decided(decided)
             except StoreError as error:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
 import structlog
 
+from runtime.clock import steady
 from runtime.contract import NodeId
 from runtime.errors import BotError, StoreError
 from runtime.store.protocol import Duty, Lease, Registry
@@ -35,7 +35,7 @@ class Node:
         lease: Lease,
         length: timedelta,
         on_reaped: Callable[[], None],
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = steady,
     ) -> None:
         self.lease = lease
         self._store = store

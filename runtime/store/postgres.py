@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
 from time import perf_counter
 from typing import Any, Final
 
 import asyncpg
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 
+from runtime.clock import steady
 from runtime.contract import Now
 from runtime.errors import StoreError, Trouble
 from runtime.store.driver import EPOCH, UNWATCHED, Compiler, MakeOp, Op, T, Watch
@@ -19,6 +20,8 @@ from runtime.store.health import Health
 POOL: Final = 8
 PATIENCE: Final = timedelta(seconds=10)
 TRIES: Final = 5
+LOOK_EVERY: Final = 10.0
+"""Seconds between two looks at the server's clock."""
 
 # Lost races that PostgreSQL settles by refusing one side; nothing was written, so the operation runs again.
 AGAIN: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
@@ -31,8 +34,20 @@ AWAY: Final = (
 )
 
 
+WORDS: Final[Mapping[Trouble, str]] = {
+    Trouble.AWAY: "The database cannot be reached ({error}): start it, or mend the way to it.",
+    Trouble.FULL: "The disk of the database is full ({error}): make room there.",
+    Trouble.READ_ONLY: "The database can only be read ({error}): it is a copy, or was set so; let database_url lead to "
+    "the one that takes writes.",
+    Trouble.LOCKED: "The database did not come to an end with what others do there ({error}).",
+    Trouble.DAMAGED: "The database is damaged ({error}): restore it from a backup.",
+    Trouble.OTHER: "The database answered: {error}",
+}
+
+
 def explain(error: BaseException) -> StoreError:
-    return StoreError(f"The database answered: {type(error).__name__}: {error}", trouble=trouble_of(error))
+    trouble = trouble_of(error)
+    return StoreError(WORDS[trouble].format(error=f"{type(error).__name__}: {error}"), trouble=trouble)
 
 
 def trouble_of(error: BaseException) -> Trouble:
@@ -45,6 +60,8 @@ def trouble_of(error: BaseException) -> Trouble:
             return Trouble.LOCKED
         case asyncpg.DataCorruptedError() | asyncpg.IndexCorruptedError():
             return Trouble.DAMAGED
+        case asyncpg.OperatorInterventionError() | asyncpg.TooManyConnectionsError():
+            return Trouble.AWAY  # shut down, starting, or no room for us
         case _:
             return Trouble.AWAY if isinstance(error, AWAY) else Trouble.OTHER
 
@@ -83,20 +100,42 @@ async def drive(connection: Any, compiler: Compiler, op: Op[T]) -> T:
         return result
 
 
+class ServerClock:
+    """The server's time, carried on by a steady clock: nodes agree on it, whatever is done to the clocks of their own
+    machines. Looked up anew now and then, since clocks drift and the server's may be set."""
+
+    def __init__(self, steady: Callable[[], float] = steady) -> None:
+        self._steady = steady
+        self._at = EPOCH
+        self._tick = 0.0
+
+    def __call__(self) -> datetime:
+        return self._at + timedelta(seconds=self._steady() - self._tick)
+
+    def is_old(self) -> bool:
+        return self._steady() - self._tick > LOOK_EVERY
+
+    async def look(self, connection: Any) -> None:
+        before = self._steady()
+        server = await connection.fetchval("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+        # Half of the round trip is the best guess at when the server looked at its clock.
+        self._tick = (before + self._steady()) / 2
+        self._at = EPOCH + timedelta(microseconds=server)
+
+
 class PostgresDriver:
-    """`Driver` over one PostgreSQL database. Its clock is the server's, measured when opened."""
+    """`Driver` over one PostgreSQL database. Its clock is the server's."""
 
     def __init__(
         self,
         pool: asyncpg.Pool[Any],
         *,
         now: Now | None = None,
-        ahead: timedelta = timedelta(),
         watch: Watch = UNWATCHED,
     ) -> None:
         self._pool = pool
         self._compiler = Compiler(PGDialect_asyncpg())  # type: ignore[no-untyped-call]  # a dialect takes no arguments here
-        self._ahead = ahead
+        self._clock = ServerClock()
         self._now = now
         self._watch = watch
         self._health = Health()
@@ -104,19 +143,16 @@ class PostgresDriver:
     @classmethod
     async def over(cls, pool: asyncpg.Pool[Any], *, now: Now | None = None, watch: Watch = UNWATCHED) -> PostgresDriver:
         """A driver over open connections, which it closes at its end."""
-        before = datetime.now(UTC)
-        server = await pool.fetchval("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
-        after = datetime.now(UTC)
-        # Half of the round trip is the best guess at when the server looked at its clock.
-        ahead = EPOCH + timedelta(microseconds=server) - (before + (after - before) / 2)
-        return cls(pool, now=now, ahead=ahead, watch=watch)
+        driver = cls(pool, now=now, watch=watch)
+        await driver._clock.look(pool)
+        return driver
 
     @property
     def trouble(self) -> StoreError | None:
         return self._health.trouble
 
     def now(self) -> datetime:
-        return self._now() if self._now else datetime.now(UTC) + self._ahead
+        return self._now() if self._now else self._clock()
 
     async def write(self, make: MakeOp[T]) -> T:
         try:
@@ -147,12 +183,18 @@ class PostgresDriver:
                 if attempt == TRIES:
                     raise explain(error) from error
                 await asyncio.sleep(0.01 * attempt)
+            except asyncpg.ReadOnlySQLTransactionError as error:
+                # After a fail-over these lead to what is a mere copy now: the next ones ask anew who may write.
+                await self._pool.expire_connections()
+                raise explain(error) from error
             except (*AWAY, asyncpg.PostgresError) as error:
                 raise explain(error) from error
         raise AssertionError("unreachable")
 
     async def _written(self, make: MakeOp[T]) -> T:
         async with self._pool.acquire() as connection:
+            if self._clock.is_old():
+                await self._clock.look(connection)
             async with connection.transaction(isolation="read_committed"):
                 result = await drive(connection, self._compiler, make())
                 began = perf_counter()

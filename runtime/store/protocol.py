@@ -414,6 +414,8 @@ class Registry(Protocol):
     async def account_identity(self, channel: str, name: str, fresh: str) -> str:
         """The stored identity of a channel whose platform gives none; `fresh` is stored the first time."""
 
+    async def shift(self, by: timedelta) -> None:
+        """The clock was set by so much: move with it what waits for its time. For a store of one node."""
 
 # ---------------------------------------------------------------------------------------------------------- people
 

@@ -13,6 +13,7 @@ from runtime.store.common import add, fact
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.protocol import Duty, Lease
 from runtime.store.schema import accounts, nodes, roles, sessions
+from runtime.store.shifts import last_written, shift
 from runtime.store.suspects import died, keep_apart
 
 ADD_NODE = add(nodes)
@@ -153,6 +154,12 @@ class RegistryStore(Base):
 
     async def account_identity(self, channel: str, name: str, fresh: str) -> str:
         return await self._driver.write(lambda: account_identity(channel, name, fresh))
+
+    async def shift(self, by: timedelta) -> None:
+        await self._driver.write(lambda: shift(by))
+
+    async def last_written(self) -> datetime | None:
+        return await self._driver.read(last_written)
 
     async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
         now = self.now()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from structlog.testing import capture_logs
@@ -52,6 +52,12 @@ class Registry:
 
     async def account_identity(self, channel: str, name: str, fresh: str) -> str:
         return fresh
+
+    async def shift(self, by: timedelta) -> None:
+        raise NotImplementedError
+
+    async def last_written(self) -> datetime | None:
+        raise NotImplementedError
 
     async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
         raise NotImplementedError

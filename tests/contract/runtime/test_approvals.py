@@ -56,6 +56,10 @@ async def asked(process: Process, *, who: Identity = ADA) -> ApprovalId:
 # ------------------------------------------------------------------------------------------------- asked and decided
 
 
+async def nothing() -> None:
+    """There is a hand-moved clock here, which nobody sets."""
+
+
 async def test_allowed_calls_run_and_all_questions_go_up_together(any_stage: Stage) -> None:
     """Scenario 21."""
     model = Planned((READ, WRITE, SHELL), end="done")
@@ -162,7 +166,7 @@ async def test_a_question_nobody_answers_expires_and_the_model_is_told(stage: St
     process = await stage.process(model, tools(), limits=Limits(approval_time=timedelta(hours=12)))
     await asked(process)
     stage.clock.advance(timedelta(hours=12))
-    expiry = Expiry(desk=stage.store, decided=process.reception.decided, every=timedelta())
+    expiry = Expiry(desk=stage.store, decided=process.reception.decided, first=nothing, every=timedelta())
     async with process.running():
         async with process.beside(expiry.run()):
             while await stage.pending():
