@@ -44,6 +44,7 @@ def _forms(value: str) -> Iterator[str]:
     yield json.dumps(value)[1:-1]
     yield json.dumps(value, ensure_ascii=False)[1:-1]
     yield repr(value)[1:-1]
+    yield quote(value)
     yield quote(value, safe="")
     yield quote_plus(value)
     if "\n" in value:
