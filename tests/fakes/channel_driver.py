@@ -39,8 +39,8 @@ class Driver:
         event = {"type": "click", "approval_id": approval_id, "choice": choice, "room": room, "user": user}
         return await self._call("POST", "/inject", {**event, **more})
 
-    async def stop(self, *, room: str = "r1", user: str = "ada") -> dict[str, Any]:
-        return await self._call("POST", "/inject", {"type": "stop", "room": room, "user": user})
+    async def stop(self, *, room: str = "r1", user: str = "ada", **more: Any) -> dict[str, Any]:
+        return await self._call("POST", "/inject", {"type": "stop", "room": room, "user": user, **more})
 
     async def fault(self, do: Do | str, *, count: int = 1, seconds: float = 0, on: str = "send") -> None:
         """The next `count` sends or edits meet this fault; faults strike in the order they were asked for."""

@@ -1,0 +1,99 @@
+"""The real program with a clerk for a model, tools that keep a journal, all fake channels, and perhaps a planted bug.
+
+python -m tests.soak.app --data DIR --deeds FILE [--fake KIND=URL ...] [--kill POINT --hit N] [--plant NAME]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, cast
+
+from sqlalchemy import bindparam, select
+
+from bot import logs
+from bot.app import App, build
+from bot.cli.run import _heed_signals
+from bot.serving import serving
+from bot.settings import Settings
+from runtime.contract import Address, ChannelAdapter, Given
+from runtime.store.driver import Op
+from runtime.store.schema import deliveries, parts
+from runtime.store.store import SqlStore
+from tests.fakes.channel_adapter import FakeAdapter
+from tests.faults import app as faults
+from tests.soak.clerk import Clerk
+from tests.soak.deeds import deeds
+from tests.soak.plants import PLANTS
+
+RECEIPTS: Final = (
+    select(parts.c.receipt)
+    .join(deliveries, deliveries.c.id == parts.c.delivery_id)
+    .where(deliveries.c.address == bindparam("room"), parts.c.receipt.is_not(None))
+)
+
+
+def adapters(given: Given, *, places: Sequence[str]) -> Sequence[ChannelAdapter]:
+    """An account for each KIND=URL. Those that probe know the ids that have a receipt: they look above them."""
+    store = cast("SqlStore", given.ledger)
+    split = (place.partition("=") for place in places)
+    return [
+        FakeAdapter(
+            base_url=url,
+            kind=kind,
+            account=kind,
+            identity=f"bot-{kind}",
+            now=given.now,
+            known_ids=partial(receipts, store),
+            pause=timedelta(seconds=0.05),
+        )
+        for kind, _, url in split
+    ]
+
+
+async def receipts(store: SqlStore, room: Address) -> Iterable[str]:
+    def found() -> Op[list[str]]:
+        rows = yield RECEIPTS, {"room": str(room)}
+        return [receipt for (receipt,) in rows]
+
+    return await store._driver.read(found)
+
+
+async def serve(given: argparse.Namespace) -> None:
+    settings = faults.settings_of(given.data, dict(given.set))
+    logs.configure(settings.log.level, settings.log.format, settings.secret_values())
+
+    async def make(settings: Settings) -> App:
+        app = await build(
+            settings,
+            adapters=partial(adapters, places=given.fake),
+            probe=faults.KillAt(given.kill, given.hit),
+            model=Clerk(timedelta(seconds=given.think)),
+            tools=deeds(given.deeds),
+        )
+        for plant in given.plant:
+            PLANTS[plant](app)
+        return app
+
+    asked = asyncio.Event()
+    _heed_signals(asked)
+    async with serving(settings, make=make) as ready:
+        sys.stdout.write(f"{ready.control.url}\n")
+        sys.stdout.flush()
+        await asked.wait()
+
+
+def arguments(given: Sequence[str] | None = None) -> Any:
+    parser = faults.arguments()
+    parser.add_argument("--deeds", type=Path, required=True, help="the journal of the tools")
+    parser.add_argument("--plant", choices=list(PLANTS), action="append", default=[], help="a bug to be found")
+    return parser.parse_args(given)
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(arguments()))

@@ -1,0 +1,85 @@
+"""A model that answers each thing that was asked exactly once, whatever order the transcript came to have.
+
+It keeps nothing: what it called for and what it told stands in the transcript, so the same one gives the same reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage, UserTurn
+from runtime.transcript import WAITING
+from tests.soak.plan import Want
+
+LINE: Final = re.compile(rf"\b(w\d+) ({'|'.join(Want)})( slowly)?(?: (\d+))?$", re.MULTILINE)
+HEARD: Final = re.compile(r"\bheard (w\d+)\b")
+ENDED: Final = re.compile(r"\bended (w\d+-\d+)\b")
+NOTHING: Final = "All of it has been said."
+
+Asked = tuple[str, Want, bool, int]
+
+
+class Clerk:
+    """`think` is how long each reply takes."""
+
+    name = "clerk"
+
+    def __init__(self, think: timedelta = timedelta()) -> None:
+        self._think = think
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        on_text("Let me see")
+        await asyncio.sleep(self._think.total_seconds())
+        if wanted := list(calls(request.turns)):
+            return ModelReply("", tuple(wanted), Usage(self.name, 1, 1))
+        return ModelReply("\n".join(told(request.turns)) or NOTHING, (), Usage(self.name, 1, 1))
+
+
+def asked(turns: Sequence[Turn]) -> Iterator[Asked]:
+    for turn in turns:
+        if isinstance(turn, UserTurn):
+            for tag, want, slowly, length in LINE.findall(turn.text):
+                yield tag, Want(want), bool(slowly), int(length or 0)
+
+
+def calls(turns: Sequence[Turn]) -> Iterator[Call]:
+    """For each thing asked for, as often as it was, the call that was not made yet."""
+    made = {call.id for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls}
+    seen: Counter[str] = Counter()
+    for tag, want, slowly, _ in asked(turns):
+        seen[tag] += 1
+        if want is not Want.CHAT and (name := call_id(tag, seen[tag])) not in made:
+            yield Call(name, want, json.dumps(arguments(tag, slowly)))
+
+
+def told(turns: Sequence[Turn]) -> Iterator[str]:
+    """What was heard, and how calls ended, as far as no answer says so."""
+    texts = "\n".join(turn.text for turn in turns if isinstance(turn, AssistantTurn))
+    heard, ended = Counter(HEARD.findall(texts)), set(ENDED.findall(texts))
+    for tag, want, _, length in asked(turns):
+        if want is Want.CHAT:
+            heard[tag] -= 1
+            if heard[tag] < 0:
+                yield answer(tag, length)
+    for turn in turns:
+        if isinstance(turn, ToolTurn) and turn.call_id not in ended and not turn.text.startswith(WAITING):
+            yield f"ended {turn.call_id}: {turn.text}"
+
+
+def answer(tag: str, length: int) -> str:
+    """What a line of chat is answered with; a long one takes several messages where those are short."""
+    return " ".join([f"heard {tag}", *(f"{tag}x{number:02}" for number in range(length))])
+
+
+def call_id(tag: str, time: int) -> str:
+    return f"{tag}-{time}"
+
+
+def arguments(tag: str, slowly: bool) -> dict[str, Any]:
+    return {"tag": tag, "slowly": slowly}

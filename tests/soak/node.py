@@ -1,0 +1,204 @@
+"""One node of the program under test: a process that lives, dies as planned and is started again at once."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from tests.fakes.serve import ROOT
+from tests.faults.program import GLANCE
+from tests.soak.diary import Complaint, Diary
+from tests.soak.plan import WITHIN, AtMoment, AtPoint, End, Freeze, Leave
+
+STARTS_WITHIN: Final = 60.0  # seconds; under one where nothing else runs
+LEAVES_WITHIN: Final = 12.0  # seconds: it drains for 9.5 at most
+
+
+class Node:
+    """`command` are the arguments of `tests.soak.app`."""
+
+    def __init__(self, name: str, command: Sequence[str], folder: Path, diary: Diary) -> None:
+        self.name = name
+        self.log = folder / f"{name}.log"
+        self.url = ""
+        self._command = command
+        self._diary = diary
+        self._ready = asyncio.Event()
+        self._process: asyncio.subprocess.Process | None = None
+        self._reason = ""
+
+    @property
+    def is_up(self) -> bool:
+        return self._ready.is_set()
+
+    async def live(self, end: End, others: Sequence[Node] = ()) -> None:
+        """One life up to its planned end. Errors: Complaint when it ends in any other way."""
+        point = ("--kill", end.point, "--hit", str(end.hit)) if isinstance(end, AtPoint) else ()
+        self._reason = ""
+        async with self._started(*point) as process:
+            match end:
+                case AtMoment(seconds, from_start=True):
+                    await self._dies_within(seconds)
+                    self.kill("at a random moment of its start")
+                case AtMoment(seconds, all_nodes=everyone):
+                    if not (await self._comes_up() and await self._dies_within(seconds)):
+                        for node in [self, *others] if everyone else [self]:
+                            node.kill("at a random moment" + ", with every other node" * everyone)
+                case AtPoint():
+                    if not (await self._comes_up() and await self._dies_within(WITHIN)):
+                        self.kill("at a random moment, since its point did not come")
+                case Leave(seconds):
+                    if await self._comes_up() and not await self._dies_within(seconds):
+                        await self._leave()
+                case Freeze():
+                    await self._freeze(end, others)
+            self._told(end, await process.wait())
+
+    async def last(self, over: asyncio.Event) -> bool:
+        """Live until `over`, then leave; False when another node's end was this one's too."""
+        self._reason = ""
+        async with self._started() as process:
+            await self._comes_up()
+            while not over.is_set() and not await self._dies_within(GLANCE):
+                pass
+            if process.returncode is None:
+                await self._leave()
+            self._told(Leave(0), await process.wait())
+        return process.returncode == 0
+
+    def kill(self, reason: str) -> None:
+        """End it this moment, wherever it is."""
+        if self._process is not None and self._process.returncode is None:
+            self._reason = self._reason or reason
+            self._process.kill()
+
+    def tail(self) -> str:
+        """The last lines it logged."""
+        return "\n".join(self.log.read_text(encoding="utf-8").splitlines()[-30:]) if self.log.exists() else ""
+
+    # ------------------------------------------------------------------------------------------------ the process
+
+    @asynccontextmanager
+    async def _started(self, *more: str) -> AsyncIterator[asyncio.subprocess.Process]:
+        command = (sys.executable, "-m", "tests.soak.app", *self._command, *more)
+        with self.log.open("ab") as log:
+            process = await asyncio.create_subprocess_exec(
+                *command, stdout=asyncio.subprocess.PIPE, stderr=log, cwd=ROOT
+            )
+        self._process = process
+        self._diary.write("started", node=self.name)
+        try:
+            yield process
+        finally:
+            self._ready.clear()
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+    async def _comes_up(self) -> bool:
+        """Whether it came to listen before it died."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        try:
+            async with asyncio.timeout(STARTS_WITHIN):
+                line = await self._process.stdout.readline()
+        except TimeoutError:
+            raise self._complaint(f"did not come up within {STARTS_WITHIN:g} s") from None
+        if line:
+            self.url = line.decode().strip()
+            self._ready.set()
+            self._diary.write("ready", node=self.name)
+        return bool(line)
+
+    async def _dies_within(self, seconds: float) -> bool:
+        assert self._process is not None
+        try:
+            async with asyncio.timeout(seconds):
+                await self._process.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _leave(self) -> None:
+        assert self._process is not None
+        self._ready.clear()
+        self._diary.write("asked to leave", node=self.name)
+        self._process.send_signal(signal.SIGTERM)
+        if not await self._dies_within(LEAVES_WITHIN):
+            raise self._complaint(f"did not leave within {LEAVES_WITHIN:g} s of SIGTERM")
+
+    async def _freeze(self, freeze: Freeze, others: Sequence[Node]) -> None:
+        assert self._process is not None
+        if not await self._comes_up():
+            return
+        looks = 50 if others else 0  # five seconds for somebody to come who takes over
+        while looks and not any(node.is_up for node in others) and not await self._dies_within(GLANCE):
+            looks -= 1
+        if await self._dies_within(freeze.after):
+            return
+        self._process.send_signal(signal.SIGSTOP)
+        self._diary.write("frozen", node=self.name)
+        await self._dies_within(freeze.length)
+        self._process.send_signal(signal.SIGCONT)
+        self._diary.write("thawed", node=self.name)
+        if not await self._dies_within(freeze.then):
+            self.kill("after it was frozen")
+
+    def _told(self, end: End, code: int) -> None:
+        """Write down how it ended. Errors: Complaint when that was not as planned."""
+        if code == -signal.SIGKILL:
+            where = end.point if isinstance(end, AtPoint) and not self._reason else ""
+            self._diary.write("killed", node=self.name, where=where, how=self._reason or f"at {where}")
+        elif isinstance(end, Leave) and code == 0:
+            self._diary.write("left", node=self.name)
+        else:
+            raise self._complaint(f"ended by itself, with {code}")
+
+    def _complaint(self, words: str) -> Complaint:
+        return Complaint("life", f"The node {self.name} {words}.\n{self.tail()}")
+
+
+class Nodes:
+    """All nodes over one database. `up` gives any of those that listen."""
+
+    def __init__(self, nodes: Sequence[Node], seed: str) -> None:
+        self.all = nodes
+        self._chance = Random(seed)
+
+    async def up(self) -> str:
+        while True:
+            if listening := [node.url for node in self.all if node.is_up]:
+                return self._chance.choice(listening)
+            await asyncio.sleep(GLANCE)
+
+    async def run(
+        self, ends: Sequence[Sequence[End]], spent: asyncio.Event, over: asyncio.Event, *, one_by_one: bool = False
+    ) -> None:
+        """Every node through its ends; `spent` is set after the last of all, and at `over` they leave.
+
+        `one_by_one`: the first is there alone at first, so that all that waits is its.
+        """
+        left = len(self.all)
+
+        async def one(node: Node, mine: Sequence[End]) -> None:
+            nonlocal left
+            others = [other for other in self.all if other is not node]
+            if one_by_one and node is not self.all[0]:
+                await self.up()
+            for end in mine:
+                await node.live(end, others)
+            left -= 1
+            if not left:
+                spent.set()
+            while not await node.last(over):
+                pass
+
+        async with asyncio.TaskGroup() as group:
+            for node, mine in zip(self.all, ends, strict=True):
+                group.create_task(one(node, mine))

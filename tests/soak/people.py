@@ -1,0 +1,144 @@
+"""The people of an episode: they write by the plan, and answer the cards that come up in the manner that it says."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from tests.soak.deeds import deeds_in
+from tests.soak.plan import ADA, BOB, WEB, Act, Line, Manner, Say, Stop
+from tests.soak.platforms import Shown
+from tests.soak.streets import Street
+
+LOOKS_EVERY: Final = 0.25  # seconds between two looks at a room
+TAG: Final = re.compile(r'"tag": "(w\d+)"')
+
+
+class On(StrEnum):
+    CARD = "card"
+    FORGED = "forged"  # an id that nobody ever gave out
+    ELSEWHERE = "elsewhere"  # the right id, from another room
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    choice: str
+    who: str = ADA
+    on: On = On.CARD
+    after: float = 0.0  # seconds since the one before
+
+
+APPROVE: Final = Click("approve")
+DENY: Final = Click("deny")
+CLICKS: Final[Mapping[Manner, Sequence[Click]]] = {
+    Manner.APPROVE: [APPROVE],
+    Manner.APPROVE_TWICE: [APPROVE, APPROVE],
+    Manner.DENY: [DENY],
+    Manner.DENY_THEN_APPROVE: [DENY, APPROVE],
+    Manner.APPROVE_THEN_DENY: [APPROVE, DENY],
+    Manner.FORGED_FIRST: [Click("approve", on=On.FORGED), APPROVE],
+    Manner.STRANGER_FIRST: [Click("approve", BOB), Click("deny", BOB), APPROVE],
+    Manner.ELSEWHERE_FIRST: [Click("approve", on=On.ELSEWHERE), APPROVE],
+    Manner.LATE: [APPROVE, Click("approve", after=2.5), Click("deny")],
+    Manner.IGNORE: [],
+}
+
+
+class People:
+    """`lines` are all lines they wrote, by tag. After `close` nobody writes any more; cards are still answered."""
+
+    def __init__(self, name: str, journal: Path) -> None:
+        self.lines: dict[str, Line] = {}
+        self.closing = False
+        self._name = name
+        self._journal = journal
+        self._events = count(1)
+        self._busy = 0
+
+    def close(self) -> None:
+        self.closing = True
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether nobody has anything left to say or click."""
+        return self._busy == 0
+
+    # ------------------------------------------------------------------------------------------------ what they write
+
+    async def write(self, street: Street, room: str, acts: Iterator[Act], group: asyncio.TaskGroup) -> None:
+        self._busy += 1
+        for act in acts:
+            match act:
+                case Say():
+                    await self._say(street, room, act, group)
+                case Stop():
+                    await street.stop(room, self._event())
+            await self._pause(act.pause)
+            if self.closing:
+                break
+        self._busy -= 1
+
+    async def _say(self, street: Street, room: str, act: Say, group: asyncio.TaskGroup) -> None:
+        self.lines |= {line.tag: line for line in act.lines}
+        text = "\n".join(line.text for line in act.lines)
+        for _ in range(act.copies):
+            event = self._event()
+            await street.say(room, text, event, act.who)
+            for after in act.again:
+                group.create_task(self._again(street, room, text, event, act.who, after))
+
+    async def _again(self, street: Street, room: str, text: str, event: str, who: str, after: float) -> None:
+        """The same event once more."""
+        self._busy += 1
+        await asyncio.sleep(after)
+        await street.say(room, text, event, who)
+        self._busy -= 1
+
+    async def _pause(self, seconds: float) -> None:
+        while seconds > 0 and not self.closing:
+            await asyncio.sleep(min(seconds, LOOKS_EVERY))
+            seconds -= LOOKS_EVERY
+
+    # ------------------------------------------------------------------------------------------------ what they click
+
+    async def watch(self, street: Street, room: str, group: asyncio.TaskGroup) -> None:
+        """Answer each card of the room once, until cancelled."""
+        known: set[str] = set()
+        while True:
+            for shown in await street.look(room):
+                if shown.approval and shown.approval not in known:
+                    known.add(shown.approval)
+                    group.create_task(self._answer(street, room, shown))
+            await asyncio.sleep(LOOKS_EVERY)
+
+    async def _answer(self, street: Street, room: str, card: Shown) -> None:
+        self._busy += 1
+        found = TAG.search(card.text)
+        for click in self._clicks(street, card, found[1] if found else ""):
+            await asyncio.sleep(click.after)
+            target = "F" * len(card.approval) if click.on is On.FORGED else card.approval
+            place = f"{room}next" if click.on is On.ELSEWHERE else room
+            await street.click(place, target, click.choice, self._event(), click.who)
+        self._busy -= 1
+
+    def _clicks(self, street: Street, card: Shown, tag: str) -> Sequence[Click]:
+        if "approve" not in card.choices:
+            return [Click(self._what_happened(tag))]
+        clicks = CLICKS[self.lines[tag].manner]
+        return [click for click in clicks if street.place != WEB or click.who == ADA]
+
+    def _what_happened(self, tag: str) -> str:
+        """A person looks whether the work was done; if not, they have it done now, or do without."""
+        if any(deed["what"] == "did" and deed["arguments"]["tag"] == tag for deed in deeds_in(self._journal)):
+            return "done"
+        return Random(f"{self._name}/{tag}").choice(["again", "again", "skip"])
+
+    def _event(self) -> str:
+        return f"ev-{next(self._events):05}"

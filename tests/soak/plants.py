@@ -1,0 +1,205 @@
+"""Bugs put into the built program from outside, each of which the checker must find. The product knows of none.
+
+Most bend what an operation of the store asks of its engine, or what it is told: there every way of reaching the
+database passes, whatever the transactions are called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any, Final
+
+from sqlalchemy import Executable, bindparam, select, update
+
+import runtime.courier
+from bot.app import App
+from runtime.contract import (
+    ChannelAdapter,
+    Delivery,
+    DeliveryId,
+    Outcome,
+    Part,
+    Receipt,
+    Signal,
+    SignalId,
+    Sink,
+    Verdict,
+    Wire,
+)
+from runtime.store.claims import LESS_WAITING, WAITING_SIGNALS
+from runtime.store.common import OWNED_LANE
+from runtime.store.driver import MakeOp, Op, Query, Rows, T, is_word
+from runtime.store.protocol import Duty
+from runtime.store.schema import parts, sessions
+from runtime.store.steps import OPEN_STEPS
+
+Plant = Callable[[App], None]
+BendQuery = Callable[[Query], Query]
+BendRows = Callable[[Executable, Rows], Rows]
+
+WIPE_MARKERS: Final = update(parts).where(is_word(parts.c.state, "marked")).values(state="pending", attempts=0)
+UNFENCED_LANE: Final = select(sessions.c.next_turn, sessions.c.waiting, sessions.c.resumable).where(
+    sessions.c.key == bindparam("key")
+)
+SLOW_COMMIT: Final = 0.4  # seconds
+
+
+# ------------------------------------------------------------------------------------------------ bending the store
+
+
+def bend(app: App, *, query: BendQuery = lambda asked: asked, rows: BendRows = lambda _, told: told) -> None:
+    """From now on each write asks what `query` makes of its question, and is told what `rows` makes of the answer."""
+
+    def bent(make: MakeOp[T]) -> Op[T]:
+        op = make()
+        try:
+            asked = next(op)
+            while True:
+                told = yield query(asked)
+                asked = op.send(rows(asked[0], told))
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    driver, write = app.store._driver, app.store._driver.write
+    setattr(driver, "write", lambda make: write(lambda: bent(make)))  # noqa: B010 - a method is put in its place
+
+
+def skipped_marker(app: App) -> None:
+    """The marker of a part is gone again before it is committed."""
+
+    def wiped(make: MakeOp[T]) -> Op[T]:
+        result = yield from make()
+        yield WIPE_MARKERS, {}
+        return result
+
+    driver, write = app.store._driver, app.store._driver.write
+    setattr(driver, "write", lambda make: write(lambda: wiped(make)))  # noqa: B010
+
+
+def dropped_fence(app: App) -> None:
+    """An owner's write goes in whoever owns the lane by now."""
+    bend(app, query=lambda asked: (UNFENCED_LANE, asked[1]) if asked[0] is OWNED_LANE else asked)
+
+
+def counter_kept(app: App) -> None:
+    """The lane goes on counting signals that were taken out of it."""
+    bend(app, query=lambda asked: (asked[0], {**asked[1], "less": 0}) if asked[0] is LESS_WAITING else asked)
+
+
+def order_swapped(app: App) -> None:
+    """Of several waiting messages the last one comes first."""
+    bend(app, rows=lambda asked, told: told[::-1] if asked is WAITING_SIGNALS else told)
+
+
+def doubt_forgotten(app: App) -> None:
+    """A call that was cut is taken for one that never began, so that it runs again with nobody's word."""
+    states = [column.name for column in OPEN_STEPS.selected_columns].index("state")
+
+    def forget(asked: Executable, told: Rows) -> Rows:
+        if asked is not OPEN_STEPS:
+            return told
+        return [(*row[:states], row[states].replace("marked", "open"), *row[states + 1 :]) for row in told]
+
+    bend(app, rows=forget)
+
+
+def checkpoint_not_written(app: App) -> None:
+    """That a part is on screen is not recorded, for one delivery of two."""
+    written = app.store.checkpoint
+
+    async def checkpoint(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt) -> bool:
+        if delivery.encode()[-1] % 2:
+            await asyncio.sleep(0.1)  # so that whoever tries again and again does not take the whole processor
+            return True
+        return await written(duty, delivery, ordinal, receipt)
+
+    app.store.checkpoint = checkpoint  # type: ignore[method-assign]
+
+
+# -------------------------------------------------------------------------------------------- bending the channels
+
+
+def of_each_adapter(app: App, name: str, bent: Callable[[ChannelAdapter, Any], Any]) -> None:
+    for adapter in app._adapters:
+        setattr(adapter, name, bent(adapter, getattr(adapter, name)))
+
+
+def of_each_sink(app: App, bent: Callable[[Sink], Sink]) -> None:
+    of_each_adapter(app, "listen", lambda _, listen: lambda sink: listen(bent(sink)))
+
+
+def early_acknowledgement(app: App) -> None:
+    """The platform is told before the message is stored."""
+    waiting: set[asyncio.Task[None]] = set()
+
+    def early(sink: Sink) -> Sink:
+        async def store(signal: Signal) -> None:
+            await asyncio.sleep(SLOW_COMMIT)
+            await sink(signal)
+
+        async def take(signal: Signal) -> Verdict:
+            task = asyncio.create_task(store(signal))
+            waiting.add(task)
+            task.add_done_callback(waiting.discard)
+            return Verdict(Outcome.ACCEPTED, SignalId("not-yet"))
+
+        return take
+
+    of_each_sink(app, early)
+
+
+def dedupe_ignored(app: App) -> None:
+    """An event that comes again is another event."""
+    numbers = count(1)
+
+    def forgetful(sink: Sink) -> Sink:
+        return lambda signal: sink(replace(signal, dedupe_key=f"{signal.dedupe_key}!{next(numbers)}"))
+
+    of_each_sink(app, forgetful)
+
+
+def repeated_part(app: App) -> None:
+    """Each message is sent twice."""
+
+    def twice(_: ChannelAdapter, show: Callable[[Part], Any]) -> Callable[[Part], Any]:
+        async def shown(part: Part) -> Receipt:
+            await show(part)
+            receipt: Receipt = await show(part)
+            return receipt
+
+        return shown
+
+    of_each_adapter(app, "show", twice)
+
+
+def parts_swapped(app: App) -> None:
+    """The last message of an answer comes first."""
+
+    def swapped(_: ChannelAdapter, render: Callable[[Delivery], Sequence[Wire]]) -> Callable[[Delivery], list[Wire]]:
+        return lambda delivery: [*render(delivery)][::-1]
+
+    of_each_adapter(app, "render", swapped)
+
+
+def one_look(app: App) -> None:
+    """One empty look is enough to send a part again."""
+    runtime.courier.LOOKS = 1  # type: ignore[misc]  # this process is nobody else's
+
+
+PLANTS: Final[Mapping[str, Plant]] = {
+    "skipped-marker": skipped_marker,
+    "dropped-fence": dropped_fence,
+    "counter-kept": counter_kept,
+    "order-swapped": order_swapped,
+    "doubt-forgotten": doubt_forgotten,
+    "checkpoint-not-written": checkpoint_not_written,
+    "early-acknowledgement": early_acknowledgement,
+    "dedupe-ignored": dedupe_ignored,
+    "repeated-part": repeated_part,
+    "parts-swapped": parts_swapped,
+    "one-look": one_look,
+}

@@ -1,0 +1,190 @@
+"""What the database says, read without the program's own code, and what must be true of it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import asyncpg
+
+Row = Mapping[str, Any]
+Tables = Mapping[str, Sequence[Row]]
+
+TABLES: Final = (
+    "signals",
+    "sessions",
+    "runs",
+    "steps",
+    "turns",
+    "approvals",
+    "votes",
+    "deliveries",
+    "parts",
+    "moves",
+    "nodes",
+    "usage",
+)
+
+
+class Database(Protocol):
+    """Each statement is one consistent look."""
+
+    async def select(self, statement: str) -> list[Row]: ...
+
+    async def close(self) -> None: ...
+
+
+class Sqlite:
+    """Opened anew for each look, so that a process that starts finds a database as its dead predecessor left it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def select(self, statement: str) -> list[Row]:
+        if not self._path.exists():
+            return []
+        with closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True, timeout=5)) as database:
+            database.row_factory = sqlite3.Row
+            try:
+                return [dict(row) for row in database.execute(statement)]
+            except sqlite3.OperationalError as error:
+                if "no such table" in str(error):  # killed before it had made them
+                    return []
+                raise
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class Postgresql:
+    """One connection, for one look at a time."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._free = asyncio.Lock()
+        self._connection: asyncpg.Connection | None = None
+
+    async def select(self, statement: str) -> list[Row]:
+        async with self._free:
+            self._connection = self._connection or await asyncpg.connect(self._url)
+            try:
+                return [dict(record) for record in await self._connection.fetch(statement)]
+            except asyncpg.UndefinedTableError:
+                return []
+
+    async def close(self) -> None:
+        if self._connection is not None:
+            await self._connection.close()
+
+
+async def read(database: Database) -> Tables:
+    return {table: await database.select(f"SELECT * FROM {table}") for table in TABLES}
+
+
+async def broken(database: Database, rules: Mapping[str, str]) -> list[tuple[str, Row]]:
+    """(what is wrong in words, the row) for each row that breaks a rule."""
+    return [(words, row) for words, statement in rules.items() for row in await database.select(statement)]
+
+
+# Each holds after every single commit, so it may be looked at while the program works and right after a kill. The row
+# names its subject, by which the story of a message is told.
+ALWAYS: Final[Mapping[str, str]] = {
+    "a lane that miscounts its waiting signals": (
+        "SELECT s.address, s.waiting AS counted FROM sessions s WHERE s.waiting <> "
+        "(SELECT count(*) FROM signals i WHERE i.session = s.key AND i.state = 'waiting')"
+    ),
+    "a lane that miscounts its decided runs": (
+        "SELECT s.address, s.resumable AS counted FROM sessions s WHERE s.resumable <> "
+        "(SELECT count(*) FROM runs r WHERE r.session = s.key AND r.state = 'ready')"
+    ),
+    "a lane that misnumbers its turns": (
+        "SELECT s.address, s.next_turn AS next FROM sessions s WHERE s.next_turn <> "
+        "(SELECT coalesce(max(number), 0) + 1 FROM turns t WHERE t.session = s.key)"
+    ),
+    "a running lane without an owner, or an owner of a lane that does not run": (
+        "SELECT address, state, owner FROM sessions WHERE (state = 'running') <> (owner IS NOT NULL)"
+    ),
+    "a lane that is owned by a dead node": (
+        "SELECT s.address, s.owner FROM sessions s JOIN nodes n ON n.id = s.owner WHERE n.state <> 'live'"
+    ),
+    "an idle lane with work": (
+        "SELECT s.address, s.waiting, s.resumable FROM sessions s WHERE s.state = 'idle' AND (s.waiting > 0 OR "
+        "s.resumable > 0 OR EXISTS (SELECT 1 FROM runs r WHERE r.session = s.key AND r.state IN ('running', 'ready')))"
+    ),
+    "two signals of one number": (
+        "SELECT min(address) AS address, min(id) AS signal FROM signals WHERE seq IS NOT NULL "
+        "GROUP BY session, seq HAVING count(*) > 1"
+    ),
+    "two runs of one session at once": (
+        "SELECT min(address) AS address, min(id) AS run FROM runs WHERE state = 'running' "
+        "GROUP BY session HAVING count(*) > 1"
+    ),
+    "a parked run that waits for nobody": (
+        "SELECT r.id AS run, r.address FROM runs r WHERE r.state = 'parked' AND NOT EXISTS "
+        "(SELECT 1 FROM approvals a WHERE a.run_id = r.id AND a.state = 'pending')"
+    ),
+    "a question of a run that does not wait": (
+        "SELECT a.id AS approval, r.id AS run, r.state, r.address FROM approvals a JOIN runs r ON r.id = a.run_id "
+        "WHERE a.state = 'pending' AND r.state <> 'parked'"
+    ),
+    "an ended run with an unfinished call": (
+        "SELECT r.id AS run, r.address, s.number, s.state FROM steps s JOIN runs r ON r.id = s.run_id "
+        "WHERE r.ended_at IS NOT NULL AND s.state <> 'done'"
+    ),
+    "a run that misnumbers its model calls": (
+        "SELECT r.id AS run, r.address, r.iterations FROM runs r WHERE r.iterations <> "
+        "(SELECT count(*) FROM steps s WHERE s.run_id = r.id AND s.kind = 'model')"
+    ),
+    "a model call whose usage is not kept once": (
+        "SELECT s.run_id AS run, s.number FROM steps s WHERE s.kind = 'model' AND 1 <> "
+        "(SELECT count(*) FROM usage u WHERE u.run_id = s.run_id AND u.step = s.number)"
+    ),
+    "usage of no model call": (
+        "SELECT u.run_id AS run, u.step FROM usage u WHERE NOT EXISTS (SELECT 1 FROM steps s WHERE "
+        "s.run_id = u.run_id AND s.number = u.step AND s.kind = 'model')"
+    ),
+    "an ended run without a last word": (
+        "SELECT r.id AS run, r.address FROM runs r WHERE r.ended_at IS NOT NULL AND 1 <> "
+        "(SELECT count(*) FROM deliveries d WHERE d.run_id = r.id AND d.kind = 'final')"
+    ),
+    "a shown delivery with a part that is not": (
+        "SELECT d.id AS delivery, d.address, p.ordinal, p.state FROM deliveries d JOIN parts p ON p.delivery_id = d.id "
+        "WHERE d.state = 'shown' AND p.state <> 'shown'"
+    ),
+    "a delivery whose parts are all shown and that is still open": (
+        "SELECT d.id AS delivery, d.address FROM deliveries d WHERE d.state = 'open' AND NOT EXISTS "
+        "(SELECT 1 FROM parts p WHERE p.delivery_id = d.id AND p.state <> 'shown')"
+    ),
+    "a shown part without a receipt": (
+        "SELECT delivery_id AS delivery, ordinal FROM parts WHERE state = 'shown' AND receipt IS NULL"
+    ),
+    "a message that is taken for answered before its answer is shown": (
+        "SELECT i.id AS signal, i.address FROM signals i WHERE i.answered_at IS NOT NULL AND NOT EXISTS "
+        "(SELECT 1 FROM deliveries d WHERE d.run_id = i.run_id AND d.kind = 'final' AND d.state = 'shown')"
+    ),
+}
+
+# What must be true once nothing is left to do. Each row that is found is something that nobody will ever end.
+AT_REST: Final[Mapping[str, str]] = {
+    "a message that waits": "SELECT id AS signal, address FROM signals WHERE state = 'waiting'",
+    "a run that is not ended": "SELECT id AS run, address, state FROM runs WHERE state IN ('running', 'ready', 'parked')",
+    "a question that is not settled": "SELECT id AS approval, run_id AS run, address FROM approvals WHERE state = 'pending'",
+    "a delivery that is not settled": (
+        "SELECT id AS delivery, address, state, reason FROM deliveries WHERE state IN ('queued', 'open')"
+    ),
+    "a lane that is not idle": "SELECT address, state, owner FROM sessions WHERE state <> 'idle' OR owner IS NOT NULL",
+}
+
+# And besides, what may never have happened to anybody in this campaign.
+AT_END: Final[Mapping[str, str]] = {
+    **AT_REST,
+    "a delivery that was given up": "SELECT id AS delivery, address, reason FROM deliveries WHERE state = 'dead'",
+    "a run that failed": "SELECT id AS run, address, error FROM runs WHERE state = 'failed'",
+    "a message that was refused": (
+        "SELECT id AS signal, address FROM signals WHERE kind = 'said' AND state = 'refused'"
+    ),
+}
