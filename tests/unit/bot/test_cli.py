@@ -101,7 +101,19 @@ def test_a_wrong_setting_exits_2_with_a_sentence(tmp_path: Path, arguments: list
 
 def test_help_names_every_command() -> None:
     told = CliRunner().invoke(cli, ["--help"]).output
-    for command in ("run", "chat", "ask", "approvals", "outbox", "people", "trace", "config", "doctor", "audit", "version"):
+    for command in (
+        "run",
+        "chat",
+        "ask",
+        "approvals",
+        "outbox",
+        "people",
+        "trace",
+        "config",
+        "doctor",
+        "audit",
+        "version",
+    ):
         assert re.search(rf"\b{command}\b", told)
 
 

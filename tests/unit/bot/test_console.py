@@ -63,7 +63,9 @@ def same_site(browser: Browser) -> dict[str, str]:
 PAGES = ["/console", "/console/approvals", "/console/runs", "/console/outbox", "/console/trace"]
 
 
-@pytest.mark.parametrize("path", [*PAGES, "/console/api/runs", "/console/api/people", "/console/api/audit", "/console/api/trace"])
+@pytest.mark.parametrize(
+    "path", [*PAGES, "/console/api/runs", "/console/api/people", "/console/api/audit", "/console/api/trace"]
+)
 @pytest.mark.parametrize(("name", "status"), [("ada", 200), ("oscar", 200), ("uma", 403), ("nobody", 401)])
 async def test_only_operators_come_in(path: str, name: str, status: int) -> None:
     async with serving(await crowd()) as browser, browser.get(path, **as_person(name)) as answer:
