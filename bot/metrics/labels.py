@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from runtime.contract import Address, ChannelAdapter
+from runtime.contract import Address
 
 Account = tuple[str, str]
 """A channel, and the account's name in the settings."""
@@ -21,8 +21,8 @@ class Labels:
         self._accounts: dict[tuple[str, str], Account] = {}
         self._tools: frozenset[str] = frozenset()
 
-    def learn_account(self, adapter: ChannelAdapter) -> None:
-        self._accounts[adapter.channel, adapter.identity] = (adapter.channel, adapter.account)
+    def learn_account(self, channel: str, identity: str, name: str) -> None:
+        self._accounts[channel, identity] = (channel, name)
 
     def learn_tools(self, names: Iterable[str]) -> None:
         self._tools = frozenset(names)
