@@ -19,6 +19,7 @@ from runtime.errors import ConfigError, StoreError
 
 LOCK: Final = "lock"
 CONTROL: Final = "control.json"
+UNFINISHED: Final = "restore.unfinished"  # there while a restore is under way
 _PATIENCE: Final = (0.02, 0.05, 0.1)  # seconds; `holder` takes a shared lock for the blink of an eye
 
 
@@ -46,14 +47,17 @@ class Control:
 
 
 @contextmanager
-def holding(data_dir: Path) -> Iterator[None]:
-    """Own the data folder inside this block; it is made when it is not there.
+def holding(data_dir: Path, *, restoring: bool = False) -> Iterator[None]:
+    """Own the data folder inside this block; it is made when it is not there. Only a restore may own a half of one.
 
-    Errors: AlreadyRunning names the owner; StoreError when the folder cannot be made or written.
+    Errors: AlreadyRunning names the owner; ConfigError when a restore was cut off here; StoreError when the folder
+    cannot be made or written.
     """
     descriptor = _open(data_dir)
     try:
         _lock(descriptor, data_dir)
+        if not restoring:
+            _refuse_half(data_dir / UNFINISHED)
         _sign(descriptor, data_dir)
         yield
     finally:
@@ -118,6 +122,14 @@ def _lock(descriptor: int, data_dir: Path) -> None:
         time.sleep(wait)
     if not _try_lock(descriptor):
         raise AlreadyRunning(data_dir, _pid(descriptor))
+
+
+def _refuse_half(marker: Path) -> None:
+    if marker.exists():
+        raise ConfigError(
+            f"data_dir: a restore into {marker.parent} was cut off. Run it again: signalbox restore FILE. To go on with "
+            f"what is there instead, remove {marker}."
+        )
 
 
 def _try_lock(descriptor: int) -> bool:

@@ -104,7 +104,7 @@ class Voter:
 
 def objection(approval: Approval, voter: Voter, choice: Choice, rights: Rights, now: datetime) -> str | None:
     """Why this click changes nothing, in words for the one who clicked; None when it counts."""
-    if approval.state is ApprovalState.VOID:
+    if approval.state is ApprovalState.VOID and approval.reason:
         return f"This question was withdrawn. {approval.reason}"
     if approval.state is not ApprovalState.PENDING:
         return f"This was already settled: {told(approval)}."

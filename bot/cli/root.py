@@ -7,7 +7,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-from bot.cli import approvals, chat, init, inspect, outbox, people, reload, run, secrets, trace
+from bot.cli import approvals, backup, chat, init, inspect, outbox, people, reload, run, secrets, trace
 from bot.cli.options import ConfigFile, mask_of
 from runtime.errors import BotError, ConfigError
 
@@ -60,3 +60,4 @@ cli.add_typer(people.commands, name="people")
 cli.add_typer(secrets.commands, name="secrets")
 trace.add_to(cli)
 inspect.add_to(cli)
+backup.add_to(cli)

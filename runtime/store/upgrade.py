@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import asyncpg
     from alembic.config import Config
     from sqlalchemy import Connection
+    from sqlalchemy.ext.asyncio import AsyncEngine
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 LOCK: Final = 0x5167_6E61_6C62_6F78  # "Signalbox": one node migrates, the others wait
@@ -34,15 +35,30 @@ def configuration() -> Config:
     return config
 
 
-def migrate(connection: Connection) -> None:
-    """Upgrade to the head on a SQLAlchemy connection. Errors: StoreError when the database is newer than we are."""
+def check_revision(revision: str) -> str:
+    """`revision`, if it is one of ours. Errors: StoreError when it is newer than we are."""
+    if revision != REVISION and revision not in _revisions():
+        raise StoreError(
+            f"The database is newer than this program (its revision is {revision}): install the newer signalbox."
+        )
+    return revision
+
+
+def _revisions() -> set[str]:
+    from alembic.script import ScriptDirectory
+
+    return {script.revision for script in ScriptDirectory.from_config(configuration()).walk_revisions()}
+
+
+def migrate(connection: Connection, to: str = "head") -> None:
+    """Upgrade to `to` on a SQLAlchemy connection. Errors: StoreError when the database is newer than we are."""
     from alembic import command
     from alembic.util import CommandError
 
     config = configuration()
     config.attributes["connection"] = connection
     try:
-        command.upgrade(config, "head")
+        command.upgrade(config, to)
     except CommandError as error:
         raise StoreError(
             f"The database is newer than this program ({error}): install the newer signalbox, or restore a backup."
@@ -77,14 +93,14 @@ def create_sqlite(raw: sqlite3.Connection) -> None:
     raw.execute("INSERT INTO alembic_version VALUES (?)", (REVISION,))
 
 
-def migrate_sqlite(raw: sqlite3.Connection) -> None:
-    """Run the migrations that are missing, and commit."""
+def migrate_sqlite(raw: sqlite3.Connection, to: str = "head") -> None:
+    """Run the migrations that are missing up to `to`, and commit."""
     from sqlalchemy import create_engine
     from sqlalchemy.pool import StaticPool
 
     engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)
     with engine.connect() as connection:
-        migrate(connection)
+        migrate(connection, to)
         connection.commit()
 
 
@@ -126,14 +142,17 @@ async def _postgres_revision(connection: Any) -> str | None:
 
 
 async def _run_async(url: str) -> None:
+    engine = postgres_engine(url)
+    async with asyncio.timeout(LONGEST), engine.begin() as connection:
+        await connection.run_sync(migrate)
+    await engine.dispose()
+
+
+def postgres_engine(url: str) -> AsyncEngine:
+    """What Alembic works on."""
     import asyncpg
     from sqlalchemy.ext.asyncio import create_async_engine
     from sqlalchemy.pool import NullPool
 
     # asyncpg reads the URL itself: SQLAlchemy knows neither its short scheme nor options such as sslmode.
-    engine = create_async_engine(
-        "postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url), poolclass=NullPool
-    )
-    async with asyncio.timeout(LONGEST), engine.begin() as connection:
-        await connection.run_sync(migrate)
-    await engine.dispose()
+    return create_async_engine("postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url), poolclass=NullPool)

@@ -1,0 +1,100 @@
+"""Workspaces into a backup and out of it, without ever following a link: tools run in these folders."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from adapters.web.files import PARTIAL, BadPath, split
+from bot.backup.archive import CHUNK, Archive, Writer
+
+FOLDER: Final = "workspaces/"
+_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def write_folders(root: Path, writer: Writer) -> list[str]:
+    """Every plain file below `root`; what was left out, in words."""
+    left_out: list[str] = []
+    if not root.is_dir():
+        return left_out
+
+    def note(error: OSError) -> None:
+        left_out.append(f"{error.filename}: cannot be read ({error.strerror})")
+
+    for folder, folders, files, descriptor in os.fwalk(root, onerror=note, follow_symlinks=False):
+        inner = Path(folder).relative_to(root)
+        folders.sort()
+        if not folders and not files and inner != Path():
+            with writer.member(f"{FOLDER}{inner.as_posix()}/", 0o700):
+                pass  # an empty folder is a member without content
+        for name in sorted(files):
+            reason = _write_file(f"{FOLDER}{(inner / name).as_posix()}", name, descriptor, writer)
+            if reason:
+                left_out.append(f"{(inner / name).as_posix()}: {reason}".encode("utf-8", "replace").decode())
+    return left_out
+
+
+def _write_file(member: str, name: str, folder: int, writer: Writer) -> str | None:
+    """One file; why it was left out, if it was."""
+    if name.startswith(PARTIAL):
+        return None  # on its way when the backup was taken: nobody knows of it yet
+    try:
+        member.encode()
+        file = os.open(name, _READ, dir_fd=folder)
+    except UnicodeEncodeError:
+        return "its name is no text"
+    except OSError as error:
+        return None if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+    with os.fdopen(file, "rb") as source:
+        about = os.fstat(source.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            return "no plain file"
+        with writer.member(member, stat.S_IMODE(about.st_mode)) as write:
+            while chunk := source.read(CHUNK):
+                write(chunk)
+    return None
+
+
+def read_folders(archive: Archive, root: Path, admit: Callable[[Path], None]) -> int:
+    """Make `root`, which is not there yet, with all files of the backup; how many. `admit` gives each its owner."""
+    root.mkdir(mode=0o700)
+    count = 0
+    for name in archive.names(FOLDER):
+        path = _below(archive, root, name.removeprefix(FOLDER).removesuffix("/"))
+        folder = path if name.endswith("/") else path.parent
+        for missing in _missing(folder, root):
+            missing.mkdir(mode=0o700)
+            admit(missing)
+        if not name.endswith("/"):
+            _read_file(archive, name, path)
+            admit(path)
+            count += 1
+    return count
+
+
+def _below(archive: Archive, root: Path, path: str) -> Path:
+    try:
+        return root.joinpath(*split(path))
+    except BadPath:
+        raise archive.bad(f"it names a file outside of the workspaces ({path!r}).") from None
+
+
+def _missing(folder: Path, root: Path) -> Iterator[Path]:
+    """Folders to make, from the top; `root` is there."""
+    chain = [folder, *folder.parents]
+    for one in reversed(chain[: chain.index(root)]):
+        if not one.exists():
+            yield one
+
+
+def _read_file(archive: Archive, name: str, path: Path) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        for chunk in archive.chunks(name):
+            file.write(chunk)
+        os.fchmod(file.fileno(), archive.mode(name))
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,139 @@
+"""Restoring a backup into an empty place, or beside what is kept aside."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from bot.backup.archive import Archive, opened
+from bot.backup.errors import BackupFailed
+from bot.backup.folders import read_folders
+from bot.backup.make import AUDIT, CHECKPOINT, HEAD, KEY, SECRETS, sealed_file
+from bot.backup.manifest import Manifest
+from bot.backup.place import Places, fresh, refuse_unless
+from bot.backup.rows import BackedUpRows
+from bot.lock import holding
+from bot.settings import Settings
+from runtime.errors import ConfigError, StoreError
+from runtime.ids import new_id
+from runtime.store.aftermath import Aftermath, Origin, after_restore
+from runtime.store.driver import Op
+from runtime.store.load import is_empty, load_postgres, load_sqlite, was_restored
+from runtime.store.snapshot import IN_MEMORY
+from runtime.store.upgrade import check_revision
+from runtime.workspaces import SessionWorkspaces
+
+FILES: Final = (HEAD, KEY, CHECKPOINT)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """`kept` is what was there before, under its new names. `aftermath` is None when a cut restore was ended."""
+
+    manifest: Manifest
+    files: int
+    kept: Sequence[Path]
+    aftermath: Aftermath | None
+
+
+async def restore(settings: Settings, path: Path, *, force: bool = False) -> Restored:
+    """Make the place of `settings` what it was when the backup was taken, and put in doubt what may have come since.
+
+    Errors: BadBackup before anything is touched; ConfigError when a process runs there, or data is there and not
+    `force`; StoreError, BackupFailed: then what was there before is as it was.
+    """
+    if not settings.database_file and settings.database_url.startswith("sqlite"):
+        raise ConfigError(f"database_url: {IN_MEMORY}")
+    with opened(path) as archive, holding(settings.data_dir, restoring=True):
+        _check(archive)
+        try:
+            return await _restore(settings, archive, force=force)
+        except OSError as error:
+            raise _failed(error) from error
+
+
+def _check(archive: Archive) -> None:
+    """All that can be known before anything is touched."""
+    try:
+        check_revision(archive.manifest.revision)
+    except StoreError:
+        raise archive.bad(
+            f"it is from a newer version (signalbox {archive.manifest.program}, database revision "
+            f"{archive.manifest.revision}). Install that version, then restore."
+        ) from None
+    archive.check()
+
+
+async def _restore(settings: Settings, archive: Archive, *, force: bool) -> Restored:
+    places = _places(settings, archive)
+    cut = places.unfinished()
+    refuse_unless(force or cut is not None, places.in_use())
+    done_before = cut == archive.manifest.id and await _is_loaded(settings, archive)
+    if not (settings.database_file or done_before or await is_empty(settings.database_url)):
+        raise ConfigError(
+            "database_url: this database has tables of Signalbox already. Make an empty one, and name that."
+        )
+    with places.prepared(archive.manifest.id):
+        files = read_folders(archive, fresh(places.workspaces), _admit(settings))
+        _read_files(settings, archive)
+        aftermath = None if done_before else await _load(settings, archive)
+    kept = places.switch(datetime.now(UTC))
+    return Restored(archive.manifest, files, kept, aftermath)
+
+
+def _places(settings: Settings, archive: Archive) -> Places:
+    others = [settings.data_dir / name for name in FILES]
+    if SECRETS in archive.manifest.members:
+        others.append(sealed_file(settings))
+    return Places(
+        data_dir=settings.data_dir, database=settings.database_file, workspaces=settings.workspace_dir, others=others
+    )
+
+
+async def _is_loaded(settings: Settings, archive: Archive) -> bool:
+    """Whether a restore that was cut off came as far as a server's database, which was one transaction."""
+    return settings.database_file is None and await was_restored(settings.database_url, archive.manifest.id)
+
+
+async def _load(settings: Settings, archive: Archive) -> Aftermath:
+    about = archive.manifest
+    finish = partial(_finish, Origin(about.id, about.taken_at, about.program))
+    if settings.database_file:
+        return load_sqlite(fresh(settings.database_file), BackedUpRows(archive), finish)
+    return await load_postgres(settings.database_url, BackedUpRows(archive), finish)
+
+
+def _finish(origin: Origin, now: datetime) -> Op[Aftermath]:
+    return after_restore(origin, now, new_id)
+
+
+def _admit(settings: Settings) -> Callable[[Path], None]:
+    return SessionWorkspaces(settings.workspace_dir, uid=settings.tools.shell.uid).admit
+
+
+def _read_files(settings: Settings, archive: Archive) -> None:
+    targets = {AUDIT + name: settings.data_dir / name for name in FILES} | {SECRETS: sealed_file(settings)}
+    for name, target in targets.items():
+        if name in archive.manifest.members:
+            _write_private(fresh(target), archive.read(name))
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _failed(error: OSError) -> Exception:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return BackupFailed(
+            f"The restore does not fit: {error.strerror}. What was there before is as it was; make room."
+        )
+    return BackupFailed(f"The restore failed: {error.filename or 'a file'}: {error.strerror or error}.")

@@ -1,0 +1,61 @@
+"""Rows of tables as lines of JSON: the same from and for every engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from bot.backup.archive import Archive, Writer
+from bot.backup.manifest import Table
+from runtime.store.snapshot import Snapshot
+
+FOLDER: Final = "tables/"
+BATCH: Final = 500
+
+
+def member_of(table: str) -> str:
+    return f"{FOLDER}{table}.jsonl"
+
+
+async def write_tables(snapshot: Snapshot, writer: Writer) -> dict[str, Table]:
+    """Every table, a row a line."""
+    return {table: await _write_table(snapshot, writer, table) for table in snapshot.columns}
+
+
+async def _write_table(snapshot: Snapshot, writer: Writer, table: str) -> Table:
+    count = 0
+    with writer.member(member_of(table)) as write:
+        async for rows in snapshot.rows(table):
+            count += len(rows)
+            write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
+    return Table(tuple(snapshot.columns[table]), count)
+
+
+class BackedUpRows:
+    """Implements `runtime.store.load.Source` over an archive."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self.revision = archive.manifest.revision
+        self.columns: Mapping[str, Sequence[str]] = {
+            name: table.columns for name, table in archive.manifest.tables.items()
+        }
+
+    def rows(self, table: str) -> Iterator[Sequence[Sequence[Any]]]:
+        batch: list[Sequence[Any]] = []
+        for line in self._archive.lines(member_of(table)):
+            batch.append(self._row(table, line))
+            if len(batch) == BATCH:
+                yield batch
+                batch = []
+        yield batch
+
+    def _row(self, table: str, line: bytes) -> Sequence[Any]:
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise self._archive.bad(f"a row of the table {table} is no JSON.") from error
+        if not isinstance(row, list) or len(row) != len(self.columns[table]):
+            raise self._archive.bad(f"a row of the table {table} has not the columns that the manifest names.")
+        return row

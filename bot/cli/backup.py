@@ -1,0 +1,132 @@
+"""`signalbox backup` and `signalbox restore`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.cli.options import AsJson, ConfigFile, run, settings_of
+from bot.cli.output import clean, show_json
+
+if TYPE_CHECKING:
+    from bot.backup.make import Made
+    from bot.backup.restore import Restored
+
+BackupFile = Annotated[Path, typer.Argument(metavar="FILE", help="The backup.", show_default=False)]
+DATABASE = "database_url"
+
+
+def add_to(cli: typer.Typer) -> None:
+    cli.command()(backup)
+    cli.command()(restore)
+
+
+def backup(
+    context: typer.Context,
+    file: BackupFile,
+    check: Annotated[bool, typer.Option("--check", help="Make none: read FILE and say whether it is sound.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")] = False,
+    with_secrets: Annotated[
+        bool, typer.Option("--with-secrets", help="Put the sealed file of secrets in, sealed as it is.")
+    ] = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Put everything into one file, while the process runs or without one; then read it back."""
+    from bot.backup import make
+
+    if check:
+        made = make.check(file.absolute())
+    else:
+        settings = settings_of(context, config).with_secrets(DATABASE)
+        made = run(make.make(settings, file.absolute(), force=force, with_secrets=with_secrets))
+    if as_json:
+        show_json(_view(made))
+        return
+    typer.echo(("Sound: " if check else "") + _sentence(made))
+    for left_out in made.manifest.left_out:
+        typer.echo(f"Left out: {clean(left_out)}", err=True)
+
+
+def restore(
+    context: typer.Context,
+    file: BackupFile,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace what is there; it is kept beside it under another name.")
+    ] = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Bring a backup back into an empty place, while no process runs. What it cannot know is looked for or asked again."""
+    from bot.backup.restore import restore
+
+    settings = settings_of(context, config).with_secrets(DATABASE)
+    restored = run(restore(settings, file.absolute(), force=force))
+    if as_json:
+        show_json(_restored_view(restored))
+        return
+    _tell(restored)
+
+
+def _sentence(made: Made) -> str:
+    about = made.manifest
+    rows, files = sum(table.rows for table in about.tables.values()), _files(made)
+    return (
+        f"{made.path} holds {_count(rows, 'row')} and {_count(files, 'file')} of {about.taken_at:%Y-%m-%d %H:%M:%S} UTC "
+        f"({made.size / 1e6:,.1f} MB), made by signalbox {about.program}."
+    )
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _files(made: Made) -> int:
+    return sum(name.startswith("workspaces/") and not name.endswith("/") for name in made.manifest.members)
+
+
+def _tell(restored: Restored) -> None:
+    about = restored.manifest
+    typer.echo(
+        f"Restored what was there at {about.taken_at:%Y-%m-%d %H:%M:%S} UTC (made by signalbox {about.program}), with "
+        f"{_count(restored.files, 'file')}."
+    )
+    if after := restored.aftermath:
+        typer.echo(
+            f"Since then nothing is known: {_count(after.deliveries, 'message')} to look for before sending, "
+            f"{_count(after.questions, 'question')} to ask again, {_count(after.runs, 'piece')} of work to go on with. "
+            "The next start does all that: signalbox run"
+        )
+    for path in restored.kept:
+        typer.echo(f"Kept what was there before: {path}")
+
+
+def _view(made: Made) -> dict[str, Any]:
+    about = made.manifest
+    return {
+        "file": str(made.path),
+        "id": about.id,
+        "taken_at": about.taken_at.isoformat(),
+        "program": about.program,
+        "revision": about.revision,
+        "engine": about.engine,
+        "bytes": made.size,
+        "files": _files(made),
+        "rows": {name: table.rows for name, table in about.tables.items()},
+        "left_out": list(about.left_out),
+    }
+
+
+def _restored_view(restored: Restored) -> dict[str, Any]:
+    after = restored.aftermath
+    return {
+        "id": restored.manifest.id,
+        "taken_at": restored.manifest.taken_at.isoformat(),
+        "files": restored.files,
+        "messages_looked_for": after.deliveries if after else None,
+        "questions_asked_again": after.questions if after else None,
+        "runs_resumed": after.runs if after else None,
+        "kept": [str(path) for path in restored.kept],
+    }
