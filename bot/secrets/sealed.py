@@ -47,7 +47,7 @@ class Cost:
 
 # A person's passphrase: the second choice that RFC 9106, section 4, recommends (64 MiB). Our own key files hold 256
 # random bits, which nobody guesses at any price: there a start should not pay for it.
-COSTS: Final[Mapping[Lock, Cost]] = {Lock.PASSPHRASE: Cost(64 << 10, 3, 4), Lock.KEY_FILE: Cost(8 << 10, 1, 1)}
+COSTS: Final[dict[Lock, Cost]] = {Lock.PASSPHRASE: Cost(64 << 10, 3, 4), Lock.KEY_FILE: Cost(8 << 10, 1, 1)}
 HIGHEST: Final = Cost(1 << 20, 32, 16)
 """More than this a file may not ask for: it would be a way to keep a start busy."""
 
