@@ -12,9 +12,10 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.settings import Settings
+from bot.settings import Settings, Telemetry
 from runtime.contract import ChannelAdapter, Model, Sink, Tool
 from runtime.dispatch import Worker
+from runtime.errors import ConfigError
 from runtime.store.driver import UNWATCHED, Watch
 from runtime.store.store import SqlStore
 
@@ -108,4 +109,17 @@ def instruments_of(settings: Settings) -> Instruments:
         from bot.metrics.metering import Metering
 
         parts.append(Metering(settings.metrics, settings.web))
+    if settings.telemetry.endpoint:
+        parts.append(_tracing(settings.telemetry))
     return Instruments(parts)
+
+
+def _tracing(settings: Telemetry) -> Instrument:
+    try:
+        from bot.tracing.instrument import tracing_of
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"telemetry.endpoint: what sends traces is not installed ({error.name} is missing). "
+            'Install it: pip install "signalbox-bot[otel]", or set telemetry.endpoint to "".'
+        ) from error
+    return tracing_of(settings)
