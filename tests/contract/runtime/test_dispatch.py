@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from typing import TypeVar
 
 import pytest
 from structlog.testing import capture_logs
 
 from runtime import agent
 from runtime import dispatch as module
-from runtime.contract import Busy, Effect, Json, NodeId, RunId, SessionKey, Turn
+from runtime.contract import Busy, Effect, Json, NodeId, Outcome, RunId, SessionKey, Signal, Turn
 from runtime.errors import StoreError
 from runtime.policy import Rule, Ruling
 from runtime.runs import RunState
-from runtime.store.protocol import Claim, Lane, Lease, Recorded
+from runtime.store.protocol import Claim, Gate, Lane, Lease, Offer, Recorded, Taken
 from runtime.store.store import SqlStore
 from tests.contract.runtime.stage import LEASE, READ, WRITE, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Planned, Strict
 from tests.fakes.models import held
 
+T = TypeVar("T")
 FREE = [Rule(Ruling.ALLOW)]
 
 
@@ -271,3 +273,112 @@ async def test_two_nodes_share_the_work_and_answer_each_message_once(any_stage: 
             await (one, two)[number % 2].say("look", room=f"r{number}")
         await one.rest()
     assert [await any_stage.answers(f"r{number}") for number in range(20)] == [["seen"]] * 20
+
+
+# ------------------------------------------------------------------------- a message begins its run where it is taken in
+
+
+class Lossy(SqlStore):
+    """A store whose next commit of the operation named by `lost` goes in, and its answer does not come back."""
+
+    lost = ""
+
+    async def claim(self, lease: Lease, busy: Busy) -> Claim | None:
+        return self._answer("claim", await super().claim(lease, busy))
+
+    async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
+        return self._answer("accept", await super().accept(signal, gate, offer))
+
+    def _answer(self, name: str, outcome: T) -> T:
+        if name == self.lost and outcome is not None:
+            self.lost = ""
+            raise StoreError("the connection broke off")
+        return outcome
+
+
+def lossy(stage: Stage, lost: str) -> Lossy:
+    store = Lossy(stage.store._driver, stage.store._new_id)
+    store.lost = lost
+    return store
+
+
+async def test_who_goes_away_while_a_message_is_taken_in_loses_nothing(stage: Stage) -> None:
+    process = await stage.process(Strict(["hello"]))
+    async with process.running():
+        await asyncio.sleep(0)
+        async with asyncio.TaskGroup() as group:
+            saying = group.create_task(process.say("hi"))
+            await asyncio.sleep(0)  # its commit is under way
+            saying.cancel()
+        await process.rest()
+    assert await stage.answers() == ["hello"]
+
+
+async def test_a_run_whose_commit_was_not_answered_is_taken_up(stage: Stage) -> None:
+    """The platform was not told, so it says it again: one signal, and nobody waits for a node that knows nothing of it."""
+    process = await stage.process(Strict(["hello"]), store=lossy(stage, "accept"))
+    with capture_logs():
+        async with process.running():
+            await asyncio.sleep(0)
+            with pytest.raises(StoreError):
+                await process.say("hi", key="once")
+            assert (await process.say("hi", key="once")).outcome is Outcome.DUPLICATE
+            await process.rest()
+    assert await stage.answers() == ["hello"]
+
+
+async def test_a_claim_that_was_not_answered_is_made_again(stage: Stage) -> None:
+    process = await stage.process(Strict(["hello"]), store=lossy(stage, "claim"))
+    await process.say("hi")
+    with capture_logs():
+        await process.answer_all()
+    assert await stage.answers() == ["hello"]
+
+
+async def test_lanes_at_work_are_not_taken_for_strays(stage: Stage) -> None:
+    answer, store = held("one"), lossy(stage, "")
+    process = await stage.process(Strict([answer, "two"]), store=store)
+    with capture_logs():
+        async with process.running():
+            await asyncio.sleep(0)
+            await process.say("first")
+            await answer.begun.wait()
+            store.lost = "accept"
+            with pytest.raises(StoreError):
+                await process.say("second", room="r2")
+            await asyncio.sleep(0.1)
+            answer.until.set()
+            await process.rest()
+    assert (await stage.answers("r1"), await stage.answers("r2")) == (["one"], ["two"])
+
+
+async def test_a_message_is_answered_in_two_commits(stage: Stage) -> None:
+    """Taken in and begun; ended and shown."""
+    writes: list[str] = []
+
+    class Counted(SqlStore):
+        async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
+            writes.append("accept")
+            return await super().accept(signal, gate, offer)
+
+        async def finish(self, *given: object) -> object:  # type: ignore[override]  # as given
+            writes.append("finish")
+            return await super().finish(*given)  # type: ignore[arg-type]  # as given
+
+        async def claim(self, lease: Lease, busy: Busy) -> Claim | None:
+            claimed = await super().claim(lease, busy)
+            writes.extend(["claim"] if claimed else [])
+            return claimed
+
+        async def render_shown(self, *given: object) -> bool:
+            writes.append("render_shown")
+            return await super().render_shown(*given)  # type: ignore[arg-type]  # as given
+
+    process = await stage.process(Strict(["hello"]), store=Counted(stage.store._driver, stage.store._new_id))
+    async with process.running():
+        await process.courier.quiet()
+        await asyncio.sleep(0.05)  # the courier has its duty
+        await process.say("hi")
+        await process.rest()
+    assert await stage.answers() == ["hello"]
+    assert writes == ["accept", "finish"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from runtime.contract import Author, Choice, Entry, FileRef, Identity, Receipt, Wire
 from tests.contract.store.stage import ADA, OTHER_ROOM, OTTO, ROOM, SHELL, STRANGER, Stage, address
 
 
-def words(entries: list[Entry]) -> list[str]:
+def words(entries: Sequence[Entry]) -> list[str]:
     return [entry.body for entry in entries]
 
 
