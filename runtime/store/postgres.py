@@ -70,13 +70,19 @@ async def open_pool(url: str) -> asyncpg.Pool[Any]:
     """Connections to `url`. Errors: StoreError without the password."""
     try:
         async with asyncio.timeout(PATIENCE.total_seconds()):
-            return await asyncpg.create_pool(
+            pool = await asyncpg.create_pool(
                 url,
-                min_size=1,
+                min_size=0,  # asyncpg's own care for more than that logs a traceback a second while a server is away
                 max_size=POOL,
                 statement_cache_size=512,
                 command_timeout=PATIENCE.total_seconds(),  # a frozen server must not hold an operation for ever
             )
+            try:
+                await pool.fetchval("SELECT 1")
+            except BaseException:
+                pool.terminate()
+                raise
+            return pool
     except ValueError:
         # The address in pieces may be the password in pieces, so no piece of it is shown.
         raise StoreError("database_url is malformed: write postgresql://user:password@host:port/database.") from None
