@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Final
 
@@ -100,7 +100,8 @@ class Trail:
 
         def shut() -> None:
             self._provider.shutdown()
-            loop.call_soon_threadsafe(done.set)
+            with suppress(RuntimeError):  # the loop is closed: nobody waits for us any more
+                loop.call_soon_threadsafe(done.set)
 
         # A thread of our own: the event loop waits for those that it lends.
         threading.Thread(target=shut, name="last-traces", daemon=True).start()
