@@ -207,6 +207,58 @@ async def test_the_owner_finds_and_decides_everything_in_the_console(tab: Tab) -
     assert watched.complaints == []
 
 
+async def test_the_owner_reads_what_happened_to_a_message(tab: Tab) -> None:
+    await tab.say("write traced to traced.txt")
+    await (await tab.open_card()).get_by_test_id("approve").click()
+    await tab.reply("Written to traced.txt")
+    console = await tab.page.context.new_page()
+    watched = Tab(console)
+    watched.watch()
+    await console.goto(f"{tab.page.url.partition('#')[0]}console")
+    await console.get_by_role("navigation", name="Console").get_by_role("link", name="Trace").click()
+    row = console.locator("tbody tr").filter(has_text="write traced to traced.txt")
+    await expect(row).to_contain_text("answered")
+    await row.get_by_role("link").click()
+    story = console.locator(".story li")
+    told = [" ".join(text.split()) for text in await story.all_inner_texts()]
+    inside = [told.index(next(line for line in told if words in line)) for words in STORY]
+    assert inside == sorted(inside)
+    await expect(console.get_by_role("note")).to_contain_text("after it was sent")
+    # The field finds the same story by the beginning of its id, and says what may be given when nothing begins so.
+    trace = await console.locator("main code").inner_text()
+    await console.get_by_role("textbox").fill(trace[:14])
+    await console.get_by_role("button", name="Show").click()
+    await expect(console.locator("main code")).to_have_text(trace)
+    await console.get_by_role("textbox").fill("nothing")
+    await console.get_by_role("textbox").press("Enter")
+    await expect(console.locator(".nothing")).to_contain_text("the id of a message")
+    for place, words in (("approvals", "traced.txt"), ("runs", "write traced"), ("outbox", "Written to traced.txt")):
+        await console.goto(f"{tab.page.url.partition('#')[0]}console/{place}")
+        await console.locator("tbody tr").filter(has_text=words).first.get_by_role("link").first.click()
+        if place != "approvals":
+            await console.get_by_role("link", name="What happened").click()
+        await expect(console.locator("main code")).to_have_text(trace)
+    assert watched.complaints == []
+
+
+STORY = (
+    "wrote “write traced to traced.txt”",
+    "accepted after",
+    "work began",
+    "it asked for write_file",
+    "asked whether write_file (write) may run",
+    "parked",
+    "chose “Approve” for write_file",
+    "taken up again",
+    "write_file started (write)",
+    "write_file ended after",
+    "it gave the reply",
+    "the reply was put into the outbox",
+    "the reply is on screen",
+    "answered, ",
+)
+
+
 # ------------------------------------------------------------------------------------ keyboard, narrow, dark, viewers
 
 
@@ -268,9 +320,12 @@ async def test_at_360_pixels_nothing_goes_sideways(browser: Browser, house: Hous
         await tab.at("files").click()
         await expect(tab.at("file")).to_have_count(1)
         assert await tab.page.evaluate(SIDEWAYS) == 0
-        for place in ("", "/approvals", "/runs", "/outbox"):
+        for place in ("", "/approvals", "/runs", "/outbox", "/trace"):
             await tab.page.goto(f"{house.url}/console{place}")
             assert await tab.page.evaluate(SIDEWAYS) == 0, place
+        await tab.page.locator("tbody").get_by_role("link").first.click()
+        await expect(tab.page.locator(".story")).to_be_visible()
+        assert await tab.page.evaluate(SIDEWAYS) == 0
 
 
 FAINT = """() => {
@@ -312,9 +367,12 @@ async def test_text_stands_out_from_its_ground(browser: Browser, house: House, s
         ground = await tab.page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
         assert (sum(ground) < 200) is (scheme == "dark")
         assert await tab.page.evaluate(FAINT) == []
-        for place in ("", "/approvals", "/runs", "/outbox"):
+        for place in ("", "/approvals", "/runs", "/outbox", "/trace"):
             await tab.page.goto(f"{house.url}/console{place}")
             assert await tab.page.evaluate(FAINT) == [], place
+        await tab.page.locator("tbody").get_by_role("link").first.click()
+        await expect(tab.page.locator(".story")).to_be_visible()
+        assert await tab.page.evaluate(FAINT) == []
 
 
 async def test_a_viewer_sees_that_they_only_read(browser: Browser, tmp_path: Path) -> None:
