@@ -218,8 +218,12 @@ class House:
         self.local = folder / "var" / "secrets.sealed"
         self.own = folder / "home" / ".config" / "signalbox" / "secrets.sealed"
 
-    def load(self, text: str = "", *, demand: tuple[str, ...] | None = None, **variables: str) -> Settings:
-        return load(self._write(text), environ=self._with(variables), demand=demand)
+    def load(self, text: str = "", **variables: str) -> Settings:
+        return load(self._write(text), environ=self._with(variables))
+
+    def load_some(self, text: str, *demand: str) -> Settings:
+        """With these secrets at hand, and no others."""
+        return load(self._write(text), environ=self._with({}), demand=demand)
 
     def faults(self, text: str = "", **variables: str) -> str:
         with pytest.raises(ConfigError) as caught:
@@ -361,7 +365,7 @@ def test_a_named_passphrase_file_opens_what_a_key_sealed(house: House) -> None:
 
 def test_a_client_of_the_process_opens_nothing_and_demands_nothing(house: House) -> None:
     sealed(house.named, "another", OPENAI_API_KEY="x")
-    settings = house.load(NAMED, demand=())
+    settings = house.load_some(NAMED)
     assert settings.model.api_key is None
     with pytest.raises(ConfigError, match=r"named\.sealed"):
         settings.with_secrets()
@@ -370,7 +374,7 @@ def test_a_client_of_the_process_opens_nothing_and_demands_nothing(house: House)
 def test_an_address_that_was_not_asked_for_is_no_address_of_another_database(house: House) -> None:
     sealed(house.local, DB="postgresql://me:sesame@host/x")
     text = f'database_url_env = "DB"\n{MODEL}'
-    settings = house.load(text, demand=())
+    settings = house.load_some(text)
     assert settings.database_url == "sealed:"
     assert settings.database_file is None
     assert settings.with_secrets("database_url").database_url == "postgresql://me:sesame@host/x"
