@@ -27,7 +27,7 @@ from tests.soak.rows import ALWAYS, AT_END, AT_REST, Database, Postgresql, Row, 
 from tests.soak.story import story
 from tests.soak.streets import FakeStreet, Street, WebStreet
 
-QUIET_WITHIN: Final = 90.0  # seconds; a few where nothing else runs
+PATIENCE: Final = 40.0  # seconds without any progress; one or two where nothing else runs
 CALM: Final = 0.6  # seconds after which what a platform applies late is applied
 LOOKS_EVERY: Final = 0.4  # seconds between two looks at the database
 EXPIRES: Final = 6.0  # seconds after which a question that nobody answers expires
@@ -41,7 +41,7 @@ class BrokenPromise(AssertionError):
 class Scene:
     """What an episode plays in. `url` is the PostgreSQL database; without it there is an SQLite file.
 
-    `patience` is in seconds: after so many without a kill everything that was begun must have come to its end.
+    `patience` is in seconds: so long there may be no progress at all before everything has come to its end.
     """
 
     plan: Plan
@@ -49,7 +49,7 @@ class Scene:
     url: str = ""
     plants: Sequence[str] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
-    patience: float = QUIET_WITHIN
+    patience: float = PATIENCE
 
     @property
     def deeds(self) -> Path:
@@ -64,7 +64,7 @@ class Scene:
 
     def command(self, node: int, made: dict[str, Platform]) -> Iterator[str]:
         yield from ("--data", str(self.data(node)), "--deeds", str(self.deeds), "--think", str(self.plan.think))
-        yield from flags(made)
+        yield from flags(made) if node == 0 or not self.plan.one_hears else ()
         for name, value in self._settings().items():
             yield from ("--set", f"{name}={json.dumps(value)}")
         for plant in self.plants:
@@ -139,10 +139,11 @@ class Episode:
     async def _played(self) -> None:
         spent, over = asyncio.Event(), asyncio.Event()
         async with asyncio.TaskGroup() as group:
-            plan = self._scene.plan
-            group.create_task(self._nodes.run(plan.ends, spent, over, one_by_one=plan.one_by_one))
+            group.create_task(self._nodes.run(self._scene.plan.ends, spent, over))
             standing = [group.create_task(work) for work in self._standing(group)]
             weather = [group.create_task(self._blow(place, gusts)) for place, gusts in self._scene.plan.weather.items()]
+            if self._scene.plan.one_hears:
+                await self._nodes.all_up()
             for (place, room), acts in self._scene.plan.rooms.items():
                 group.create_task(self._people.write(self._streets[place], room, acts, group))
             await spent.wait()
@@ -186,20 +187,22 @@ class Episode:
 
     async def _until_quiet(self) -> None:
         """Until the program has nothing left to do, nobody has anything to say, and it stays so for a moment."""
-        end = asyncio.get_running_loop().time() + self._scene.patience
-        calm = False
+        clock, calm = asyncio.get_running_loop().time, False
+        progress, since = await self._progress(), clock()
         while True:
             left = self._unacknowledged() or [found(*one) for one in await broken(self._database, AT_REST)]
-            if not left and self._people.is_calm:
-                if calm:
-                    return
-                calm = True
-                await asyncio.sleep(CALM)
-                continue
-            calm = False
-            if left and asyncio.get_running_loop().time() > end:
+            if not left and self._people.is_calm and calm:
+                return
+            calm = not left and self._people.is_calm
+            await asyncio.sleep(CALM if calm else GLANCE)
+            if (now := await self._progress()) != progress:
+                progress, since = now, clock()
+            if left and clock() - since > self._scene.patience:
                 raise left[0]
-            await asyncio.sleep(GLANCE)
+
+    async def _progress(self) -> object:
+        """Something that changes with whatever is done: hardly a transaction has no line in the audit."""
+        return await self._database.select("SELECT count(*) AS rows FROM audit"), len(self._diary.notes)
 
     def _unacknowledged(self) -> list[Complaint]:
         acked = self._acked()

@@ -29,13 +29,13 @@ class Node:
         self.url = ""
         self._command = command
         self._diary = diary
-        self._ready = asyncio.Event()
+        self.ready = asyncio.Event()
         self._process: asyncio.subprocess.Process | None = None
         self._reason = ""
 
     @property
     def is_up(self) -> bool:
-        return self._ready.is_set()
+        return self.ready.is_set()
 
     async def live(self, end: End, others: Sequence[Node] = ()) -> None:
         """One life up to its planned end. Errors: Complaint when it ends in any other way."""
@@ -96,7 +96,7 @@ class Node:
         try:
             yield process
         finally:
-            self._ready.clear()
+            self.ready.clear()
             if process.returncode is None:
                 process.kill()
                 await process.wait()
@@ -112,7 +112,7 @@ class Node:
             raise self._complaint(f"did not come up within {STARTS_WITHIN:g} s") from None
         if line:
             self.url = line.decode().strip()
-            self._ready.set()
+            self.ready.set()
             self._diary.write("ready", node=self.name)
         return bool(line)
 
@@ -127,7 +127,7 @@ class Node:
 
     async def _leave(self) -> None:
         assert self._process is not None
-        self._ready.clear()
+        self.ready.clear()
         self._diary.write("asked to leave", node=self.name)
         self._process.send_signal(signal.SIGTERM)
         if not await self._dies_within(LEAVES_WITHIN):
@@ -137,7 +137,7 @@ class Node:
         assert self._process is not None
         if not await self._comes_up():
             return
-        looks = 50 if others else 0  # five seconds for somebody to come who takes over
+        looks = 200 if others else 0  # twenty seconds for somebody to come who takes over
         while looks and not any(node.is_up for node in others) and not await self._dies_within(GLANCE):
             looks -= 1
         if await self._dies_within(freeze.after):
@@ -177,20 +177,17 @@ class Nodes:
                 return self._chance.choice(listening)
             await asyncio.sleep(GLANCE)
 
-    async def run(
-        self, ends: Sequence[Sequence[End]], spent: asyncio.Event, over: asyncio.Event, *, one_by_one: bool = False
-    ) -> None:
-        """Every node through its ends; `spent` is set after the last of all, and at `over` they leave.
+    async def all_up(self) -> None:
+        for node in self.all:
+            await node.ready.wait()
 
-        `one_by_one`: the first is there alone at first, so that all that waits is its.
-        """
+    async def run(self, ends: Sequence[Sequence[End]], spent: asyncio.Event, over: asyncio.Event) -> None:
+        """Every node through its ends; `spent` is set after the last of all, and at `over` they leave."""
         left = len(self.all)
 
         async def one(node: Node, mine: Sequence[End]) -> None:
             nonlocal left
             others = [other for other in self.all if other is not node]
-            if one_by_one and node is not self.all[0]:
-                await self.up()
             for end in mine:
                 await node.live(end, others)
             left -= 1

@@ -147,7 +147,7 @@ End = AtPoint | AtMoment | Leave | Freeze
 class Plan:
     """One episode. `ends` has a list for each node; `rooms` and `weather` go on until the last end has come.
 
-    `one_by_one`: further nodes are started only once the first one is there.
+    `one_hears`: only the first node hears the fake channels, and people wait until every node is there.
     """
 
     name: str
@@ -157,7 +157,7 @@ class Plan:
     busy: Busy = Busy.STEER
     unknown: str = "repeat"
     think: float = 0.0  # seconds that the model takes
-    one_by_one: bool = False
+    one_hears: bool = False
 
     @property
     def places(self) -> list[str]:

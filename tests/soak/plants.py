@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from itertools import count
 from typing import Any, Final
 
@@ -32,7 +33,7 @@ from runtime.contract import (
 from runtime.store.claims import LESS_WAITING, WAITING_SIGNALS
 from runtime.store.common import OWNED_LANE
 from runtime.store.driver import MakeOp, Op, Query, Rows, T, is_word
-from runtime.store.protocol import Duty
+from runtime.store.protocol import Duty, Lease
 from runtime.store.schema import parts, sessions
 from runtime.store.steps import OPEN_STEPS
 
@@ -83,6 +84,17 @@ def skipped_marker(app: App) -> None:
 def dropped_fence(app: App) -> None:
     """An owner's write goes in whoever owns the lane by now."""
     bend(app, query=lambda asked: (UNFENCED_LANE, asked[1]) if asked[0] is OWNED_LANE else asked)
+
+
+def deaf_node(app: App) -> None:
+    """It never learns that it was declared dead. No bug that may show: that is what fences are for."""
+
+    renewed = app.store.beat
+
+    async def beat(lease: Lease, ttl: timedelta) -> bool:
+        return await renewed(lease, ttl) or True
+
+    app.store.beat = beat  # type: ignore[method-assign]
 
 
 def counter_kept(app: App) -> None:
@@ -190,7 +202,10 @@ def one_look(app: App) -> None:
     runtime.courier.LOOKS = 1  # type: ignore[misc]  # this process is nobody else's
 
 
-PLANTS: Final[Mapping[str, Plant]] = {
+HARMLESS: Final[Mapping[str, Plant]] = {"deaf-node": deaf_node}
+"""What makes life harder, and must break nothing."""
+
+BUGS: Final[Mapping[str, Plant]] = {
     "skipped-marker": skipped_marker,
     "dropped-fence": dropped_fence,
     "counter-kept": counter_kept,
@@ -203,3 +218,5 @@ PLANTS: Final[Mapping[str, Plant]] = {
     "parts-swapped": parts_swapped,
     "one-look": one_look,
 }
+
+PLANTS: Final[Mapping[str, Plant]] = {**HARMLESS, **BUGS}
