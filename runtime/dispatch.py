@@ -21,7 +21,10 @@ POLL: Final = timedelta(seconds=1)
 """How often to look without a wake-up: another node may have made a lane ready."""
 PATIENCE: Final = timedelta(seconds=1)
 MAX_CRASHES: Final = 3
-BROKEN: Final = "Something went wrong inside Signalbox, so I could not finish this. The operator's log says what."
+BROKEN: Final = (
+    "Something went wrong inside Signalbox, so I could not finish this. The operator's log says what, and "
+    "`signalbox trace {run}` how far it came."
+)
 
 
 class Worker(Protocol):
@@ -216,7 +219,7 @@ class Dispatch:
         except Exception:
             # A bug of ours: the person is told rather than left waiting, and the log has the trace.
             log.exception("run broke")
-            return await self._end(claim, BROKEN)
+            return await self._end(claim, BROKEN.format(run=claim.run_id))
 
     async def _set_aside(self, claim: Claim) -> bool:
         """It killed each process that worked on it: nobody does any more, and the person is told."""

@@ -321,5 +321,6 @@ async def test_a_bug_of_ours_is_told_to_the_person_and_logged(stage: Stage) -> N
         for words in ("hi", "and now?"):
             await process.say(words)
             await process.answer_all()
-    assert await stage.answers() == [BROKEN, "hello"]
+    broken, _ = await stage.runs()
+    assert await stage.answers() == [BROKEN.format(run=broken.id), "hello"]
     assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == ["run broke"]
