@@ -6,31 +6,14 @@ Only `make bench` judges; the short variant in the tests proves that this runs a
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
-from bench.claim import claim
-from bench.disk import fsync
-from bench.figures import Figure, table
-from bench.memory import memory
-from bench.reply import replies
-from bench.start import start
-from bench.store import store
-
-Bench = Callable[[bool], Awaitable[list[Figure]]]
-
-BENCHES: Final[dict[str, Bench]] = {
-    "fsync": fsync,
-    "start": start,
-    "store": store,
-    "claim": claim,
-    "reply": replies,
-    "memory": memory,
-}
+from bench.benches import BENCHES, Found, measure
+from bench.figures import table
 
 
 def main() -> int:
@@ -42,19 +25,24 @@ def main() -> int:
     unknown = [name for name in chosen.names if name not in BENCHES]
     if unknown:
         parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(BENCHES)}")
-    figures = asyncio.run(_measure(chosen.names or list(BENCHES), short=chosen.short))
-    print(table(figures))
+    began = time.monotonic()
+    found = measure(chosen.names or list(BENCHES), short=chosen.short)
+    figures = [figure for one in found for figure in one.figures]
+    print(table(figures, without="verdict" if chosen.short else ""))
     if chosen.json:
         chosen.json.write_text(json.dumps([figure.as_json() for figure in figures], indent=2) + "\n")
-    return 0 if chosen.short or all(figure.holds for figure in figures) else 1
+    return _verdict(found, short=chosen.short, seconds=time.monotonic() - began)
 
 
-async def _measure(names: list[str], *, short: bool) -> list[Figure]:
-    figures: list[Figure] = []
-    for name in names:
-        print(f"measuring {name} …", file=sys.stderr)
-        figures += await BENCHES[name](short)
-    return figures
+def _verdict(found: Sequence[Found], *, short: bool, seconds: float) -> int:
+    """The last line, and the exit code."""
+    missed = [name for one in found for name in one.missed]
+    if short:
+        print("\nShort: nothing is judged.")
+        return 1 if any(one.broke for one in found) else 0
+    told = f"Missed: {', '.join(missed)}." if missed else "Every bound holds."
+    print(f"\n{told} Measured in {seconds / 60:.1f} minutes.")
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

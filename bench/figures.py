@@ -83,10 +83,11 @@ def ratio_at_least(amount: float) -> Bound:
     return Bound(amount, ratio=True, least=True)
 
 
-def table(figures: Sequence[Figure]) -> str:
-    """The figures as aligned text, one a line."""
-    rows = [COLUMNS, *(figure.row() for figure in figures)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
+def table(figures: Sequence[Figure], *, without: str = "") -> str:
+    """The figures as aligned text, one a line; `without` one of the columns."""
+    told = [column for column, name in enumerate(COLUMNS) if name != without]
+    rows = [[row[column] for column in told] for row in (COLUMNS, *(figure.row() for figure in figures))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )

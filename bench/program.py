@@ -51,7 +51,7 @@ class Started:
         line = self.process.stdout.readline()
         if not line:
             status, words = self.process.wait(), self.log.read_text()[-LAST:]
-            raise RuntimeError(f"{' '.join(map(str, self.process.args))} ended with {status}:\n{words}")  # type: ignore[arg-type]  # a list here
+            raise RuntimeError(f"{self.log.stem} ended with {status}:\n{words}")
         return line.strip()
 
     @property

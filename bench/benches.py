@@ -1,0 +1,62 @@
+"""All benchmarks by name, and how they are run."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import traceback
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from typing import Final
+
+from bench.claim import claim
+from bench.disk import fsync
+from bench.figures import Figure
+from bench.memory import memory
+from bench.reply import replies
+from bench.start import start
+from bench.store import store
+
+Bench = Callable[[bool], Coroutine[None, None, list[Figure]]]
+
+BENCHES: Final[dict[str, Bench]] = {
+    "fsync": fsync,
+    "start": start,
+    "store": store,
+    "claim": claim,
+    "reply": replies,
+    "memory": memory,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one benchmark gave. `broke`: it did not come to its end."""
+
+    name: str
+    figures: Sequence[Figure] = ()
+    broke: bool = False
+
+    @property
+    def missed(self) -> list[str]:
+        return [figure.name for figure in self.figures if not figure.holds] + [f"all of {self.name}"] * self.broke
+
+
+def measure(names: Sequence[str], *, short: bool) -> list[Found]:
+    if not short:
+        return [_one(name, short=False) for name in names]
+    # Nothing is judged, so none needs the machine to itself.
+    with ProcessPoolExecutor(len(names), mp_context=get_context("spawn")) as pool:
+        return list(pool.map(partial(_one, short=True), names))
+
+
+def _one(name: str, *, short: bool) -> Found:
+    print(f"measuring {name} …", file=sys.stderr)
+    try:
+        return Found(name, asyncio.run(BENCHES[name](short)))
+    except Exception:  # noqa: BLE001 - whatever it was, minutes of the others' figures are still printed
+        traceback.print_exc()
+        return Found(name, broke=True)
