@@ -22,7 +22,7 @@ from bot.secrets.keys import KEY_FILE, Ask, Keyring
 from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
 from bot.settings_faults import Faults
 from bot.settings_secrets import UNRESOLVED, Demand, add_reused, masked, resolve, uses, without_password
-from bot.settings_sources import Layers, config_folder, find_file, read_file, read_variables
+from bot.settings_sources import Layers, config_folder, find_file, names_of, read_file, read_variables
 from bot.settings_tables import (
     Access,
     Log,
@@ -280,12 +280,19 @@ class _Reading:
 
     def _fill(self, layers: Layers, faults: Faults, demand: Demand) -> Chain:
         """Add variables, flags and secrets to what the file says."""
-        read_variables(Settings, self.variables, PREFIX, layers, faults, others=(PASSPHRASE_VARIABLE,))
+        others = (PASSPHRASE_VARIABLE, *self._named(layers))
+        read_variables(Settings, self.variables, PREFIX, layers, faults, others=others)
         layers.add_names("flag", self.overrides)
         chain = self._chain(layers)
         resolve(Settings, layers, self.variables, chain, faults, demand)
         find_collector(layers, self.variables)
         return chain
+
+    def _named(self, layers: Layers) -> list[str]:
+        """Variables that hold a secret because a setting says so: they may begin as settings do, and are none."""
+        twins = (layers.get(name) for name in names_of(Settings) if name.endswith("_env"))
+        others = (value for name, value in self.variables.items() if name.startswith(PREFIX) and name.endswith("_ENV"))
+        return [name for name in (*twins, *others) if isinstance(name, str) and name]
 
     def _without_what_is_wrong(self, layers: Layers, chain: Chain, faults: Faults) -> Settings:
         while True:

@@ -451,3 +451,11 @@ def test_the_chain_has_each_file_once(tmp_path: Path) -> None:
     found = members(tmp_path / "a" / "secrets.sealed", tmp_path / "a", tmp_path / "b")
     assert [member.named for member in found] == [True, False]
     assert Chain({}, found[1:], Keyring()).find("ANYTHING") is None
+
+
+def test_a_variable_that_a_setting_names_is_no_setting_whatever_it_is_called(house: House) -> None:
+    named = house.load('[web]\ntoken_env = "SIGNALBOX_PAGE"\n', SIGNALBOX_PAGE="sesame")
+    assert named.source("web.token") == "SIGNALBOX_PAGE"
+    named = house.load("", SIGNALBOX_WEB__TOKEN_ENV="SIGNALBOX_PAGE", SIGNALBOX_PAGE="sesame")
+    assert named.source("web.token") == "SIGNALBOX_PAGE"
+    assert "SIGNALBOX_PAGE: there is no such setting" in house.faults("", SIGNALBOX_PAGE="sesame")
