@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable
 
+    from bot.notify import Manager
     from bot.serving import Ready
     from bot.settings import Settings
 
@@ -47,16 +48,26 @@ def run(context: typer.Context, config: ConfigFile = None, host: Host = None, po
 async def _serve(settings: Settings) -> None:
     import asyncio
 
+    from bot.notify import manager_of
     from bot.serving import serving
+    from bot.settings import environment
 
     asked, again = asyncio.Event(), asyncio.Event()
+    manager = manager_of(environment(), os.getpid())
     _heed_signals(asked)
     _heed_hangup(asked, again)
     async with serving(settings) as ready, asyncio.TaskGroup() as group:
         _greet(settings, ready)
-        reloading = group.create_task(_reload_when(again, ready.reload))
+        told = f"Ready at {ready.control.url}"
+        manager.ready(told)
+        duties = [
+            group.create_task(_reload_when(again, ready.reload, manager, told)),
+            group.create_task(manager.keep_watch()),
+        ]
         await asked.wait()
-        reloading.cancel()
+        manager.stopping()
+        for duty in duties:
+            duty.cancel()
 
 
 def _heed_signals(asked: asyncio.Event) -> None:
@@ -103,12 +114,16 @@ def _is_gone(terminal: int) -> bool:
     return False
 
 
-async def _reload_when(again: asyncio.Event, reload: Callable[[str], Awaitable[object]]) -> None:
+async def _reload_when(
+    again: asyncio.Event, reload: Callable[[str], Awaitable[object]], manager: Manager, status: str
+) -> None:
     while True:
         await again.wait()
         again.clear()
+        manager.reloading()
         with suppress(BotError):  # the log says why
             await reload("SIGHUP")
+        manager.ready(status)
 
 
 def _greet(settings: Settings, ready: Ready) -> None:
