@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -18,23 +20,35 @@ _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 def write_folders(root: Path, writer: Writer) -> list[str]:
     """Every plain file below `root`; what was left out, in words."""
     left_out: list[str] = []
-    if not root.is_dir():
-        return left_out
+
+    def leave_out(path: Path, reason: str) -> None:
+        left_out.append(f"{path}: {reason}".encode("utf-8", "replace").decode())
 
     def note(error: OSError) -> None:
-        left_out.append(f"{error.filename}: cannot be read ({error.strerror})")
+        leave_out(Path(error.filename), f"cannot be read ({error.strerror})")
 
+    if not root.is_dir():
+        return left_out
     for folder, folders, files, descriptor in os.fwalk(root, onerror=note, follow_symlinks=False):
         inner = Path(folder).relative_to(root)
         folders.sort()
         if not folders and not files and inner != Path():
-            with writer.member(f"{FOLDER}{inner.as_posix()}/", 0o700):
-                pass  # an empty folder is a member without content
-        for name in sorted(files):
-            reason = _write_file(f"{FOLDER}{(inner / name).as_posix()}", name, descriptor, writer)
-            if reason:
-                left_out.append(f"{(inner / name).as_posix()}: {reason}".encode("utf-8", "replace").decode())
+            _write_empty(f"{FOLDER}{inner.as_posix()}/", writer)
+        for name in sorted(files) + [name for name in folders if _is_link(name, descriptor)]:
+            if reason := _write_file(f"{FOLDER}{(inner / name).as_posix()}", name, descriptor, writer):
+                leave_out(inner / name, reason)
     return left_out
+
+
+def _write_empty(member: str, writer: Writer) -> None:
+    with writer.member(member, 0o700):
+        pass  # a member without content, whose name ends with a slash
+
+
+def _is_link(name: str, folder: int) -> bool:
+    with suppress(OSError):  # gone since the folder was read
+        return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    return False
 
 
 def _write_file(member: str, name: str, folder: int, writer: Writer) -> str | None:
@@ -46,8 +60,10 @@ def _write_file(member: str, name: str, folder: int, writer: Writer) -> str | No
         file = os.open(name, _READ, dir_fd=folder)
     except UnicodeEncodeError:
         return "its name is no text"
+    except FileNotFoundError:
+        return None  # gone since the folder was read
     except OSError as error:
-        return None if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+        return "a link" if error.errno == errno.ELOOP else f"cannot be read ({error.strerror})"
     with os.fdopen(file, "rb") as source:
         about = os.fstat(source.fileno())
         if not stat.S_ISREG(about.st_mode):

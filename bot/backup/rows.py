@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from bot.backup.archive import Archive, Writer
+from bot.backup.errors import BackupFailed
 from bot.backup.manifest import Table
+from runtime.store.driver import Rows
 from runtime.store.snapshot import Snapshot
 
 FOLDER: Final = "tables/"
@@ -28,8 +30,17 @@ async def _write_table(snapshot: Snapshot, writer: Writer, table: str) -> Table:
     with writer.member(member_of(table)) as write:
         async for rows in snapshot.rows(table):
             count += len(rows)
-            write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
+            write(_lines(table, rows))
     return Table(tuple(snapshot.columns[table]), count)
+
+
+def _lines(table: str, rows: Rows) -> bytes:
+    try:
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    except (TypeError, UnicodeEncodeError) as error:
+        raise BackupFailed(
+            f"The database is damaged: the table {table} holds what we never write ({error})."
+        ) from error
 
 
 class BackedUpRows:

@@ -188,7 +188,11 @@ async def test_what_is_no_database_of_ours_is_told(tmp_path: Path, postgres: Pos
 
 @pytest.mark.parametrize(
     ("columns", "fault"),
-    [({"secrets": ["id"]}, "secrets"), ({"people": ["id; DROP TABLE people"]}, "DROP TABLE"), ({"people": ["x"]}, "x")],
+    [
+        ({"secrets": ["id"]}, "secrets"),
+        ({"people": ["id; DROP TABLE people"]}, "DROP TABLE"),
+        ({"people": ["nonsense"]}, "nonsense"),
+    ],
 )
 async def test_names_that_are_none_of_ours_are_refused(
     columns: dict[str, list[str]], fault: str, target: str, tmp_path: Path
