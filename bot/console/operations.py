@@ -184,15 +184,14 @@ class Operations:
             await _next(rings, min(left, GLANCE.total_seconds()))
 
     async def _look(self, address: Address) -> View:
-        pending = await self._store.approvals(state=ApprovalState.PENDING)
-        runs = await self._store.runs(limit=50)
+        work = await self._store.room_work(address)  # before the entries: a room that rests shows all it will show
         seen = await self._store.view(address)
         view = views.room(
             seen.entries,
             busy=seen.busy,
-            approvals=[row for row in pending if row.address == address],
+            approvals=work.questions,
             named=self._desk.named,
-            run_state=next((row.state for row in runs if row.address == address), None),
+            run_state=work.run,
         )
         return {**view, "version": _digest(view)}
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, func, select, update
+from sqlalchemy import Integer, bindparam, func, literal_column, select, update
 
 from runtime.contract import Address, Content, DeliveryId, Kind, RunId, SessionKey
 from runtime.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState
@@ -15,9 +15,10 @@ from runtime.machines import sources
 from runtime.runs import RunState, StepState
 from runtime.store.base import Base
 from runtime.store.common import fact, moved
+from runtime.store.desk import approval_of
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.outbox import LOCK_DELIVERY
-from runtime.store.protocol import DeliveryRow, RunRow, StepRow
+from runtime.store.protocol import DeliveryRow, RoomWork, RunRow, StepRow
 from runtime.store.schema import approvals, deliveries, parts, people, runs, signals, steps
 from runtime.store.waiting import PARTS_OF, part_of
 
@@ -98,6 +99,23 @@ DISCARD = (
     )
     .values(state="discarded", settled_at=bindparam("at"))
     .returning(deliveries.c.id)
+)
+# The newest message that a run took up tells which run is the room's newest, by an index that rooms have anyway.
+NEWEST_RUN_IN = (
+    select(runs.c.state)
+    .join(signals, signals.c.run_id == runs.c.id)
+    .where(
+        signals.c.address == bindparam("room"),
+        is_word(signals.c.kind, "said"),
+        signals.c.state != literal_column("'refused'"),
+    )
+    .order_by(signals.c.accepted_at.desc())
+    .limit(1)
+)
+ASKED_IN = (
+    select(*approvals.columns)
+    .where(is_word(approvals.c.state, "pending"), approvals.c.address == bindparam("room"))
+    .order_by(approvals.c.asked_at.desc(), approvals.c.step)
 )
 COUNTS = {
     "signals": (signals, is_word(signals.c.state, "waiting"), signals.c.state),
@@ -197,6 +215,12 @@ def discard(delivery_id: DeliveryId, actor: str, now: datetime) -> Op[DeliveryRo
     return (yield from delivery_detail(delivery_id))
 
 
+def room_work(address: Address) -> Op[RoomWork]:
+    newest = yield NEWEST_RUN_IN, {"room": str(address)}
+    asked = yield ASKED_IN, {"room": str(address)}
+    return RoomWork(RunState(newest[0][0]) if newest else None, tuple(map(approval_of, asked)))
+
+
 def counts() -> Op[Mapping[str, int]]:
     found = {}
     for name, statement in COUNT.items():
@@ -213,6 +237,9 @@ class OperatorStore(Base):
 
     async def run(self, run_id: RunId) -> tuple[RunRow, list[StepRow]] | None:
         return await self._driver.read(lambda: run_detail(run_id))
+
+    async def room_work(self, address: Address) -> RoomWork:
+        return await self._driver.read(lambda: room_work(address))
 
     async def deliveries(self, *, state: DeliveryState | None = None, limit: int = 100) -> list[DeliveryRow]:
         return await self._driver.read(lambda: delivery_list(state, limit))

@@ -468,6 +468,14 @@ class RunRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RoomWork:
+    """The state of a room's newest run, None before the first; and the questions that wait in it, newest first."""
+
+    run: RunState | None
+    questions: tuple[Approval, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StepRow:
     number: int
     kind: str
@@ -537,6 +545,8 @@ class Operators(Protocol):
         """Newest first."""
 
     async def run(self, run_id: RunId) -> tuple[RunRow, list[StepRow]] | None: ...
+
+    async def room_work(self, address: Address) -> RoomWork: ...
 
     async def deliveries(self, *, state: DeliveryState | None = None, limit: int = 100) -> list[DeliveryRow]:
         """Newest first."""

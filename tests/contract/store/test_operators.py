@@ -10,6 +10,7 @@ from runtime.contract import Kind, RunId
 from runtime.deliveries import DeliveryState
 from runtime.errors import StoreError
 from runtime.runs import RunState, StepState
+from runtime.store.protocol import RoomWork
 from tests.contract.store.stage import LIST, ROOM, SHELL, UMA, Stage, address, step
 
 
@@ -20,6 +21,30 @@ async def test_runs_are_listed_newest_first(stage: Stage) -> None:
         stage.clock.advance(seconds=1)
     assert [run.id for run in await stage.store.runs()] == made[::-1]
     assert [run.id for run in await stage.store.runs(limit=2)] == made[:0:-1]
+
+
+async def test_the_work_of_a_room_is_its_newest_run_and_its_open_questions(stage: Stage) -> None:
+    assert await stage.store.room_work(ROOM) == RoomWork(None, ())
+    await stage.finish(await stage.begin("one"))
+    assert (await stage.store.room_work(ROOM)).run is RunState.DONE
+    stage.clock.advance(seconds=1)
+    parked = await stage.park(SHELL, text="two")
+    elsewhere = await stage.park(SHELL, text="three", at=address("r2"))
+    work = await stage.store.room_work(ROOM)
+    assert (work.run, [one.id for one in work.questions]) == (RunState.PARKED, list(parked.approvals))
+    await stage.click(parked.approvals[0])
+    stage.clock.advance(seconds=1)
+    await stage.say("four")  # nothing took it up yet
+    assert await stage.store.room_work(ROOM) == RoomWork(RunState.READY, ())
+    assert [one.id for one in (await stage.store.room_work(address("r2"))).questions] == list(elsewhere.approvals)
+
+
+async def test_two_hundred_newer_runs_and_questions_elsewhere_hide_nothing(stage: Stage) -> None:
+    parked = await stage.park(SHELL)
+    for number in range(210):
+        await stage.park(SHELL, at=address(f"other{number}"))
+    work = await stage.store.room_work(ROOM)
+    assert (work.run, [one.id for one in work.questions]) == (RunState.PARKED, list(parked.approvals))
 
 
 async def test_runs_are_listed_by_state(stage: Stage) -> None:

@@ -31,10 +31,11 @@ from runtime.contract import (
     Signal,
     SignalId,
     Verdict,
+    View,
 )
 from runtime.deliveries import DeliveryState
 from runtime.runs import RunState, StepState
-from runtime.store.protocol import AuditRow, DeliveryRow, Head, Known, RunRow, StepRow, Store
+from runtime.store.protocol import AuditRow, DeliveryRow, Head, Known, RoomWork, RunRow, StepRow, Store
 from runtime.trails import Candidate, Trail
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -174,11 +175,12 @@ class FakeStore:
     async def counts(self) -> Mapping[str, int]:
         return {"approvals.pending": len(self.asked), "deliveries.held": len(self.sent)}
 
-    async def timeline(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> list[Entry]:
-        return list(self.said) if address == ROOM else []
+    async def room_work(self, address: Address) -> RoomWork:
+        asked = [row for row in self.asked if row.address == address and row.state is ApprovalState.PENDING]
+        return RoomWork(next((row.state for row in self.ran if row.address == address), None), tuple(asked))
 
-    async def busy(self, address: Address) -> bool:
-        return self.working
+    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
+        return View(tuple(self.said) if address == ROOM else (), self.working)
 
     async def audit_rows(self, after: int, *, limit: int = 1000) -> list[AuditRow]:
         return [row for row in self.audited if (row.number or 0) > after][:limit]

@@ -22,6 +22,7 @@ from runtime.store import (
     finding,
     intake,
     ledger,
+    operators,
     registry,
     retention,
     tracing,
@@ -75,6 +76,8 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
         {"s": "s7", "last": 9, "began": NOW, "run": "r7"},
         "pk_turns|autoindex_turns",
     ),
+    "the newest run of a room": (operators.NEWEST_RUN_IN, {"room": "web:main/r7"}, "ix_signals_said"),
+    "what is asked in a room": (operators.ASKED_IN, {"room": "web:main/r7"}, "ix_approvals_pending"),
     "nodes whose lease ended": (registry.EXPIRED, {"now": NOW}, "ix_nodes_live"),
 }
 
