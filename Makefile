@@ -13,7 +13,7 @@ MOVED := $(sort $(shell for stamp in $(VENV)/.run $(VENV)/.dev; do \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test check bench lock clean dev moved
+.PHONY: help run test check bench soak lock clean dev moved
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -36,6 +36,10 @@ check: $(VENV)/.dev  ## the static gate alone
 
 bench: $(VENV)/.dev  ## benchmarks, printed as ratios (ARGS="name")
 	@exec $(BIN)/python -m bench $(ARGS)
+
+soak: $(VENV)/.dev  ## random kills under random traffic, all promises checked (KILLS=500 SEED=7 MINUTES=10 ENGINE=postgres)
+	@exec $(BIN)/python -m tests.soak $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED)) \
+		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(ENGINE),--engine $(ENGINE)) $(ARGS)
 
 dev: $(VENV)/.dev  ## set up everything for working on Signalbox
 

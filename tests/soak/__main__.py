@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.soak.campaign import NODES, Campaign, summary
 from tests.soak.episode import BrokenPromise
+from tests.soak.plants import PLANTS
 
 
 def main() -> int:
@@ -20,7 +21,9 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="signalbox-soak-"))
     folder.chmod(0o711)
     until = time.time() + given.minutes * 60 if given.minutes else float("inf")
-    campaign = Campaign(given.seed, given.kills, given.engine, folder, tell, given.episode, until, given.side_by_side)
+    campaign = Campaign(
+        given.seed, given.kills, given.engine, folder, tell, given.episode, until, given.side_by_side, given.plant
+    )
     tell(f"seed {given.seed}, {given.kills} kills, {given.engine}")
     began = time.time()
     try:
@@ -45,6 +48,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=0, help="begin no new episode after so long")
     parser.add_argument("--engine", choices=list(NODES), default="sqlite", help="on postgres there are two nodes")
     parser.add_argument("--episode", type=int, help="only this one")
+    parser.add_argument("--plant", choices=list(PLANTS), action="append", default=[], help="put this bug in")
     parser.add_argument("--side-by-side", type=int, default=2, help="episodes at once")
     return parser.parse_args()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,10 @@ NODES: Final[Mapping[str, int]] = {"sqlite": 1, "postgres": 2}
 
 @dataclass(slots=True)
 class Campaign:
-    """`only` plays a single episode; `until` is the time of time.time() after which no new one begins."""
+    """`only` plays a single episode; `until` is the time of time.time() after which no new one begins.
+
+    `plants` are bugs put into the program, so that one sees what becomes of them.
+    """
 
     seed: int
     kills: int
@@ -33,6 +36,7 @@ class Campaign:
     only: int | None = None
     until: float = float("inf")
     side_by_side: int = 2
+    plants: Sequence[str] = ()
     counts: Counter[str] = field(default_factory=Counter)
     _postgres: Postgres | None = None
 
@@ -76,11 +80,12 @@ class Campaign:
     def _scene(self, number: int, kills: int) -> Scene:
         url = self._postgres.create_database() if self._postgres else ""
         plan = drawn(self.seed, number, kills, nodes=NODES[self.engine])
-        return Scene(plan, self.folder / f"episode{number}", url)
+        return Scene(plan, self.folder / f"episode{number}", url, self.plants)
 
     def command(self, episode: int) -> str:
         engine = f" ENGINE={self.engine}" if self.engine != "sqlite" else ""
-        return f"make soak SEED={self.seed} KILLS={self.kills}{engine} ARGS='--episode {episode}'"
+        plants = "".join(f" --plant {plant}" for plant in self.plants)
+        return f"make soak SEED={self.seed} KILLS={self.kills}{engine} ARGS='--episode {episode}{plants}'"
 
 
 def counts(evidence: Evidence) -> Counter[str]:

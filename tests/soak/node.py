@@ -17,7 +17,8 @@ from tests.soak.diary import Complaint, Diary
 from tests.soak.plan import WITHIN, AtMoment, AtPoint, End, Freeze, Leave
 
 STARTS_WITHIN: Final = 60.0  # seconds; under one where nothing else runs
-LEAVES_WITHIN: Final = 12.0  # seconds: it drains for 9.5 at most
+LEAVES_WITHIN: Final = 30.0  # seconds; it drains for 9.5 at most, and a loaded machine takes its time besides
+HURRIED: Final = 1  # how it ends when its patience did: a kill is safe, so it may do that
 
 
 class Node:
@@ -70,7 +71,7 @@ class Node:
             if process.returncode is None:
                 await self._leave()
             self._told(Leave(0), await process.wait())
-        return process.returncode == 0
+        return process.returncode != -signal.SIGKILL
 
     def kill(self, reason: str) -> None:
         """End it this moment, wherever it is."""
@@ -122,7 +123,7 @@ class Node:
             async with asyncio.timeout(seconds):
                 await self._process.wait()
         except TimeoutError:
-            return False
+            return self._process.returncode is not None
         return True
 
     async def _leave(self) -> None:
@@ -155,8 +156,8 @@ class Node:
         if code == -signal.SIGKILL:
             where = end.point if isinstance(end, AtPoint) and not self._reason else ""
             self._diary.write("killed", node=self.name, where=where, how=self._reason or f"at {where}")
-        elif isinstance(end, Leave) and code == 0:
-            self._diary.write("left", node=self.name)
+        elif isinstance(end, Leave) and code in (0, HURRIED):
+            self._diary.write("left", node=self.name, how="in a hurry" if code else "in peace")
         else:
             raise self._complaint(f"ended by itself, with {code}")
 

@@ -1,0 +1,66 @@
+"""A short campaign as a sample of the long one, and the words in which it tells how it went."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import islice
+
+import pytest
+
+from tests.fakes.serve import ROOT
+from tests.soak.plan import PLACES, AtMoment, AtPoint, Freeze, Leave, Plan, drawn
+
+KILLS = 15
+
+
+def soak(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tests.soak", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+
+
+@pytest.mark.timeout(300)  # seconds; about 35 where nothing else runs
+def test_a_short_campaign_keeps_every_promise() -> None:
+    ended = soak("--kills", str(KILLS), "--seed", "3")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    told = dict(line.rsplit(maxsplit=1) for line in ended.stdout.splitlines() if line.startswith("  "))
+    counted = {name.strip(): int(number) for name, number in told.items()}
+    assert counted["kills"] == KILLS
+    assert counted["messages with an answer of their own"] > 50
+    assert (counted["lost"], counted["repeated"], counted["double executions"]) == (0, 0, 0)
+
+
+@pytest.mark.timeout(180)  # seconds; about ten where nothing else runs
+def test_a_broken_promise_is_told_with_the_command_that_repeats_it() -> None:
+    ended = soak("--kills", "1", "--seed", "5", "--plant", "repeated-part")
+    assert ended.returncode == 1
+    assert "seed 5" in ended.stdout
+    assert "is on screen 2 times" in ended.stdout
+    assert "Broken promise: visible part (docs/promises.md)." in ended.stdout
+    assert "To repeat it: make soak SEED=5 KILLS=1 ARGS='--episode 1 --plant repeated-part'" in ended.stdout
+
+
+def beginning(plan: Plan) -> object:
+    acts = {room: list(islice(acts, 30)) for room, acts in plan.rooms.items()}
+    gusts = {place: list(islice(gusts, 30)) for place, gusts in plan.weather.items()}
+    return acts, gusts, plan.ends, plan.busy, plan.unknown
+
+
+def test_the_same_seed_gives_the_same_plan() -> None:
+    assert beginning(drawn(7, 1, 25)) == beginning(drawn(7, 1, 25))
+    assert beginning(drawn(7, 1, 25)) != beginning(drawn(7, 2, 25))
+    assert beginning(drawn(7, 1, 25)) != beginning(drawn(8, 1, 25))
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_a_plan_has_every_place_and_as_many_kills_as_it_should(nodes: int) -> None:
+    plan = drawn(7, 1, 25, nodes=nodes)
+    assert plan.places == list(PLACES)
+    ends = [end for of_one in plan.ends for end in of_one]
+    assert len(plan.ends) == nodes
+    assert sum(not isinstance(end, Leave) for end in ends) == 25
+
+
+def test_many_plans_have_every_kind_of_end() -> None:
+    ends = [end for number in range(20) for end in drawn(7, number, 25).ends[0]]
+    assert {type(end) for end in ends} == {AtPoint, AtMoment, Leave, Freeze}
