@@ -20,6 +20,7 @@ from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.outbox import LOCK_DELIVERY
 from runtime.store.protocol import DeliveryRow, RoomWork, RunRow, StepRow
 from runtime.store.schema import approvals, deliveries, parts, people, runs, signals, steps
+from runtime.store.suspects import AT_WORK
 from runtime.store.waiting import PARTS_OF, part_of
 
 RUN_COLUMNS = (
@@ -128,6 +129,8 @@ COUNT = {
     for name, (table, which, column) in COUNTS.items()
 }
 
+SUSPECTS = select(func.count()).select_from(runs).where(*AT_WORK)
+
 
 def _run_row(row: tuple[Any, ...]) -> Op[RunRow]:
     run, session, address, state, name, started, ended, iterations, error = row
@@ -226,7 +229,8 @@ def counts() -> Op[Mapping[str, int]]:
     for name, statement in COUNT.items():
         rows = yield statement, {}
         found.update({f"{name}.{state}": int(count) for state, count in rows})
-    return found
+    rows = yield SUSPECTS, {}
+    return found | ({"runs.suspect": int(rows[0][0])} if rows[0][0] else {})
 
 
 class OperatorStore(Base):

@@ -226,3 +226,9 @@ async def test_a_suspect_can_be_stopped(stage: Stage) -> None:
     watched = await watches(stage, stage.lease)
     assert watched is not None
     assert watched.stop
+
+
+async def test_operators_see_how_many_are_watched(stage: Stage) -> None:
+    assert "runs.suspect" not in await stage.store.counts()
+    await two_deaths(stage, "a", "b")
+    assert (await stage.store.counts())["runs.suspect"] == 2

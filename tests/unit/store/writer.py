@@ -9,6 +9,8 @@ import resource
 import sys
 from pathlib import Path
 
+import structlog
+
 from runtime.contract import Said
 from runtime.errors import StoreError
 from runtime.store.store import SqlStore, open_store
@@ -81,4 +83,5 @@ async def main(path: Path, case: str) -> None:
 
 
 if __name__ == "__main__":
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))  # standard output is for the test
     asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
