@@ -130,7 +130,6 @@ class Dispatch:
             self._done()
             return
         await asyncio.sleep(0)  # the platform is told first
-        self._probe("claimed")
         await self._one(taken.claim)
 
     async def _fill(self, group: asyncio.TaskGroup) -> None:
@@ -140,7 +139,6 @@ class Dispatch:
             if claim is None:
                 self._free.release()
                 return
-            self._probe("claimed")
             self._live += 1
             self._idle.clear()
             group.create_task(self._one(claim))
@@ -186,6 +184,7 @@ class Dispatch:
         return await self._asked(self._store.claim_suspect(self._lease, self._busy, most=self._max_crashes))
 
     async def _one(self, claim: Claim) -> None:
+        self._probe("claimed")
         more = True
         self._mine.add(claim.lane.session)
         try:
