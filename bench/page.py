@@ -17,37 +17,45 @@ import aiohttp
 
 PATIENCE: Final = 60.0  # seconds for one reply
 CHANGED: Final = b"event: changed"
+DATA: Final = b"data: "
+LONGEST: Final = 2**20  # bytes of one event
+
+Json = dict[str, Any]
 
 
 class Chat:
-    """One conversation on an open page: the room's events tell it what is new."""
+    """One conversation on an open page: the event stream tells it the room after each change."""
 
     def __init__(self, session: aiohttp.ClientSession, origin: str, room: str, events: aiohttp.ClientResponse) -> None:
         self._session = session
         self._origin = origin
-        self._base = f"{origin}/api/rooms/{room}"
+        self._messages = f"{origin}/api/rooms/{room}/messages"
         self._events = events
+        self._seen: set[str] = set()
 
     async def ask(self, words: str) -> None:
         """Say `words`, and return when the reply is there."""
         fields = {"id": secrets.token_hex(16), "text": words, "files": []}
-        headers = {"Origin": self._origin}
-        async with self._session.post(f"{self._base}/messages", json=fields, headers=headers) as answer:
+        async with self._session.post(self._messages, json=fields, headers={"Origin": self._origin}) as answer:
             answer.raise_for_status()
         async with asyncio.timeout(PATIENCE):
-            await self._reply()
+            while not self._is_news(await self.told()):
+                pass
 
-    async def _reply(self) -> None:
-        event = b""
+    async def told(self) -> Json:
+        """The room after its next change. Errors: RuntimeError when the stream ends before."""
         async for line in self._events.content:
-            if line.startswith(b"data: ") and event.startswith(CHANGED) and self._news(json.loads(line[6:])):
-                return
-            event = line
+            if line.startswith(CHANGED):
+                data = await self._events.content.readline()
+                room: Json = json.loads(data.removeprefix(DATA))
+                return room
         raise RuntimeError("the event stream ended before the reply")
 
-    def _news(self, room: dict[str, Any]) -> bool:
-        """Whether the agent said something that was not there before; what was comes without its author."""
-        return any(entry.get("author") == "agent" for entry in room["entries"])
+    def _is_news(self, room: Json) -> bool:
+        """Whether it holds something of the agent's that was not there before; what is known comes in brief."""
+        fresh = {entry["id"] for entry in room["entries"] if entry.get("author") == "agent"} - self._seen
+        self._seen |= fresh
+        return bool(fresh)
 
 
 class Page:
@@ -63,7 +71,9 @@ class Page:
         room = secrets.token_hex(8)
         async with self._session.get(f"{self._origin}/api/rooms/{room}/events") as events:
             events.raise_for_status()
-            yield Chat(self._session, self._origin, room, events)
+            chat = Chat(self._session, self._origin, room, events)
+            await chat.told()  # what is there when it opens
+            yield chat
 
 
 @asynccontextmanager
@@ -73,7 +83,9 @@ async def page(link: str) -> AsyncIterator[Page]:
     limits = aiohttp.TCPConnector(limit=0)  # a stream stays open for each chat
     patience = aiohttp.ClientTimeout(total=None, sock_connect=PATIENCE)
     jar = aiohttp.CookieJar(unsafe=True)  # cookies for an address without a name
-    async with aiohttp.ClientSession(cookie_jar=jar, connector=limits, timeout=patience) as session:
+    async with aiohttp.ClientSession(
+        cookie_jar=jar, connector=limits, timeout=patience, read_bufsize=LONGEST
+    ) as session:
         async with session.get(link) as opened:
             opened.raise_for_status()
         yield Page(session, f"{parts.scheme}://{parts.netloc}")

@@ -30,6 +30,9 @@ from bot.settings import Settings, load
 BY_THE_CLOCK: Final = frozenset({"beat", "reap", "seal", "expire", "rooms"})
 """Operations that go on whether somebody speaks or not: leases, the audit's sealer, the courier's look around."""
 
+LOOKS: Final = frozenset({"claim", "claim_suspect"})
+"""Those that go on by the clock too; they belong to a message where they find something."""
+
 PLAIN: Final = "hello"
 TOOL: Final = "list the files"
 SETTLED: Final = 0.4  # seconds: what follows a reply is over, and what looks once a second has not looked again
@@ -54,7 +57,11 @@ async def heard_of(words: str, folder: Path) -> list[Operation]:
         heard.clear()
         await chat.ask(words)
         await asyncio.sleep(SETTLED)
-        return [operation for operation in heard if operation.name not in BY_THE_CLOCK]
+        return [operation for operation in heard if _belongs(operation)]
+
+
+def _belongs(operation: Operation) -> bool:
+    return operation.name not in BY_THE_CLOCK and (operation.changes or operation.name not in LOOKS)
 
 
 # ------------------------------------------------------------------------------------------------------ as Markdown
