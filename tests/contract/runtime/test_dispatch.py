@@ -89,7 +89,10 @@ async def test_one_session_never_has_two_runs_at_once(stage: Stage) -> None:
 # ----------------------------------------------------------------------------------------------------------- drain
 
 
-async def test_drain_waits_for_the_runs_that_go_and_begins_no_other(stage: Stage) -> None:
+async def test_drain_waits_for_the_runs_that_go_and_begins_no_other(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "POLL", module.POLL * 1000)  # no claim is under way when the drain begins
     answer = held("one")
     process = await stage.process(Strict([answer]))
     async with process.running():
