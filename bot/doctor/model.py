@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
@@ -76,13 +77,20 @@ async def _reach(settings: Settings) -> Finding:
         return fine("model.reachable", f"{parts.hostname}:{port} through a proxy; signalbox doctor --model tries it")
     try:
         await _connect(parts.hostname or "", port)
-    except (OSError, TimeoutError) as error:
-        what = f"{parts.hostname}:{port} cannot be reached ({getattr(error, 'strerror', None) or 'no answer'})"
+    except OSError as error:
+        what = f"{parts.hostname}:{port} cannot be reached ({_words(error)})"
         fix = (
             "start that server, or set model.api_base" if settings.model.api_base else "look at this machine's network"
         )
         return fault("model.reachable", what, WHY, fix)
     return fine("model.reachable", f"{parts.hostname}:{port}")
+
+
+def _words(error: OSError) -> str:
+    """The kernel's words; asyncio has its own, with the address once more. Names that are not found have no number."""
+    if isinstance(error, TimeoutError):
+        return "no answer"
+    return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error.strerror)
 
 
 async def _connect(host: str, port: int) -> None:

@@ -126,4 +126,7 @@ def _leftovers(folder: Path, *, running: bool) -> Iterator[Finding]:
 
 
 def size(count: int) -> str:
-    return f"{count / (1 << 30):.1f} GiB" if count >= 1 << 30 else f"{count / (1 << 20):.1f} MiB"
+    for unit, word in ((1 << 30, "GiB"), (1 << 20, "MiB")):
+        if count >= unit:
+            return f"{count / unit:.1f} {word}"
+    return f"{count >> 10} KiB"
