@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from bench.benches import BENCHES, Found, measure
 from bench.figures import table
@@ -25,6 +27,7 @@ def main() -> int:
     unknown = [name for name in chosen.names if name not in BENCHES]
     if unknown:
         parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(BENCHES)}")
+    signal.signal(signal.SIGTERM, _leave)
     began = time.monotonic()
     found = measure(chosen.names or list(BENCHES), short=chosen.short)
     figures = [figure for one in found for figure in one.figures]
@@ -32,6 +35,11 @@ def main() -> int:
     if chosen.json:
         chosen.json.write_text(json.dumps([figure.as_json() for figure in figures], indent=2) + "\n")
     return _verdict(found, short=chosen.short, seconds=time.monotonic() - began)
+
+
+def _leave(number: int, _: object) -> NoReturn:
+    """Told to end: through every `finally`, so that no process and no folder stays behind."""
+    sys.exit(128 + number)
 
 
 def _verdict(found: Sequence[Found], *, short: bool, seconds: float) -> int:
