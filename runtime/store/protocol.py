@@ -417,10 +417,14 @@ class Registry(Protocol):
     async def shift(self, by: timedelta) -> None:
         """The clock was set by so much: move with it what waits for its time. For a store of one node."""
 
-# ---------------------------------------------------------------------------------------------------------- people
+    async def last_written(self) -> datetime | None:
+        """When the newest fact of the audit was written, by the clock of then."""
 
     async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
         """A fact for the audit that no other transaction tells of: somebody changed how this process works."""
+
+
+# ---------------------------------------------------------------------------------------------------------- people
 
 
 @dataclass(frozen=True, slots=True)

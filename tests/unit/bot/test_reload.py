@@ -68,7 +68,11 @@ async def test_the_rules_about_calls_count_from_then_on(place: Place) -> None:
 async def test_who_may_approve_and_come_in_counts_from_then_on(place: Place) -> None:
     told = await place.again(FIRST + 'default = "allow"\napprovers = ["telegram:7"]\nself_approval = false\n')
     gate = place.live.rules.gate
-    assert (gate.open_to_all, gate.rights.approvers, gate.rights.self_approval) == (True, frozenset({"telegram:7"}), False)
+    assert (gate.open_to_all, gate.rights.approvers, gate.rights.self_approval) == (
+        True,
+        frozenset({"telegram:7"}),
+        False,
+    )
     assert told.changed == ("access.default", "access.approvers", "access.self_approval")
 
 
