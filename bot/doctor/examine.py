@@ -18,6 +18,7 @@ from bot.doctor.sandbox import check_sandbox
 from bot.doctor.secrets import check_secrets
 from bot.doctor.store import check_store
 from bot.doctor.subject import Check, Subject, fault
+from bot.doctor.watching import check_metrics, check_telemetry
 from bot.doctor.web import check_web
 from bot.settings import Settings
 from runtime.contract import Finding, Level
@@ -32,6 +33,8 @@ CHECKS: Final[Mapping[str, Check]] = {
     "store": check_store,
     "clock": check_clock,
     "web": check_web,
+    "metrics": check_metrics,
+    "telemetry": check_telemetry,
     "sandbox": check_sandbox,
     "model": check_model,
 }

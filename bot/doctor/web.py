@@ -1,10 +1,10 @@
-"""Where the page and the metrics listen: are the ports free for a start, and who can reach them."""
+"""Where the page listens: is the port free for a start, and who can reach it."""
 
 from __future__ import annotations
 
 import errno
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from bot.doctor.subject import Subject, fault, fine, warning
@@ -14,28 +14,19 @@ LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
 
 async def check_web(subject: Subject) -> Sequence[Finding]:
-    web, metrics = subject.settings.web, subject.settings.metrics
-    found = list(_listening("web", web.host, web.port, free=subject.pid is None))
-    if metrics.enabled and metrics.port:
-        found += _listening("metrics", metrics.host, metrics.port, free=subject.pid is None)
-    return found
-
-
-def _listening(name: str, host: str, port: int, *, free: bool) -> Iterator[Finding]:
-    """`free`: nobody of ours listens, so the port must be."""
-    trouble = _trouble(host, port) if free else None
-    if trouble:
+    host, port = subject.settings.web.host, subject.settings.web.port
+    # While nobody of ours listens the port must be free.
+    if trouble := None if subject.pid is not None else taken(host, port):
         why = "Signalbox does not start without it."
-        yield fault(f"{name}.port", trouble, why, f"set {name}.port and {name}.host, or find who has it: ss -ltnp")
-    elif host in LOOPBACK:
-        yield fine(f"{name}.port", f"{host}:{port or '(a free one)'}, this machine alone")
-    else:
-        why = "Others can reach it; without HTTPS they can also read it on the way."
-        fix = "put a proxy with HTTPS before it, and name it in web.hosts"
-        yield warning(f"{name}.port", f"{host}:{port} is open to other machines", why, fix)
+        return [fault("web.port", trouble, why, "set web.port and web.host, or find who has it: ss -ltnp")]
+    if host in LOOPBACK:
+        return [fine("web.port", f"{host}:{port}, this machine alone" if port else f"a free port of {host}, this machine alone")]
+    why = "Others can reach it; without HTTPS they can also read it on the way."
+    fix = "put a proxy with HTTPS before it, and name it in web.hosts"
+    return [warning("web.port", f"{host}:{port} is open to other machines", why, fix)]
 
 
-def _trouble(host: str, port: int) -> str | None:
+def taken(host: str, port: int) -> str | None:
     """Why nobody can listen there."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+from bot.metrics.place import LOOPBACK
+
 BEARER: Final = "Bearer "
 
 

@@ -8,11 +8,12 @@ from typing import Final
 from aiohttp import web
 
 from bot.instruments import Duty, Instrument
-from bot.metrics.door import LOOPBACK, Door
+from bot.metrics.door import Door
 from bot.metrics.labels import Labels
 from bot.metrics.listener import Listener
 from bot.metrics.meters import Meters
 from bot.metrics.page import Page, metrics_routes
+from bot.metrics.place import place_of
 from bot.metrics.store import CountedStore
 from bot.metrics.wrappers import MeteredAdapter, MeteredModel, MeteredTool
 from bot.settings import Metrics, Web
@@ -33,8 +34,8 @@ class Metering(Instrument):
 
     def __init__(self, settings: Metrics, page: Web) -> None:
         self.meters: Final = Meters()
-        self._settings = settings
-        self._web = page
+        self._place = place_of(settings, page)
+        self._token = settings.token.get_secret_value() if settings.token else None
         self._labels = Labels()
         self._adapters: list[ChannelAdapter] = []
         self._depths = nothing_waits
@@ -61,19 +62,13 @@ class Metering(Instrument):
         return MeteredAdapter(adapter, self.meters)
 
     def routes(self) -> Sequence[web.RouteDef]:
-        return () if self._has_own_port else self._routes(self._web.host, names=self._web.hosts)
+        return () if self._place.is_own else self._shown()
 
     def duties(self) -> Sequence[Duty]:
-        host, port = self._settings.host, self._settings.port
-        return (Listener(self._routes(host), host, port).run,) if self._has_own_port else ()
+        place = self._place
+        return (Listener(self._shown(), place.host, place.port).run,) if place.is_own else ()
 
-    @property
-    def _has_own_port(self) -> bool:
-        return self._settings.port not in (0, self._web.port)
-
-    def _routes(self, host: str, names: Sequence[str] = ()) -> list[web.RouteDef]:
-        """`names` are those under which others reach us: then a proxy stands before the port."""
-        token = self._settings.token.get_secret_value() if self._settings.token else None
+    def _shown(self) -> list[web.RouteDef]:
         page = Page(
             meters=self.meters,
             labels=self._labels,
@@ -81,4 +76,4 @@ class Metering(Instrument):
             depths=self._depths,
             version=VERSION,
         )
-        return metrics_routes(page, Door(token, is_open=host not in LOOPBACK or bool(names)))
+        return metrics_routes(page, Door(self._token, is_open=self._place.is_open))

@@ -6,15 +6,16 @@ import os
 import shutil
 import socket
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from bot.doctor import place, store
+from bot.doctor import place, store, watching
 from bot.doctor.channels import HasChecks
 from bot.doctor.examine import CHECKS, examine, is_healthy
 from bot.doctor.subject import Check, Subject
@@ -25,6 +26,7 @@ from bot.secrets.sealed import Lock, seal
 from bot.settings import load_usable
 from runtime.contract import Finding, Level
 from runtime.store.store import open_store
+from tests.fakes.collector import collecting
 from tests.fakes.openai import OpenAI, Reply
 from tests.fakes.postgres import Postgres
 
@@ -310,12 +312,14 @@ async def test_a_clock_behind_its_own_database_is_told(patient: Patient) -> None
 # --------------------------------------------------------------------------------------------------------------- the web
 
 
-async def test_a_port_in_use_is_told_for_page_and_metrics(patient: Patient) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        found = await patient.look("web", settings=f"[web]\nport = {port}\n[metrics]\nport = {port}\n")
-    assert f"127.0.0.1:{port} is in use" in found["web.port"].what
-    assert f"127.0.0.1:{port} is in use" in found["metrics.port"].what
+async def test_a_port_in_use_is_a_fault_for_the_page_and_a_warning_for_the_metrics(patient: Patient) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+        page, metrics = one.getsockname()[1], other.getsockname()[1]
+        settings = f"[web]\nport = {page}\n[metrics]\nport = {metrics}\n"
+        found = await patient.look("web", "metrics", settings=settings)
+    assert f"127.0.0.1:{page} is in use" in found["web.port"].what
+    assert f"127.0.0.1:{metrics} is in use" in found["metrics.port"].what
+    assert (found["web.port"].level, found["metrics.port"].level) == (Level.ERROR, Level.WARNING)
 
 
 async def test_the_port_of_our_own_process_is_no_trouble(patient: Patient) -> None:
@@ -327,6 +331,70 @@ async def test_the_port_of_our_own_process_is_no_trouble(patient: Patient) -> No
 async def test_a_page_that_others_can_reach_is_told(patient: Patient) -> None:
     found = await patient.look("web", settings='[web]\nhost = "0.0.0.0"\nport = 0\n')
     assert found["web.port"].level is Level.WARNING
+
+
+# ------------------------------------------------------------------------------------------------------ those who watch
+
+
+@asynccontextmanager
+async def answering(text: str) -> AsyncIterator[int]:
+    """Somebody on a port."""
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(text=text)
+
+    app = web.Application()
+    app.router.add_get("/metrics", answer)
+    server = TestServer(app)
+    async with server:
+        assert server.port is not None
+        yield server.port
+
+
+async def test_metrics_that_the_running_process_serves_are_fine(patient: Patient) -> None:
+    async with answering('signalbox_build_info{version="1"} 1.0') as port:
+        with holding(patient.data):
+            found = await patient.look("metrics", settings=f"[metrics]\nport = {port}\n")
+    assert found["metrics"].level is Level.OK
+
+
+@pytest.mark.parametrize("text", ["node_exporter_build_info 1", ""])
+async def test_a_metrics_port_that_another_program_answers_on_is_told(patient: Patient, text: str) -> None:
+    async with answering(text) as port:
+        with holding(patient.data):
+            found = await patient.look("metrics", settings=f"[metrics]\nport = {port}\n")
+    assert "is not served by process" in found["metrics.port"].what
+    assert found["metrics.port"].level is Level.WARNING
+
+
+@pytest.mark.parametrize("where", ['[web]\nhost = "0.0.0.0"', '[web]\nhosts = ["bot.example.org"]'])
+async def test_metrics_that_nobody_may_read_are_told(patient: Patient, where: str) -> None:
+    found = await patient.look("metrics", settings=f"{where}\n")
+    assert found["metrics.token"].level is Level.WARNING
+    found = await patient.look("metrics", settings=f'{where}\n[metrics]\ntoken = "tell-nobody"\n')
+    assert found["metrics"].level is Level.OK
+
+
+async def test_metrics_that_are_off_are_no_trouble(patient: Patient) -> None:
+    found = await patient.look("metrics", settings="[metrics]\nenabled = false\nport = 1\n")
+    assert found["metrics"].level is Level.OK
+
+
+async def test_a_collector_that_answers_and_one_that_does_not(patient: Patient) -> None:
+    async with collecting() as collector:
+        settings = f'[telemetry]\nendpoint = "{collector.url}"\n'
+        assert (await patient.look("telemetry", settings=settings))["telemetry.endpoint"].level is Level.OK
+    found = await patient.look("telemetry", settings=settings)
+    assert found["telemetry.endpoint"].level is Level.WARNING
+    assert "cannot be reached" in found["telemetry.endpoint"].what
+    assert await patient.look("telemetry") == {}
+
+
+async def test_traces_without_their_extra_are_a_fault(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "is_installed", lambda: False)
+    found = await patient.look("telemetry", settings='[telemetry]\nendpoint = "http://127.0.0.1:4318"\n')
+    assert found["telemetry.endpoint"].level is Level.ERROR
+    assert found["telemetry.endpoint"].fix == 'pip install "signalbox-bot[otel]"'
 
 
 # ------------------------------------------------------------------------------------------------------------- the model

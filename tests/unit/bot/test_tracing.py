@@ -5,131 +5,20 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from pathlib import Path
 
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from structlog.testing import capture_logs
 
-from bot.app import App, build
-from bot.serving import serving
-from bot.settings import Settings, load
 from bot.tracing.exporter import Telling
 from bot.tracing.identity import root_id, trace_id
-from runtime.contract import (
-    Address,
-    Attempt,
-    Call,
-    Capability,
-    Choice,
-    Clicked,
-    Delivery,
-    Identity,
-    Look,
-    Part,
-    Progress,
-    Receipt,
-    Said,
-    Settled,
-    Signal,
-    Sink,
-    Verdict,
-    Wire,
-)
-from runtime.errors import ConfigError, ModelFailed, Uncertain
+from runtime.errors import ConfigError, ModelFailed
 from runtime.ids import new_id
 from tests.fakes.collector import Seen, collecting
-from tests.fakes.models import Answer, Scripted
-
-ADA = Identity("notebook:ada")
-DESK = Address("notebook", "notebook-1", "desk")
-LIST = Call("c1", "list_files", "{}")
-WRITE = Call("c2", "write_file", '{"path": "secret.txt", "content": "the secret"}')
-
-
-class Notebook:
-    """A channel whose platform is two lists. `cut` sends end without an answer."""
-
-    channel, account, identity = "notebook", "main", "notebook-1"
-    capabilities = frozenset({Capability.SETTLE})
-
-    def __init__(self, cut: int = 0) -> None:
-        self.shown: list[Part] = []
-        self.cut = cut
-        self.news = asyncio.Event()
-
-    async def listen(self, sink: Sink) -> None:
-        await asyncio.Event().wait()
-
-    def render(self, delivery: Delivery) -> list[Wire]:
-        return [Wire(delivery.content.text)]
-
-    async def show(self, part: Part) -> Receipt:
-        if self.cut:
-            self.cut -= 1
-            raise Uncertain("the line was cut: the secret")
-        self.shown.append(part)
-        self.news.set()
-        return Receipt(part.id)
-
-    async def edit(self, receipt: Receipt, part: Part) -> Receipt:
-        return await self.show(part)
-
-    async def settle(self, part: Part, attempt: Attempt) -> Settled:
-        return Look.ABSENT
-
-    def progress(self, address: Address, event: Progress) -> None:
-        pass
-
-    def ready(self) -> str | None:
-        return None
-
-    async def until(self, words: str) -> Part:
-        """Wait until a part with these words is shown."""
-        async with asyncio.timeout(20):
-            while not (found := next((part for part in self.shown if words in part.body), None)):
-                self.news.clear()
-                await self.news.wait()
-        return found
-
-
-class Running:
-    """A process at work, and what people do with it."""
-
-    def __init__(self, app: App, notebook: Notebook) -> None:
-        self.app = app
-        self.notebook = notebook
-
-    async def say(self, words: str, key: str = "") -> Verdict:
-        return await self.app.sink(
-            Signal("notebook-1", key or new_id(), ADA, "Ada", DESK, Said(words), datetime.now(UTC))
-        )
-
-    async def approve(self) -> Verdict:
-        [approval] = await self.app.store.approvals()
-        click = Clicked(approval.id, Choice.APPROVE)
-        return await self.app.sink(Signal("notebook-1", new_id(), ADA, "Ada", DESK, click, datetime.now(UTC)))
-
-
-@asynccontextmanager
-async def running(folder: Path, answers: Sequence[Answer], *, cut: int = 0, **given: object) -> AsyncIterator[Running]:
-    overrides = {"web.port": 0, "data_dir": str(folder), "access.owners": [ADA], "nodes.lease_seconds": 30}
-    settings = load(
-        overrides={**overrides, **{name.replace("__", "."): value for name, value in given.items()}},
-        environ={},
-        folder=folder,
-    )
-    notebook, made = Notebook(cut), list[App]()
-
-    async def make(settings: Settings) -> App:
-        made.append(await build(settings, adapters=lambda _: [notebook], model=Scripted(answers)))
-        return made[0]
-
-    async with serving(settings, make=make, with_link=False):
-        yield Running(made[0], notebook)
+from tests.fakes.models import Answer
+from tests.unit.bot.notebook import LIST, WRITE, running
 
 
 def tree(spans: Sequence[Seen]) -> dict[str, str]:
@@ -179,7 +68,7 @@ async def test_a_run_that_waits_holds_no_span_open_and_goes_on_in_its_trace_in_a
 
 
 async def test_what_people_models_and_tools_said_is_in_no_trace(tmp_path: Path) -> None:
-    answers = [WRITE, "the secret answer"]
+    answers: list[Answer] = [WRITE, "the secret answer"]
     async with (
         collecting() as collector,
         running(tmp_path, answers, cut=1, telemetry__endpoint=collector.url) as at_work,

@@ -1,0 +1,124 @@
+"""A whole process in the test's own loop, with a channel whose platform is two lists."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.app import App, build
+from bot.serving import serving
+from bot.settings import Settings, load
+from runtime.contract import (
+    Address,
+    Attempt,
+    Call,
+    Capability,
+    Choice,
+    Clicked,
+    Delivery,
+    Identity,
+    Look,
+    Part,
+    Progress,
+    Receipt,
+    Said,
+    Settled,
+    Signal,
+    Sink,
+    Verdict,
+    Wire,
+)
+from runtime.errors import Uncertain
+from runtime.ids import new_id
+from tests.fakes.models import Answer, Scripted
+
+ADA = Identity("notebook:ada")
+DESK = Address("notebook", "notebook-1", "desk")
+LIST = Call("c1", "list_files", "{}")
+WRITE = Call("c2", "write_file", '{"path": "secret.txt", "content": "the secret"}')
+
+
+class Notebook:
+    """A channel whose platform is two lists. `cut` sends end without an answer."""
+
+    channel, account, identity = "notebook", "main", "notebook-1"
+    capabilities = frozenset({Capability.SETTLE})
+
+    def __init__(self, cut: int = 0) -> None:
+        self.shown: list[Part] = []
+        self.cut = cut
+        self.news = asyncio.Event()
+
+    async def listen(self, sink: Sink) -> None:
+        await asyncio.Event().wait()
+
+    def render(self, delivery: Delivery) -> list[Wire]:
+        return [Wire(delivery.content.text)]
+
+    async def show(self, part: Part) -> Receipt:
+        if self.cut:
+            self.cut -= 1
+            raise Uncertain("the line was cut: the secret")
+        self.shown.append(part)
+        self.news.set()
+        return Receipt(part.id)
+
+    async def edit(self, receipt: Receipt, part: Part) -> Receipt:
+        return await self.show(part)
+
+    async def settle(self, part: Part, attempt: Attempt) -> Settled:
+        return Look.ABSENT
+
+    def progress(self, address: Address, event: Progress) -> None:
+        pass
+
+    def ready(self) -> str | None:
+        return None
+
+    async def until(self, words: str) -> Part:
+        """Wait until a part with these words is shown."""
+        async with asyncio.timeout(20):
+            while not (found := next((part for part in self.shown if words in part.body), None)):
+                self.news.clear()
+                await self.news.wait()
+        return found
+
+
+class Running:
+    """A process at work, and what people do with it."""
+
+    def __init__(self, app: App, notebook: Notebook, url: str) -> None:
+        self.app = app
+        self.notebook = notebook
+        self.url = url
+
+    async def say(self, words: str, key: str = "") -> Verdict:
+        return await self.app.sink(
+            Signal("notebook-1", key or new_id(), ADA, "Ada", DESK, Said(words), datetime.now(UTC))
+        )
+
+    async def approve(self) -> Verdict:
+        [approval] = await self.app.store.approvals()
+        click = Clicked(approval.id, Choice.APPROVE)
+        return await self.app.sink(Signal("notebook-1", new_id(), ADA, "Ada", DESK, click, datetime.now(UTC)))
+
+
+@asynccontextmanager
+async def running(folder: Path, answers: Sequence[Answer], *, cut: int = 0, **given: object) -> AsyncIterator[Running]:
+    overrides = {"web.port": 0, "data_dir": str(folder), "access.owners": [ADA], "nodes.lease_seconds": 30}
+    settings = load(
+        overrides={**overrides, **{name.replace("__", "."): value for name, value in given.items()}},
+        environ={},
+        folder=folder,
+    )
+    notebook, made = Notebook(cut), list[App]()
+
+    async def make(settings: Settings) -> App:
+        made.append(await build(settings, adapters=lambda _: [notebook], model=Scripted(answers)))
+        return made[0]
+
+    async with serving(settings, make=make, with_link=False) as ready:
+        yield Running(made[0], notebook, ready.control.url)
