@@ -139,7 +139,8 @@ class Move:
 class Trail:
     """All that is known about one message: its run and whatever came of it; or what came without a run.
 
-    `behind` is the run that had the session's lane when it was taken in. `labels` name the nodes that are still known.
+    `behind` is the run that had the session's lane when it was taken in. `labels` name the nodes that are still known;
+    `gone` are those that left, or gave no sign for longer than their lease.
     """
 
     about: str
@@ -151,3 +152,4 @@ class Trail:
     deliveries: tuple[TracedDelivery, ...] = ()
     moves: tuple[Move, ...] = ()
     labels: Mapping[NodeId, str] = field(default_factory=dict)
+    gone: frozenset[NodeId] = frozenset()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, func, literal, or_, select
 
 from runtime.approvals import Approval
 from runtime.contract import Address, NodeId, RunId
+from runtime.runs import RunEvent
 from runtime.store.base import Base
 from runtime.store.desk import approval_of
 from runtime.store.driver import Op, is_word, micros, moment
@@ -59,7 +61,7 @@ OF_ORIGIN = select(*DELIVERY_COLUMNS).where(deliveries.c.origin == bindparam("o"
 DELIVERY = select(deliveries.c.run_id, deliveries.c.origin).where(deliveries.c.id == bindparam("d"))
 PARTS = select(*PART_COLUMNS).where(parts.c.delivery_id == bindparam("d")).order_by(parts.c.ordinal)
 MOVES = select(*MOVE_COLUMNS).where(moves.c.subject == bindparam("subject")).order_by(moves.c.number)
-LABEL = select(nodes.c.label).where(nodes.c.id == bindparam("node"))
+NODE = select(nodes.c.label, nodes.c.state, nodes.c.expires_at).where(nodes.c.id == bindparam("node"))
 LIVE = select(runs.c.id).where(runs.c.session == bindparam("s"), is_word(runs.c.state, "running"))
 # The last turn that another run wrote before this one began tells who had the lane, and until when.
 BEFORE = (
@@ -91,7 +93,7 @@ JOINED = (
 )
 
 
-def trail(about: str) -> Op[Trail | None]:
+def trail(about: str, now: datetime) -> Op[Trail | None]:
     """Everything around the message, run, approval or delivery with this id."""
     run, signal, origins = yield from _named(about)
     if run and (row := (yield RUN, {"run": run})):
@@ -100,8 +102,7 @@ def trail(about: str) -> Op[Trail | None]:
         found = yield from _without_run(Trail(about), signal, origins)
     if not (found.run or found.signals or found.deliveries):
         return None
-    found = replace(found, moves=(yield from _moves(found)))
-    return replace(found, labels=(yield from _labels(found)))
+    return (yield from _with_nodes(replace(found, moves=(yield from _moves(found))), now))
 
 
 def _named(about: str) -> Op[tuple[str | None, str | None, list[str]]]:
@@ -194,17 +195,20 @@ def _moves(found: Trail) -> Op[tuple[Move, ...]]:
     return tuple(sorted(told, key=lambda one: one.at))
 
 
-def _labels(found: Trail) -> Op[dict[NodeId, str]]:
-    """The names of all nodes that appear. One that retention took away has none."""
+def _with_nodes(found: Trail, now: datetime) -> Op[Trail]:
+    """With the names of all nodes that appear, and which of them are gone. One that retention took away has no name."""
     own = [found.run] if found.run else []
     pieces = [part for one in found.deliveries for part in one.parts]
     seen = {one.node for group in (found.signals, own, found.steps, pieces, found.moves) for one in group}
-    seen |= {NodeId(one.detail) for one in found.moves if one.subject == (found.run and found.run.id)}
-    labels = {}
+    seen |= {NodeId(one.detail) for one in found.moves if one.what == RunEvent.RESUME}
+    labels, gone = {}, set()
     for node in sorted(filter(None, seen)):
-        if rows := (yield LABEL, {"node": node}):
+        rows = yield NODE, {"node": node}
+        if rows:
             labels[node] = rows[0][0]
-    return labels
+        if not rows or rows[0][1] != "live" or rows[0][2] <= micros(now):
+            gone.add(node)
+    return replace(found, labels=labels, gone=frozenset(gone))
 
 
 class TraceStore(Base):
@@ -217,7 +221,8 @@ class TraceStore(Base):
         return await self._driver.read(lambda: recent(address, limit))
 
     async def trail(self, about: str) -> Trail | None:
-        return await self._driver.read(lambda: trail(about))
+        now = self.now()
+        return await self._driver.read(lambda: trail(about, now))
 
     async def platforms(self) -> list[str]:
         return await self._driver.read(platforms)

@@ -52,6 +52,8 @@ def _run(telling: Telling, run: TracedRun) -> tuple[str, bool]:
 def _at_work(telling: Telling, run: TracedRun) -> str:
     running = [one.tool for one in telling.trail.steps if one.state is StepState.MARKED]
     doing = f"{', '.join(running)} running" if running else "waiting for the model"
+    if run.node in telling.trail.gone:
+        return f"{telling.label(run.node)}, which had it, is gone: the next process to look takes it up again."
     return f"It is being worked on by {telling.label(run.node) or 'a node'}: {doing}."
 
 

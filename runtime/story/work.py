@@ -85,7 +85,6 @@ def _ended(telling: Telling, run: TracedRun, at: datetime) -> Event:
 
 
 def _steps(telling: Telling, run: TracedRun) -> Iterator[Event]:
-    asked = {one.step for one in telling.trail.approvals}
     resumed = _taken_up(telling)
     calls = 0
     for position, step in enumerate(telling.trail.steps):
@@ -94,7 +93,7 @@ def _steps(telling: Telling, run: TracedRun) -> Iterator[Event]:
             yield from _model(telling, run, calls, step, telling.trail.steps[position + 1 :])
         else:
             yield from resumed.get(step.number, ())
-            yield from _tool(telling, run, step, was_asked=step.number in asked)
+            yield from _tool(telling, run, step)
 
 
 def _model(
@@ -127,17 +126,18 @@ def _spent(step: TracedStep) -> Iterator[str]:
         yield f"${step.spent.cost_micros / 1e6:.6f}"
 
 
-def _tool(telling: Telling, run: TracedRun, step: TracedStep, *, was_asked: bool) -> Iterator[Event]:
+def _tool(telling: Telling, run: TracedRun, step: TracedStep) -> Iterator[Event]:
     if step.started_at:
         words = f"{step.tool} started ({step.effect})"
         yield telling.event(step.started_at, What.TOOL_STARTED, words, run.id, step.node)
-    if not step.ended_at:
+    ruled = {one.decided_at for one in telling.trail.approvals if one.step == step.number}
+    if not step.ended_at or step.ended_at in ruled:  # what a person decided instead is told by the question
         return
     if step.started_at:
         took = span(step.ended_at - step.started_at)
         words = f"{step.tool} ended after {took}: {telling.short(step.result)}"
         yield telling.event(step.ended_at, What.TOOL_ENDED, words, run.id, step.node)
-    elif not was_asked:  # else its question tells why
+    else:
         words = f"{step.tool} was not run: {telling.short(step.result)}"
         yield telling.event(step.ended_at, What.TOOL_NOT_RUN, words, run.id, step.node)
 

@@ -441,6 +441,28 @@ def test_a_call_that_a_person_decided_about_is_not_told_twice() -> None:
     assert of(about, What.TOOL_NOT_RUN) == []
 
 
+def test_a_cut_call_that_a_person_settled_did_not_end_by_itself() -> None:
+    skipped = question(
+        kind=ApprovalKind.OUTCOME,
+        state=ApprovalState.ANSWERED,
+        choice=Choice.SKIP,
+        decided_name="Otto",
+        decided_at=at(60),
+    )
+    about = trail(steps=(model(), tool(tool="shell", ended_at=at(60))), approvals=(skipped,))
+    assert of(about, What.TOOL_STARTED) == ["shell started (read)"]
+    assert of(about, What.TOOL_ENDED) == []
+    assert of(about, What.DECIDED) == ["Otto chose “Skip it” for shell, 59.000 s after it was asked"]
+
+
+def test_a_cut_call_that_is_run_again_is_taken_up_once() -> None:
+    again = replace(APPROVED, kind=ApprovalKind.OUTCOME, choice=Choice.AGAIN, asked_at=at(70), decided_at=at(80))
+    steps = (model(), tool(tool="shell", started_at=at(81), ended_at=at(82)))
+    assert of(trail(steps=steps, approvals=(APPROVED, again)), What.RESUMED) == [
+        "taken up again 1.000 s after the last answer"
+    ]
+
+
 def test_how_long_a_model_took_is_counted_from_what_came_before_it() -> None:
     joined = trail(signals=(signal(), signal(id="s2", joined_at=at(1.9))))
     resumed = trail(moves=(move(RunEvent.RESUME, "n2", subject="s1", seconds=1.5),))
@@ -486,6 +508,11 @@ NOWS: dict[str, tuple[Trail, str, bool]] = {
     "a tool runs": (
         trail(run=WORKING, steps=(model(), tool(state=StepState.MARKED, ended_at=None))),
         "It is being worked on by host/1: list_files running.",
+        False,
+    ),
+    "its process is gone": (
+        trail(run=WORKING, gone=frozenset([ONE])),
+        "host/1, which had it, is gone: the next process to look takes it up again.",
         False,
     ),
     "parked": (

@@ -524,6 +524,19 @@ async def test_a_node_that_is_not_kept_any_more_has_no_label(stage: Stage) -> No
     await stage.write("DELETE FROM nodes")
     found = await trail(stage, claim.run_id)
     assert (found.labels, found.run and found.run.node) == ({}, "node-1")
+    assert found.gone == {"node-1"}
+
+
+async def test_a_node_that_gives_no_sign_any_more_is_known_to_be_gone(stage: Stage) -> None:
+    brief = await stage.store.join(NodeId("node-0"), "zero", TTL, alone=False)
+    await stage.say("hello")
+    claim = await stage.store.claim(brief, Busy.STEER)
+    assert claim is not None
+    assert (await trail(stage, claim.run_id)).gone == frozenset()
+    stage.clock.advance(seconds=TTL.total_seconds())
+    assert (await trail(stage, claim.run_id)).gone == {"node-0"}
+    await stage.store.reap()
+    assert (await trail(stage, claim.run_id)).gone == {"node-0"}
 
 
 async def test_where_the_run_is_not_kept_its_message_and_its_reply_are(stage: Stage) -> None:
