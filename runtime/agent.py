@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Final, Protocol, TypeVar
 
@@ -360,10 +360,14 @@ class Agent:
 
     async def _park(self, run: Cursor, asked: Sequence[ToolStep]) -> Released:
         questions = [self._question(run, step) for step in asked]
-        released = self._own(await self._store.park(run.claim.lane, run.claim.run_id, questions))
-        self._probe("approval-stored")
+        prepared = [replace(question, card=await self._outlet.prepare(question.card)) for question in questions]
+        released = await self._handed_on(
+            run,
+            [question.card for question in prepared],
+            self._store.park(run.claim.lane, run.claim.run_id, prepared),
+            point="approval-stored",
+        )
         log.info("run parked", approvals=[question.id for question in questions])
-        self._outlet.nudge(run.address)
         return released
 
     def _question(self, run: Cursor, step: ToolStep) -> Question:
@@ -379,15 +383,24 @@ class Agent:
         final = NewDelivery(DeliveryId(self._new_id()), origin, 0, Kind.FINAL, run.address, Content(text))
         lane, run_id = run.claim.lane, run.claim.run_id
         final = await self._outlet.prepare(final)
-        try:
-            released = self._own(await self._store.finish(lane, run_id, run.next_step, reply, state, text, [final]))
-        except (Exception, asyncio.CancelledError):
-            self._outlet.carry_on(final, run_id, begun=False)
-            raise
-        self._probe("delivery-stored")
+        finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, [final])
+        released = await self._handed_on(run, [final], finish, point="delivery-stored")
         log.info("run ended", state=state.value, delivery=final.id)
-        self._outlet.carry_on(final, run_id, begun=final.id in released.begun)
         return released
+
+    async def _handed_on(
+        self, run: Cursor, prepared: Sequence[NewDelivery], commit: Awaitable[Released | None], *, point: str
+    ) -> Released:
+        """Commit what ends our turn in the lane, and hand what was made for people on to the couriers."""
+        begun: frozenset[DeliveryId] = frozenset()
+        try:
+            released = self._own(await commit)
+            begun = released.begun
+            self._probe(point)
+            return released
+        finally:
+            for delivery in prepared:
+                self._outlet.carry_on(delivery, run.claim.run_id, begun=delivery.id in begun)
 
     def _too_long(self) -> str:
         return (

@@ -72,14 +72,17 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime) -
     rows = yield RUN_FACTS, {"run": run}
     requester = rows[0][2]
     known = {step.number: step for step in (yield from open_steps(run))}
+    begun = set()
     for question in questions:
-        yield from _ask(lane, run, question, known[question.step], requester, now)
+        if (yield from _ask(lane, run, question, known[question.step], requester, now)):
+            begun.add(question.card.id)
     after = move(RUN_MOVES, RunState.RUNNING, RunEvent.PARK)
     yield SET_RUN, {"run": run, "new_state": after.value, "why": "", "at": None}
-    return (yield from _give_up(lane, now))
+    return (yield from _give_up(lane, now, frozenset(begun)))
 
 
-def _ask(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: str | None, now: datetime) -> Op[None]:
+def _ask(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: str | None, now: datetime) -> Op[bool]:
+    """The approval and its card; whether showing it is begun."""
     if step.state is StepState.MARKED:
         move(STEP_MOVES, step.state, StepEvent.DOUBT)
         yield DOUBT_STEP, {"run": run, "n": step.number}
@@ -109,8 +112,9 @@ def _ask(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: 
             "reason": "",
         },
     )
-    yield from put(question.card, now, run)
+    begun = yield from put(question.card, now, run)
     yield from fact(now, "approval asked", requester or "", question.id, f"{step.call.tool} {step.arguments_hash[:12]}")
+    return begun
 
 
 def finish(
