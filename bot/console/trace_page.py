@@ -30,6 +30,7 @@ TONES: Final = {
     What.DOUBT: "ask",
     What.RETRY: "ask",
     What.REPEAT: "ask",
+    What.RESTORED: "ask",
     What.RESUMED: "live",
     What.REFUSED: "bad",
     What.FAILED: "bad",

@@ -29,6 +29,7 @@ WHAT: Final = {
     DeliveryEvent.GIVE_UP.value: What.GIVEN_UP,
     DeliveryEvent.REQUEUE.value: What.REQUEUED,
     DeliveryEvent.DISCARD.value: What.DISCARDED,
+    PartEvent.RESTORE.value: What.RESTORED,
 }
 
 SENTENCES: Final = {
@@ -42,6 +43,7 @@ SENTENCES: Final = {
     DeliveryEvent.GIVE_UP.value: "{piece} is given up{because}",
     DeliveryEvent.REQUEUE.value: "requeued by {why}",
     DeliveryEvent.DISCARD.value: "discarded by {why}",
+    PartEvent.RESTORE.value: "restored{because}",
 }
 
 

@@ -56,6 +56,7 @@ class What(StrEnum):
     GIVEN_UP = "given-up"
     REQUEUED = "requeued"
     DISCARDED = "discarded"
+    RESTORED = "restored"
     OTHER = "other"
 
 

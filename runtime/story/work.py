@@ -10,6 +10,7 @@ from typing import Final
 from runtime.approvals import Approval, ApprovalState
 from runtime.cards import LABELS
 from runtime.contract import ApprovalKind, NodeId
+from runtime.deliveries import PartEvent
 from runtime.runs import RunEvent, RunState
 from runtime.story.words import Event, Telling, What, several, span
 from runtime.trails import Move, TracedRun, TracedStep
@@ -60,6 +61,8 @@ def _told_move(telling: Telling, move: Move) -> tuple[What, str]:
             return What.RESUMED, _resumed(telling, move)
         case RunEvent.STOP:
             return What.STOP_ASKED, f"{move.detail} asked that it stops"
+        case PartEvent.RESTORE:
+            return What.RESTORED, f"restored: {move.detail}"
         case "click refused":
             return What.CLICK_REFUSED, f"a click that did not count: {move.detail}"
         case "process ended":

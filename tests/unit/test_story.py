@@ -316,6 +316,16 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
         "set aside, since 3 processes ended under it",
     ),
     "something new": (trail(moves=(move("twisted", "by wind", subject="s1"),)), What.OTHER, "twisted: by wind"),
+    "restored": (
+        trail(moves=(move(PartEvent.RESTORE, "from a backup; looked for before it is sent"),)),
+        What.RESTORED,
+        "restored: from a backup; looked for before it is sent",
+    ),
+    "work restored": (
+        trail(moves=(move(PartEvent.RESTORE, "from a backup", subject="s1"),)),
+        What.RESTORED,
+        "restored: from a backup",
+    ),
     "failed": (
         trail(run=run(state=RunState.FAILED, error="The key is wrong.")),
         What.FAILED,
