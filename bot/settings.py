@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, Valida
 
 from bot import model_keys
 from bot.secrets.chain import Chain, members
+from bot.secrets.folder import Folder
 from bot.secrets.keys import KEY_FILE, Ask, Keyring
 from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
 from bot.settings_faults import Faults
@@ -102,7 +103,7 @@ class Settings(Section):
     outbox: Outbox = Field(default_factory=Outbox, description="Messages on their way out.")
     nodes: Nodes = Field(default_factory=Nodes, description="Processes.")
     retention: Retention = Field(default_factory=Retention, description="How long things are kept.")
-    secrets: Secrets = Field(default_factory=Secrets, description="Sealed secrets.")
+    secrets: Secrets = Field(default_factory=Secrets, description="Secrets that are in no variable.")
     log: Log = Field(default_factory=Log, description="Logs.")
     metrics: Metrics = Field(default_factory=Metrics, description="Metrics.")
     telemetry: Telemetry = Field(default_factory=Telemetry, description="Traces.")
@@ -317,7 +318,9 @@ class _Reading:
         config = config_folder(self.variables)
         keyring = keyring_of(self.variables, self._path(layers.get("secrets.passphrase_file")), self.ask)
         data_dir = self._path(layers.get("data_dir") or Settings.model_fields["data_dir"].default)
-        return Chain(self.variables, members(self._path(layers.get("secrets.file")), data_dir, config), keyring)
+        files = members(self._path(layers.get("secrets.file")), data_dir, config)
+        handed = self._path(layers.get("secrets.folder"))
+        return Chain(self.variables, files, keyring, folder=Folder(handed) if handed else None)
 
     def _path(self, given: object) -> Path | None:
         """A path of the settings before they are checked; None when it is none."""

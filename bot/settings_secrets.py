@@ -55,7 +55,7 @@ def resolve(
             search.twin(name)
         search.model_key()
     except SecretsError as error:
-        faults.add_sentence(f"secrets.file: {error}")
+        faults.add_sentence(f"{error.setting}: {error}")
 
 
 def twins(model: type[BaseModel]) -> list[str]:

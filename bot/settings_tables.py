@@ -331,7 +331,13 @@ class Telemetry(Section):
 
 
 class Secrets(Section):
-    """Sealed secrets: what `signalbox secrets` keeps, and `…_env` settings find after the variables."""
+    """Where `…_env` settings find what is in no variable: in a folder, then in what `signalbox secrets` has sealed."""
+
+    folder: Place | None = Field(
+        default=None,
+        description="Folder of plain files, each called as the variable it stands for, as container engines and systemd "
+        "hand secrets over: /run/secrets.",
+    )
 
     file: Place | None = Field(
         default=None,

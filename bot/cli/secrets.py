@@ -57,7 +57,7 @@ def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
     """What is sealed and where, and which variables go before it. Values are not shown."""
     settings = settings_of(context, config)
     rows = [row for member in settings.chain.members for row in _rows(settings, member)]
-    rows += _in_variables(settings)
+    rows += _in_the_open(settings)
     rows.sort(key=lambda row: row["name"])
     if as_json:
         show_json(rows)
@@ -203,13 +203,21 @@ def _rows(settings: Settings, member: Member) -> list[dict[str, Any]]:
     ]
 
 
-def _in_variables(settings: Settings) -> list[dict[str, Any]]:
-    """Variables that settings ask for: they go before what is sealed."""
-    names = [name for name in _asked_for(settings) if settings.chain.variables.get(name)]
+def _in_the_open(settings: Settings) -> list[dict[str, Any]]:
+    """Variables and handed over files that settings ask for: they go before what is sealed."""
     return [
-        {"name": name, "where": "the environment", "set_at": "", "used_for": _used_for(settings, name)}
-        for name in names
+        {"name": name, "where": where, "set_at": "", "used_for": _used_for(settings, name)}
+        for name in _asked_for(settings)
+        if (where := _open_place(settings, name))
     ]
+
+
+def _open_place(settings: Settings, name: str) -> str:
+    """Where it is found before any sealed file is looked into; "" for nowhere."""
+    chain = settings.chain
+    if chain.variables.get(name):
+        return "the environment"
+    return str(chain.folder.path) if chain.folder and chain.folder.value(name) else ""
 
 
 def _used_for(settings: Settings, name: str) -> list[str]:
@@ -237,6 +245,8 @@ def _hint(settings: Settings, name: str, value: str, entries: Entries) -> None:
 
     if settings.chain.variables.get(name):
         tell(f"The variable {name} is set here too, and goes first.")
+    elif place := _open_place(settings, name):
+        tell(f"{name} is in {place} too, and that goes first.")
     if not _used_for(settings, name):
         where = "model.name chooses its model" if name in model_keys.ALL else "a setting that ends with _env names it"
         tell(f"Nothing uses it until {where}.")

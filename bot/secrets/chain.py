@@ -1,4 +1,4 @@
-"""Where a secret is looked for: the environment, then sealed files, the nearest first.
+"""Where a secret is looked for: the environment, what was handed over, then sealed files, the nearest first.
 
 The file that the settings name must work: an error in it ends the start. Any other that cannot be read is skipped with
 a warning, so that a stale one of the user does not hide the one of this data folder. No file is opened before a secret
@@ -15,6 +15,7 @@ from typing import Final
 
 from bot.secrets.errors import SecretsError
 from bot.secrets.file import Entries, Opened, SealedFile
+from bot.secrets.folder import Folder
 from bot.secrets.keys import Keyring
 
 SEALED: Final = "secrets.sealed"
@@ -63,17 +64,30 @@ def members(named: Path | None, data_dir: Path | None, config: Path | None) -> l
 class Chain:
     """Looks secrets up. What was opened stays open for the next look."""
 
-    def __init__(self, variables: Mapping[str, str], files: Sequence[Member], keyring: Keyring) -> None:
+    def __init__(
+        self,
+        variables: Mapping[str, str],
+        files: Sequence[Member],
+        keyring: Keyring,
+        *,
+        folder: Folder | None = None,
+    ) -> None:
         self.variables = variables
+        self.folder = folder
         self.members = files
         self.keyring = keyring
         self._opened: dict[Path, Opened | None] = {}
         self.skipped: list[SecretsError] = []
 
     def find(self, name: str) -> Found | None:
-        """The value of `name`, nearest first. An empty variable counts as not set. Errors: SecretsError of the named file."""
+        """The value of `name`, nearest first; an empty one counts as not set.
+
+        Errors: SecretsError of the folder or file that the settings name.
+        """
         if value := self.variables.get(name):
             return Found(value, name)
+        if self.folder and (value := self.folder.value(name)):
+            return Found(value, f"{name} in {self.folder.path}")
         for member in self.members:
             entry = self._entries(member).get(name)
             if entry is not None:

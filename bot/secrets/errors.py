@@ -10,6 +10,8 @@ from runtime.errors import ConfigError
 class SecretsError(ConfigError):
     """A sealed file that cannot be used. `path` is that file; the text begins with its name."""
 
+    setting = "secrets.file"
+
     def __init__(self, path: Path, fault: str, fix: str) -> None:
         super().__init__(f"{path}: {fault}. {fix}")
         self.path = path

@@ -130,6 +130,19 @@ def test_a_key_file_does_without_a_passphrase(shell: Shell) -> None:
     assert [row["name"] for row in shell.rows()] == ["OPENAI_API_KEY"]
 
 
+def test_what_was_handed_over_is_listed_and_goes_first(shell: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "OPENAI_API_KEY").write_text("handed-over")
+    variables = {"SIGNALBOX_SECRETS__FOLDER": str(folder), "SIGNALBOX_MODEL__NAME": "openai/x"}
+    told = shell("secrets", "set", "OPENAI_API_KEY", "--stdin", typed=VALUE, **variables)
+    assert f"OPENAI_API_KEY is in {folder} too, and that goes first." in told.output
+    listed = shell("secrets", "list", **variables)
+    assert str(folder) in listed.output
+    assert str(shell.sealed) in listed.output
+    assert "handed-over" not in shell.said
+
+
 def test_the_users_file_is_another(shell: Shell) -> None:
     shell.seal("OPENAI_API_KEY", "of-the-user", "--user")
     shell.seal("OPENAI_API_KEY", "of-the-data")
