@@ -23,11 +23,15 @@ SQLITE: Final = "sqlite:///"
 
 
 class Engine(Protocol):
-    """One kind of database. `rounds` are taken of each measurement: as many as the time for it allows."""
+    """One kind of database. `rounds` are taken of each measurement, as many as the time for it allows.
+
+    `taped`: so many sets of 1,000 sessions are replayed; the bare writer's rate does not change with their number.
+    """
 
     name: str
     dialect: Dialect
     rounds: int
+    taped: int
 
     def empty(self) -> str:
         """The URL of a new database."""
@@ -44,6 +48,7 @@ class Sqlite:
 
     name = "SQLite"
     rounds = 5
+    taped = 1_000
 
     def __init__(self, folder: Path) -> None:
         self.dialect: Dialect = SQLiteDialect(paramstyle="qmark")
@@ -68,6 +73,7 @@ class Server:
 
     name = "PostgreSQL"
     rounds = 3
+    taped = 250  # a tape is recorded one set after another: a flush for each operation
 
     def __init__(self, server: Postgres) -> None:
         self.dialect: Dialect = PGDialect_asyncpg()  # type: ignore[no-untyped-call]  # as in the driver

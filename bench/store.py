@@ -28,18 +28,19 @@ LEAST: Final = ratio_at_least(0.3)
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is measured: the sets of `tape`, all at once or one after another, on copies of `template`."""
+    """What is measured: so many `sets`, all at once or one after another, on copies of `template`; bare: the `tape`."""
 
     engine: Engine
     pipeline: Pipeline
     template: str
     tape: Tape
+    sets: int
     together: bool
     rounds: int
 
     @property
     def name(self) -> str:
-        return f"{self.engine.name}, {self.tape.sets:,} sessions" if self.together else f"{self.engine.name}, 1 session"
+        return f"{self.engine.name}, {self.sets:,} sessions" if self.together else f"{self.engine.name}, 1 session"
 
     @property
     def bound(self) -> Bound | None:
@@ -59,9 +60,10 @@ async def _on(engine: Engine, *, short: bool) -> list[Figure]:
     async with opened(template) as first:
         pipeline = await Pipeline.over(first)
     rounds = 1 if short else engine.rounds
-    tape = await _record(engine, pipeline, template, 6 if short else SESSIONS)
-    one = Case(engine, pipeline, template, tape.cut(2 if short else ALONE), together=False, rounds=rounds)
-    many = Case(engine, pipeline, template, tape, together=True, rounds=rounds)
+    alone, sessions, taped = (2, 6, 6) if short else (ALONE, SESSIONS, engine.taped)
+    tape = await _record(engine, pipeline, template, taped)
+    one = Case(engine, pipeline, template, tape.cut(alone), alone, together=False, rounds=rounds)
+    many = Case(engine, pipeline, template, tape, sessions, together=True, rounds=rounds)
     return [*await _measure(one), *await _measure(many)]
 
 
@@ -89,7 +91,7 @@ async def _ours(case: Case) -> Timed:
     async with opened(case.engine.copy(case.template)) as store:
         pipeline = case.pipeline.on(store)
         await pipeline.run(WARM, together=case.together)
-        return await pipeline.run(case.tape.sets, together=case.together)
+        return await pipeline.run(case.sets, together=case.together)
 
 
 def _figures(case: Case, ours: Sequence[Timed], bare: Sequence[Timed]) -> list[Figure]:
