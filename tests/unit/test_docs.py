@@ -194,9 +194,18 @@ def test_python_examples_run(tmp_path: Path) -> None:
 @pytest.mark.timeout(180)  # seconds; about ten where nothing else runs
 def test_the_first_steps_work_as_told(tmp_path: Path) -> None:
     """The console blocks of start.md, against the real program: what it prints is what the page shows."""
+    _work_as_told(DOCS / "start.md", tmp_path)
+
+
+@pytest.mark.timeout(180)  # seconds; about ten where nothing else runs
+def test_a_backup_is_made_and_restored_as_told(tmp_path: Path) -> None:
+    _work_as_told(DOCS / "backup.md", tmp_path)
+
+
+def _work_as_told(page: Path, tmp_path: Path) -> None:
     newest = ""
     with _signalbox(tmp_path):
-        for command, typed, shown in _console(DOCS / "start.md"):
+        for command, typed, shown in _console(page):
             told = _run(["sh", "-c", command.replace("ID", newest)], tmp_path, typed, check=False)
             newest = next(iter(re.findall(r"approvals approve (\w{22})", told)), newest)
             assert _pattern(shown, newest).fullmatch(_squeezed(told)), f"$ {command}\n{told}"
