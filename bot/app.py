@@ -46,7 +46,7 @@ from runtime.contract import (
     no_probe,
     room_topic,
 )
-from runtime.courier import Courier, Pace, Unknown
+from runtime.courier import Courier
 from runtime.couriers import Couriers
 from runtime.dispatch import Dispatch
 from runtime.errors import ConfigError, StoreError
@@ -55,6 +55,7 @@ from runtime.ids import new_id as fresh_id
 from runtime.intake import LANES, Accept, Reception
 from runtime.models.library import preload
 from runtime.nodes import Node, NodeLost
+from runtime.pace import Pace, Unknown
 from runtime.retention import Retention
 from runtime.sealer import Sealer
 from runtime.signed import CheckpointFile, HeadFile

@@ -1,11 +1,6 @@
 """The courier of one account: shows what the outbox holds, each part exactly once while the platform lets us look.
 
-    PENDING -mark-> MARKED -show-> SHOWN
-                      |  certainly not shown: back to PENDING, later
-                      |  perhaps shown: UNSETTLED -look-> SHOWN | two empty looks: PENDING | cannot tell: policy
-                      |  refused: its plain twin, else DEAD
-
-A room is served by one task at a time, so its order holds and nothing else goes there while a part is unsettled.
+It decides which room and which delivery is next; `runtime.showing` has what then happens to a part. A room is served by one task at a time, so its order holds and nothing else goes there while a part is unsettled.
 """
 
 from __future__ import annotations
@@ -13,32 +8,24 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Final, TypeVar
 
 import structlog
 
 from runtime.contract import (
     Address,
-    Attempt,
-    Capability,
     ChannelAdapter,
     Delivery,
-    DeliveryId,
-    Look,
     Now,
-    Part,
     Probe,
-    Receipt,
     RunId,
-    Shown,
-    Wire,
     no_probe,
 )
 from runtime.deliveries import DeliveryState, PartState
-from runtime.errors import ChannelError, Rejected, Retryable, StoreError, Uncertain
+from runtime.errors import StoreError
+from runtime.pace import Pace
+from runtime.showing import DutyLost, Showing
 from runtime.store.protocol import Duty, NewDelivery, OpenDelivery, OpenPart, Outbox, Rendered
 
 T = TypeVar("T")
@@ -46,45 +33,7 @@ log = structlog.get_logger("courier")
 
 POLL: Final = timedelta(seconds=1)
 """How often to look without a nudge: another node may have put something into the outbox."""
-LOOKS: Final = 2
-"""Empty looks before a part counts as absent, since a platform may apply a request late."""
 PATIENCE: Final = timedelta(seconds=1)
-
-
-class Unknown(StrEnum):
-    """What happens to a part of which nobody can tell whether it is on screen."""
-
-    REPEAT = "repeat"  # once more, with a visible mark
-    HOLD = "hold"  # until a person says
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """Waits of the courier; `settle_first` and `settle_second` count from the marker."""
-
-    unknown: Unknown = Unknown.REPEAT
-    settle_first: timedelta = timedelta(seconds=10)
-    settle_second: timedelta = timedelta(seconds=25)
-    backoff_first: timedelta = timedelta(seconds=1)
-    backoff_most: timedelta = timedelta(seconds=60)
-    send_timeout: timedelta = timedelta(seconds=30)
-
-    def backoff(self, attempts: int, chance: float) -> timedelta:
-        """The wait after the `attempts`-th failure: it doubles, and `chance` in [0, 1) spreads it by a quarter."""
-        grown = self.backoff_first * 2 ** min(max(attempts - 1, 0), 20)
-        return self._spread(grown, chance)
-
-    def next_look(self, since: timedelta, chance: float) -> timedelta:
-        """The wait after a look that told nothing, `since` the marker: it grows with that, spread likewise."""
-        return self._spread(max(since / 2, self.backoff_first), chance)
-
-    def _spread(self, wait: timedelta, chance: float) -> timedelta:
-        spread: timedelta = min(wait, self.backoff_most) * (0.875 + chance / 4)
-        return spread
-
-
-class DutyLost(Exception):
-    """Another node is this account's courier now."""
 
 
 def choose(waiting: Sequence[OpenDelivery], now: datetime) -> OpenDelivery | datetime | None:
@@ -136,11 +85,11 @@ class Courier:
         self._take = take
         self._pace = pace
         self._now = now
-        self._on_shown = on_shown
         self._lease_is_fresh = lease_is_fresh
-        self._chance = chance
         self._width = asyncio.Semaphore(width)
-        self._probe = probe
+        self._showing = Showing(
+            outbox=outbox, adapter=adapter, pace=pace, now=now, chance=chance, on_shown=on_shown, probe=probe
+        )
         self._wanted: set[Address] = set()
         self._active: set[Address] = set()
         self._later: dict[Address, datetime] = {}
@@ -171,19 +120,14 @@ class Courier:
             wires = tuple(self.adapter.render(delivery_of(new)))
         except Exception:  # noqa: BLE001 - it is rendered once more in its turn, which keeps the payload and tells
             return None
+        if not wires:
+            return None
         self._active.add(new.address)
         self._calm.clear()
-        return Rendered(self._duty, wires, await self._receipts(new.id, new.address, wires))
+        return Rendered(self._duty, wires, await self._showing.receipts(new.id, new.address, wires))
 
     def _is_busy(self, address: Address) -> bool:
         return address in self._active or address in self._wanted or address in self._later or self._width.locked()
-
-    async def _receipts(self, delivery: DeliveryId, address: Address, wires: Sequence[Wire]) -> tuple[Receipt, ...]:
-        """On a channel where our own commit is what people see, the receipts are known before."""
-        if Capability.STORED not in self.adapter.capabilities:
-            return ()
-        parts = [Part(delivery, n, address, wire.body) for n, wire in enumerate(wires, 1)]
-        return tuple([await self.adapter.show(part) for part in parts])
 
     def begin(self, new: NewDelivery, run_id: RunId) -> None:
         """It is committed, with the marker of its first part or as shown: go on from there."""
@@ -193,7 +137,7 @@ class Courier:
             return
         open_ = begun(new, rendered, run_id, self._now())
         if rendered.receipts:
-            self._tell(open_, len(rendered.wires))
+            self._showing.tell(open_, len(rendered.wires))
             self._leave(new.address)
         else:
             self._group.create_task(self._room(rendered.duty, new.address, open_))
@@ -306,7 +250,7 @@ class Courier:
         try:
             async with self._width:
                 if marked:
-                    await self._told(duty, marked, self._send(duty, marked, marked.parts[0]))
+                    await self._told(duty, marked, self._showing.send(duty, marked, marked.parts[0]))
                 later = await self.serve_room(duty, address)
         except StoreError as error:
             log.debug("cannot serve the room", address=str(address), reason=str(error))
@@ -327,7 +271,7 @@ class Courier:
         while self._lease_is_fresh():
             match choose(await self._outbox.open_deliveries(address), self._now()):
                 case OpenDelivery() as open_:
-                    await self._told(duty, open_, self._advance(duty, open_))
+                    await self._told(duty, open_, self._showing.advance(duty, open_))
                 case later:
                     return later
         return self._now() + PATIENCE
@@ -342,179 +286,3 @@ class Courier:
             if await self._take(self.role) != duty:
                 raise
             # Still ours: a person discarded this delivery meanwhile.
-
-    # --------------------------------------------------------------------------------------------------- a part
-
-    async def _advance(self, duty: Duty, open_: OpenDelivery) -> None:
-        part = next((part for part in open_.parts if part.state is not PartState.SHOWN), None)
-        if part is None:
-            await self._render(duty, open_)
-        elif part.state is PartState.UNSETTLED:
-            await self._settle(duty, open_, part)
-        elif part.state is PartState.MARKED:
-            await self._doubt(duty, open_, part, "its attempt left no outcome")
-        else:
-            self._held(await self._outbox.mark(duty, open_.delivery.id, part.ordinal))
-            await self._send(duty, open_, part)
-
-    async def _render(self, duty: Duty, open_: OpenDelivery) -> None:
-        try:
-            wires = self.adapter.render(open_.delivery)
-            first = wires[0]
-        except Exception as error:
-            # A bug of ours or a file that is gone: the payload is kept, and the operator sees it.
-            log.exception("cannot render")
-            reason = f"cannot be rendered: {type(error).__name__}: {error}"
-            self._held(await self._outbox.give_up(duty, open_.delivery.id, None, reason))
-            return
-        if Capability.STORED in self.adapter.capabilities:
-            await self._show_stored(duty, open_, wires)
-        elif open_.in_doubt:  # looked for before it is sent
-            self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=False))
-        else:
-            self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=True))
-            await self._send(duty, open_, OpenPart(1, PartState.MARKED, first.body, first.fallback))
-
-    async def _show_stored(self, duty: Duty, open_: OpenDelivery, wires: Sequence[Wire]) -> None:
-        """On this channel our own commit is what people see."""
-        receipts = await self._receipts(open_.delivery.id, open_.delivery.address, wires)
-        self._held(await self._outbox.render_shown(duty, open_.delivery.id, wires, receipts))
-        self._tell(open_, len(wires))
-
-    async def _send(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:
-        """One attempt; its marker is committed."""
-        self._probe("part-marked")
-        delivery = open_.delivery
-        part = Part(delivery.id, known.ordinal, delivery.address, known.body, known.repeat_mark)
-        try:
-            async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
-                receipt = await self._put(open_, part)
-        except Retryable as error:
-            await self._again(duty, open_, known, str(error), error.retry_after)
-        except Rejected as error:
-            await self._refused(duty, open_, known, error)
-        except Exception as error:
-            # Uncertain, a time-out, or a bug in an adapter: in each case it may be on screen.
-            if not isinstance(error, (Uncertain, TimeoutError)):
-                log.exception("adapter broke")
-            await self._unclear(duty, open_, known, str(error) or type(error).__name__)
-        else:
-            self._probe("part-shown")
-            await self._checkpoint(duty, open_, known, receipt)
-
-    async def _checkpoint(self, duty: Duty, open_: OpenDelivery, known: OpenPart, receipt: Receipt) -> None:
-        await self._surely(lambda: self._outbox.checkpoint(duty, open_.delivery.id, known.ordinal, receipt))
-        self._probe("part-checkpointed")
-        self._tell(open_, known.ordinal)
-
-    def _tell(self, open_: OpenDelivery, part: int) -> None:
-        log.info("shown", kind=open_.delivery.kind, address=str(open_.delivery.address), part=part)
-        self._on_shown(open_.delivery.address)
-
-    async def _again(
-        self, duty: Duty, open_: OpenDelivery, known: OpenPart, reason: str, wait: timedelta | None = None
-    ) -> None:
-        """Certainly not shown, or repeatable: later, and not before the platform's own wait is over."""
-        backoff = self._pace.backoff(known.attempts + 1, self._chance())
-        at = self._now() + max(backoff, wait or timedelta())
-        log.info("not shown yet", part=known.ordinal, again_at=str(at), reason=reason)
-        await self._surely(lambda: self._outbox.retry(duty, open_.delivery.id, known.ordinal, at, reason))
-
-    async def _put(self, open_: OpenDelivery, part: Part) -> Receipt:
-        """Edit the message that this one replaces where the channel can, else show a new one."""
-        if self._is_edit(open_, part.ordinal) and open_.edit_of:
-            return await self.adapter.edit(open_.edit_of, part)
-        return await self.adapter.show(part)
-
-    def _is_edit(self, open_: OpenDelivery, ordinal: int) -> bool:
-        return ordinal == 1 and open_.edit_of is not None and Capability.EDIT in self.adapter.capabilities
-
-    async def _refused(self, duty: Duty, open_: OpenDelivery, known: OpenPart, error: Rejected) -> None:
-        delivery, ordinal, reason = open_.delivery.id, known.ordinal, str(error)
-        log.warning("refused by the platform", part=ordinal, reason=reason)
-        if error.form and known.fallback is not None:
-            await self._surely(lambda: self._outbox.plain(duty, delivery, ordinal))
-        else:
-            await self._surely(lambda: self._outbox.give_up(duty, delivery, ordinal, reason))
-
-    async def _unclear(self, duty: Duty, open_: OpenDelivery, known: OpenPart, reason: str) -> None:
-        """Perhaps shown. An edit is repeatable and just goes again; anything else must be looked for."""
-        if self._is_edit(open_, known.ordinal):
-            await self._again(duty, open_, known, reason)
-            return
-        delivery, ordinal = open_.delivery.id, known.ordinal
-        log.warning("perhaps shown", part=ordinal, reason=reason)
-        at = self._now() + self._pace.settle_first
-        await self._surely(lambda: self._outbox.doubt(duty, delivery, ordinal, at, reason))
-
-    async def _doubt(self, duty: Duty, open_: OpenDelivery, part: OpenPart, reason: str) -> None:
-        at = (part.marked_at or self._now()) + self._pace.settle_first
-        self._held(await self._outbox.doubt(duty, open_.delivery.id, part.ordinal, at, reason))
-
-    # -------------------------------------------------------------------------------------------------- settling
-
-    async def _settle(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:
-        """Look whether it is on screen."""
-        delivery = open_.delivery.id
-        part = Part(delivery, known.ordinal, open_.delivery.address, known.body, known.repeat_mark)
-        marked = known.marked_at or self._now()
-        if Capability.STORED in self.adapter.capabilities:
-            self._held(await self._outbox.absent(duty, delivery, known.ordinal))  # our own store would know of it
-            return
-        if Capability.SETTLE not in self.adapter.capabilities or self._is_edit(open_, known.ordinal):
-            await self._cannot_tell(duty, open_, known)
-            return
-        try:
-            async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
-                found = await self.adapter.settle(part, Attempt(known.attempts, marked))
-        except Exception as error:
-            # Away, too slow, or a bug in an adapter: in each case nothing is known yet.
-            if not isinstance(error, (ChannelError, TimeoutError)):
-                log.exception("adapter cannot look", delivery=delivery)
-            named = getattr(error, "retry_after", None)
-            at = self._now() + (named or self._pace.next_look(self._now() - marked, self._chance()))
-            self._held(await self._outbox.look_again(duty, delivery, known.ordinal, at, counted=False))
-            return
-        match found:
-            case Shown(receipt):
-                await self._checkpoint(duty, open_, known, receipt)
-            case Look.ABSENT:
-                await self._absent(duty, open_, known, marked)
-            case Look.UNKNOWN:
-                await self._cannot_tell(duty, open_, known)
-
-    async def _absent(self, duty: Duty, open_: OpenDelivery, known: OpenPart, marked: datetime) -> None:
-        delivery = open_.delivery.id
-        if known.looks + 1 >= LOOKS:
-            self._held(await self._outbox.absent(duty, delivery, known.ordinal))
-        else:
-            at = max(marked + self._pace.settle_second, self._now() + self._pace.settle_first)
-            self._held(await self._outbox.look_again(duty, delivery, known.ordinal, at, counted=True))
-
-    async def _cannot_tell(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:
-        delivery, ordinal = open_.delivery.id, known.ordinal
-        if self._is_edit(open_, ordinal):
-            self._held(await self._outbox.absent(duty, delivery, ordinal))  # an edit may be made twice
-            return
-        log.warning("nobody can tell whether it was shown", part=ordinal, policy=self._pace.unknown)
-        match self._pace.unknown:
-            case Unknown.REPEAT:
-                self._held(await self._outbox.repeat(duty, delivery, ordinal))
-            case Unknown.HOLD:
-                reason = "nobody can tell whether it was shown"
-                self._held(await self._outbox.hold(duty, delivery, ordinal, reason))
-
-    # -------------------------------------------------------------------------------------------------- the store
-
-    def _held(self, written: bool) -> None:
-        if not written:
-            raise DutyLost
-
-    async def _surely(self, write: Callable[[], Awaitable[bool]]) -> None:
-        """Record an outcome that only we know, as often as it takes. Errors: DutyLost."""
-        while True:
-            try:
-                return self._held(await write())
-            except StoreError as error:
-                log.debug("an outcome is not recorded yet", role=self.role, reason=str(error))
-                await asyncio.sleep(PATIENCE.total_seconds())

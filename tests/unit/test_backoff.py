@@ -7,7 +7,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.courier import Pace
+from runtime.pace import Pace
 
 chances = st.floats(0, 1, exclude_max=True)
 attempts = st.integers(1, 10_000)

@@ -23,9 +23,10 @@ from runtime.contract import (
     Probe,
     no_probe,
 )
-from runtime.courier import Courier, Pace, choose
+from runtime.courier import Courier, choose
 from runtime.deliveries import DeliveryState
 from runtime.ids import new_id
+from runtime.pace import Pace
 from runtime.store.driver import Op
 from runtime.store.protocol import DeliveryRow, Duty, Lease, NewDelivery, OpenDelivery, Outbox
 from runtime.store.store import SqlStore

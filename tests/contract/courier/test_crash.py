@@ -11,8 +11,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from runtime.contract import Attempt, Part, Receipt, Settled
-from runtime.courier import Pace, Unknown
 from runtime.deliveries import DeliveryState, PartState
+from runtime.pace import Pace, Unknown
 from tests.contract.courier.stage import LONG, TELLING, Stage
 from tests.contract.runtime.stage import LEASE, Crash, crash_at
 from tests.fakes.channel import ChannelKind

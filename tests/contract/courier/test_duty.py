@@ -11,9 +11,10 @@ from structlog.testing import capture_logs
 
 from runtime import courier as module
 from runtime.contract import Address, DeliveryId, Part, Receipt
-from runtime.courier import Courier, DutyLost
+from runtime.courier import Courier
 from runtime.deliveries import DeliveryState
 from runtime.errors import StoreError
+from runtime.showing import DutyLost
 from runtime.store.protocol import Duty, OpenDelivery
 from runtime.store.store import SqlStore
 from tests.contract.courier.scripted import End, ScriptedAdapter

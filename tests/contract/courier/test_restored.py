@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from runtime.contract import Capability
-from runtime.courier import Pace, Unknown
 from runtime.deliveries import DeliveryState
 from runtime.ids import new_id
+from runtime.pace import Pace, Unknown
 from runtime.store.aftermath import Aftermath, Origin, after_restore
 from runtime.store.sqlite import MEMORY, SqliteDriver, connect
 from runtime.store.store import SqlStore

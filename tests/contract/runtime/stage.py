@@ -53,11 +53,12 @@ from runtime.contract import (
     Wire,
     no_probe,
 )
-from runtime.courier import Courier, Pace
+from runtime.courier import Courier
 from runtime.couriers import Couriers
 from runtime.dispatch import Dispatch
 from runtime.ids import new_id
 from runtime.intake import Reception
+from runtime.pace import Pace
 from runtime.policy import Policy, Rule
 from runtime.runs import RunState
 from runtime.store.driver import Op

@@ -1,0 +1,39 @@
+"""How long the couriers wait, and what they do when nobody can tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+
+
+class Unknown(StrEnum):
+    """What happens to a part of which nobody can tell whether it is on screen."""
+
+    REPEAT = "repeat"  # once more, with a visible mark
+    HOLD = "hold"  # until a person says
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Waits of the courier; `settle_first` and `settle_second` count from the marker."""
+
+    unknown: Unknown = Unknown.REPEAT
+    settle_first: timedelta = timedelta(seconds=10)
+    settle_second: timedelta = timedelta(seconds=25)
+    backoff_first: timedelta = timedelta(seconds=1)
+    backoff_most: timedelta = timedelta(seconds=60)
+    send_timeout: timedelta = timedelta(seconds=30)
+
+    def backoff(self, attempts: int, chance: float) -> timedelta:
+        """The wait after the `attempts`-th failure: it doubles, and `chance` in [0, 1) spreads it by a quarter."""
+        grown = self.backoff_first * 2 ** min(max(attempts - 1, 0), 20)
+        return self._spread(grown, chance)
+
+    def next_look(self, since: timedelta, chance: float) -> timedelta:
+        """The wait after a look that told nothing, `since` the marker: it grows with that, spread likewise."""
+        return self._spread(max(since / 2, self.backoff_first), chance)
+
+    def _spread(self, wait: timedelta, chance: float) -> timedelta:
+        spread: timedelta = min(wait, self.backoff_most) * (0.875 + chance / 4)
+        return spread

@@ -1,0 +1,249 @@
+"""The life of one part: rendered, marked, shown, settled, or given up. The courier decides when.
+
+PENDING -mark-> MARKED -show-> SHOWN
+                  |  certainly not shown: back to PENDING, later
+                  |  perhaps shown: UNSETTLED -look-> SHOWN | two empty looks: PENDING | cannot tell: policy
+                  |  refused: its plain twin, else DEAD
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from runtime.contract import (
+    Address,
+    Attempt,
+    Capability,
+    ChannelAdapter,
+    DeliveryId,
+    Look,
+    Now,
+    Part,
+    Probe,
+    Receipt,
+    Shown,
+    Wire,
+)
+from runtime.deliveries import PartState
+from runtime.errors import ChannelError, Rejected, Retryable, StoreError, Uncertain
+from runtime.pace import Pace, Unknown
+from runtime.store.protocol import Duty, OpenDelivery, OpenPart, Outbox
+
+log = structlog.get_logger("courier")
+
+LOOKS: Final = 2
+"""Empty looks before a part counts as absent, since a platform may apply a request late."""
+PATIENCE: Final = timedelta(seconds=1)
+
+
+class DutyLost(Exception):
+    """Another node is this account's courier now."""
+
+
+class Showing:
+    """Shows parts on one account's channel. Everything is written under the courier's duty."""
+
+    def __init__(
+        self,
+        *,
+        outbox: Outbox,
+        adapter: ChannelAdapter,
+        pace: Pace,
+        now: Now,
+        chance: Callable[[], float],
+        on_shown: Callable[[Address], None],
+        probe: Probe,
+    ) -> None:
+        self._outbox = outbox
+        self._adapter = adapter
+        self._pace = pace
+        self._now = now
+        self._chance = chance
+        self._on_shown = on_shown
+        self._probe = probe
+
+    async def advance(self, duty: Duty, open_: OpenDelivery) -> None:
+        part = next((part for part in open_.parts if part.state is not PartState.SHOWN), None)
+        if part is None:
+            await self._render(duty, open_)
+        elif part.state is PartState.UNSETTLED:
+            await self._settle(duty, open_, part)
+        elif part.state is PartState.MARKED:
+            await self._doubt(duty, open_, part, "its attempt left no outcome")
+        else:
+            self._held(await self._outbox.mark(duty, open_.delivery.id, part.ordinal))
+            await self.send(duty, open_, part)
+
+    async def _render(self, duty: Duty, open_: OpenDelivery) -> None:
+        try:
+            wires = self._adapter.render(open_.delivery)
+            first = wires[0]
+        except Exception as error:
+            # A bug of ours or a file that is gone: the payload is kept, and the operator sees it.
+            log.exception("cannot render")
+            reason = f"cannot be rendered: {type(error).__name__}: {error}"
+            self._held(await self._outbox.give_up(duty, open_.delivery.id, None, reason))
+            return
+        if Capability.STORED in self._adapter.capabilities:
+            await self._show_stored(duty, open_, wires)
+        elif open_.in_doubt:  # looked for before it is sent
+            self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=False))
+        else:
+            self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=True))
+            await self.send(duty, open_, OpenPart(1, PartState.MARKED, first.body, first.fallback))
+
+    async def _show_stored(self, duty: Duty, open_: OpenDelivery, wires: Sequence[Wire]) -> None:
+        """On this channel our own commit is what people see."""
+        receipts = await self.receipts(open_.delivery.id, open_.delivery.address, wires)
+        self._held(await self._outbox.render_shown(duty, open_.delivery.id, wires, receipts))
+        self.tell(open_, len(wires))
+
+    async def receipts(self, delivery: DeliveryId, address: Address, wires: Sequence[Wire]) -> tuple[Receipt, ...]:
+        """On a channel where our own commit is what people see, the receipts are known before."""
+        if Capability.STORED not in self._adapter.capabilities:
+            return ()
+        parts = [Part(delivery, n, address, wire.body) for n, wire in enumerate(wires, 1)]
+        return tuple([await self._adapter.show(part) for part in parts])
+
+    async def send(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:
+        """One attempt; its marker is committed."""
+        self._probe("part-marked")
+        delivery = open_.delivery
+        part = Part(delivery.id, known.ordinal, delivery.address, known.body, known.repeat_mark)
+        try:
+            async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
+                receipt = await self._put(open_, part)
+        except Retryable as error:
+            await self._again(duty, open_, known, str(error), error.retry_after)
+        except Rejected as error:
+            await self._refused(duty, open_, known, error)
+        except Exception as error:
+            # Uncertain, a time-out, or a bug in an adapter: in each case it may be on screen.
+            if not isinstance(error, (Uncertain, TimeoutError)):
+                log.exception("adapter broke")
+            await self._unclear(duty, open_, known, str(error) or type(error).__name__)
+        else:
+            self._probe("part-shown")
+            await self._checkpoint(duty, open_, known, receipt)
+
+    async def _checkpoint(self, duty: Duty, open_: OpenDelivery, known: OpenPart, receipt: Receipt) -> None:
+        await self._surely(lambda: self._outbox.checkpoint(duty, open_.delivery.id, known.ordinal, receipt))
+        self._probe("part-checkpointed")
+        self.tell(open_, known.ordinal)
+
+    def tell(self, open_: OpenDelivery, part: int) -> None:
+        log.info("shown", kind=open_.delivery.kind, address=str(open_.delivery.address), part=part)
+        self._on_shown(open_.delivery.address)
+
+    async def _again(
+        self, duty: Duty, open_: OpenDelivery, known: OpenPart, reason: str, wait: timedelta | None = None
+    ) -> None:
+        """Certainly not shown, or repeatable: later, and not before the platform's own wait is over."""
+        backoff = self._pace.backoff(known.attempts + 1, self._chance())
+        at = self._now() + max(backoff, wait or timedelta())
+        log.info("not shown yet", part=known.ordinal, again_at=str(at), reason=reason)
+        await self._surely(lambda: self._outbox.retry(duty, open_.delivery.id, known.ordinal, at, reason))
+
+    async def _put(self, open_: OpenDelivery, part: Part) -> Receipt:
+        """Edit the message that this one replaces where the channel can, else show a new one."""
+        if self._is_edit(open_, part.ordinal) and open_.edit_of:
+            return await self._adapter.edit(open_.edit_of, part)
+        return await self._adapter.show(part)
+
+    def _is_edit(self, open_: OpenDelivery, ordinal: int) -> bool:
+        return ordinal == 1 and open_.edit_of is not None and Capability.EDIT in self._adapter.capabilities
+
+    async def _refused(self, duty: Duty, open_: OpenDelivery, known: OpenPart, error: Rejected) -> None:
+        delivery, ordinal, reason = open_.delivery.id, known.ordinal, str(error)
+        log.warning("refused by the platform", part=ordinal, reason=reason)
+        if error.form and known.fallback is not None:
+            await self._surely(lambda: self._outbox.plain(duty, delivery, ordinal))
+        else:
+            await self._surely(lambda: self._outbox.give_up(duty, delivery, ordinal, reason))
+
+    async def _unclear(self, duty: Duty, open_: OpenDelivery, known: OpenPart, reason: str) -> None:
+        """Perhaps shown. An edit is repeatable and just goes again; anything else must be looked for."""
+        if self._is_edit(open_, known.ordinal):
+            await self._again(duty, open_, known, reason)
+            return
+        delivery, ordinal = open_.delivery.id, known.ordinal
+        log.warning("perhaps shown", part=ordinal, reason=reason)
+        at = self._now() + self._pace.settle_first
+        await self._surely(lambda: self._outbox.doubt(duty, delivery, ordinal, at, reason))
+
+    async def _doubt(self, duty: Duty, open_: OpenDelivery, part: OpenPart, reason: str) -> None:
+        at = (part.marked_at or self._now()) + self._pace.settle_first
+        self._held(await self._outbox.doubt(duty, open_.delivery.id, part.ordinal, at, reason))
+
+    # -------------------------------------------------------------------------------------------------- settling
+
+    async def _settle(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:
+        """Look whether it is on screen."""
+        delivery = open_.delivery.id
+        part = Part(delivery, known.ordinal, open_.delivery.address, known.body, known.repeat_mark)
+        marked = known.marked_at or self._now()
+        if Capability.STORED in self._adapter.capabilities:
+            self._held(await self._outbox.absent(duty, delivery, known.ordinal))  # our own store would know of it
+            return
+        if Capability.SETTLE not in self._adapter.capabilities or self._is_edit(open_, known.ordinal):
+            await self._cannot_tell(duty, open_, known)
+            return
+        try:
+            async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
+                found = await self._adapter.settle(part, Attempt(known.attempts, marked))
+        except Exception as error:
+            # Away, too slow, or a bug in an adapter: in each case nothing is known yet.
+            if not isinstance(error, (ChannelError, TimeoutError)):
+                log.exception("adapter cannot look", delivery=delivery)
+            named = getattr(error, "retry_after", None)
+            at = self._now() + (named or self._pace.next_look(self._now() - marked, self._chance()))
+            self._held(await self._outbox.look_again(duty, delivery, known.ordinal, at, counted=False))
+            return
+        match found:
+            case Shown(receipt):
+                await self._checkpoint(duty, open_, known, receipt)
+            case Look.ABSENT:
+                await self._absent(duty, open_, known, marked)
+            case Look.UNKNOWN:
+                await self._cannot_tell(duty, open_, known)
+
+    async def _absent(self, duty: Duty, open_: OpenDelivery, known: OpenPart, marked: datetime) -> None:
+        delivery = open_.delivery.id
+        if known.looks + 1 >= LOOKS:
+            self._held(await self._outbox.absent(duty, delivery, known.ordinal))
+        else:
+            at = max(marked + self._pace.settle_second, self._now() + self._pace.settle_first)
+            self._held(await self._outbox.look_again(duty, delivery, known.ordinal, at, counted=True))
+
+    async def _cannot_tell(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:
+        delivery, ordinal = open_.delivery.id, known.ordinal
+        if self._is_edit(open_, ordinal):
+            self._held(await self._outbox.absent(duty, delivery, ordinal))  # an edit may be made twice
+            return
+        log.warning("nobody can tell whether it was shown", part=ordinal, policy=self._pace.unknown)
+        match self._pace.unknown:
+            case Unknown.REPEAT:
+                self._held(await self._outbox.repeat(duty, delivery, ordinal))
+            case Unknown.HOLD:
+                reason = "nobody can tell whether it was shown"
+                self._held(await self._outbox.hold(duty, delivery, ordinal, reason))
+
+    # -------------------------------------------------------------------------------------------------- the store
+
+    def _held(self, written: bool) -> None:
+        if not written:
+            raise DutyLost
+
+    async def _surely(self, write: Callable[[], Awaitable[bool]]) -> None:
+        """Record an outcome that only we know, as often as it takes. Errors: DutyLost."""
+        while True:
+            try:
+                return self._held(await write())
+            except StoreError as error:
+                log.debug("an outcome is not recorded yet", reason=str(error))
+                await asyncio.sleep(PATIENCE.total_seconds())
