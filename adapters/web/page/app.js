@@ -40,7 +40,7 @@ class Page {
     this.attachments = new Attachments({ limit: me.upload_limit, onChange: () => this.#composerChanged() });
     this.outbox = new Outbox(me.identity, {
       onChange: () => this.#draw(),
-      onAccepted: (item) => this.#accepted(item),
+      onAccepted: (item, verdict) => this.#accepted(item, verdict),
     });
     this.log = new Log(me, {
       decide: (button, reason) => this.#decide(button, reason),
