@@ -17,13 +17,13 @@ from tests.faults.program import GLANCE, first
 from tests.faults.sides import web_side
 from tests.soak.deeds import ALLOWED, deeds_in
 from tests.soak.diary import Complaint, Diary
-from tests.soak.evidence import Evidence
+from tests.soak.evidence import Evidence, place_of
 from tests.soak.node import Node, Nodes
 from tests.soak.people import People
 from tests.soak.plan import WEB, Gust, Plan
 from tests.soak.platforms import Platform, Shown, flags, platforms
 from tests.soak.promises import check
-from tests.soak.rows import ALWAYS, AT_END, AT_REST, Database, Postgresql, Row, Sqlite, broken, read
+from tests.soak.rows import ALWAYS, AT_END, AT_REST, UNANSWERED, Database, Postgresql, Row, Sqlite, broken, read
 from tests.soak.story import story
 from tests.soak.streets import FakeStreet, Street, WebStreet
 
@@ -171,6 +171,8 @@ class Episode:
         while True:
             for words, row in await broken(self._database, ALWAYS):
                 raise found(words, row)
+            waiting = await self._database.select(UNANSWERED)
+            self._people.unanswered = {place_of(row["address"]): row["messages"] for row in waiting}
             await asyncio.sleep(LOOKS_EVERY)
 
     async def _blow(self, place: str, gusts: Iterator[Gust]) -> None:
@@ -252,7 +254,7 @@ class Episode:
     def _acked(self) -> Mapping[str, float]:
         page = {note.about["event"]: note.at for note in self._diary.of("acked")}
         for platform in self._platforms.values():
-            page |= platform.acked()
+            page |= platform.board.acked_at
         return page
 
     async def _check_audit(self) -> None:

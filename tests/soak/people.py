@@ -17,7 +17,8 @@ from tests.soak.plan import ADA, BOB, WEB, Act, Line, Manner, Say, Stop
 from tests.soak.platforms import Shown
 from tests.soak.streets import Street
 
-LOOKS_EVERY: Final = 0.25  # seconds between two looks at a room
+LOOKS_EVERY: Final = 0.3  # seconds between two looks at a room
+ENOUGH: Final = 8  # messages without an answer, at which a person waits before the next one
 TAG: Final = re.compile(r'"tag": "(w\d+)"')
 
 
@@ -52,10 +53,14 @@ CLICKS: Final[Mapping[Manner, Sequence[Click]]] = {
 
 
 class People:
-    """`lines` are all lines they wrote, by tag. After `close` nobody writes any more; cards are still answered."""
+    """`lines` are all lines they wrote, by tag; `unanswered` counts messages, by place and room.
+
+    After `close` nobody writes any more; cards are still answered.
+    """
 
     def __init__(self, name: str, journal: Path) -> None:
         self.lines: dict[str, Line] = {}
+        self.unanswered: Mapping[tuple[str, str], int] = {}
         self.closing = False
         self._name = name
         self._journal = journal
@@ -81,6 +86,7 @@ class People:
                 case Stop():
                     await street.stop(room, self._event())
             await self._pause(act.pause)
+            await self._patience(street.place, room)
             if self.closing:
                 break
         self._busy -= 1
@@ -100,6 +106,13 @@ class People:
         await asyncio.sleep(after)
         await street.say(room, text, event, who)
         self._busy -= 1
+
+    async def _patience(self, place: str, room: str) -> None:
+        """Nobody writes on and on to somebody who does not answer."""
+        while self.unanswered.get((place, room), 0) > ENOUGH:
+            if self.closing:
+                return
+            await asyncio.sleep(LOOKS_EVERY)
 
     async def _pause(self, seconds: float) -> None:
         while seconds > 0 and not self.closing:

@@ -228,7 +228,7 @@ def repeats(chance: Random) -> tuple[float, ...]:
 
 
 def pause(chance: Random) -> float:
-    return min(chance.expovariate(1 / 1.2), 4.0)
+    return min(chance.expovariate(1 / 1.6), 5.0)
 
 
 # ----------------------------------------------------------------------------------------------- weather and endings

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from sqlalchemy import Executable, bindparam, select, update
 
-import runtime.courier
+import runtime.showing
 from bot.app import App
 from runtime.contract import (
     ChannelAdapter,
@@ -199,7 +199,7 @@ def parts_swapped(app: App) -> None:
 
 def one_look(app: App) -> None:
     """One empty look is enough to send a part again."""
-    runtime.courier.LOOKS = 1  # type: ignore[misc]  # this process is nobody else's
+    runtime.showing.LOOKS = 1  # type: ignore[misc]  # this process is nobody else's
 
 
 HARMLESS: Final[Mapping[str, Plant]] = {"deaf-node": deaf_node}

@@ -43,6 +43,8 @@ class TimedBoard(Board):
     place: str = ""
     log: list[Record] = field(default_factory=list)
     rooms: dict[str, dict[str, Shown]] = field(default_factory=lambda: defaultdict(dict))
+    acked_at: dict[str, float] = field(default_factory=dict)  # the first time, by event
+    _unacked: list[Record] = field(default_factory=list)
 
     def _write(self, record: Record) -> None:
         timed = {**record, "at": time.time()}
@@ -53,6 +55,16 @@ class TimedBoard(Board):
         elif record["op"] == "edited":
             room = self.rooms[self.posts[record["id"]].room]
             room[record["id"]] = edited(room[record["id"]], timed)
+        elif record["op"] == "event":
+            self._unacked.append(timed)
+        elif record["op"] == "acked":
+            self._note_acked(timed)
+
+    def _note_acked(self, record: Record) -> None:
+        for event in self._unacked:
+            if event["seq"] <= record["after"]:
+                self.acked_at.setdefault(event["id"], record["at"])
+        self._unacked = [event for event in self._unacked if event["seq"] > record["after"]]
 
 
 class Platform:
@@ -65,17 +77,6 @@ class Platform:
         self.channel.board = self.board
         self.url = ""
         self.driver = Driver("")
-
-    def acked(self) -> dict[str, float]:
-        """When each event was acknowledged for the first time."""
-        at: dict[str, float] = {}
-        seen: list[Record] = []
-        for record in self.board.log:
-            if record["op"] == "event":
-                seen.append(record)
-            elif record["op"] == "acked":
-                at |= {event["id"]: record["at"] for event in seen if event["seq"] <= record["after"]} | at
-        return at
 
 
 def as_shown(place: str, record: Record) -> Shown:

@@ -250,15 +250,15 @@ def wrong_copies(parts: Sequence[Row], copies: Sequence[Shown], evidence: Eviden
 
 def wrong_marks(parts: Sequence[Row], known: int, copies: Sequence[Shown], evidence: Evidence) -> str | None:
     """Where nobody can tell: each attempt after the first may add a copy, and that one says so; or it is held."""
-    attempts = sum(part["attempts"] for part in parts)
+    further = sum(max(0, part["attempts"] - 1) for part in parts)
     marked = sum(copy.marked for copy in copies)
     fresh = sum(not copy.marked and not is_frozen_copy(copy, evidence) for copy in copies)
     if len(copies) < known:
         return f"is on screen {len(copies)} times, and our records say {known}"
     if fresh > len(parts):
         return f"is on screen {fresh} times without a word that it is a repeat"
-    if marked > attempts - len(parts):
-        return f"is marked as a repeat {marked} times, in {attempts} attempts of {len(parts)}"
+    if marked > further:
+        return f"is marked as a repeat {marked} times, and was tried again {further} times"
     return "is repeated, where it should be held" if marked and evidence.plan.unknown == "hold" else None
 
 

@@ -90,6 +90,12 @@ async def broken(database: Database, rules: Mapping[str, str]) -> list[tuple[str
     return [(words, row) for words, statement in rules.items() for row in await database.select(statement)]
 
 
+UNANSWERED: Final = (
+    "SELECT address, count(*) AS messages FROM signals i WHERE kind = 'said' AND answered_at IS NULL AND seq IS NOT NULL "
+    "AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.run_id = i.run_id AND d.kind = 'final' AND d.state = 'held') "
+    "GROUP BY address"
+)
+
 # Each holds after every single commit, so it may be looked at while the program works and right after a kill. The row
 # names its subject, by which the story of a message is told.
 ALWAYS: Final[Mapping[str, str]] = {
