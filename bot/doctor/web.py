@@ -20,7 +20,8 @@ async def check_web(subject: Subject) -> Sequence[Finding]:
         why = "Signalbox does not start without it."
         return [fault("web.port", trouble, why, "set web.port and web.host, or find who has it: ss -ltnp")]
     if host in LOOPBACK:
-        return [fine("web.port", f"{host}:{port}, this machine alone" if port else f"a free port of {host}, this machine alone")]
+        place = f"{host}:{port}" if port else f"a free port of {host}"
+        return [fine("web.port", f"{place}, this machine alone")]
     why = "Others can reach it; without HTTPS they can also read it on the way."
     fix = "put a proxy with HTTPS before it, and name it in web.hosts"
     return [warning("web.port", f"{host}:{port} is open to other machines", why, fix)]
