@@ -221,6 +221,7 @@ def _said(
         "files": json.dumps([[f.name, f.path, f.size] for f in said.files], ensure_ascii=False),
         "words_hash": digest(said.text),
         "session": key,
+        "node": offer.lease.node if offer else None,  # None: this node had no room to begin with it at once
     }
     mergeable = not said.files
     # The lane is locked, else a claim could consume the twin beside us and leave us behind.
