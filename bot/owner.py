@@ -35,6 +35,11 @@ async def settle_owner(
     return fresh
 
 
+async def owner_name(people: People) -> str:
+    """Whose link the start of an installation printed."""
+    return next((one.person.name for one in await people.people() if one.person.role is Role.OWNER), NAME)
+
+
 async def _owner(people: People, identities: Sequence[str]) -> Known:
     """The first owner there is, made where there is none. Another node may make one beside us: then it is theirs."""
     while True:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bot.app import App, build
 from bot.lock import Control, announced, holding
-from bot.owner import settle_owner
+from bot.owner import owner_name, settle_owner
 from bot.settings import Settings
 from runtime.errors import BotError, ConfigError
 
@@ -21,13 +21,14 @@ MakeApp = Callable[[Settings], Awaitable[App]]
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """`link` opens the page as the owner; it is there only at the start that made it.
+    """`link` opens the page as the `owner`; it is there only at the start that made it.
 
     `reload` reads the settings again, on behalf of whoever is named. Errors: BotError; then nothing has changed.
     """
 
     control: Control
     link: str | None
+    owner: str
     reload: Callable[[str], Awaitable[object]]
 
 
@@ -42,24 +43,25 @@ async def serving(settings: Settings, *, make: MakeApp = build, with_link: bool 
     """
     with holding(settings.data_dir):
         app = await make(settings)
-        token = await _first_link(app, settings, with_link=with_link)
+        token, owner = await _first_link(app, settings, with_link=with_link)
         try:
             async with asyncio.TaskGroup() as group:
                 url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
                 task = group.create_task(app.run(on_ready=url.set_result), name="signalbox")
                 control = Control(await url, app.control_token, os.getpid())
                 with announced(settings.data_dir, control):
-                    yield Ready(control, f"{control.url}/link/{token}" if token else None, app.reload)
+                    yield Ready(control, f"{control.url}/link/{token}" if token else None, owner, app.reload)
                 task.cancel()
         except BaseExceptionGroup as group:
             raise _first(group, settings) from group
 
 
-async def _first_link(app: App, settings: Settings, *, with_link: bool) -> str | None:
-    """See to the owner before the first message can come in; the token of their link if it was made just now."""
+async def _first_link(app: App, settings: Settings, *, with_link: bool) -> tuple[str | None, str]:
+    """See to the owner before the first message can come in; the token of their link if made just now, and their name."""
     token = settings.web.token.get_secret_value() if settings.web.token else None
     try:
-        return await settle_owner(app.store, settings.access.owners, token, with_link=with_link)
+        made = await settle_owner(app.store, settings.access.owners, token, with_link=with_link)
+        return made, await owner_name(app.store)
     except BaseException:
         await app.store.close()
         raise

@@ -7,6 +7,7 @@ import signal
 import sys
 from contextlib import suppress
 from datetime import timedelta
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -132,7 +133,9 @@ def _greet(settings: Settings, ready: Ready) -> None:
     if ready.link:
         lines += [f"Open your own link, and keep it to yourself: {ready.link}"]
     elif settings.web.token is None:
-        lines += ["Your link of the first start still works. For a new one: signalbox people link owner"]
+        lines += [
+            f"Your link of the first start still works. For a new one: signalbox people link {quote(ready.owner)}"
+        ]
     lines += [settings.banner] if settings.banner else []
     with suppress(OSError):  # nobody reads: that is no reason to stop
         sys.stdout.write("\n".join(lines) + "\n")

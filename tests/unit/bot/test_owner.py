@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import cast
 
-from bot.owner import settle_owner
+from bot.owner import owner_name, settle_owner
 from runtime.contract import Identity, Role
 from runtime.store.protocol import People
 from runtime.store.store import open_store
@@ -67,3 +67,10 @@ async def test_nodes_that_start_at_once_agree_on_one_owner() -> None:
         await store.close()
     assert [(one.person.name, one.person.role) for one in known] == [("owner", Role.OWNER)]
     assert {"telegram:1", "slack:T1/U1"} <= set(known[0].identities)
+
+
+async def test_the_owner_is_known_by_name() -> None:
+    store = FakeStore()
+    await people(store).add_person("Ada", Role.OWNER, [])
+    await settle_owner(people(store), [], None)
+    assert await owner_name(people(store)) == "Ada"
