@@ -35,8 +35,8 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
-    "Server": "Signalbox",
 }
+SERVER: Final = "Signalbox"
 
 SENTENCES: Final = {
     404: "There is nothing at this address.",
@@ -111,6 +111,7 @@ async def harden(request: web.BaseRequest, response: web.StreamResponse) -> None
     request[_started] = True
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
+    response.headers["Server"] = SERVER  # aiohttp has put its own name and version there before
 
 
 def refused(request: web.Request, status: int, sentence: str) -> web.Response:

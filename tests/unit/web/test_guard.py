@@ -163,3 +163,8 @@ async def test_the_page_holds_no_inline_script_or_style_and_loads_nothing_from_e
         assert page.count("<script") == page.count('<script type="module" src="/static/') == 1
         assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
         assert "https://" not in page
+
+
+async def test_no_answer_tells_what_it_is_made_with(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client() as client, client.get("/api/me") as answer:
+        assert answer.headers["Server"] == "Signalbox"
