@@ -14,6 +14,7 @@ from runtime.store.snapshot import Snapshot
 
 FOLDER: Final = "tables/"
 BATCH: Final = 500
+ENCODE: Final = json.JSONEncoder(ensure_ascii=False).encode  # made once: half of the time otherwise
 
 
 def member_of(table: str) -> str:
@@ -36,7 +37,7 @@ async def _write_table(snapshot: Snapshot, writer: Writer, table: str) -> Table:
 
 def _lines(table: str, rows: Rows) -> bytes:
     try:
-        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+        return "".join(ENCODE(row) + "\n" for row in rows).encode()
     except (TypeError, UnicodeEncodeError) as error:
         raise BackupFailed(
             f"The database is damaged: the table {table} holds what we never write ({error})."

@@ -14,7 +14,8 @@ DEEDS: Final = {"clicked": "pressed a button", "stopped": "asked to stop"}
 
 def arrivals(telling: Telling) -> Iterator[Event]:
     for signal in telling.trail.signals:
-        yield telling.event(signal.received_at, What.SENT, f"{signal.who} {deed(telling, signal)}", signal.id)
+        who = signal.who or "somebody"  # a forgotten message has no name any more
+        yield telling.event(signal.received_at, What.SENT, f"{who} {deed(telling, signal)}", signal.id)
         yield _taken_in(telling, signal)
         if signal.joined_at:
             words = "joined the work that was under way"
@@ -25,6 +26,8 @@ def deed(telling: Telling, signal: TracedSignal) -> str:
     """What the person did, as the rest of a sentence."""
     if signal.kind in DEEDS:
         return DEEDS[signal.kind]
+    if signal.state == "forgotten":
+        return "wrote something that is not kept any more"
     if signal.state == "refused":
         return "wrote something, of which nothing is kept"
     files = f" with {several(signal.files, 'file')}" if signal.files else ""

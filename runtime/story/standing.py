@@ -30,6 +30,8 @@ def _signal(telling: Telling, signal: TracedSignal) -> tuple[str, bool]:
             return "It was refused, and nothing came of it.", True
         case "decided":
             return "It was acted upon when it was accepted; the run it was about tells the rest.", True
+        case "forgotten":
+            return "It was answered or ended; what was written and done is not kept any more.", True
         case _ if telling.trail.behind:
             return f"It waits for its turn: run {telling.trail.behind} is at work in this conversation.", False
         case _:

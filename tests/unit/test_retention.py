@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from bot.settings import load
-from bot.upkeep import keep_of
+from bot.upkeep import keep_of, retention_of
 from runtime.contract import Address, NodeId, SessionKey
 from runtime.leftovers import Leftovers
 from runtime.retention import AGAIN, SLICES, Keep, Retention
 from runtime.store.protocol import Duty, Quiet, Stock, Swept
 from runtime.workspaces import SessionWorkspaces
+from tests.contract.runtime.stores import memory_store
+from tests.contract.store.stage import HandClock, Stage
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 DUTY = Duty("retention", NodeId("n"), 1)
@@ -188,3 +190,28 @@ def test_a_folder_that_a_kill_left_half_removed_goes_too(tmp_path: Path) -> None
     file_at(tmp_path / ".removed-web-main-r1" / "notes.md", DAY)
     folders(tmp_path).drop_workspaces([], NOW)
     assert list(tmp_path.iterdir()) == []
+
+
+# --------------------------------------------------------------------------------------------------------- the program
+
+
+async def test_the_program_keeps_to_its_settings(tmp_path: Path) -> None:
+    """As it is built for a process, over a real store: an old message loses its words, a young one does not."""
+    clock = HandClock()
+    store = memory_store(clock)
+    stage = Stage(store, clock)
+    await stage.open()
+    for words in ("old", "young"):
+        await stage.finish(await stage.begin(words))
+        await stage.drain()
+        clock.advance(hours=36)
+
+    async def role(name: str) -> Duty | None:
+        return await store.take(stage.lease, name)
+
+    job = retention_of(load(None, {"retention.messages_days": 2}, environ={}, folder=tmp_path), store, role)
+    duty = await role("retention")
+    assert duty is not None
+    assert await job.round(duty) is False
+    assert await stage.column("SELECT text FROM signals ORDER BY accepted_at") == ["", "young"]
+    await store.close()

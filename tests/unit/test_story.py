@@ -214,6 +214,11 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
         What.REFUSED,
         "refused: I do not know you.",
     ),
+    "too old to be kept": (
+        trail(signals=(signal(state="forgotten", who="", text="", run_id=None),)),
+        What.SENT,
+        "somebody wrote something that is not kept any more",
+    ),
     "refused, long ago": (trail(signals=(signal(state="refused"),)), What.REFUSED, "refused: the reason is not kept"),
     "several answered at once": (
         trail(signals=(signal(), signal(id="s2", received_at=at(1)))),
@@ -504,6 +509,11 @@ NOWS: dict[str, tuple[Trail, str, bool]] = {
         False,
     ),
     "refused": (Trail("s1", (signal(state="refused"),)), "It was refused, and nothing came of it.", True),
+    "forgotten": (
+        Trail("s1", (signal(state="forgotten", who="", text="", run_id=None),)),
+        "It was answered or ended; what was written and done is not kept any more.",
+        True,
+    ),
     "a click": (
         Trail("s1", (signal(state="decided", kind="clicked"),)),
         "It was acted upon when it was accepted; the run it was about tells the rest.",
@@ -640,7 +650,7 @@ NODES = st.none() | st.sampled_from([ONE, TWO, NodeId("n9")])
 SIGNALS = st.builds(
     signal,
     kind=st.sampled_from(["said", "clicked", "stopped"]),
-    state=st.sampled_from(["waiting", "consumed", "merged", "refused", "decided"]),
+    state=st.sampled_from(["waiting", "consumed", "merged", "refused", "decided", "forgotten"]),
     received_at=TIMES,
     accepted_at=TIMES,
     answered_at=MAYBE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,8 +12,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.console.audit import verify
+from bot.settings import load
+from bot.upkeep import trimmer_of
 from runtime.contract import NodeId, Role
 from runtime.errors import StoreError
+from runtime.sealer import Sealer
 from runtime.signed import CheckpointFile, HeadFile
 from runtime.store.protocol import AuditCheckpoint, Duty, Head
 from runtime.store.store import SqlStore
@@ -138,3 +142,30 @@ async def test_a_head_is_no_checkpoint(book: Book) -> None:
     (book.folder / "audit.checkpoint").write_text(json.dumps(head | {"at": at}))
     with pytest.raises(StoreError, match="signature"):
         CheckpointFile(book.folder).read()
+
+
+async def test_who_seals_also_trims(book: Book) -> None:
+    async def take(role: str) -> Duty:
+        return book.duty
+
+    sealer = Sealer(
+        book=book.store,
+        file=HeadFile(book.folder),
+        take=take,
+        trimmer=book.trimmer,
+        every=timedelta(seconds=0.005),
+    )
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        sealing = group.create_task(sealer.run())
+        for _ in range(1000):
+            if (told := await book.told())["removed"] == 7 and not told["unsealed"]:
+                break
+            await asyncio.sleep(0.005)
+        sealing.cancel()
+    assert (told["whole"], told["removed"]) == (True, 7)
+
+
+def test_without_an_age_nothing_is_trimmed(tmp_path: Path) -> None:
+    store = memory_store(HandClock())
+    assert trimmer_of(load(None, {}, environ={}, folder=tmp_path), store) is None
+    assert trimmer_of(load(None, {"retention.audit_days": 1}, environ={}, folder=tmp_path), store) is not None
