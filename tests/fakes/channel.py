@@ -119,9 +119,11 @@ class Channel:
     async def _probe(self, request: web.Request) -> web.Response:
         if self.kind is not ChannelKind.PROBE:
             return web.json_response({"error": "no probe here"}, status=403)
-        post = self.board.posts.get(request.match_info["id"])
-        same = post is not None and post.body == Body.of(await request.json())
-        return web.json_response({"state": "not found" if post is None else "not modified" if same else "different"})
+        message_id = request.match_info["id"]
+        post = self.board.posts.get(message_id)
+        if post is not None and post.body == Body.of(await request.json()):
+            return web.json_response({"state": "not modified"})
+        return web.json_response({"state": "different" if self.board.is_given(message_id) else "not found"})
 
     async def _events(self, request: web.Request) -> web.Response:
         """Without `after` everything unacknowledged comes again, so a bot need not remember where it was."""

@@ -88,6 +88,11 @@ class Board:
     def room(self, room: str) -> list[Post]:
         return [post for post in self.posts.values() if post.room == room]
 
+    def is_given(self, message_id: str) -> bool:
+        """Whether a message has that id, of the bot or of a person."""
+        room, _, number = message_id.rpartition("-")
+        return int(number) <= self._last[room]
+
     def inject(self, event: Mapping[str, Any]) -> Record:
         """Note what a person did. An `id` in `event` is kept, so that one event can be delivered twice."""
         seq = self._seq + 1

@@ -185,6 +185,16 @@ async def test_a_probe_looks_above_the_receipts_it_was_told_of() -> None:
         assert await restarted.settle(part(adapter), ATTEMPT) == Shown(Receipt("r1-3"))
 
 
+async def test_a_probe_finds_what_was_shown_behind_many_words_of_people() -> None:
+    async with rig(ChannelKind.PROBE) as (adapter, driver):
+        for _ in range(20):
+            await driver.say("is anybody there?")
+        await driver.fault(Do.CUT_AFTER)
+        with pytest.raises(Uncertain):
+            await adapter.show(part(adapter))
+        assert await adapter.settle(part(adapter), ATTEMPT) == Shown(Receipt("r1-21"))
+
+
 async def test_a_probe_finds_what_was_shown_before_people_spoke_again() -> None:
     async with rig(ChannelKind.PROBE) as (adapter, driver):
         await driver.fault(Do.CUT_AFTER)
