@@ -104,8 +104,7 @@ def test_a_sample_belongs_to_the_innermost_that_has_a_name() -> None:
     not may_look_into_others(), reason="this user may not look into processes (kernel.yama.ptrace_scope)"
 )
 def test_the_profile_tells_where_the_time_of_a_message_goes() -> None:
-    ended = run("bench.profile", "--chats", "2", "--messages", "5")
+    ended = run("bench.profile", "--chats", "2", "--messages", "20")
     assert ended.returncode == 0, ended.stderr
-    assert "10 messages" in ended.stdout
-    assert "LiteLLM" in ended.stdout
-    assert "store-writer" in ended.stdout
+    assert ended.stdout.startswith("40 messages, ")
+    assert "MainThread      LiteLLM" in ended.stdout
