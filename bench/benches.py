@@ -14,6 +14,7 @@ from typing import Final
 
 from bench.claim import claim
 from bench.disk import fsync
+from bench.failover import failover
 from bench.figures import Figure
 from bench.memory import memory
 from bench.reply import replies
@@ -28,6 +29,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "store": store,
     "claim": claim,
     "reply": replies,
+    "failover": failover,
     "memory": memory,
 }
 

@@ -1,12 +1,13 @@
 """The language model of the benchmarks: the tests' mock server, which echoes, and keeps nothing of what it was asked.
 
-    python -m bench.model
+    python -m bench.model [--delay SECONDS]
 
-prints its URL.
+prints its URL. Each answer waits for the delay.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 
 from aiohttp import web
@@ -16,12 +17,13 @@ from tests.fakes.openai import OpenAI
 from tests.fakes.serve import serve_until_told
 
 
-def application() -> web.Application:
+def application(delay: float) -> web.Application:
     server = OpenAI()
 
     @web.middleware
     async def forget(request: web.Request, handler: Handler) -> web.StreamResponse:
         """Ten thousand requests with their histories would fill the memory of the machine that is measured."""
+        await asyncio.sleep(delay)
         answer = await handler(request)
         server.requests.clear()
         server.keys.clear()
@@ -32,5 +34,11 @@ def application() -> web.Application:
     return app
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description="The mock model.")
+    parser.add_argument("--delay", type=float, default=0.0)
+    asyncio.run(serve_until_told(application(parser.parse_args().delay), 0))
+
+
 if __name__ == "__main__":
-    asyncio.run(serve_until_told(application(), 0))
+    main()

@@ -35,9 +35,17 @@ class Chat:
 
     async def ask(self, words: str) -> None:
         """Say `words`, and return when the reply is there."""
+        await self.say(words)
+        await self.reply()
+
+    async def say(self, words: str) -> None:
+        """Say `words`, and return when they are accepted."""
         fields = {"id": secrets.token_hex(16), "text": words, "files": []}
         async with self._session.post(self._messages, json=fields, headers={"Origin": self._origin}) as answer:
             answer.raise_for_status()
+
+    async def reply(self) -> None:
+        """Return when something of the agent's is there that was not before."""
         async with asyncio.timeout(PATIENCE):
             while not self._is_news(await self.told()):
                 pass
@@ -66,9 +74,9 @@ class Page:
         self._origin = origin
 
     @asynccontextmanager
-    async def chat(self) -> AsyncIterator[Chat]:
-        """A new conversation."""
-        room = secrets.token_hex(8)
+    async def chat(self, room: str = "") -> AsyncIterator[Chat]:
+        """A conversation; without `room` a new one."""
+        room = room or secrets.token_hex(8)
         async with self._session.get(f"{self._origin}/api/rooms/{room}/events") as events:
             events.raise_for_status()
             chat = Chat(self._session, self._origin, room, events)

@@ -22,6 +22,7 @@ JUDGED: Final = [
     "message to reply",
     "processor time",
     "chats",
+    "failover",
     "memory",
 ]
 """What the design bounds and no platform's adapter is needed for."""

@@ -1,0 +1,73 @@
+"""How long the work of a killed node lies: two nodes on one PostgreSQL, one of them ended by SIGKILL in mid-work."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from bench.figures import Figure, at_most
+from bench.page import Chat, Page, page
+from bench.program import Program, helper, signalbox
+from bench.reply import settings
+from tests.fakes.postgres import Postgres
+
+LONGEST: Final = 6.0  # seconds: lease 5 s, a reaper each 0.5 s; source: design.md, section 10
+IN_FLIGHT: Final = 20
+DELAY: Final = 2.0  # seconds that the model thinks, so that the kill finds all of them waiting for it
+
+
+async def failover(short: bool) -> list[Figure]:
+    count = 2 if short else IN_FLIGHT
+    with (
+        tempfile.TemporaryDirectory() as name,
+        Postgres() as server,
+        helper("bench.model", "--delay", str(DELAY), folder=Path(name)) as model,
+    ):
+        told = f'database_url = "{server.create_database()}"\n' + settings(f"{model.url}/v1", stream=False)
+        told += "[nodes]\nlease_seconds = 1.5\n" if short else ""
+        with signalbox(made(Path(name) / "one"), told) as one, signalbox(made(Path(name) / "two"), told) as two:
+            times = await _taken_over(one, two, count)
+    note = f"{count} runs in flight, the first answered after {min(times):.1f} s; less the model's {DELAY:.0f} s"
+    return [Figure("failover of a killed node", max(times), "s", None, at_most(LONGEST), note)]
+
+
+def made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+async def _taken_over(one: Program, two: Program, count: int) -> list[float]:
+    """Seconds from the kill of `one` until `two` had each message at the model again."""
+    link = two.url + urlsplit(one.link).path  # one installation: a link opens the page of every node
+    async with page(one.link) as here, page(link) as there, AsyncExitStack() as opened:
+        await asyncio.gather(_warm(here), _warm(there))
+        rooms = [secrets.token_hex(8) for _ in range(count)]
+        saying = await _chats(opened, here, rooms)
+        hearing = await _chats(opened, there, rooms)
+        await asyncio.gather(*(chat.say("hello") for chat in saying))
+        await asyncio.sleep(DELAY / 4)
+        one.process.kill()
+        killed = time.perf_counter()
+        return list(await asyncio.gather(*(_replied(chat, killed) for chat in hearing)))
+
+
+async def _warm(at: Page) -> None:
+    """Both have their model's client loaded: its import is no part of a failover."""
+    async with at.chat() as chat:
+        await chat.ask("hello")
+
+
+async def _chats(opened: AsyncExitStack, at: Page, rooms: Sequence[str]) -> list[Chat]:
+    return [await opened.enter_async_context(at.chat(room)) for room in rooms]
+
+
+async def _replied(chat: Chat, killed: float) -> float:
+    await chat.reply()
+    return time.perf_counter() - killed - DELAY
