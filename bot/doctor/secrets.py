@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from bot.doctor.subject import Subject, fault, fine, warning
 from bot.secrets.chain import Member, Place
@@ -40,6 +41,14 @@ def _member(settings: Settings, member: Member) -> Finding:
 
 def _passphrase_file(settings: Settings) -> Iterator[Finding]:
     path = settings.secrets.passphrase_file
-    if path is not None and path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o007:
+    if path is not None and _mode_of(path) & 0o007:
         why = "Whoever has it and the sealed file has the secrets."
         yield warning("secrets.passphrase_file", f"{path} can be read by everybody", why, f"chmod o= {path}")
+
+
+def _mode_of(path: Path) -> int:
+    """0 for one that we cannot see: whoever needs it says so."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except OSError:
+        return 0
