@@ -1,0 +1,45 @@
+"""The wheel of this folder, installed beside what it needs."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hatchling.builders.wheel import WheelBuilder
+
+from tests.packaging.environment import ROOT, lend, run, site_of
+
+
+@dataclass(frozen=True)
+class Installed:
+    """`home` is what an operator would have as /opt/signalbox."""
+
+    wheel: Path
+    home: Path
+
+    @property
+    def python(self) -> Path:
+        return self.home / "bin" / "python"
+
+    @property
+    def signalbox(self) -> Path:
+        return self.home / "bin" / "signalbox"
+
+    @property
+    def site(self) -> Path:
+        return site_of(self.home)
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    folder = tmp_path_factory.mktemp("packaging")
+    (wheel,) = WheelBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"])
+    home = folder / "home"
+    made = run(sys.executable, "-m", "venv", "--without-pip", home, folder=folder)
+    assert made.returncode == 0, made.stderr
+    lend(home)
+    put = run(sys.executable, "-m", "pip", "--python", home, "install", "--no-deps", wheel, folder=folder)
+    assert put.returncode == 0, put.stderr
+    return Installed(Path(wheel), home)
