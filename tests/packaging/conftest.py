@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 from tests.packaging.environment import ROOT, lend, run, site_of
+from tests.packaging.image import Image, make
 
 
 @dataclass(frozen=True)
@@ -43,3 +45,17 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     put = run(sys.executable, "-m", "pip", "--python", home, "install", "--no-deps", wheel, folder=folder)
     assert put.returncode == 0, put.stderr
     return Installed(Path(wheel), home)
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Image:
+    return make(tmp_path_factory.mktemp("image"))
+
+
+@pytest.fixture
+def image(built: Image) -> Image:
+    """A container of it, with nothing in its volumes yet."""
+    for place in (built.data, built.root / "run" / "secrets", built.root / "etc"):
+        shutil.rmtree(place)
+        place.mkdir()
+    return built
