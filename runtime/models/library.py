@@ -33,11 +33,13 @@ class Library:
         with self._lock:
             if self._module is None:
                 import litellm
+                import litellm.main
 
                 litellm.telemetry = False
                 litellm.suppress_debug_info = True  # it prints advice to standard output otherwise
                 litellm.drop_params = True  # a provider without, say, stream_options is asked without
-                litellm.disable_token_counter = True  # 40 MB of tables, to guess what providers count themselves
+                litellm.disable_token_counter = True  # to guess what providers count themselves
+                litellm.main._encoding_cache = LateTable()  # else every call to a vendor loads it
                 self._module = litellm
             return self._module
 
@@ -50,6 +52,18 @@ class Library:
         from litellm._internal_context import is_internal_call
 
         is_internal_call.set(True)
+
+
+class LateTable:
+    """Stands for LiteLLM's table of tokens (48 MB), which it hands on with each call: loaded by whoever looks into it.
+
+    That is a vendor's part of LiteLLM which has to count because its answers do not tell.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        from litellm.main import _load_default_encoding
+
+        return getattr(_load_default_encoding(), name)
 
 
 LIBRARY: Final = Library()

@@ -86,6 +86,7 @@ class LiteModel:
             "stream": settings.stream,
             "timeout": settings.timeout.total_seconds(),
             "num_retries": 0,  # also silences the SDK's own retries: ours are the only ones
+            "_skip_mcp_handler": True,  # our tools are ours: else the first call with tools loads 19 MB to ask
         }
         optional = {
             "tools": to_tools(request.tools),

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from typing import Final
 
 import aiohttp
 import pytest
@@ -25,7 +29,7 @@ from runtime.contract import (
     UserTurn,
 )
 from runtime.errors import ModelFailed
-from runtime.models.library import LIBRARY, preload
+from runtime.models.library import LIBRARY, VARIABLES, preload
 from runtime.models.lite import CUT_NOTE, LiteModel, ModelSettings
 from runtime.transcript import repair
 from tests.fakes.openai import Answers, OpenAI, Reply, ToolCall
@@ -341,3 +345,34 @@ async def test_its_own_loggers_are_spared() -> None:
     async with rig([Reply("hello")]) as it:
         await it.ask()
         assert is_internal_call.get()
+
+
+ASK: Final = """
+import asyncio, sys
+from runtime.contract import Effect, ModelRequest, ToolSpec, UserTurn
+from runtime.models.lite import LiteModel, ModelSettings
+tool = ToolSpec("list_files", "List.", {"type": "object", "properties": {}}, Effect.READ)
+request = ModelRequest("", [UserTurn("hi")], [tool])
+for stream in (False, True):
+    model = LiteModel(ModelSettings("openai/gpt-4o", sys.argv[1], "none", stream=stream))
+    asyncio.run(model.reply(request, lambda text: None))
+print(*sorted({"tiktoken.load", "mcp", "openai.resources"} & set(sys.modules)))
+"""
+
+
+async def test_a_call_loads_nothing_that_it_does_not_use() -> None:
+    """Tokens are counted by the provider (48 MB), tools are ours (19 MB), OpenAI is called without its SDK (23 MB).
+
+    Each is kept out under a name that a release of LiteLLM may change without a word.
+    """
+    async with serving(OpenAI().app()) as url:
+        ask = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            ASK,
+            f"{url}/v1",
+            stdout=subprocess.PIPE,
+            env={**os.environ, **dict.fromkeys(VARIABLES, "True")},
+        )
+        loaded, _ = await ask.communicate()
+    assert (ask.returncode, loaded.split()) == (0, [])
