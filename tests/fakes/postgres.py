@@ -75,6 +75,11 @@ class Postgres:
         """Of the maintenance database `postgres`, whose user may create others. The same after a restart."""
         return self._url("postgres")
 
+    @property
+    def programs(self) -> Path:
+        """The folder of what came with the server, such as `pg_isready`."""
+        return self._bin
+
     def create_database(self, template: str | None = None) -> str:
         """The URL of a new database: empty, or a copy of the one whose URL is `template` (nobody may be in it).
 
