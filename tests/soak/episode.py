@@ -30,7 +30,7 @@ from tests.soak.streets import FakeStreet, Street, WebStreet
 PATIENCE: Final = 40.0  # seconds without any progress; one or two where nothing else runs
 CALM: Final = 0.6  # seconds after which what a platform applies late is applied
 LOOKS_EVERY: Final = 0.4  # seconds between two looks at the database
-EXPIRES: Final = 6.0  # seconds after which a question that nobody answers expires
+EXPIRES: Final = 6.0  # seconds for each node after which a question that nobody answers expires
 
 
 class BrokenPromise(AssertionError):
@@ -74,7 +74,7 @@ class Scene:
         return {
             "access.default": "allow",
             "policy": ALLOWED,
-            "run.approval_hours": EXPIRES / 3600,
+            "run.approval_hours": EXPIRES * len(self.plan.ends) / 3600,
             "run.max_crashes": 1000,  # here it is never the message that kills
             "sessions.busy": self.plan.busy,
             "outbox.unknown": self.plan.unknown,
