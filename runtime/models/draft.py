@@ -18,15 +18,11 @@ class CallDraft:
 
 @dataclass(slots=True)
 class Draft:
-    """What came so far. `finish` None: the model did not say that it was done. `usage` is the provider's count.
-
-    `cost` is in millionths of a US dollar, None where LiteLLM has not worked it out.
-    """
+    """What came so far. `finish` None: the model did not say that it was done. `usage` is the provider's count."""
 
     text: str = ""
     finish: str | None = None
     usage: Any = None
-    cost: int | None = None
     _calls: list[CallDraft] = field(default_factory=list)
     _open: dict[int, CallDraft] = field(default_factory=dict)
 

@@ -10,6 +10,8 @@ from datetime import timedelta
 from math import ceil
 from typing import Any, Final
 
+import structlog
+
 from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, Usage
 from runtime.errors import ModelFailed
 from runtime.models.draft import Draft
@@ -26,6 +28,8 @@ from runtime.models.failures import (
 from runtime.models.library import LIBRARY, Library
 from runtime.models.messages import to_messages, to_tools
 from runtime.output import bound
+
+log = structlog.get_logger("models")
 
 BACKOFF: Final = (timedelta(seconds=0.5), timedelta(seconds=2))
 """Waits before the repeats where the provider names none; the last one goes on."""
@@ -61,6 +65,7 @@ class LiteModel:
         self._settings = settings
         self._library = library
         self._sleep = sleep
+        self._has_price: bool | None = None
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         litellm = await self._library.get()
@@ -132,8 +137,28 @@ class LiteModel:
         calls = draft.calls(taken) if draft.has_calls else ()
         text = draft.text + CUT_NOTE if draft.finish == "length" else draft.text
         usage = draft.usage or estimated_usage(litellm, request, text, calls)
-        cost = cost_micros(litellm, self.name, usage) if draft.cost is None else draft.cost
+        cost = self._cost(litellm, usage)
         return ModelReply(text, calls, Usage(self.name, usage.prompt_tokens, usage.completion_tokens, cost))
+
+    def _cost(self, litellm: Any, usage: Any) -> int:
+        """In millionths of a US dollar, by LiteLLM's own price table; 0 for a model that is not in it."""
+        if self._has_price is None:  # once: the search for a model that is not there is long
+            self._has_price = has_price(litellm, self.name)
+        if not self._has_price:
+            return 0
+        try:
+            return round(float(sum(litellm.cost_per_token(model=self.name, usage_object=usage))) * 1_000_000)
+        except Exception:
+            log.exception("the cost of a call is not known", model=self.name)  # which is no reason to lose its answer
+            return 0
+
+
+def has_price(litellm: Any, model: str) -> bool:
+    try:
+        litellm.get_model_info(model=model)
+    except Exception:  # noqa: BLE001 - that it is missing has no class of its own
+        return False
+    return True
 
 
 def key_for_own_server(settings: ModelSettings) -> str:
@@ -155,8 +180,7 @@ def require_usable(draft: Draft) -> None:
 
 def whole(answer: Any) -> Draft:
     usage = answer.usage if answer.usage.total_tokens else None
-    cost = as_micros(answer._hidden_params.get("response_cost") or 0)  # worked out with every whole answer
-    draft = Draft(finish=answer.choices[0].finish_reason, usage=usage, cost=cost)
+    draft = Draft(finish=answer.choices[0].finish_reason, usage=usage)
     draft.take(answer.choices[0].message)
     return draft
 
@@ -190,16 +214,3 @@ def estimated_usage(litellm: Any, request: ModelRequest, text: str, calls: Seque
     return litellm.Usage(
         prompt_tokens=ceil(asked / CHARACTERS_A_TOKEN), completion_tokens=ceil(said / CHARACTERS_A_TOKEN)
     )
-
-
-def cost_micros(litellm: Any, model: str, usage: Any) -> int:
-    """By LiteLLM's own price table; 0 for a model that is not in it."""
-    try:
-        dollars = sum(litellm.cost_per_token(model=model, usage_object=usage))
-    except Exception:  # noqa: BLE001 - a missing price has no class of its own, and no price ends a reply
-        return 0
-    return as_micros(dollars)
-
-
-def as_micros(dollars: float) -> int:
-    return round(float(dollars) * 1_000_000)

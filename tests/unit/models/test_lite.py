@@ -14,6 +14,7 @@ from typing import Final
 
 import aiohttp
 import pytest
+from structlog.testing import capture_logs
 
 from runtime.contract import (
     AssistantTurn,
@@ -358,6 +359,45 @@ for stream in (False, True):
     asyncio.run(model.reply(request, lambda text: None))
 print(*sorted({"tiktoken.load", "mcp", "openai.resources"} & set(sys.modules)))
 """
+
+
+async def test_costs_are_worked_out_by_us_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    litellm = await LIBRARY.get()
+    asked: list[str] = []
+    monkeypatch.setattr(litellm, "response_cost_calculator", lambda **_: asked.append("by LiteLLM"))
+    per_token = litellm.cost_per_token
+
+    def ours(**given: object) -> object:
+        asked.append("by us")
+        return per_token(**given)
+
+    monkeypatch.setattr(litellm, "cost_per_token", ours)
+    async with rig([Reply("hello")], stream=False) as it:
+        assert (await it.ask()).usage.cost_micros > 0
+    assert asked == ["by LiteLLM", "by us"]  # the place where theirs is taken out is still there
+
+
+async def test_a_model_without_a_price_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    litellm = await LIBRARY.get()
+    asked: list[str] = []
+
+    def none(**given: object) -> object:
+        asked.append("price")
+        raise ValueError("there is no price")
+
+    monkeypatch.setattr(litellm, "get_model_info", none)
+    async with rig([Reply("hello"), Reply("again")]) as it:
+        assert [(await it.ask()).usage.cost_micros for _ in range(2)] == [0, 0]
+    assert asked == ["price"]
+
+
+async def test_a_cost_that_cannot_be_worked_out_loses_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    litellm = await LIBRARY.get()
+    monkeypatch.setattr(litellm, "cost_per_token", lambda **_: (float("nan"), 0.0))
+    with capture_logs() as told:
+        async with rig([Reply("hello")]) as it:
+            assert (await it.ask()).text == "hello"
+    assert [line["log_level"] for line in told] == ["error"]
 
 
 async def test_a_call_loads_nothing_that_it_does_not_use() -> None:
