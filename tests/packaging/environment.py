@@ -58,6 +58,13 @@ def bare(folder: Path, **variables: str) -> dict[str, str]:
     return {"PATH": path, "HOME": str(folder), "LANG": "C.UTF-8", "COLUMNS": "200", **nowhere, **variables}
 
 
+def documented(first: str) -> str:
+    """The script of docs/install.md that begins with the line `first`."""
+    found = re.findall(r"^```sh\n(.*?)^```$", (ROOT / "docs" / "install.md").read_text(), re.MULTILINE | re.DOTALL)
+    (script,) = [text for text in found if text.splitlines()[0] == first]
+    return str(script)
+
+
 def _entries(found: Distribution) -> Iterator[str]:
     """Names in the folder of packages; what a wheel puts elsewhere, such as programs, is not needed."""
     tops = {file.parts[0] for file in found.files or ()}

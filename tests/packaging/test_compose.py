@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +17,7 @@ from bot.settings_sources import names_of, variable_of
 from tests.fakes.postgres import Postgres
 from tests.packaging.compose_file import read, span
 from tests.packaging.dockerfile import ignored
-from tests.packaging.environment import ROOT, run
+from tests.packaging.environment import ROOT, documented, run
 from tests.packaging.image import FILE, IGNORED, Image
 from tests.packaging.service import serving
 
@@ -108,6 +109,17 @@ def test_the_health_check_of_the_database_asks_the_one_that_is_made(
     for port, code in ((urlsplit(postgres.url).port, 0), (1, 2)):  # nobody listens on port 1
         ended = run(postgres.programs / program, *arguments, f"--port={port}", folder=tmp_path)
         assert ended.returncode == code, ended.stdout + ended.stderr
+
+
+def test_the_secrets_are_made_as_the_documents_say(compose: dict[str, Any], tmp_path: Path) -> None:
+    ended = run("/bin/sh", "-euc", documented("mkdir -m 0700 secrets"), folder=tmp_path)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    made = {f"./secrets/{path.name}": path.read_text() for path in (tmp_path / "secrets").iterdir()}
+    assert set(made) == {secret["file"] for secret in compose["secrets"].values()}
+    url, said = urlsplit(made["./secrets/DATABASE_URL"]), compose["services"]["postgres"]["environment"]
+    assert (url.username, url.hostname, url.path) == (said["POSTGRES_USER"], "postgres", f"/{said['POSTGRES_DB']}")
+    assert url.password == made["./secrets/postgres_password"]
+    assert re.fullmatch(r"[0-9a-f]{48}", url.password)
 
 
 async def test_our_service_works_on_its_database(ours: dict[str, Any], image: Image, postgres: Postgres) -> None:

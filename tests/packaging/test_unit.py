@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -18,7 +20,7 @@ import pytest
 
 from bot.cli.run import LEAVE_WITHIN
 from tests.packaging.conftest import Installed
-from tests.packaging.environment import ROOT, SPAN, bare, run
+from tests.packaging.environment import ROOT, SPAN, bare, documented, run
 from tests.packaging.service import Service, serving
 from tests.packaging.unit_file import Unit
 
@@ -174,6 +176,18 @@ def test_a_hangup_reloads_as_type_notify_reload_wants_it(machine: Machine, servi
     assert re.fullmatch(r"MONOTONIC_USEC=\d+", stamp)
     assert machine.told("READY=1")
     assert "the settings are not reloaded" in service.log.read_text()
+
+
+def test_the_operators_command_of_the_documents_finds_the_data(machine: Machine) -> None:
+    """With `sudo` and `systemctl` in name only: they hand on what the unit says."""
+    stubs = {"sudo": 'shift 2; exec "$@"', "systemctl": f"echo {shlex.join(machine.unit.words('Environment'))}"}
+    for name, does in stubs.items():
+        (machine.folder / name).write_text(f"#!/bin/sh\n{does}\n")
+        (machine.folder / name).chmod(0o755)
+    script = documented("#!/bin/sh").replace("/opt/signalbox/bin/signalbox", machine.unit.words("ExecStart")[0])
+    path = f"{machine.folder}:{os.defpath}"
+    shown = run("/bin/sh", "-c", script, "sh", "config", "show", folder=machine.folder, variables={"PATH": path})
+    assert f'data_dir = "{machine.data}"' in shown.stdout, shown.stderr
 
 
 def test_a_credential_is_a_secret_of_the_settings(machine: Machine) -> None:
