@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 import structlog
 from aiohttp import web
@@ -30,9 +30,10 @@ from bot.settings import Settings
 from bot.upkeep import retention_of, trimmer_of
 from bot.version import VERSION
 from runtime.agent import Agent, Limits
-from runtime.bell import LocalBell
+from runtime.bell import LocalBell, SharedBell
 from runtime.clock import Jumps
 from runtime.contract import (
+    Address,
     ChannelAdapter,
     Given,
     Model,
@@ -49,6 +50,7 @@ from runtime.contract import (
 from runtime.courier import Courier
 from runtime.couriers import Couriers
 from runtime.dispatch import Dispatch
+from runtime.elsewhere import Elsewhere, outbox_topic
 from runtime.errors import ConfigError, StoreError
 from runtime.expiry import Expiry
 from runtime.ids import new_id as fresh_id
@@ -65,11 +67,16 @@ from runtime.workspaces import SessionWorkspaces
 from tools.catalogue import first_tools
 from tools.shell import Sandbox, ShellSettings, sandbox_for
 
+if TYPE_CHECKING:
+    from runtime.store.notices import Notices  # and asyncpg with it, which an embedded database needs not
+
 log = structlog.get_logger("app")
 
 DRAIN: Final = timedelta(seconds=6)
 """How long runs and couriers get to come to a good place before the process leaves: 10 s less what closing takes."""
 REJOIN: Final = timedelta(seconds=1)
+LAST_WORD: Final = timedelta(seconds=0.25)
+"""How long other nodes are told that we leave; who is not told finds out by looking."""
 LARGEST_REQUEST: Final = 1 << 20  # bytes; files are streamed past it
 
 MakeAdapters = Callable[[Given], Sequence[ChannelAdapter]]
@@ -167,6 +174,19 @@ def pace_of(settings: Settings) -> Pace:
     )
 
 
+def notices_of(settings: Settings, store: SqlStore) -> Notices | None:
+    """The way to other nodes; None with an embedded database, which has one process."""
+    if not settings.database_url.startswith(POSTGRES):
+        return None
+    from runtime.store.notices import Notices
+
+    async def newest() -> object:
+        """How many facts the audit has: each lasting change adds one."""
+        return (await store.audit_head()).number + await store.audit_unsealed()
+
+    return Notices(url=settings.database_url, listen_url=settings.listen_url, newest=newest)
+
+
 class App:
     """One process. `run` serves until it is cancelled, then drains."""
 
@@ -191,7 +211,8 @@ class App:
         self._reload = Reload(settings=settings, live=self._live, people=store, registry=store, set_level=set_level)
         self._probe = probe
         self._new_id = new_id
-        self._bell = LocalBell()
+        self._notices = notices_of(settings, store)
+        self._bell = SharedBell(self._notices.tell) if self._notices else LocalBell()
         self._node: Node | None = None
         self._dispatch: Dispatch | None = None
         shell = shell_of(settings)
@@ -207,15 +228,16 @@ class App:
         )
         self._adapters: list[ChannelAdapter] = [page, *adapters(given)]
         self._named = of_adapters(self._adapters)
-        self._couriers = Couriers(map(self._courier, self._adapters), store)
+        self._couriers = Couriers(map(self._courier, self._adapters), store, self._call)
         self._agent = self._make_agent(model, tools or first_tools(shell, sandbox=self._sandbox), workspaces)
+        self._elsewhere = Elsewhere(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
         self._reception = Reception(
             store=store,
             gate=lambda: self._live.rules.gate,
             bell=self._bell,
             nudge=self._couriers.nudge,
             serves=self._couriers.serves,
-            stop=self._agent.stop,
+            stop=self._elsewhere.stop,
             take_in=self._take_in,
             probe=probe,
         )
@@ -358,6 +380,9 @@ class App:
         )
         async with asyncio.TaskGroup() as group:
             beating = group.create_task(node.run())
+            if self._notices:
+                group.create_task(self._notices.run(self._elsewhere))
+                group.create_task(self._elsewhere.remind())
             group.create_task(self._check_sandbox())
             if self._settings.model.preload and not self._settings.model.is_demo:
                 group.create_task(preload())
@@ -379,6 +404,7 @@ class App:
                 beating.cancel()  # before the lease is given back: a beat after it would say that it was lost
                 with suppress(StoreError):
                     await node.leave()
+                await self._tell_of_leaving()
 
     async def _jumps(self) -> Jumps:
         """Who notices that the clock was set. On a server it is the server's clock, and rows belong to all nodes."""
@@ -429,6 +455,16 @@ class App:
                 await dispatch.drain()
                 for courier in self._couriers:
                     await courier.quiet()
+
+    def _call(self, address: Address) -> None:
+        """Something waits for a room whose courier is at another node."""
+        self._bell.tell(outbox_topic(address))
+
+    async def _tell_of_leaving(self) -> None:
+        """Have other nodes look for the work that was given back."""
+        if self._notices:
+            self._notices.tell(LANES)
+            await self._notices.flush(LAST_WORD)
 
     def _sealer(self) -> Sealer:
         trimmer = trimmer_of(self._settings, self.store)

@@ -22,7 +22,7 @@ from bot.secrets.folder import Folder
 from bot.secrets.keys import KEY_FILE, Ask, Keyring
 from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
 from bot.settings_faults import Faults
-from bot.settings_secrets import UNRESOLVED, Demand, add_reused, masked, resolve, uses, without_password
+from bot.settings_secrets import ADDRESSES, UNRESOLVED, Demand, add_reused, masked, resolve, uses, without_password
 from bot.settings_sources import Layers, config_folder, find_file, names_of, read_file, read_variables
 from bot.settings_tables import (
     Access,
@@ -60,6 +60,12 @@ def _database(url: str, info: ValidationInfo) -> str:
     raise ValueError("sqlite:///FILE, sqlite:///:memory: or postgresql://USER:PASSWORD@HOST/NAME")
 
 
+def _listening(url: str) -> str:
+    if not url or (url.startswith("postgresql://") and urlsplit(url).hostname):
+        return url
+    raise ValueError("postgresql://USER:PASSWORD@HOST/NAME")
+
+
 def _own_database(values: dict[str, Any]) -> str:
     return f"sqlite:///{values['data_dir'] / 'signalbox.db'}" if "data_dir" in values else "sqlite:///:memory:"
 
@@ -89,6 +95,15 @@ class Settings(Section):
     database_url_env: str = Field(
         default="",
         description="Name of the variable or sealed secret that holds `database_url`, where it has a password.",
+    )
+    database_listen_url: Annotated[str, AfterValidator(_listening)] = Field(
+        default="",
+        repr=False,
+        description="Where processes hear each other, on PostgreSQL: as `database_url`, but past any pooler such as "
+        "PgBouncer in transaction mode, through which LISTEN hears nothing. Without it `database_url`.",
+    )
+    database_listen_url_env: str = Field(
+        default="", description="Name of the variable or sealed secret that holds `database_listen_url`."
     )
     web: Web = Field(default_factory=Web, description="Web page, console and API.")
     model: Model = Field(default_factory=Model, description="The language model.")
@@ -126,6 +141,11 @@ class Settings(Section):
         """Where the embedded database is; None in memory and on a server."""
         path = self.database_url.removeprefix("sqlite:///")
         return None if path in (":memory:", self.database_url) else Path(path)
+
+    @property
+    def listen_url(self) -> str:
+        """Where processes on one server hear each other."""
+        return self.database_listen_url or self.database_url
 
     @property
     def banner(self) -> str | None:
@@ -172,7 +192,8 @@ class Settings(Section):
     def shown(self) -> dict[str, Any]:
         """All values as JSON would hold them, with secrets masked."""
         values: dict[str, Any] = masked(self.model_dump(mode="json"))
-        values["database_url"] = without_password(self.database_url)
+        for name in ADDRESSES:
+            values[name] = without_password(getattr(self, name))
         return values
 
 

@@ -22,6 +22,9 @@ from bot.settings_tables import DEMO
 UNRESOLVED: Final = "sealed:"
 """Stands for the address of a database that this command did not ask for. No store opens it."""
 
+ADDRESSES: Final = ("database_url", "database_listen_url")
+"""Settings that hold a secret in part: the password of an address."""
+
 Demand = Collection[str] | None
 """Names of the settings whose secrets must be at hand; None is all of them. Others are taken if they cost nothing."""
 
@@ -36,7 +39,9 @@ class Use:
 
     @property
     def purpose(self) -> str:
-        """A model and its fallbacks may share a key."""
+        """A model and its fallbacks may share a key, and both ways to the database its password."""
+        if self.name in ADDRESSES:
+            return ADDRESSES[0]
         return "model" if self.name.startswith("model.") else self.name
 
     def __str__(self) -> str:
@@ -130,10 +135,10 @@ class _Search:
 def uses(settings: BaseModel, sources: Mapping[str, str]) -> list[Use]:
     """Every secret that is set."""
     found = [Use(name, value, sources.get(name, "")) for name, value in _secrets_in(settings)]
-    url = str(getattr(settings, "database_url", ""))
-    if password := urlsplit(url).password:
-        words = dict.fromkeys([unquote(password), password])  # as it is, and as the address writes it
-        found += [Use("database_url", word, sources.get("database_url", "")) for word in words]
+    for name in ADDRESSES:
+        if password := urlsplit(str(getattr(settings, name, ""))).password:
+            words = dict.fromkeys([unquote(password), password])  # as it is, and as the address writes it
+            found += [Use(name, word, sources.get(name, "")) for word in words]
     return found
 
 

@@ -177,14 +177,18 @@ class Agent:
         except Dropped:
             return False
 
-    def stop(self, run_id: RunId) -> None:
-        """A person ends this run: a model call or a read is cut at once, a tool with effects ends first."""
+    def stop(self, run_id: RunId) -> bool:
+        """A person ends this run: a model call or a read is cut at once, a tool with effects ends first.
+
+        Shape:  whether it is at work here; else another node has it, and sees the mark with its next step.
+        """
         run = self._live.get(run_id)
         if run is None:
-            return  # another node works on it; that one sees the mark with its next step
+            return False
         run.stopped = True
         for cut in run.cuts:
             cut.reschedule(0)  # a moment long past: it expires now
+        return True
 
     # ------------------------------------------------------------------------------------------------- the loop
 

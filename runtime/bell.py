@@ -1,8 +1,9 @@
-"""Wake-ups inside one process. They may be lost without harm: whoever listens also looks now and then by itself."""
+"""Wake-ups. They may be lost without harm: whoever listens also looks now and then by itself."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from weakref import WeakSet
 
 
@@ -41,7 +42,7 @@ class Ear:
 
 
 class LocalBell:
-    """Implements `contract.Bell`. A listener is forgotten when nobody holds it any more."""
+    """Implements `contract.Bell` inside one process. A listener is forgotten when nobody holds it any more."""
 
     def __init__(self) -> None:
         self._ears: dict[str, WeakSet[Ear]] = {}
@@ -60,3 +61,29 @@ class LocalBell:
         for topic in topics:
             self._ears.setdefault(topic, WeakSet()).add(ear)
         return ear
+
+    def topics(self) -> list[str]:
+        """What somebody may be listening for."""
+        return list(self._ears)
+
+    def ring_here(self, topic: str) -> None:
+        """Ring in this process alone."""
+        LocalBell.ring(self, topic)
+
+    def tell(self, topic: str) -> None:
+        """Have the other nodes hear `topic`, and nobody here. There are none."""
+
+
+class SharedBell(LocalBell):
+    """Rings here at once, and by `tell` in the other nodes soon."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__()
+        self._tell = tell
+
+    def ring(self, topic: str) -> None:
+        super().ring(topic)
+        self._tell(topic)
+
+    def tell(self, topic: str) -> None:
+        self._tell(topic)

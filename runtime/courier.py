@@ -96,6 +96,7 @@ class Courier:
         self._wake = asyncio.Event()
         self._calm = asyncio.Event()
         self._calm.set()
+        self._unseen = False
         self._duty: Duty | None = None
         self._group: asyncio.TaskGroup | None = None
 
@@ -107,6 +108,16 @@ class Courier:
         """Something is waiting for this room."""
         self._wanted.add(address)
         self._calm.clear()
+        self._wake.set()
+
+    @property
+    def on_duty(self) -> bool:
+        """Whether this one serves the account, and not another node's."""
+        return self._duty is not None
+
+    def look_around(self) -> None:
+        """Something may be waiting for any room."""
+        self._unseen = True
         self._wake.set()
 
     async def prepare(self, new: NewDelivery) -> Rendered | None:
@@ -234,10 +245,12 @@ class Courier:
                 await self._wake.wait()
             self._wake.clear()
         except TimeoutError:
-            if soonest >= POLL:
-                await self._scan()
+            self._unseen |= soonest >= POLL
+        if self._unseen:
+            await self._scan()
 
     async def _scan(self) -> None:
+        self._unseen = False
         try:
             rooms = await self._outbox.open_rooms(self.adapter.channel, self.adapter.identity)
         except StoreError as error:

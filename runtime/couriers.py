@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from runtime.contract import Address, Capability, Progress, RunId
@@ -12,11 +12,14 @@ from runtime.store.protocol import NewDelivery, Outbox
 
 
 class Couriers:
-    """Finds the courier of an address."""
+    """Finds the courier of an address. `call` reaches the other nodes, for rooms that are not served from here."""
 
-    def __init__(self, couriers: Iterable[Courier], outbox: Outbox) -> None:
+    def __init__(
+        self, couriers: Iterable[Courier], outbox: Outbox, call: Callable[[Address], None] = lambda address: None
+    ) -> None:
         self._by_account = {(c.adapter.channel, c.adapter.identity): c for c in couriers}
         self._outbox = outbox
+        self._call = call
 
     def _of(self, address: Address) -> Courier | None:
         return self._by_account.get((address.channel, address.account))
@@ -47,19 +50,31 @@ class Couriers:
     def carry_on(self, new: NewDelivery, run_id: RunId, *, begun: bool) -> None:
         """What became of a prepared delivery: `begun` with its commit, or it waits its turn, or was never stored."""
         courier = self._of(new.address)
-        if courier is None:
-            return  # served elsewhere
-        if begun:
+        if courier and begun:
             courier.begin(new, run_id)
-        elif new.rendered:
+        elif courier and new.rendered:
             courier.let_go(new.address)
         else:
-            courier.nudge(new.address)
+            self.nudge(new.address)
 
     def nudge(self, address: Address) -> None:
         """Something waits for this room."""
-        if courier := self._of(address):
+        courier = self._of(address)
+        if courier:
             courier.nudge(address)
+        if courier is None or not courier.on_duty:
+            self._call(address)
+
+    def called(self, address: Address) -> None:
+        """Another node put something into the outbox for this room."""
+        courier = self._of(address)
+        if courier and courier.on_duty:
+            courier.nudge(address)
+
+    def look_around(self) -> None:
+        """Other nodes may have put something into the outbox for any room."""
+        for courier in self:
+            courier.look_around()
 
     def progress(self, address: Address, event: Progress) -> None:
         """Show live progress where the channel can."""

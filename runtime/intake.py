@@ -38,7 +38,7 @@ class Reception:
         gate: Callable[[], Gate],
         bell: Bell,
         nudge: Callable[[Address], None],
-        stop: Callable[[RunId], None],
+        stop: Callable[[RunId], object],
         serves: Callable[[Address], bool],
         take_in: TakeIn = plainly,
         probe: Probe = no_probe,

@@ -1,0 +1,323 @@
+"""Bells of several nodes over a real PostgreSQL: they hear each other, and whatever breaks in between is made good."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+import pytest
+from structlog.testing import capture_logs
+
+from runtime.bell import SharedBell
+from runtime.errors import StoreError
+from runtime.store import notices as module
+from runtime.store.envelopes import LARGEST, MOST_WAITING, opened
+from runtime.store.notices import CHANNEL, Notices, trouble
+from tests.fakes.postgres import Postgres
+
+NOWHERE = "postgresql://somebody:sesame@127.0.0.1:1/nothing"
+
+
+@pytest.fixture
+def own_server() -> Iterator[Postgres]:
+    """A server that a test may stop."""
+    with Postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def url(postgres: Postgres) -> str:
+    return postgres.create_database()
+
+
+@dataclass
+class House:
+    """One node, and what it heard from others. `looks` counts how often it looked at everything."""
+
+    notices: Notices
+    topics: list[str] = field(default_factory=list)
+    looks: int = 0
+
+    def __post_init__(self) -> None:
+        self.bell = SharedBell(self.notices.tell)
+        self.changed = asyncio.Event()
+
+    def heard(self, topic: str) -> None:
+        self.topics.append(topic)
+        self.bell.ring_here(topic)
+        self.changed.set()
+
+    def look_around(self) -> None:
+        self.looks += 1
+        self.changed.set()
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(20):
+            while not holds():
+                self.changed.clear()
+                await self.changed.wait()
+
+
+async def nothing_new() -> object:
+    return 0
+
+
+def house(url: str, listen_url: str = "", newest: Callable[[], Awaitable[object]] = nothing_new) -> House:
+    return House(Notices(url=url, listen_url=listen_url or url, newest=newest))
+
+
+@asynccontextmanager
+async def living(*houses: House) -> AsyncIterator[None]:
+    """They run, and each that can has begun to hear."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one.notices.run(one)) for one in houses]
+        for one in houses:
+            await one.until(lambda one=one: one.looks > 0)  # type: ignore[misc]  # bound now, not later
+        yield
+        for task in tasks:
+            task.cancel()
+
+
+@asynccontextmanager
+async def overheard(url: str) -> AsyncIterator[list[str]]:
+    """Every text that goes over the channel."""
+    texts: list[str] = []
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.add_listener(CHANNEL, lambda *given: texts.append(given[-1]))
+        yield texts
+    finally:
+        await connection.close()
+
+
+async def told(url: str, statement: str) -> Any:
+    connection = await asyncpg.connect(url)
+    try:
+        return await connection.fetch(statement)
+    finally:
+        await connection.close()
+
+
+async def test_two_nodes_hear_each_other(url: str) -> None:
+    one, two = house(url), house(url)
+    async with living(one, two):
+        ear = two.bell.listen("lanes")
+        one.bell.ring("lanes")
+        async with asyncio.timeout(10):
+            assert await anext(ear) == "lanes"
+        two.bell.ring("room:web:main/7")
+        await one.until(lambda: one.topics == ["room:web:main/7"])
+
+
+async def test_what_a_node_rings_itself_is_heard_here_once(url: str) -> None:
+    one, two = house(url), house(url)
+    async with living(one, two):
+        ear = one.bell.listen("lanes")
+        one.bell.ring("lanes")
+        assert await anext(ear) == "lanes"
+        await two.until(lambda: two.topics == ["lanes"])
+        two.bell.ring("echo")  # whatever came before it on its way to `one` has arrived then
+        await one.until(lambda: "echo" in one.topics)
+        assert one.topics == ["echo"]
+        assert not await ear.within(0)
+
+
+async def test_a_topic_for_others_alone_is_not_heard_here(url: str) -> None:
+    one, two = house(url), house(url)
+    async with living(one, two):
+        ear = one.bell.listen("stop:1")
+        one.bell.tell("stop:1")
+        await two.until(lambda: two.topics == ["stop:1"])
+        assert not await ear.within(0)
+
+
+async def test_a_burst_is_a_few_notices_with_each_topic_once(url: str) -> None:
+    one, two = house(url), house(url)
+    async with living(one, two), overheard(url) as texts:
+        for number in range(1000):
+            one.bell.ring(f"room:web:main/{number % 50}")
+        await two.until(lambda: len(two.topics) >= 50)
+        one.bell.ring("last")
+        await two.until(lambda: "last" in two.topics)
+    assert two.topics == [*(f"room:web:main/{number}" for number in range(50)), "last"]
+    assert len(texts) <= 3
+
+
+async def test_rings_without_end_are_fifty_notices_a_second(url: str) -> None:
+    one, two = house(url), house(url)
+    async with living(one, two), overheard(url) as texts:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        while loop.time() - began < 0.5:
+            one.bell.ring("lanes")
+            await asyncio.sleep(0)
+        await one.notices.flush(timedelta(seconds=10))
+        took = loop.time() - began
+    assert 1 <= len(texts) <= took / module.GATHER.total_seconds() + 2
+
+
+async def test_more_than_fits_into_one_notice_comes_in_several(url: str) -> None:
+    one, two = house(url), house(url)
+    topics = [f"room:fake:{'ö' * 200}/{number}" for number in range(100)]
+    async with living(one, two), overheard(url) as texts:
+        for topic in topics:
+            one.bell.ring(topic)
+        await two.until(lambda: len(two.topics) == 100)
+    assert two.topics == topics
+    assert all(len(text.encode()) <= LARGEST for text in texts)
+
+
+async def test_far_too_many_topics_have_the_others_look_everywhere(url: str) -> None:
+    one, two = house(url), house(url)
+    async with living(one, two):
+        looks = two.looks
+        for number in range(MOST_WAITING + 1):
+            one.bell.ring(f"room:{number}")
+        await two.until(lambda: two.looks > looks)
+        assert two.topics == []
+
+
+async def test_a_cut_connection_is_made_anew_and_everything_is_looked_at(url: str) -> None:
+    one, two = house(url), house(url)
+    async with living(one, two):
+        looks = two.looks
+        cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        await told(url, cut)
+        await two.until(lambda: two.looks > looks)
+        one.bell.ring("lanes")  # its own telling connection was cut too
+        await two.until(lambda: "lanes" in two.topics)
+
+
+async def test_after_a_restart_of_the_server_everything_is_looked_at(own_server: Postgres) -> None:
+    url = own_server.create_database()
+    one, two = house(url, newest=unreachable), house(url, newest=unreachable)
+    with capture_logs() as logs:
+        async with living(one, two):
+            looks = one.looks, two.looks
+            own_server.stop(crash=True)
+            one.bell.ring("while it was away")
+            own_server.start()
+            await one.until(lambda: one.looks > looks[0])
+            await two.until(lambda: two.looks > looks[1])
+            one.bell.ring("lanes")
+            await two.until(lambda: "lanes" in two.topics)
+            assert one.notices._outgoing.take() == []
+    assert [line for line in logs if line["log_level"] == "warning"] == []
+
+
+async def unreachable() -> object:
+    raise StoreError("away")
+
+
+async def test_where_nothing_can_be_heard_it_looks_instead_and_says_so(url: str) -> None:
+    facts = iter(range(100))
+    deaf, well = house(url, NOWHERE, newest=lambda: a_new(facts)), house(url)
+    with capture_logs() as logs:
+        async with living(deaf, well):
+            await deaf.until(lambda: deaf.looks > 1)
+            deaf.bell.ring("lanes")  # it is deaf, and not dumb
+            await well.until(lambda: well.topics == ["lanes"])
+    (line,) = [line for line in logs if line["log_level"] == "warning"]
+    assert line["event"] == "other nodes are not heard"
+    assert "database_listen_url" in line["fix"]
+    assert "each 250 ms" in line["effect"]
+    assert "sesame" not in str(logs)
+
+
+async def a_new(facts: Iterator[int]) -> object:
+    return next(facts)
+
+
+async def test_who_hears_nothing_looks_only_when_something_was_written(url: str) -> None:
+    looked = asyncio.Event()
+    asked = 0
+
+    async def newest() -> object:
+        nonlocal asked
+        asked += 1
+        if asked > 4:
+            looked.set()
+        return "the same"
+
+    deaf = house(url, NOWHERE, newest=newest)
+    async with living(deaf), asyncio.timeout(20):
+        await looked.wait()
+    assert deaf.looks == 1
+
+
+@pytest.fixture
+def _pooled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pooler that takes LISTEN and gives the connection to somebody else: nothing comes through."""
+    plain = asyncpg.Connection.add_listener
+
+    async def add_listener(self: Any, channel: str, callback: Any) -> None:
+        await plain(self, f"not_{channel}", callback)
+
+    monkeypatch.setattr(asyncpg.Connection, "add_listener", add_listener)
+    monkeypatch.setattr(module, "ECHO", timedelta(seconds=0.1))
+
+
+@pytest.mark.usefixtures("_pooled")
+async def test_a_listen_that_hears_nothing_is_found_out(url: str) -> None:
+    facts = iter(range(100))
+    deaf = house(url, newest=lambda: a_new(facts))
+    with capture_logs() as logs:
+        async with living(deaf):
+            await deaf.until(lambda: deaf.looks > 1)
+    (line,) = [line for line in logs if line["log_level"] == "warning"]
+    assert "did not arrive" in line["reason"]
+
+
+async def test_once_the_way_is_mended_rings_are_heard_again(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LONGEST_PAUSE", 0.1)
+    deaf, well = house(url, NOWHERE), house(url)
+    with capture_logs() as logs:
+        async with living(deaf, well):
+            deaf.notices._listen_url = url
+            looks = deaf.looks
+            await deaf.until(lambda: deaf.looks > looks)
+            well.bell.ring("lanes")
+            await deaf.until(lambda: "lanes" in deaf.topics)
+    assert "other nodes are heard again" in [line["event"] for line in logs]
+
+
+async def test_a_way_that_hears_is_told_from_one_that_does_not(url: str) -> None:
+    assert await trouble(url, url) is None
+    assert "refused" in (await trouble(url, NOWHERE) or "").lower()
+
+
+async def test_another_database_is_no_way_to_hear(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ECHO", timedelta(seconds=0.1))
+    told = await trouble(postgres.create_database(), postgres.create_database())
+    assert told is not None
+    assert "did not arrive" in told
+
+
+async def test_a_notice_of_somebody_else_is_left_alone(url: str) -> None:
+    one, two = house(url), house(url)
+    async with living(one, two), overheard(url) as texts:
+        await told(url, f"NOTIFY {CHANNEL}, 'hello'")
+        one.bell.ring("lanes")
+        await two.until(lambda: two.topics == ["lanes"])
+    assert texts[0] == "hello"
+    assert opened(texts[1])[1] == ["lanes"]
+
+
+async def test_what_is_told_while_leaving_still_goes_out(url: str) -> None:
+    one, two = house(url), house(url)
+    async with living(one, two):
+        one.notices.tell("lanes")
+        await one.notices.flush(timedelta(seconds=10))
+        await two.until(lambda: two.topics == ["lanes"])
+
+
+async def test_telling_writes_no_rows_and_keeps_the_session_as_it_is(url: str) -> None:
+    """What is set for telling alone must not meet the transactions of others behind a pooler."""
+    async with module.connected(url) as connection:
+        await module.tell(connection, ["{}"])
+        assert await connection.fetchval("SHOW synchronous_commit") == "on"
