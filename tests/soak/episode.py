@@ -197,8 +197,8 @@ class Episode:
                 return
             calm = not left and self._people.is_calm
             await asyncio.sleep(CALM if calm else GLANCE)
-            if (now := await self._progress()) != progress:
-                progress, since = now, clock()
+            if (now := await self._progress()) != progress or not self._nodes.is_any_up:
+                progress, since = now, clock()  # a start has a time of its own
             if left and clock() - since > self._scene.patience:
                 raise left[0]
 

@@ -178,6 +178,10 @@ class Nodes:
                 return self._chance.choice(listening)
             await asyncio.sleep(GLANCE)
 
+    @property
+    def is_any_up(self) -> bool:
+        return any(node.is_up for node in self.all)
+
     async def all_up(self) -> None:
         for node in self.all:
             await node.ready.wait()
