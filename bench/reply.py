@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -19,8 +20,8 @@ import aiohttp
 
 from bench.disk import fsync_times
 from bench.figures import Figure, at_most, high, middle, ratio_at_least, ratio_at_most
-from bench.load import Told, load
-from bench.page import Page, page
+from bench.load import Ask, Told, load
+from bench.page import Chat, page
 from bench.program import Program, helper, signalbox
 
 MESSAGES: Final = 60
@@ -76,15 +77,16 @@ def settings(base: str, *, stream: bool, preload: bool = True) -> str:
 
 
 async def _one_by_one(here: Stage, count: int) -> list[Figure]:
-    """Each message of ours in a room of its own, so that no history grows: the bare handler keeps none."""
-    bare_times, our_times = [], []
-    async with page(here.ours.link) as visitor:
-        await _bare_times(here.bare, WARM)
-        await _our_times(visitor, WARM)
+    """Each message of ours in a room of its own, so that no history grows: the bare handler keeps none.
+
+    Pages and connections are open before: what is measured is a message, not a visit.
+    """
+    async with page(here.ours.link) as visitor, aiohttp.ClientSession() as session, AsyncExitStack() as opened:
+        bare = partial(_bare_ask, session, here.bare)
+        chats = [await opened.enter_async_context(visitor.chat()) for _ in range(WARM + count)]
+        await _in_turns(bare, chats[:WARM])
         before = (here.bare.processor_seconds, here.ours.processor_seconds)
-        for _ in range(count):
-            bare_times += await _bare_times(here.bare, 1)
-            our_times += await _our_times(visitor, 1)
+        bare_times, our_times = await _in_turns(bare, chats[WARM:])
         bare_used, our_used = here.bare.processor_seconds - before[0], here.ours.processor_seconds - before[1]
     fsync = middle(fsync_times(here.folder, 100))
     most = at_most((2 * middle(bare_times) + COMMITS * fsync) * 1000)
@@ -104,26 +106,22 @@ async def _one_by_one(here: Stage, count: int) -> list[Figure]:
     ]
 
 
-async def _bare_times(bare: Program, count: int) -> list[float]:
-    times = []
-    async with aiohttp.ClientSession() as session:
-        for number in range(count):
-            began = time.perf_counter()
-            async with session.post(f"{bare.url}/message", json={"text": f"hello {number}"}) as answer:
-                answer.raise_for_status()
-                await answer.json()
-            times.append(time.perf_counter() - began)
-    return times
+async def _in_turns(bare: Ask, chats: Sequence[Chat]) -> tuple[list[float], list[float]]:
+    """Seconds of each reply: the bare handler's, and ours."""
+    times = [(await _timed(bare, number), await _timed(chat.ask, number)) for number, chat in enumerate(chats)]
+    return [bare for bare, _ in times], [ours for _, ours in times]
 
 
-async def _our_times(visitor: Page, count: int) -> list[float]:
-    times = []
-    for number in range(count):
-        async with visitor.chat() as chat:
-            began = time.perf_counter()
-            await chat.ask(f"hello {number}")
-            times.append(time.perf_counter() - began)
-    return times
+async def _timed(ask: Ask, number: int) -> float:
+    began = time.perf_counter()
+    await ask(f"hello {number}")
+    return time.perf_counter() - began
+
+
+async def _bare_ask(session: aiohttp.ClientSession, bare: Program, words: str) -> None:
+    async with session.post(f"{bare.url}/message", json={"text": words}) as answer:
+        answer.raise_for_status()
+        await answer.json()
 
 
 # ---------------------------------------------------------------------------------------------------- many at once
