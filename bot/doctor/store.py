@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from bot.doctor.place import size
 from bot.doctor.subject import REACH, Subject, fault, fine, warning
-from runtime.contract import Finding
+from runtime.contract import Finding, Level
 from runtime.errors import StoreError
 from runtime.store.schema import REVISION
 from runtime.store.sqlite import explain
@@ -34,7 +34,9 @@ async def check_store(subject: Subject) -> Sequence[Finding]:
     if (file := settings.database_file) is not None:
         return await asyncio.to_thread(lambda: list(_embedded(file)))
     if settings.database_url.startswith("postgresql://"):
-        return await _server(settings.database_url)
+        found = await _server(settings.database_url)
+        reached = all(finding.level is not Level.ERROR for finding in found)
+        return [*found, await _notices(settings.database_url, settings.listen_url)] if reached else found
     why = "All is forgotten when the process ends."
     return [warning("store.reachable", "the database is in memory", why, "leave database_url out, or name a file")]
 
@@ -140,6 +142,17 @@ async def _server(url: str) -> Sequence[Finding]:
             ]
     finally:
         await pool.close()
+
+
+async def _notices(url: str, listen_url: str) -> Finding:
+    """Whether processes on this server would hear each other."""
+    from runtime.store.notices import FIX, trouble
+
+    reason = await trouble(url, listen_url)
+    if reason is None:
+        return fine("store.notices", "processes on it hear each other")
+    why = "Each process then looks for changes four times a second, and a stop reaches another one with its next step."
+    return warning("store.notices", f"processes on it do not hear each other: {reason}", why, FIX)
 
 
 def _of_server(connection: Any) -> Finding:

@@ -78,7 +78,8 @@ async def connected(url: str) -> AsyncIterator[Any]:
 
 
 async def tell(connection: Any, texts: Sequence[str]) -> None:
-    await connection.execute(TELL, CHANNEL, texts)
+    async with connection.transaction():  # so that a pooler keeps to one server connection from its parse to its end
+        await connection.execute(TELL, CHANNEL, texts)
 
 
 async def echo(listening: Any, url: str) -> None:

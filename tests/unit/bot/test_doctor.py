@@ -285,6 +285,16 @@ async def test_postgresql_is_looked_at_without_making_tables(patient: Patient, p
     assert "upgraded by the next start" in found["store.revision"].what
     assert found["store.latency"].level in (Level.OK, Level.WARNING)
     assert found["clock.database"].level is Level.OK
+    assert found["store.notices"].level is Level.OK
+
+
+async def test_processes_that_would_not_hear_each_other_are_told(patient: Patient, postgres: Postgres) -> None:
+    elsewhere = "postgresql://me:sesame@127.0.0.1:1/x"
+    settings = f'database_url = "{postgres.create_database()}"\ndatabase_listen_url = "{elsewhere}"\n'
+    found = (await patient.look("store", settings=settings))["store.notices"]
+    assert found.level is Level.WARNING
+    assert "database_listen_url" in found.fix
+    assert "sesame" not in str(found)
 
 
 async def test_postgresql_that_is_away_is_told_without_its_password(patient: Patient) -> None:

@@ -143,6 +143,26 @@ def test_secrets_are_masked_wherever_settings_are_shown(tmp_path: Path) -> None:
     assert sorted(settings.secret_values()) == ["hunter2", "sesame-1", "sk-sesame-2"]
 
 
+def test_the_way_past_a_pooler_is_masked_too_and_may_have_the_same_password(tmp_path: Path) -> None:
+    pooled, direct = "postgresql://me:sesame@pooler/x", "postgresql://me:sesame@db/x"
+    settings = read(tmp_path, f'database_url = "{pooled}"\ndatabase_listen_url = "{direct}"\n')
+    assert settings.listen_url == direct
+    assert settings.shown()["database_listen_url"] == f"postgresql://me:{MASK}@db/x"
+    assert "sesame" not in f"{settings!r} {settings.shown()}"
+
+
+def test_without_a_way_of_its_own_processes_hear_each_other_at_the_database(tmp_path: Path) -> None:
+    assert read(tmp_path, 'database_url = "postgresql://me@db/x"').listen_url == "postgresql://me@db/x"
+
+
+@pytest.mark.parametrize("url", ["sqlite:///x.db", "postgresql:///x", "me:sesame@db/x"])
+def test_a_way_that_is_no_server_is_a_fault(tmp_path: Path, url: str) -> None:
+    told = faults(tmp_path, f'database_url = "postgresql://me@db/x"\ndatabase_listen_url = "{url}"\n')
+    assert "database_listen_url" in told
+    assert "postgresql://USER:PASSWORD@HOST/NAME" in told
+    assert "sesame" not in told
+
+
 @pytest.mark.parametrize(
     "text",
     [
