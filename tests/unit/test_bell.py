@@ -6,7 +6,7 @@ import asyncio
 import gc
 import weakref
 
-from runtime.bell import LocalBell
+from runtime.bell import LocalBell, SharedBell
 from runtime.contract import Bell
 
 
@@ -76,3 +76,29 @@ async def test_a_wait_that_was_cut_loses_no_ring() -> None:
 
 def test_it_is_a_bell() -> None:
     assert isinstance(LocalBell(), Bell)
+
+
+async def test_a_shared_bell_rings_here_and_tells_the_others() -> None:
+    told: list[str] = []
+    bell = SharedBell(told.append)
+    ear = bell.listen("a", "b")
+    bell.ring("a")
+    assert (await anext(ear), told) == ("a", ["a"])
+
+
+async def test_what_others_alone_are_told_is_not_heard_here() -> None:
+    told: list[str] = []
+    bell = SharedBell(told.append)
+    ear = bell.listen("a")
+    bell.tell("a")
+    assert told == ["a"]
+    assert not await ear.within(0)
+
+
+async def test_a_ring_for_here_alone_is_told_to_nobody() -> None:
+    told: list[str] = []
+    bell = SharedBell(told.append)
+    ear = bell.listen("a")
+    bell.ring_here("a")
+    assert await ear.within(0)
+    assert told == []

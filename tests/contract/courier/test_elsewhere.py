@@ -1,0 +1,78 @@
+"""What a node puts into the outbox while another one has the courier: it is called, and need not find it by looking."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from runtime import courier as module
+from runtime.contract import Address
+from runtime.couriers import Couriers
+from tests.contract.courier.stage import Stage, address
+from tests.contract.courier.test_duty import running
+
+
+@pytest.fixture(autouse=True)
+def _no_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is found by looking now and then."""
+    monkeypatch.setattr(module, "POLL", timedelta(hours=1))
+
+
+async def until_seen(stage: Stage, count: int) -> None:
+    async with asyncio.timeout(20):
+        while len(stage.seen()) < count:  # noqa: ASYNC110 - the screen rings no bell
+            await asyncio.sleep(0.005)
+
+
+async def until_on_duty(couriers: Couriers) -> None:
+    async with asyncio.timeout(20):
+        while not all(courier.on_duty for courier in couriers):  # noqa: ASYNC110 - no event tells of it
+            await asyncio.sleep(0)
+
+
+async def test_the_node_that_has_the_courier_is_called(any_stage: Stage) -> None:
+    """And only that one: a room which is served here is nobody else's business."""
+    serving = Couriers([await any_stage.courier(lease=await any_stage.lease(alone=False))], any_stage.store)
+    calls: list[Address] = []
+    async with running(*serving):
+        await until_on_duty(serving)
+        idle = await any_stage.courier(lease=await any_stage.lease(alone=False))
+        other = Couriers([idle], any_stage.store, calls.append)
+        async with running(idle):
+            await any_stage.put("hello")
+            other.nudge(address())
+            assert calls == [address()]
+            serving.called(calls[0])
+            await until_seen(any_stage, 1)
+
+
+async def test_a_room_that_is_served_here_calls_nobody(any_stage: Stage) -> None:
+    calls: list[Address] = []
+    courier = await any_stage.courier()
+    couriers = Couriers([courier], any_stage.store, calls.append)
+    async with running(courier):
+        await until_on_duty(couriers)
+        await any_stage.put("hello")
+        couriers.nudge(address())
+        await until_seen(any_stage, 1)
+    assert calls == []
+
+
+async def test_a_call_reaches_only_who_is_on_duty(stage: Stage) -> None:
+    """So that a process which serves nothing may leave at once."""
+    courier = await stage.courier()
+    Couriers([courier], stage.store).called(address())
+    async with asyncio.timeout(5):
+        await courier.quiet()
+
+
+async def test_when_calls_were_lost_all_rooms_are_looked_at(any_stage: Stage) -> None:
+    couriers = Couriers([await any_stage.courier()], any_stage.store)
+    async with running(*couriers):
+        await until_on_duty(couriers)
+        for number in range(3):
+            await any_stage.put(f"{number}", room=f"r{number}")
+        couriers.look_around()
+        await until_seen(any_stage, 3)
