@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.soak.campaign import NODES, Campaign, summary
+from tests.soak.campaign import NODES, Campaign, episodes, summary
 from tests.soak.episode import BrokenPromise
 from tests.soak.plants import PLANTS
 
@@ -43,14 +43,25 @@ def tell(words: str) -> None:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests.soak", description="Random traffic under random kills.")
-    parser.add_argument("--kills", type=int, default=500)
+    parser.add_argument("--kills", type=positive, default=500)
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000), help="the same seed, the same plan")
-    parser.add_argument("--minutes", type=float, default=0, help="begin no new episode after so long")
+    parser.add_argument("--minutes", type=positive, default=0, help="begin no new episode after so long")
     parser.add_argument("--engine", choices=list(NODES), default="sqlite", help="on postgres there are two nodes")
     parser.add_argument("--episode", type=int, help="only this one")
     parser.add_argument("--plant", choices=list(PLANTS), action="append", default=[], help="put this bug in")
-    parser.add_argument("--side-by-side", type=int, default=2, help="episodes at once")
-    return parser.parse_args()
+    parser.add_argument("--side-by-side", type=positive, default=2, help="episodes at once")
+    given = parser.parse_args()
+    if given.episode is not None and not 1 <= given.episode <= episodes(given.kills):
+        parser.error(f"--episode: {given.kills} kills make the episodes 1 to {episodes(given.kills)}")
+    return given
+
+
+def positive(text: str) -> int:
+    """A whole number from 1. Errors: ValueError, which argparse tells."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
 
 
 if __name__ == "__main__":

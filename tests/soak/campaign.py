@@ -13,9 +13,9 @@ from typing import Final
 
 from tests.fakes.postgres import Postgres
 from tests.soak.episode import BrokenPromise, Episode, Scene
-from tests.soak.evidence import Evidence
+from tests.soak.evidence import CANNOT_TELL, Evidence
 from tests.soak.plan import drawn
-from tests.soak.promises import CANNOT_TELL, frozen_repeats
+from tests.soak.screens import frozen_repeats
 
 KILLS: Final = 25  # of one episode: enough that much is under way, few enough that a story stays short
 NODES: Final[Mapping[str, int]] = {"sqlite": 1, "postgres": 2}
@@ -55,12 +55,11 @@ class Campaign:
 
     def _episodes(self) -> Iterator[tuple[int, int]]:
         """(number, kills) of each."""
-        whole, rest = divmod(self.kills, KILLS)
-        for number in range(1, whole + (rest > 0) + 1):
+        for number in range(1, episodes(self.kills) + 1):
             if time.time() > self.until:
                 return
             if self.only in (None, number):
-                yield number, KILLS if number <= whole else rest
+                yield number, min(KILLS, self.kills - KILLS * (number - 1))
 
     async def _play_all(self, todo: Iterator[tuple[int, int]]) -> None:
         for number, kills in todo:
@@ -86,6 +85,11 @@ class Campaign:
         engine = f" ENGINE={self.engine}" if self.engine != "sqlite" else ""
         plants = "".join(f" --plant {plant}" for plant in self.plants)
         return f"make soak SEED={self.seed} KILLS={self.kills}{engine} ARGS='--episode {episode}{plants}'"
+
+
+def episodes(kills: int) -> int:
+    """How many of them so many kills make."""
+    return -(-kills // KILLS)
 
 
 def counts(evidence: Evidence) -> Counter[str]:

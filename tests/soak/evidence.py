@@ -15,6 +15,9 @@ from tests.soak.plan import WEB, Line, Plan
 from tests.soak.platforms import Shown
 from tests.soak.rows import Row, Tables
 
+CANNOT_TELL: Final = "none"
+"""The place that shows what was sent to it and tells nothing."""
+
 THAW: Final = 3.0  # seconds after it goes on in which a process that was frozen may still write to a socket
 
 
@@ -125,3 +128,16 @@ def text_of(part: Row) -> str:
 
 def part_id(part: Row) -> str:
     return f"{part['delivery_id']}.{part['ordinal']}"
+
+
+def is_final(delivery: Row) -> bool:
+    return bool(delivery["kind"] == "final")
+
+
+def is_blind(delivery: Row) -> bool:
+    """Whether nobody can tell what its place shows."""
+    return place_of(delivery["address"])[0] == CANNOT_TELL
+
+
+def content(delivery: Row) -> str:
+    return str(json.loads(delivery["content"])["text"])

@@ -40,6 +40,20 @@ def test_a_broken_promise_is_told_with_the_command_that_repeats_it() -> None:
     assert "To repeat it: make soak SEED=5 KILLS=1 ARGS='--episode 1 --plant repeated-part'" in ended.stdout
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--kills", "0"], "--kills: invalid positive value: '0'"),
+        (["--kills", "60", "--episode", "4"], "60 kills make the episodes 1 to 3"),
+        (["--engine", "oracle"], "invalid choice: 'oracle'"),
+    ],
+)
+def test_what_makes_no_campaign_is_refused(arguments: list[str], told: str) -> None:
+    ended = soak(*arguments)
+    assert ended.returncode == 2
+    assert told in ended.stderr
+
+
 def beginning(plan: Plan) -> object:
     acts = {room: list(islice(acts, 30)) for room, acts in plan.rooms.items()}
     gusts = {place: list(islice(gusts, 30)) for place, gusts in plan.weather.items()}
