@@ -18,6 +18,8 @@ from runtime.store.driver import EPOCH, UNWATCHED, Compiler, MakeOp, Op, T, Watc
 from runtime.store.health import Health
 
 POOL: Final = 8
+STATEMENTS: Final = 512
+"""Prepared statements that a connection keeps: more than there are."""
 PATIENCE: Final = timedelta(seconds=10)
 TRIES: Final = 5
 LOOK_EVERY: Final = 10.0
@@ -66,6 +68,17 @@ def trouble_of(error: BaseException) -> Trouble:
             return Trouble.AWAY if isinstance(error, AWAY) else Trouble.OTHER
 
 
+async def kept_statements(url: str) -> int:
+    """How many statements a connection may keep prepared: none behind a pooler such as PgBouncer, which gives each
+    transaction another connection of the server. There the process that serves us is not the one we were told of."""
+    connection = await asyncpg.connect(url, statement_cache_size=0)
+    try:
+        serving = await connection.fetchval("SELECT pg_backend_pid()")
+        return STATEMENTS if serving == connection.get_server_pid() else 0
+    finally:
+        connection.terminate()
+
+
 async def open_pool(url: str) -> asyncpg.Pool[Any]:
     """Connections to `url`. Errors: StoreError without the password."""
     try:
@@ -74,7 +87,7 @@ async def open_pool(url: str) -> asyncpg.Pool[Any]:
                 url,
                 min_size=0,  # asyncpg's own care for more than that logs a traceback a second while a server is away
                 max_size=POOL,
-                statement_cache_size=512,
+                statement_cache_size=await kept_statements(url),
                 command_timeout=PATIENCE.total_seconds(),  # a frozen server must not hold an operation for ever
             )
             try:

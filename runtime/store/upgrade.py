@@ -120,15 +120,13 @@ def _sqlite_revision(raw: sqlite3.Connection) -> str | None:
 
 async def upgrade_postgres(url: str, pool: asyncpg.Pool[Any]) -> None:
     """Upgrade the database behind `url`, unless it is current; of many nodes one does it."""
-    async with pool.acquire() as connection:
-        if await _postgres_revision(connection) == REVISION:
-            return
-        await connection.execute("SELECT pg_advisory_lock($1)", LOCK, timeout=LONGEST)
-        try:
-            if await _postgres_revision(connection) != REVISION:
-                await _run_async(url)
-        finally:
-            await connection.execute("SELECT pg_advisory_unlock($1)", LOCK)
+    if await _postgres_revision(pool) == REVISION:
+        return
+    # Of a transaction, since behind a pooler the session that would have the lock is not the one that frees it.
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", LOCK, timeout=LONGEST)
+        if await _postgres_revision(pool) != REVISION:
+            await _run_async(url)
 
 
 async def _postgres_revision(connection: Any) -> str | None:

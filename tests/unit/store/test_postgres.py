@@ -185,3 +185,27 @@ async def test_a_frozen_server_is_told_in_time(postgres: Postgres, monkeypatch: 
         os.kill(backend, signal.SIGCONT)
     await store.check()
     await store.close()
+
+
+@pytest.fixture
+def _pooled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As behind a pooler: clients are told of a process that is not the one that serves them."""
+    monkeypatch.setattr(asyncpg.Connection, "get_server_pid", lambda _: 0)
+
+
+async def test_without_a_pooler_statements_stay_prepared(postgres: Postgres) -> None:
+    assert await engine.kept_statements(postgres.url) == engine.STATEMENTS
+
+
+@pytest.mark.usefixtures("_pooled")
+async def test_behind_a_pooler_no_statement_outlives_its_transaction(postgres: Postgres) -> None:
+    store = await open_store(postgres.create_database())
+    stage = Stage(store, HandClock())
+    await stage.open()
+    await stage.say("hello")
+    left = "SELECT count(*) FROM pg_prepared_statements"
+    driver = store._driver
+    assert isinstance(driver, engine.PostgresDriver)
+    async with driver._pool.acquire() as connection:
+        assert await connection.fetchval(left) == 0
+    await store.close()
