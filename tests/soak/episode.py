@@ -139,7 +139,7 @@ class Episode:
     async def _played(self) -> None:
         spent, over = asyncio.Event(), asyncio.Event()
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._nodes.run(self._scene.plan.ends, spent, over))
+            group.create_task(self._nodes.run(self._scene.plan.ends, spent, over, self._look_into_store))
             standing = [group.create_task(work) for work in self._standing(group)]
             weather = [group.create_task(self._blow(place, gusts)) for place, gusts in self._scene.plan.weather.items()]
             if self._scene.plan.one_hears:
@@ -169,11 +169,14 @@ class Episode:
     async def _inspect(self) -> None:
         """Look at the database while the program works. Errors: Complaint."""
         while True:
-            for words, row in await broken(self._database, ALWAYS):
-                raise found(words, row)
+            await self._look_into_store()
             waiting = await self._database.select(UNANSWERED)
             self._people.unanswered = {place_of(row["address"]): row["messages"] for row in waiting}
             await asyncio.sleep(LOOKS_EVERY)
+
+    async def _look_into_store(self) -> None:
+        for words, row in await broken(self._database, ALWAYS):
+            raise found(words, row)
 
     async def _blow(self, place: str, gusts: Iterator[Gust]) -> None:
         driver = self._platforms[place].driver

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -186,8 +186,17 @@ class Nodes:
         for node in self.all:
             await node.ready.wait()
 
-    async def run(self, ends: Sequence[Sequence[End]], spent: asyncio.Event, over: asyncio.Event) -> None:
-        """Every node through its ends; `spent` is set after the last of all, and at `over` they leave."""
+    async def run(
+        self,
+        ends: Sequence[Sequence[End]],
+        spent: asyncio.Event,
+        over: asyncio.Event,
+        look: Callable[[], Awaitable[None]],
+    ) -> None:
+        """Every node through its ends; `spent` is set after the last of all, and at `over` they leave.
+
+        `look` is called after each end, before the next life could mend anything.
+        """
         left = len(self.all)
 
         async def one(node: Node, mine: Sequence[End]) -> None:
@@ -195,6 +204,7 @@ class Nodes:
             others = [other for other in self.all if other is not node]
             for end in mine:
                 await node.live(end, others)
+                await look()
             left -= 1
             if not left:
                 spent.set()

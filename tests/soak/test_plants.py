@@ -77,14 +77,14 @@ AIMS: Final[Mapping[str, Aim]] = {
     "dropped-fence": Aim(
         "There is|The log of",
         {"key": says(*POSTS)},
-        [Freeze(0.3, 2.0, 1.0)],
+        [Freeze(1.2, 2.0, 1.5)],
         nodes=2,
         besides=["deaf-node"],
         settings={"nodes.lease_seconds": 0.6},
     ),
     "checkpoint-not-written": Aim("a delivery that is not settled", {"key": says(*THREE, chat(4), pause=0.1)}),
     "doubt-forgotten": Aim("ran 2 times, and people allowed 1", {WEB: says(FIRE)}, [AtPoint("tool-finished")]),
-    "counter-kept": Aim("a lane that miscounts its waiting signals", {WEB: says(*THREE, pause=0.6)}),
+    "counter-kept": Aim("a lane that miscounts its waiting signals", {WEB: says(*THREE, pause=0.6)}, think=1.5),
     "dedupe-ignored": Aim("The event ev-00001 was", {"none": says(chat(1), again=(0.0,))}),
     "one-look": Aim(
         "is on screen 2 times",
