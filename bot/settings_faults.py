@@ -15,7 +15,9 @@ from runtime.errors import ConfigError
 from runtime.shapes import HIDDEN
 
 MASK: Final = HIDDEN
-_SECRET: Final = re.compile(r"token|secret|passw|passphrase|api_?key|key\b|database_(listen_)?url|credential", re.IGNORECASE)
+_SECRET: Final = re.compile(
+    r"token|secret|passw|passphrase|api_?key|key\b|database_(listen_)?url|credential", re.IGNORECASE
+)
 _NO_SECRET: Final = ("_env", "_file", "secrets.file", "secrets.folder")  # these only say where one is kept
 
 # What a setting wants, by the name that pydantic gives to the fault.
