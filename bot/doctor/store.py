@@ -146,7 +146,7 @@ async def _server(url: str) -> Sequence[Finding]:
 
 async def _notices(url: str, listen_url: str) -> Finding:
     """Whether processes on this server would hear each other."""
-    from runtime.store.notices import FIX, trouble
+    from runtime.store.telling import FIX, trouble
 
     reason = await trouble(url, listen_url)
     if reason is None:

@@ -1,8 +1,7 @@
 """Wake-ups between the nodes of one PostgreSQL, by NOTIFY: beside all transactions, after their commit.
 
-A notice may be lost without harm, since whoever waits also looks now and then by itself. Two connections of its own: one
-tells, one listens. So that what a node tells itself arrives proves the way of all others: behind a pooler that hands
-a connection to another client between two statements, LISTEN is accepted and nothing ever comes.
+A notice may be lost without harm, since whoever waits also looks now and then by itself. One connection tells, another
+one listens.
 """
 
 from __future__ import annotations
@@ -10,25 +9,21 @@ from __future__ import annotations
 import asyncio
 import random
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final, Protocol
 
-import asyncpg
 import structlog
 
 from runtime.errors import StoreError
 from runtime.store.envelopes import EVERYTHING, Outgoing, opened, sealed
-from runtime.store.postgres import AWAY, PATIENCE
+from runtime.store.telling import CHANNEL, FAILURES, FIX, Deaf, connected, echo, reason_of, tell
 
 log = structlog.get_logger("notices")
 
-CHANNEL: Final = "signalbox"
 GATHER: Final = timedelta(milliseconds=20)
 """Between two statements: topics of that time go together, and there are at most 50 statements a second."""
-ECHO: Final = timedelta(seconds=2)
-"""How long what we tell ourselves may take; between idle machines it takes 0.3 ms."""
 CHECK: Final = timedelta(seconds=15)
 """Between two signs of life on a listening connection: a way that ended without a word is noticed then."""
 GLANCE: Final = timedelta(seconds=0.25)
@@ -39,17 +34,6 @@ LONGEST_PAUSE: Final = 15.0
 """Seconds between two tries to listen."""
 STRIKES: Final = 2
 """Failures in a row, with the database well, after which the way is wrong rather than cut."""
-FAILURES: Final = (*AWAY, asyncpg.PostgresError, ValueError)
-
-# Telling makes a transaction without rows: nobody need wait until the disk has it. Set for this statement alone,
-# since behind a pooler a setting of the session would meet the transactions of others.
-TELL: Final = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, t) FROM unnest($2::text[]) AS t"
-
-FIX: Final = "let database_listen_url lead to the PostgreSQL server itself, past any pooler"
-
-
-class Deaf(Exception):
-    """What we tell ourselves does not arrive."""
 
 
 class Ears(Protocol):
@@ -60,67 +44,6 @@ class Ears(Protocol):
 
     def look_around(self) -> None:
         """Something may have changed anywhere."""
-
-
-@asynccontextmanager
-async def connected(url: str) -> AsyncIterator[Any]:
-    """A connection of one's own. Errors: `FAILURES`."""
-    async with asyncio.timeout(PATIENCE.total_seconds()):
-        connection = await asyncpg.connect(
-            url,
-            statement_cache_size=0,  # a pooler may give us another server connection for each statement
-            command_timeout=PATIENCE.total_seconds(),
-        )
-    try:
-        yield connection
-    finally:
-        connection.terminate()
-
-
-async def tell(connection: Any, texts: Sequence[str]) -> None:
-    async with connection.transaction():  # so that a pooler keeps to one server connection from its parse to its end
-        await connection.execute(TELL, CHANNEL, texts)
-
-
-async def echo(listening: Any, url: str) -> None:
-    """Prove that what is told at `url` is heard on `listening`. Errors: Deaf; `FAILURES`."""
-    (word,) = sealed(secrets.token_hex(8))
-    heard = asyncio.Event()
-
-    def note(*given: Any) -> None:
-        if given[-1] == word:
-            heard.set()
-
-    await listening.add_listener(CHANNEL, note)
-    async with connected(url) as telling:
-        await tell(telling, [word])
-    try:
-        async with asyncio.timeout(ECHO.total_seconds()):
-            await heard.wait()
-    except TimeoutError:
-        raise Deaf(f"a NOTIFY to itself did not arrive within {ECHO.total_seconds():g} s") from None
-    finally:
-        await listening.remove_listener(CHANNEL, note)
-
-
-async def trouble(url: str, listen_url: str) -> str | None:
-    """Why a process here would not hear other nodes; None when it would."""
-    try:
-        async with connected(listen_url) as listening:
-            await echo(listening, url)
-    except (Deaf, *FAILURES) as error:
-        return reason_of(error)
-    return None
-
-
-def reason_of(error: Exception) -> str:
-    match error:
-        case Deaf():
-            return str(error)
-        case ValueError():
-            return "database_listen_url is malformed"  # pieces of it may be the password in pieces
-        case _:
-            return f"{type(error).__name__}: {error}".rstrip(": ")
 
 
 def pauses() -> Iterator[float]:

@@ -16,8 +16,10 @@ from structlog.testing import capture_logs
 from runtime.bell import SharedBell
 from runtime.errors import StoreError
 from runtime.store import notices as module
+from runtime.store import telling
 from runtime.store.envelopes import LARGEST, MOST_WAITING, opened
-from runtime.store.notices import CHANNEL, Notices, trouble
+from runtime.store.notices import Notices
+from runtime.store.telling import CHANNEL, connected, tell, trouble
 from tests.fakes.postgres import Postgres
 
 NOWHERE = "postgresql://somebody:sesame@127.0.0.1:1/nothing"
@@ -85,12 +87,13 @@ async def living(*houses: House) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def overheard(url: str) -> AsyncIterator[list[str]]:
-    """Every text that goes over the channel."""
+    """Every text that goes over the channel; all of them once the block is over."""
     texts: list[str] = []
     connection = await asyncpg.connect(url)
     try:
         await connection.add_listener(CHANNEL, lambda *given: texts.append(given[-1]))
         yield texts
+        await connection.fetchval("SELECT 1")  # what was told before has come with its answer
     finally:
         await connection.close()
 
@@ -259,7 +262,7 @@ def _pooled(monkeypatch: pytest.MonkeyPatch) -> None:
         await plain(self, f"not_{channel}", callback)
 
     monkeypatch.setattr(asyncpg.Connection, "add_listener", add_listener)
-    monkeypatch.setattr(module, "ECHO", timedelta(seconds=0.1))
+    monkeypatch.setattr(telling, "ECHO", timedelta(seconds=0.1))
 
 
 @pytest.mark.usefixtures("_pooled")
@@ -292,7 +295,7 @@ async def test_a_way_that_hears_is_told_from_one_that_does_not(url: str) -> None
 
 
 async def test_another_database_is_no_way_to_hear(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "ECHO", timedelta(seconds=0.1))
+    monkeypatch.setattr(telling, "ECHO", timedelta(seconds=0.1))
     told = await trouble(postgres.create_database(), postgres.create_database())
     assert told is not None
     assert "did not arrive" in told
@@ -318,6 +321,6 @@ async def test_what_is_told_while_leaving_still_goes_out(url: str) -> None:
 
 async def test_telling_writes_no_rows_and_keeps_the_session_as_it_is(url: str) -> None:
     """What is set for telling alone must not meet the transactions of others behind a pooler."""
-    async with module.connected(url) as connection:
-        await module.tell(connection, ["{}"])
+    async with connected(url) as connection:
+        await tell(connection, ["{}"])
         assert await connection.fetchval("SHOW synchronous_commit") == "on"
