@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -77,7 +78,7 @@ class Node:
         """End it this moment, wherever it is."""
         if self._process is not None and self._process.returncode is None:
             self._reason = self._reason or reason
-            self._process.kill()
+            self._send(signal.SIGKILL)
 
     def tail(self) -> str:
         """The last lines it logged."""
@@ -98,9 +99,8 @@ class Node:
             yield process
         finally:
             self.ready.clear()
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
+            self._send(signal.SIGKILL)
+            await process.wait()
 
     async def _comes_up(self) -> bool:
         """Whether it came to listen before it died."""
@@ -117,6 +117,12 @@ class Node:
             self._diary.write("ready", node=self.name)
         return bool(line)
 
+    def _send(self, number: signal.Signals) -> None:
+        """Not by the process object, which would collect a dead child before asyncio does, and lose its exit code."""
+        if self._process is not None and self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.kill(self._process.pid, number)
+
     async def _dies_within(self, seconds: float) -> bool:
         assert self._process is not None
         try:
@@ -130,7 +136,7 @@ class Node:
         assert self._process is not None
         self.ready.clear()
         self._diary.write("asked to leave", node=self.name)
-        self._process.send_signal(signal.SIGTERM)
+        self._send(signal.SIGTERM)
         if not await self._dies_within(LEAVES_WITHIN):
             raise self._complaint(f"did not leave within {LEAVES_WITHIN:g} s of SIGTERM")
 
@@ -143,10 +149,10 @@ class Node:
             looks -= 1
         if await self._dies_within(freeze.after):
             return
-        self._process.send_signal(signal.SIGSTOP)
+        self._send(signal.SIGSTOP)
         self._diary.write("frozen", node=self.name)
         await self._dies_within(freeze.length)
-        self._process.send_signal(signal.SIGCONT)
+        self._send(signal.SIGCONT)
         self._diary.write("thawed", node=self.name)
         if not await self._dies_within(freeze.then):
             self.kill("after it was frozen")
