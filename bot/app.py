@@ -25,6 +25,7 @@ from bot.live import Live, rules_of
 from bot.logs import set_level
 from bot.masking import Mask
 from bot.names import fresh_identity, of_adapters
+from bot.parts import model_of, notices_of, pace_of, shell_of
 from bot.reload import Reload, in_words
 from bot.settings import Settings
 from bot.upkeep import retention_of, trimmer_of
@@ -57,7 +58,6 @@ from runtime.ids import new_id as fresh_id
 from runtime.intake import LANES, Accept, Reception
 from runtime.models.library import preload
 from runtime.nodes import Node, NodeLost
-from runtime.pace import Pace, Unknown
 from runtime.retention import Retention
 from runtime.sealer import Sealer
 from runtime.signed import CheckpointFile, HeadFile
@@ -65,10 +65,10 @@ from runtime.store.protocol import Duty, Taken
 from runtime.store.store import POSTGRES, SqlStore, open_store
 from runtime.workspaces import SessionWorkspaces
 from tools.catalogue import first_tools
-from tools.shell import Sandbox, ShellSettings, sandbox_for
+from tools.shell import Sandbox, sandbox_for
 
 if TYPE_CHECKING:
-    from runtime.store.notices import Notices  # and asyncpg with it, which an embedded database needs not
+    pass  # and asyncpg with it, which an embedded database needs not
 
 log = structlog.get_logger("app")
 
@@ -126,65 +126,6 @@ async def build(
     except BaseException:
         await store.close()
         raise
-
-
-def model_of(settings: Settings) -> Model:
-    """The model that the settings name. Its client library is loaded by the first message, or now if asked to."""
-    if settings.model.is_demo:
-        from runtime.models.demo import Demo
-
-        return Demo()
-    from runtime.models.lite import LiteModel, ModelSettings
-
-    chosen = settings.model
-    key = chosen.api_key.get_secret_value() if chosen.api_key else ""
-    return LiteModel(
-        ModelSettings(
-            name=chosen.name,
-            api_base=chosen.api_base,
-            api_key=key,
-            stream=chosen.stream,
-            timeout=chosen.timeout,
-        )
-    )
-
-
-def shell_of(settings: Settings) -> ShellSettings:
-    shell = settings.tools.shell
-    return ShellSettings(
-        sandbox=shell.sandbox,
-        uid=shell.uid or ShellSettings().uid,
-        memory_mib=shell.memory_mib,
-        processes=shell.processes,
-        file_mib=shell.file_mib,
-        cpu_seconds=shell.cpu_seconds,
-        timeout_seconds=shell.timeout_seconds,
-    )
-
-
-def pace_of(settings: Settings) -> Pace:
-    outbox = settings.outbox
-    return Pace(
-        unknown=Unknown(outbox.unknown),
-        settle_first=outbox.settle_first,
-        settle_second=outbox.settle_second,
-        backoff_first=outbox.backoff_first,
-        backoff_most=outbox.backoff_most,
-        send_timeout=outbox.send_timeout,
-    )
-
-
-def notices_of(settings: Settings, store: SqlStore) -> Notices | None:
-    """The way to other nodes; None with an embedded database, which has one process."""
-    if not settings.database_url.startswith(POSTGRES):
-        return None
-    from runtime.store.notices import Notices
-
-    async def newest() -> object:
-        """How many facts the audit has: each lasting change adds one."""
-        return (await store.audit_head()).number + await store.audit_unsealed()
-
-    return Notices(url=settings.database_url, listen_url=settings.listen_url, newest=newest)
 
 
 class App:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.app import shell_of
+from bot.parts import shell_of
 from bot.doctor.subject import Subject, fault, fine, warning
 from runtime.contract import Finding
 from tools.shell import sandbox_for

@@ -1,0 +1,73 @@
+"""What the settings make of the parts that know nothing of settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.settings import Settings
+from runtime.contract import Model
+from runtime.pace import Pace, Unknown
+from runtime.store.store import POSTGRES, SqlStore
+from tools.shell import ShellSettings
+
+if TYPE_CHECKING:
+    from runtime.store.notices import Notices
+
+
+def model_of(settings: Settings) -> Model:
+    """The model that the settings name. Its client library is loaded by the first message, or now if asked to."""
+    if settings.model.is_demo:
+        from runtime.models.demo import Demo
+
+        return Demo()
+    from runtime.models.lite import LiteModel, ModelSettings
+
+    chosen = settings.model
+    key = chosen.api_key.get_secret_value() if chosen.api_key else ""
+    return LiteModel(
+        ModelSettings(
+            name=chosen.name,
+            api_base=chosen.api_base,
+            api_key=key,
+            stream=chosen.stream,
+            timeout=chosen.timeout,
+        )
+    )
+
+
+def shell_of(settings: Settings) -> ShellSettings:
+    shell = settings.tools.shell
+    return ShellSettings(
+        sandbox=shell.sandbox,
+        uid=shell.uid or ShellSettings().uid,
+        memory_mib=shell.memory_mib,
+        processes=shell.processes,
+        file_mib=shell.file_mib,
+        cpu_seconds=shell.cpu_seconds,
+        timeout_seconds=shell.timeout_seconds,
+    )
+
+
+def pace_of(settings: Settings) -> Pace:
+    outbox = settings.outbox
+    return Pace(
+        unknown=Unknown(outbox.unknown),
+        settle_first=outbox.settle_first,
+        settle_second=outbox.settle_second,
+        backoff_first=outbox.backoff_first,
+        backoff_most=outbox.backoff_most,
+        send_timeout=outbox.send_timeout,
+    )
+
+
+def notices_of(settings: Settings, store: SqlStore) -> Notices | None:
+    """The way to other nodes; None with an embedded database, which has one process."""
+    if not settings.database_url.startswith(POSTGRES):
+        return None
+    from runtime.store.notices import Notices
+
+    async def newest() -> object:
+        """How many facts the audit has: each lasting change adds one."""
+        return (await store.audit_head()).number + await store.audit_unsealed()
+
+    return Notices(url=settings.database_url, listen_url=settings.listen_url, newest=newest)
