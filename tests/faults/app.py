@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from bot import logs
-from bot.app import build, model_of, shell_of
+from bot.app import build
 from bot.cli.run import _heed_signals
+from bot.parts import model_of, shell_of
 from bot.serving import serving
 from bot.settings import Settings, load
 from runtime.contract import (
