@@ -31,6 +31,7 @@ AWAY: Final = (
     OSError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # a connection that lost its server in the middle of being made
     TimeoutError,
     asyncpg.CannotConnectNowError,
 )

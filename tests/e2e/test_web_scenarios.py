@@ -228,7 +228,7 @@ async def test_a_stopped_run_takes_its_questions_along(house: House, owner: Visi
     approval = await owner.question(room, LEAVE_A_TRACE)
     assert (await owner.post(f"/api/rooms/{room}/stop", {"id": uuid4().hex})).body["outcome"] == "decided"
     answer = await owner.click(room, approval, "approve")
-    await refused(house, owner, room, answer, approval, "already settled")
+    await refused(house, owner, room, answer, approval, "withdrawn. Stopped by owner")
     assert await owner.settled(room) == ["Stopped by owner."]
 
 

@@ -1,4 +1,7 @@
-"""SIGKILL at every named point of the real program, on every channel, while people talk, click and repeat themselves."""
+"""SIGKILL at every named point of the real program, on every channel, while people talk, click and repeat themselves.
+
+Each point a few times, so that this stays quick; `make soak` kills hundreds of times, also between the points.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,11 @@ GROUPS = {"begin": ANYWHERE[:3], "tools": ANYWHERE[3:6], "ends": ANYWHERE[6:], "
 PLANS = [
     pytest.param(kind, [Kill(point, hit) for hit in hits for point in GROUPS[group]], id=f"{kind}-{group}")
     for kinds, group, hits in (
-        (SIDES, "begin", (1, 2)),
-        (SIDES, "tools", (1, 2)),
-        (SIDES, "ends", (1, 2)),
-        (FAKE_KINDS[::2], "sending", (1, 2, 4)),
-        (FAKE_KINDS[1::2], "sending", (1, 2)),
+        (SIDES, "begin", (1,)),
+        (SIDES, "tools", (2,)),
+        (SIDES, "ends", (1,)),
+        (FAKE_KINDS[::2], "sending", (1, 2)),
+        (FAKE_KINDS[1::2], "sending", (1,)),
     )
     for kind in kinds
 ]
@@ -71,9 +74,9 @@ async def test_nothing_overtakes_an_answer_that_is_being_looked_for(tmp_path: Pa
         await on.program.leave()
 
 
-def test_every_point_is_in_the_code_and_planned_ten_times() -> None:
+def test_every_point_is_in_the_code_and_planned_five_times() -> None:
     """A point that was renamed or removed would silently never be hit."""
     code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "runtime").glob("*.py"))
-    assert sorted(re.findall(r"_probe\(\"([a-z-]+)\"\)", code)) == sorted(POINTS)
+    assert sorted(re.findall(r"(?:_probe\(|point=)\"([a-z-]+)\"", code)) == sorted(POINTS)
     planned = [kill.point for param in PLANS for kill in param.values[1]]  # type: ignore[union-attr]  # a list of kills
-    assert min(planned.count(point) for point in POINTS) >= 10
+    assert min(planned.count(point) for point in POINTS) >= 5
