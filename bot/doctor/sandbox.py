@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.parts import shell_of
 from bot.doctor.subject import Subject, fault, fine, warning
+from bot.parts import shell_of
 from runtime.contract import Finding
 from tools.shell import sandbox_for
 
