@@ -8,28 +8,23 @@ from time import perf_counter
 from types import TracebackType
 from typing import Final
 
+from bot.around import AroundAdapter, AroundTool
 from bot.metrics.meters import Meters
 from runtime.contract import (
-    Address,
     Attempt,
     ChannelAdapter,
-    Delivery,
     Json,
     Model,
     ModelReply,
     ModelRequest,
     OnText,
     Part,
-    Progress,
     Receipt,
     Settled,
     Shown,
-    Sink,
     Tool,
     ToolContext,
-    ToolSpec,
     Usage,
-    Wire,
 )
 from runtime.errors import ModelFailed, Rejected, Retryable, ToolError, Uncertain
 
@@ -94,19 +89,12 @@ class MeteredModel:
         self._meters.dollars.add(usage.model, by=usage.cost_micros / MICROS)
 
 
-class MeteredTool:
+class MeteredTool(AroundTool):
     """Implements `contract.Tool`."""
 
     def __init__(self, tool: Tool, meters: Meters) -> None:
-        self._tool = tool
+        super().__init__(tool)
         self._meters = meters
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._tool.spec
-
-    def caution(self) -> str:
-        return self._tool.caution()
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         with Stopwatch("done", TOOL, self._ended):
@@ -119,22 +107,12 @@ class MeteredTool:
         self._meters.tool_seconds.observe(seconds, self.spec.name)
 
 
-class MeteredAdapter:
+class MeteredAdapter(AroundAdapter):
     """Implements `contract.ChannelAdapter`, for its courier."""
 
     def __init__(self, adapter: ChannelAdapter, meters: Meters) -> None:
-        self.channel = adapter.channel
-        self.account = adapter.account
-        self.identity = adapter.identity
-        self.capabilities = adapter.capabilities
-        self._adapter = adapter
+        super().__init__(adapter)
         self._meters = meters
-
-    async def listen(self, sink: Sink) -> None:
-        await self._adapter.listen(sink)
-
-    def render(self, delivery: Delivery) -> list[Wire]:
-        return self._adapter.render(delivery)
 
     async def show(self, part: Part) -> Receipt:
         with Stopwatch("shown", SEND, self._sent):
@@ -149,12 +127,6 @@ class MeteredAdapter:
         if isinstance(found, Shown):
             self._meters.parts.add(self.channel, self.account, "found")
         return found
-
-    def progress(self, address: Address, event: Progress) -> None:
-        self._adapter.progress(address, event)
-
-    def ready(self) -> str | None:
-        return self._adapter.ready()
 
     def _sent(self, outcome: str, seconds: float) -> None:
         self._meters.sends.observe(seconds, self.channel, self.account, outcome)

@@ -8,12 +8,11 @@ from time import time_ns
 import structlog
 from opentelemetry.trace import SpanKind
 
+from bot.around import AroundAdapter, AroundTool
 from bot.tracing.trail import Trail
 from runtime.contract import (
-    Address,
     Attempt,
     ChannelAdapter,
-    Delivery,
     Json,
     Look,
     Model,
@@ -22,16 +21,13 @@ from runtime.contract import (
     OnText,
     Outcome,
     Part,
-    Progress,
     Receipt,
     Settled,
     Signal,
     Sink,
     Tool,
     ToolContext,
-    ToolSpec,
     Verdict,
-    Wire,
 )
 from runtime.dispatch import Worker
 from runtime.store.protocol import Claim
@@ -106,19 +102,12 @@ class TracedModel:
             return reply
 
 
-class TracedTool:
+class TracedTool(AroundTool):
     """Implements `contract.Tool`."""
 
     def __init__(self, tool: Tool, trail: Trail) -> None:
-        self._tool = tool
+        super().__init__(tool)
         self._trail = trail
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._tool.spec
-
-    def caution(self) -> str:
-        return self._tool.caution()
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         with self._trail.span(
@@ -130,22 +119,12 @@ class TracedTool:
             return await self._tool.call(arguments, context)
 
 
-class TracedAdapter:
+class TracedAdapter(AroundAdapter):
     """Implements `contract.ChannelAdapter`, for its courier."""
 
     def __init__(self, adapter: ChannelAdapter, trail: Trail) -> None:
-        self.channel = adapter.channel
-        self.account = adapter.account
-        self.identity = adapter.identity
-        self.capabilities = adapter.capabilities
-        self._adapter = adapter
+        super().__init__(adapter)
         self._trail = trail
-
-    async def listen(self, sink: Sink) -> None:
-        await self._adapter.listen(sink)
-
-    def render(self, delivery: Delivery) -> list[Wire]:
-        return self._adapter.render(delivery)
 
     async def show(self, part: Part) -> Receipt:
         with self._trail.span("show", SpanKind.CLIENT, work=at_work(part), **self._about(part)):
@@ -160,12 +139,6 @@ class TracedAdapter:
             found = await self._adapter.settle(part, attempt)
             span.set_attribute("signalbox.found", found.value if isinstance(found, Look) else "shown")
             return found
-
-    def progress(self, address: Address, event: Progress) -> None:
-        self._adapter.progress(address, event)
-
-    def ready(self) -> str | None:
-        return self._adapter.ready()
 
     def _about(self, part: Part) -> dict[str, str | int]:
         return {
