@@ -1,0 +1,141 @@
+"""The way out: what is shown, and what is known about it. Approvals are asked here too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, StrEnum
+from typing import Final
+
+from runtime.contract.ids import ApprovalId, DeliveryId
+from runtime.contract.people import Address
+from runtime.contract.signals import Choice, FileRef
+
+
+class ApprovalKind(StrEnum):
+    CALL = "call"  # may this call run?
+    OUTCOME = "outcome"  # this call was cut: did it happen?
+
+
+CHOICES: Final[Mapping[ApprovalKind, tuple[Choice, ...]]] = {
+    ApprovalKind.CALL: (Choice.APPROVE, Choice.DENY),
+    ApprovalKind.OUTCOME: (Choice.DONE, Choice.AGAIN, Choice.SKIP),
+}
+
+
+class Kind(StrEnum):
+    """What a delivery is; also its rank in a room, most urgent first."""
+
+    APPROVAL = "approval"
+    FINAL = "final"
+    REPORT = "report"
+    PROGRESS = "progress"
+
+    @property
+    def rank(self) -> int:
+        return list(Kind).index(self) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A choice on a card. The wire carries `approval_id` and `choice` only; `label` is what people read."""
+
+    approval_id: ApprovalId
+    choice: Choice
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a delivery says: Markdown text (CommonMark with tables and strike-through), and buttons under it."""
+
+    text: str
+    buttons: tuple[Button, ...] = ()
+    files: tuple[FileRef, ...] = ()
+
+    def to_json(self) -> str:
+        return json.dumps(
+            {
+                "text": self.text,
+                "buttons": [[b.approval_id, b.choice, b.label] for b in self.buttons],
+                "files": [[f.name, f.path, f.size] for f in self.files],
+            },
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Content:
+        raw = json.loads(text)
+        buttons = tuple(Button(ApprovalId(a), Choice(c), label) for a, c, label in raw["buttons"])
+        return cls(raw["text"], buttons, tuple(FileRef(*f) for f in raw["files"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One thing to show at one address.
+
+    `edits` names an earlier delivery whose message this one replaces: its last one, which carries the buttons.
+    """
+
+    id: DeliveryId
+    origin: str
+    ordinal: int
+    kind: Kind
+    address: Address
+    content: Content
+    edits: DeliveryId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One rendered wire message: `body` and its plain twin `fallback`, both text in a form the adapter chose."""
+
+    body: str
+    fallback: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One wire message of a delivery. `id` (at most 25 characters) is stable over attempts: the idempotency key."""
+
+    delivery_id: DeliveryId
+    ordinal: int
+    address: Address
+    body: str
+    marked_as_repeat: bool = False
+
+    @property
+    def id(self) -> str:
+        return f"{self.delivery_id}.{self.ordinal}"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try at showing a part: its number from 1, and when its marker was committed."""
+
+    number: int
+    marked_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The channel's own id of what it shows."""
+
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """It is on screen; this is its receipt."""
+
+    receipt: Receipt
+
+
+class Look(Enum):
+    ABSENT = "absent"  # looked, and it is not there
+    UNKNOWN = "unknown"  # this channel cannot tell
+
+
+Settled = Shown | Look

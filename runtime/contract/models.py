@@ -1,0 +1,127 @@
+"""Models and tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from runtime.contract.ids import Json, RunId, SessionKey
+
+
+class Effect(StrEnum):
+    READ = "read"  # changes nothing; repeated after a kill
+    WRITE = "write"  # changes what people own
+    DANGER = "danger"  # may change anything
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call as a model wrote it. `arguments` is JSON text, perhaps malformed."""
+
+    id: str
+    tool: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserTurn:
+    text: str
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantTurn:
+    text: str
+    calls: tuple[Call, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolTurn:
+    call_id: str
+    tool: str
+    text: str
+
+
+Turn = UserTurn | AssistantTurn | ToolTurn
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """What a tool declares. `schema` is the JSON schema of its arguments; `output_bound` counts characters."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Json]
+    effect: Effect
+    idempotent: bool = False
+    timeout: timedelta = timedelta(seconds=60)
+    output_bound: int = 50_000
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether a call cut in the middle may be made again without asking anyone."""
+        return self.effect is Effect.READ or self.idempotent
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """Where a call runs. `workspace` is the session's own folder; it exists."""
+
+    workspace: Path
+    session: SessionKey
+    run_id: RunId
+    call_id: str
+
+
+class Tool(Protocol):
+    """A thing the agent may do."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
+        """Do it. `arguments` may be wrong: check them. Errors: ToolError tells the model; the run goes on."""
+
+    def caution(self) -> str:
+        """A sentence for the approval card about how this tool runs here (no sandbox of ours, ...); may be empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and money of one model call. `cost_micros` is in millionths of a US dollar."""
+
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_micros: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    system: str
+    turns: Sequence[Turn]
+    tools: Sequence[ToolSpec]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    text: str
+    calls: tuple[Call, ...]
+    usage: Usage
+
+
+OnText = Callable[[str], None]
+"""Called with the text so far while a model speaks; cheap, never raises."""
+
+
+class Model(Protocol):
+    """A language model."""
+
+    name: str
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        """The next turn. Errors: ModelFailed says in words for a person what went wrong."""

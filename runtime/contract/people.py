@@ -1,0 +1,55 @@
+"""People and places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from runtime.contract.ids import PersonId
+
+
+class Role(IntEnum):
+    """What a person may do; a higher one may do all that a lower one may."""
+
+    VIEWER = 0
+    USER = 1
+    OPERATOR = 2
+    OWNER = 3
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    id: PersonId
+    name: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a reply goes: `channel:account/room` or `channel:account/room/thread`.
+
+    Inside the program `account` is the account's own identity at its platform, so that a renamed account keeps its
+    conversations; the name in the settings is translated where settings are read and where people are shown one.
+    """
+
+    channel: str
+    account: str
+    room: str
+    thread: str = ""
+
+    def __str__(self) -> str:
+        base = f"{self.channel}:{self.account}/{self.room}"
+        return f"{base}/{self.thread}" if self.thread else base
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """The address written as `text`. Errors: ValueError says which form is expected."""
+        channel, colon, rest = text.partition(":")
+        parts = rest.split("/", 2)
+        if not (channel and colon and len(parts) >= 2 and all(parts)):
+            raise ValueError(f"{text!r} is not an address; write channel:account/room or channel:account/room/thread")
+        return cls(channel, parts[0], parts[1], parts[2] if len(parts) == 3 else "")

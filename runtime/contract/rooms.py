@@ -1,0 +1,135 @@
+"""What adapters are given: rooms and who may see them, folders of files, wake-ups; and what checks find."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from runtime.contract.ids import Identity, NewId, Now
+from runtime.contract.people import Address, Person
+from runtime.contract.signals import FileRef
+
+
+class Level(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check for the operator found. `id` stays the same over releases, and begins with what was looked at.
+
+    `why` it matters and the command or setting that mends it (`fix`) are empty when all is well.
+    """
+
+    level: Level
+    id: str
+    what: str
+    why: str = ""
+    fix: str = ""
+
+
+def room_topic(address: Address) -> str:
+    """The Bell's topic for whatever lasting changed in a room: a message taken in, a part shown, a run that ended."""
+    return f"room:{address}"
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A conversation as a list shows it. `title` is its first words."""
+
+    address: Address
+    title: str
+    last_at: datetime
+    waiting_approvals: int
+
+
+class Author(StrEnum):
+    PERSON = "person"
+    AGENT = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One lasting thing in a room, as the page shows it.
+
+    `id` is stable and sorts with `at`; `body` is the wire text of a shown part (author agent) or what was said.
+    `version` grows when a shown message is edited. `client_id` is the dedupe key of what a person said.
+    """
+
+    id: str
+    author: Author
+    name: str
+    at: datetime
+    body: str
+    files: tuple[FileRef, ...] = ()
+    version: int = 0
+    answered: bool = True
+    client_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A room at one moment. `busy`: a message is not answered yet, and no approval is waited for."""
+
+    entries: tuple[Entry, ...]
+    busy: bool
+
+
+class Ledger(Protocol):
+    """What was committed, for those who may see it. Only reads."""
+
+    async def rooms(self, channel: str, account: str, owner: Identity) -> list[Room]:
+        """Rooms in which `owner` spoke, newest first, at most 200."""
+
+    async def room_owner(self, address: Address) -> Identity | None:
+        """Who spoke first in this room; None for a room in which nobody did."""
+
+    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
+        """The room as it is at one moment: the last `limit` entries older than `before`, oldest first."""
+
+
+class Links(Protocol):
+    """Who a web link or a session cookie belongs to."""
+
+    async def person_of(self, token: str) -> tuple[Person, Identity] | None:
+        """The person whose current link carries `token`, and the web identity under which they speak; or None."""
+
+
+class Workspaces(Protocol):
+    """The folder of files that belongs to the session of an address."""
+
+    def folder(self, address: Address) -> Path:
+        """That folder; it exists, and no link in its path leads elsewhere."""
+
+    def admit(self, path: Path) -> None:
+        """Give `path`, just written in a workspace, to the user as whom tools run."""
+
+
+@runtime_checkable
+class Bell(Protocol):
+    """Wake-ups inside the process; never a source of truth."""
+
+    def ring(self, topic: str) -> None:
+        """Wake whoever waits for `topic`."""
+
+    def listen(self, *topics: str) -> AsyncIterator[str]:
+        """Topics as they ring; several rings of one topic between two looks come as one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the composition root hands to every adapter beside its own settings."""
+
+    ledger: Ledger
+    links: Links
+    workspaces: Workspaces
+    bell: Bell
+    now: Now
+    new_id: NewId
+    extra: Mapping[str, object] = field(default_factory=dict)
