@@ -160,7 +160,7 @@ class App:
         self._sandbox: Sandbox = sandbox_for(shell)
         self._sandbox_required = shell.required
         workspaces = SessionWorkspaces(settings.workspace_dir, uid=shell.uid)
-        given = Given(store, store, workspaces, self._bell, store.now, new_id)
+        given = Given(store, store, workspaces, store, self._bell, store.now, new_id)
         page = WebAdapter(
             WebSettings(settings.web.hosts, int(settings.web.upload_mib * 1024 * 1024)),
             given,
@@ -241,7 +241,7 @@ class App:
             info=self._info(),
         )
         site.add_routes(console_routes(desk))
-        checks = {"store": self.store.check} | {f"{a.channel}:{a.account}": a.ready for a in self._adapters}
+        checks = {"store": self.store.check} | {f"{a.channel}:{a.account}": trouble_of(a) for a in self._adapters}
         site.add_routes(health_routes(checks))
         site.add_routes(self._instruments.routes())
         return site
@@ -421,6 +421,11 @@ class App:
             raise ConfigError(f'tools.shell.sandbox: "bwrap" is demanded, and it cannot work here. {trouble}')
         if trouble:
             log.warning("the shell tool refuses every call", reason=trouble)
+
+
+def trouble_of(adapter: ChannelAdapter) -> Callable[[], str | None]:
+    """Asks an account how it stands with its platform."""
+    return lambda: adapter.standing().trouble
 
 
 def leaving() -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.contract import Address, ChannelAdapter, Delivery, Progress, Sink, Tool, ToolSpec, Wire
+from runtime.contract import Address, ChannelAdapter, Delivery, Progress, Sink, Standing, Tool, ToolSpec, Wire
 
 
 class AroundTool:
@@ -38,5 +38,5 @@ class AroundAdapter:
     def progress(self, address: Address, event: Progress) -> None:
         self._adapter.progress(address, event)
 
-    def ready(self) -> str | None:
-        return self._adapter.ready()
+    def standing(self) -> Standing:
+        return self._adapter.standing()

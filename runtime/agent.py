@@ -378,19 +378,24 @@ class Agent:
         kind = ApprovalKind.OUTCOME if step.state is StepState.MARKED else ApprovalKind.CALL
         approval = ApprovalId(self._new_id())
         content = cards.question(approval, kind, step.call.tool, step.call.arguments, step.caution)
-        card = NewDelivery(DeliveryId(self._new_id()), f"approval:{approval}", 0, Kind.APPROVAL, run.address, content)
+        origin = f"approval:{approval}"
+        card = self._made(run, origin, Kind.APPROVAL, content)
         expires = self._now() + self._limits.approval_time
         return Question(approval, kind, step.number, expires, self._policy().version, step.caution, card)
 
     async def _finish(self, run: Cursor, reply: ModelReply | None, state: RunState, text: str) -> Released:
         origin = f"run:{run.claim.run_id}"
-        final = NewDelivery(DeliveryId(self._new_id()), origin, 0, Kind.FINAL, run.address, Content(text))
+        final = self._made(run, origin, Kind.FINAL, Content(text))
         lane, run_id = run.claim.lane, run.claim.run_id
         final = await self._outlet.prepare(final)
         finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, [final])
         released = await self._handed_on(run, [final], finish, point="delivery-stored")
         log.info("run ended", state=state.value, delivery=final.id)
         return released
+
+    def _made(self, run: Cursor, origin: str, kind: Kind, content: Content) -> NewDelivery:
+        delivery, answers = DeliveryId(self._new_id()), run.claim.reply_to
+        return NewDelivery(delivery, origin, 0, kind, run.address, content, reply_to=answers)
 
     async def _handed_on(
         self, run: Cursor, prepared: Sequence[NewDelivery], commit: Awaitable[Released | None], *, point: str

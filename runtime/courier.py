@@ -51,7 +51,7 @@ def choose(waiting: Sequence[OpenDelivery], now: datetime) -> OpenDelivery | dat
 
 
 def delivery_of(new: NewDelivery) -> Delivery:
-    return Delivery(new.id, new.origin, new.ordinal, new.kind, new.address, new.content, new.edits)
+    return Delivery(new.id, new.origin, new.ordinal, new.kind, new.address, new.content, new.edits, new.reply_to)
 
 
 def begun(new: NewDelivery, rendered: Rendered, run_id: RunId, now: datetime) -> OpenDelivery:

@@ -17,9 +17,11 @@ from adapters.web.rooms import Rooms
 from adapters.web.settings import WebSettings
 from adapters.web.transfer import Transfer
 from runtime.contract import (
+    CONNECTED,
     Address,
     Attempt,
     Capability,
+    Connection,
     Delivery,
     Given,
     Look,
@@ -28,12 +30,15 @@ from runtime.contract import (
     Receipt,
     Settled,
     Sink,
+    Standing,
     Wire,
 )
 
 CHANNEL: Final = "web"
 ACCOUNT: Final = "main"
 STARTING: Final = "The page is not taking messages yet: Signalbox is starting or stopping. Try again in a few seconds."
+
+NOT_YET: Final = Standing(Connection.CONNECTING, "the web page does not take messages yet")
 
 
 class WebAdapter:
@@ -96,8 +101,8 @@ class WebAdapter:
     def progress(self, address: Address, event: Progress) -> None:
         self._events.progress(address, event)
 
-    def ready(self) -> str | None:
-        return None if self._sink is not None else "the web page does not take messages yet"
+    def standing(self) -> Standing:
+        return CONNECTED if self._sink is not None else NOT_YET
 
     def _sink_now(self) -> Sink:
         if self._sink is None:

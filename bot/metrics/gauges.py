@@ -63,7 +63,7 @@ UNSHOWN: Final = (DeliveryState.QUEUED, DeliveryState.OPEN, DeliveryState.HELD, 
 def of_process(version: str, adapters: Iterable[ChannelAdapter]) -> Iterator[Reading]:
     yield BUILD, (version,), 1
     for adapter in adapters:
-        yield CONNECTED, (adapter.channel, adapter.account), 1 if adapter.ready() is None else 0
+        yield CONNECTED, (adapter.channel, adapter.account), 1 if adapter.standing().trouble is None else 0
 
 
 def of_store(depths: Depths | None, labels: Labels) -> Iterator[Reading]:

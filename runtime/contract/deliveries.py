@@ -11,7 +11,7 @@ from typing import Final
 
 from runtime.contract.ids import ApprovalId, DeliveryId
 from runtime.contract.people import Address
-from runtime.contract.signals import Choice, FileRef
+from runtime.contract.signals import Choice, FileRef, files_json
 
 
 class ApprovalKind(StrEnum):
@@ -60,7 +60,7 @@ class Content:
             {
                 "text": self.text,
                 "buttons": [[b.approval_id, b.choice, b.label] for b in self.buttons],
-                "files": [[f.name, f.path, f.size] for f in self.files],
+                "files": json.loads(files_json(self.files)),
             },
             ensure_ascii=False,
         )
@@ -77,6 +77,7 @@ class Delivery:
     """One thing to show at one address.
 
     `edits` names an earlier delivery whose message this one replaces: its last one, which carries the buttons.
+    `reply_to` is the wire's id of the message it answers, empty where it answers none: channels that can, say so.
     """
 
     id: DeliveryId
@@ -86,14 +87,20 @@ class Delivery:
     address: Address
     content: Content
     edits: DeliveryId | None = None
+    reply_to: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """One rendered wire message: `body` and its plain twin `fallback`, both text in a form the adapter chose."""
+    """One rendered wire message: `body` and its plain twin `fallback`, both text in a form the adapter chose.
+
+    `more` follows the fall-back as further messages, where what one message held (a file) takes several without it. Only
+    the last wire of a delivery may have `more`.
+    """
 
     body: str
     fallback: str | None = None
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +120,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try at showing a part: its number from 1, and when its marker was committed."""
+    """One try at showing a part: its number from 1, when its marker was committed, and the floor stored with it.
+
+    `first_at` is when the part was marked for the first time: a platform may know a repeat by its key for a while.
+    """
 
     number: int
     marked_at: datetime
+    floor: str = ""
+    first_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

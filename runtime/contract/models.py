@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from runtime.contract.ids import Json, RunId, SessionKey
+from runtime.contract.signals import FileRef
 
 
 class Effect(StrEnum):
@@ -29,8 +30,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class UserTurn:
+    """What a person said. `files` lie in the session's workspace; images among them are shown to models that look."""
+
     text: str
     author: str = ""
+    files: tuple[FileRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,12 +123,38 @@ class Bell(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """The newest message of a room that was taken in: its wire id, and when it was received."""
+
+    address: Address
+    message_id: str
+    at: datetime
+
+
+class Places(Protocol):
+    """What is stored about an account's rooms, for its adapter."""
+
+    async def seen(self, channel: str, account: str, since: datetime) -> list[Seen]:
+        """Rooms and threads in which something was taken in after `since`, each with its newest message."""
+
+    async def last_heard(self, channel: str, account: str) -> datetime | None:
+        """When anything was last taken in for the account; None for never."""
+
+    async def moved(self, channel: str, account: str) -> Mapping[str, str]:
+        """Rooms that have another id at the platform now: the room of the rows, to the newest id."""
+
+    async def receipts(self, address: Address, since: datetime) -> list[str]:
+        """Message ids of the parts shown in the room of `address`, in any thread of it, after `since`; at most 1,000."""
+
+
+@dataclass(frozen=True, slots=True)
 class Given:
     """What the composition root hands to every adapter beside its own settings."""
 
     ledger: Ledger
     links: Links
     workspaces: Workspaces
+    places: Places
     bell: Bell
     now: Now
     new_id: NewId

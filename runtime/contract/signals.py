@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from runtime.contract.ids import ApprovalId, Identity, SignalId
 from runtime.contract.people import Address
@@ -38,11 +40,28 @@ class Choice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A file in a session's workspace. `path` is relative to it, with forward slashes; `size` is in bytes."""
+    """A file in a session's workspace. `path` is relative to it, with forward slashes; `size` is in bytes.
+
+    `remote` is the platform's handle of a file that is still there (never a link with a token in it): `path` says where
+    it is put before the model is asked, see `channels.HasFiles`. `mime` is what the platform calls it, perhaps wrongly.
+    """
 
     name: str
     path: str
     size: int
+    remote: str = ""
+    mime: str = ""
+
+
+def files_json(files: Iterable[FileRef]) -> str:
+    """Files as they are stored; without what only files still at their platform have, where there is none."""
+    rows = ([f.name, f.path, f.size, f.remote, f.mime] for f in files)
+    return json.dumps([row if row[3] or row[4] else row[:3] for row in rows], ensure_ascii=False)
+
+
+def files_of(text: str) -> tuple[FileRef, ...]:
+    """The files that `files_json` wrote."""
+    return tuple(FileRef(*row) for row in json.loads(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +86,48 @@ class Stopped:
     """A person asked that the work in this room ends."""
 
 
-Body = Said | Clicked | Stopped
+@dataclass(frozen=True, slots=True)
+class Commanded:
+    """A person gave a command, such as `/status`. `name` is in `COMMANDS`, without its slash; or unknown."""
+
+    name: str
+    argument: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Amended:
+    """A person edited a message (`Signal.message_id`): if no run consumed it yet, these are its words now."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The platform gives this room (`Signal.address`) another id from now on. Rows keep the old one: see `Places`."""
+
+    room: str
+
+
+Body = Said | Clicked | Stopped | Commanded | Amended | Moved
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "help": "What I can do, and these commands",
+    "new": "Forget this conversation and begin anew",
+    "stop": "Stop the work in this room",
+    "status": "What is going on in this room",
+    "approvals": "What waits for an answer in this room",
+    "model": "Which model answers here",
+    "usage": "Tokens and money of this room and of you",
+}
+"""Each command with its one line of help. `/stop` arrives as `Stopped`, wherever an adapter can tell."""
+
+
+class Reach(StrEnum):
+    """How a message reached the agent."""
+
+    DIRECT = "direct"  # in a room of one person and the agent
+    MENTION = "mention"  # in a room of several, and it names the agent, answers it or is a command
+    OVERHEARD = "overheard"  # in a room of several, and names nobody or others
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +137,10 @@ class Signal:
     `platform` is the account's own identity at its platform (not its name in the settings); with `dedupe_key` it is
     unique, so a repeat is the same event. `natural_key` is a second such key where a platform reports one thing
     under two ids. `console` marks an event that an operator made outside the room (console page, CLI).
+
+    `message_id` is the wire's id of the message: what a reply answers, an edit names and a gap is measured by.
+    `joinable`: a mention makes the agent part of `address`'s thread, so that what follows there needs none. `by_bot`:
+    its author is a program; our own messages never become Signals.
     """
 
     platform: str
@@ -89,6 +153,10 @@ class Signal:
     natural_key: str | None = None
     urgency: Urgency = Urgency.NORMAL
     console: bool = False
+    reach: Reach = Reach.DIRECT
+    message_id: str = ""
+    joinable: bool = False
+    by_bot: bool = False
 
 
 class Outcome(StrEnum):
@@ -98,6 +166,7 @@ class Outcome(StrEnum):
     DECIDED = "decided"  # a click or stop that changed something
     UNCHANGED = "unchanged"  # a click or stop that changed nothing: late, repeated, forged or not allowed
     REFUSED = "refused"  # the gate said no
+    IGNORED = "ignored"  # not for us: overheard where that needs a mention, a bot that may not speak; nothing is stored
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ RUN_COLUMNS = (
     runs.c.address,
     runs.c.node,
     runs.c.crashes,
+    runs.c.reply_to,
 )
 LIVE_RUN = select(*RUN_COLUMNS).where(runs.c.session == bindparam("s"), is_word(runs.c.state, "running"))
 READY_RUN = (
@@ -73,7 +74,9 @@ TAKE_RUN = (
 LESS_RESUMABLE = update(sessions).where(sessions.c.key == bindparam("k")).values(resumable=sessions.c.resumable - 1)
 
 WAITING_SIGNALS = (
-    select(signals.c.id, signals.c.text, signals.c.files, signals.c.actor_name, signals.c.person_id)
+    select(
+        signals.c.id, signals.c.text, signals.c.files, signals.c.actor_name, signals.c.person_id, signals.c.message_id
+    )
     .where(signals.c.session == bindparam("s"), is_word(signals.c.state, "waiting"))
     .order_by(signals.c.seq)
     .limit(1000)
@@ -144,7 +147,7 @@ def _run_of(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime)
 
 
 def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
-    run, requester, _, iterations, next_step, stop, _, address, _, crashes = row
+    run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
     who, names = yield from _asker(requester)
@@ -161,6 +164,7 @@ def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
         names,
         unfinished,
         crashes,
+        reply_to=reply_to,
     )
 
 
@@ -198,27 +202,31 @@ def _begin(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) 
             "ended_at": None,
             "node": lane.node,
             "crashes": 0,
+            "reply_to": share[0][5],
         },
     )
     yield from consume(lane, run, share, next_turn, now)
     who, names = yield from _asker(share[0][4])
     near = next_turn + len(share) <= NEAR
     turns = tuple((yield from transcript(lane.session))) if near else None
-    return Claim(lane, run, Address.parse(address), who, False, 0, 1, False, False, names, turns=turns)
+    return Claim(
+        lane, run, Address.parse(address), who, False, 0, 1, False, False, names, turns=turns, reply_to=share[0][5]
+    )
 
 
 def consume(lane: Lane, run: RunId, share: Sequence[tuple[Any, ...]], next_turn: int, now: datetime) -> Op[int]:
     """Signals become user turns of `run`; how many still wait."""
-    for number, (signal_id, text, files, name, _) in enumerate(share, next_turn):
+    for number, (signal_id, text, files, name, _, _) in enumerate(share, next_turn):
         yield CONSUME, {"one": signal_id, "run": run}
-        yield from add_turn(lane.session, number, run, "user", _with_files(text, files), now, author=name)
+        told = _with_files(text, files)
+        yield from add_turn(lane.session, number, run, "user", told, now, author=name, files=files)
     less = {"k": lane.session, "less": len(share), "next": next_turn + len(share)}
     rows = yield LESS_WAITING, less
     return int(rows[0][0])
 
 
 def _with_files(text: str, files: str) -> str:
-    attached = [f"[attached file: {path} ({size:,} bytes)]" for _, path, size in json.loads(files)]
+    attached = [f"[attached file: {path} ({size:,} bytes)]" for _, path, size, *_ in json.loads(files)]
     return "\n".join([*filter(None, [text]), *attached])
 
 

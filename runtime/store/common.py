@@ -125,6 +125,7 @@ def delivery_row(new: NewDelivery, now: datetime, run_id: str | None = None) -> 
         "created_at": micros(now),
         "settled_at": None,
         "doubted_at": None,
+        "reply_to": new.reply_to,
     }
 
 

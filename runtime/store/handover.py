@@ -6,6 +6,8 @@ with the marker. Order stands: it is done only while nothing else is open at the
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, select, update
@@ -66,7 +68,7 @@ def _put_shown(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | N
     at = micros(now)
     yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": SHOWN.value, "settled_at": at}
     for ordinal, (wire, receipt) in enumerate(zip(handed.wires, handed.receipts, strict=True), 1):
-        row = part_row(new.id, ordinal, wire.body, wire.fallback)
+        row = part_row(new.id, ordinal, wire.body, wire.fallback, wire.more)
         done = {"state": SHOWN_PART.value, "receipt": receipt.message_id, "shown_at": at, "node": handed.duty.node}
         yield ADD_PART, row | done
     yield from on_screen(new.id, new.kind, run, str(new.address), now)
@@ -76,11 +78,13 @@ def _put_marked(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | 
     yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": RENDERED.value}
     mark = {"state": MARKED_PART.value, "attempts": 1, "marked_at": micros(now), "node": handed.duty.node}
     for ordinal, wire in enumerate(handed.wires, 1):
-        row = part_row(new.id, ordinal, wire.body, wire.fallback)
+        row = part_row(new.id, ordinal, wire.body, wire.fallback, wire.more)
         yield ADD_PART, row | mark if ordinal == 1 else row
 
 
-def part_row(delivery: DeliveryId, ordinal: int, body: str, fallback: str | None) -> dict[str, object]:
+def part_row(
+    delivery: DeliveryId, ordinal: int, body: str, fallback: str | None, more: Sequence[str] = ()
+) -> dict[str, object]:
     return {
         "delivery_id": delivery,
         "ordinal": ordinal,
@@ -95,6 +99,9 @@ def part_row(delivery: DeliveryId, ordinal: int, body: str, fallback: str | None
         "shown_at": None,
         "reason": "",
         "node": None,
+        "floor": "",
+        "first_at": None,
+        "more": json.dumps(more) if more else "[]",
     }
 
 

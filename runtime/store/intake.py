@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
@@ -13,10 +12,13 @@ from sqlalchemy.dialects.postgresql import insert
 from runtime.approvals import Voter
 from runtime.contract import (
     Address,
+    Amended,
     Clicked,
+    Commanded,
     Content,
     DeliveryId,
     Kind,
+    Moved,
     NewId,
     Outcome,
     Person,
@@ -28,6 +30,7 @@ from runtime.contract import (
     SignalId,
     Stopped,
     Verdict,
+    files_json,
 )
 from runtime.runs import RunEvent
 from runtime.store.base import Base
@@ -147,6 +150,8 @@ def accept(signal: Signal, gate: Gate, offer: Offer | None, now: datetime, new_i
             return (yield from _clicked(signal, signal.body, who, gate, now, new_id))
         case Stopped():
             return (yield from _stopped(signal, who, gate, now, new_id))
+        case Commanded() | Amended() | Moved():
+            return (yield from _refuse(signal, who, "Not yet.", now, new_id))
 
 
 def _keys(signal: Signal) -> Mapping[str, object]:
@@ -192,6 +197,7 @@ def _row(signal: Signal, who: Person | None, state: str, now: datetime, signal_i
         "accepted_at": micros(now),
         "answered_at": None,
         "node": None,
+        "message_id": signal.message_id,
     }
 
 
@@ -218,7 +224,7 @@ def _said(
     key = session_key(gate.agent, signal.address)
     row = _row(signal, who, "waiting", now, new_id()) | {
         "text": said.text,
-        "files": json.dumps([[f.name, f.path, f.size] for f in said.files], ensure_ascii=False),
+        "files": files_json(said.files),
         "words_hash": digest(said.text),
         "session": key,
         "node": offer.lease.node if offer else None,  # None: this node had no room to begin with it at once
@@ -268,6 +274,7 @@ def _fresh_lane(key: SessionKey, agent: str, address: Address, now: datetime) ->
         "next_turn": 1,
         "ready_at": micros(now),
         "created_at": micros(now),
+        "since_turn": 0,
     }
 
 

@@ -130,7 +130,7 @@ def _ours(duty: Duty, delivery: DeliveryId) -> Op[bool]:
 
 def _add_parts(delivery: DeliveryId, wires: Sequence[Wire]) -> Op[None]:
     for ordinal, wire in enumerate(wires, 1):
-        yield ADD_PART, part_row(delivery, ordinal, wire.body, wire.fallback)
+        yield ADD_PART, part_row(delivery, ordinal, wire.body, wire.fallback, wire.more)
 
 
 def _move_delivery(delivery: DeliveryId, event: DeliveryEvent, why: str, at: int | None) -> Op[Mapping[str, Any]]:

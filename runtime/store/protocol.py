@@ -31,6 +31,7 @@ from runtime.contract import (
     ModelReply,
     NodeId,
     Person,
+    Places,
     Receipt,
     Role,
     RunId,
@@ -126,7 +127,7 @@ class Claim:
     `iterations` counts its model calls so far, `next_step` is the number of its next step. `overtaken`: other runs of
     the session wrote turns while this one was parked. `names`: the requester's name and identities, for policy. `crashes`:
     how often a process ended under it since its last recorded step. `turns`: the transcript as of now where it is short
-    enough to come along, None where it must be read.
+    enough to come along, None where it must be read. `reply_to`: the wire's id of the message that began it.
     """
 
     lane: Lane
@@ -142,6 +143,7 @@ class Claim:
     steps: tuple[ToolStep, ...] = ()
     crashes: int = 0
     turns: tuple[Turn, ...] | None = None
+    reply_to: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +191,7 @@ class NewDelivery:
     content: Content
     edits: DeliveryId | None = None
     rendered: Rendered | None = None
+    reply_to: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +312,8 @@ class OpenPart:
     looks: int = 0
     receipt: Receipt | None = None
     repeat_mark: bool = False
+    floor: str = ""
+    first_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -651,7 +656,9 @@ class Upkeep(Protocol):
         """Of the next `limit` sessions behind `after`, the rooms where nothing happened since `before`."""
 
 
-class Store(Intake, Lanes, Desk, Outbox, Registry, People, Operators, Traces, AuditBook, Upkeep, Ledger, Protocol):
+class Store(
+    Intake, Lanes, Desk, Outbox, Registry, People, Operators, Traces, AuditBook, Upkeep, Ledger, Places, Protocol
+):
     """Everything one database does."""
 
     def now(self) -> datetime:

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0002"
+REVISION: Final = "0003"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -91,6 +91,7 @@ signals = Table(
     number("accepted_at"),
     maybe_number("answered_at"),
     maybe_words("node"),
+    words("message_id", server_default=""),
     UniqueConstraint("platform", "dedupe_key"),
     UniqueConstraint("platform", "natural_key"),
     partial("ix_signals_waiting", "session", "seq", where="state = 'waiting'"),
@@ -118,6 +119,7 @@ sessions = Table(
     number("next_turn"),
     number("ready_at"),
     number("created_at"),
+    number("since_turn", server_default="0"),
     partial("ix_sessions_ready", "ready_at", where="state = 'ready'"),
     partial("ix_sessions_suspect", "ready_at", where="state = 'suspect'"),
     partial("ix_sessions_owner", "owner", where="state = 'running'"),
@@ -142,6 +144,7 @@ runs = Table(
     maybe_number("ended_at"),
     maybe_words("node"),
     number("crashes", server_default="0"),
+    words("reply_to", server_default=""),
     partial("uq_runs_live", "session", where="state = 'running'", unique=True),
     partial("ix_runs_ready", "session", "ready_at", where="state = 'ready'"),
     partial("ix_runs_open", "session", where="state IN ('running', 'parked', 'ready')"),
@@ -183,6 +186,7 @@ turns = Table(
     words("call_id"),
     words("tool"),
     number("at"),
+    words("files", server_default="[]"),
     PrimaryKeyConstraint("session", "number"),
 )
 
@@ -249,6 +253,7 @@ deliveries = Table(
     number("created_at"),
     maybe_number("settled_at"),
     maybe_number("doubted_at"),
+    words("reply_to", server_default=""),
     UniqueConstraint("id"),
     UniqueConstraint("origin", "ordinal"),
     partial("ix_deliveries_open", "address", "rank", "number", where=OPEN_DELIVERY),
@@ -274,6 +279,9 @@ parts = Table(
     maybe_number("shown_at"),
     words("reason"),
     maybe_words("node"),
+    words("floor", server_default=""),
+    maybe_number("first_at"),
+    words("more", server_default="[]"),
     PrimaryKeyConstraint("delivery_id", "ordinal"),
     partial("ix_parts_marked", "delivery_id", where="state = 'marked'"),
 )
@@ -372,4 +380,46 @@ accounts = Table(
     words("name"),
     words("identity"),
     PrimaryKeyConstraint("channel", "name"),
+)
+
+# Threads that the agent was made part of by a mention: what follows there needs none.
+participation = Table(
+    "participation",
+    metadata,
+    words("address", primary_key=True),
+    number("joined_at"),
+)
+
+# A code that an unknown person was sent, for the owner to enter: one each, its hash alone.
+pairings = Table(
+    "pairings",
+    metadata,
+    words("identity", primary_key=True),
+    words("name"),
+    words("address"),
+    words("code_hash"),
+    number("created_at"),
+    number("expires_at"),
+    Index("ix_pairings_expires", "expires_at"),
+)
+
+# Wrong codes, by who entered them.
+pairing_tries = Table(
+    "pairing_tries",
+    metadata,
+    words("actor", primary_key=True),
+    number("tries"),
+    number("since"),
+)
+
+# Rooms to which their platform gave another id. Rows keep the first one; `moved_to` is the newest.
+aliases = Table(
+    "aliases",
+    metadata,
+    words("channel"),
+    words("account"),
+    words("room"),
+    words("moved_to"),
+    number("at"),
+    PrimaryKeyConstraint("channel", "account", "room"),
 )

@@ -20,6 +20,7 @@ from runtime.store.ledger import LedgerStore
 from runtime.store.operators import OperatorStore
 from runtime.store.outbox import OutboxStore
 from runtime.store.people import PeopleStore
+from runtime.store.places import PlaceStore
 from runtime.store.registry import RegistryStore
 from runtime.store.retention import RetentionStore
 from runtime.store.schema import nodes
@@ -45,6 +46,7 @@ class SqlStore(
     AuditStore,
     RetentionStore,
     LedgerStore,
+    PlaceStore,
     DepthStore,
 ):
     """Implements `protocol.Store`."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.contract import AssistantTurn, Call, RunId, SessionKey, ToolTurn, Turn, UserTurn
+from runtime.contract import AssistantTurn, Call, RunId, SessionKey, ToolTurn, Turn, UserTurn, files_of
 from runtime.store.common import add
 from runtime.store.driver import Op, micros
 from runtime.store.schema import turns
@@ -20,7 +20,7 @@ SET_TURN = (
     .where(turns.c.session == bindparam("s"), turns.c.number == bindparam("n"))
     .values(text=bindparam("new_text"))
 )
-BLANK_TURN: Mapping[str, object] = {"author": "", "calls": "[]", "call_id": "", "tool": "", "run_id": ""}
+BLANK_TURN: Mapping[str, object] = {"author": "", "calls": "[]", "call_id": "", "tool": "", "run_id": "", "files": "[]"}
 
 
 def add_turn(session: str, number: int, run: RunId, role: str, text: str, now: datetime, **more: str) -> Op[None]:
@@ -40,7 +40,7 @@ def add_turn(session: str, number: int, run: RunId, role: str, text: str, now: d
 
 
 TURNS = (
-    select(turns.c.role, turns.c.text, turns.c.author, turns.c.calls, turns.c.call_id, turns.c.tool)
+    select(turns.c.role, turns.c.text, turns.c.author, turns.c.calls, turns.c.call_id, turns.c.tool, turns.c.files)
     .where(turns.c.session == bindparam("s"))
     .order_by(turns.c.number)
 )
@@ -52,10 +52,10 @@ def transcript(session: SessionKey) -> Op[list[Turn]]:
 
 
 def _turn_of(row: tuple[Any, ...]) -> Turn:
-    role, text, author, calls, call_id, tool = row
+    role, text, author, calls, call_id, tool, files = row
     match role:
         case "user":
-            return UserTurn(text, author)
+            return UserTurn(text, author, files_of(files))
         case "assistant":
             return AssistantTurn(text, tuple(Call(*call) for call in json.loads(calls)))
         case _:

@@ -36,6 +36,7 @@ DELIVERY_COLUMNS = (
     deliveries.c.not_before,
     deliveries.c.run_id,
     deliveries.c.doubted_at,
+    deliveries.c.reply_to,
 )
 OPEN_AT = (
     select(*DELIVERY_COLUMNS)
@@ -53,6 +54,8 @@ PART_COLUMNS = (
     parts.c.looks,
     parts.c.receipt,
     parts.c.repeat_mark,
+    parts.c.floor,
+    parts.c.first_at,
 )
 PARTS_OF = select(*PART_COLUMNS).where(parts.c.delivery_id == bindparam("d")).order_by(parts.c.ordinal)
 # The last message on screen: of a card that takes several, the one with the buttons.
@@ -84,9 +87,8 @@ def open_at(address: Address, limit: int) -> Op[list[OpenDelivery]]:
 
 
 def _open(row: tuple[Any, ...]) -> Op[OpenDelivery]:
-    number, delivery_id, origin, ordinal, kind, address, content, edits, state, rank, not_before, run_id, doubted_at = (
-        row
-    )
+    number, delivery_id, origin, ordinal, kind, address, content, edits, *rest = row
+    state, rank, not_before, run_id, doubted_at, reply_to = rest
     delivery = Delivery(
         DeliveryId(delivery_id),
         origin,
@@ -95,6 +97,7 @@ def _open(row: tuple[Any, ...]) -> Op[OpenDelivery]:
         Address.parse(address),
         Content.from_json(content),
         DeliveryId(edits) if edits else None,
+        reply_to,
     )
     own = yield PARTS_OF, {"d": delivery_id}
     shown = (yield RECEIPT_OF, {"d": edits}) if edits else []
@@ -113,7 +116,7 @@ def _open(row: tuple[Any, ...]) -> Op[OpenDelivery]:
 
 
 def part_of(row: tuple[Any, ...]) -> OpenPart:
-    ordinal, state, body, fallback, attempts, marked_at, looks, receipt, repeat_mark = row
+    ordinal, state, body, fallback, attempts, marked_at, looks, receipt, repeat_mark, floor, first_at = row
     return OpenPart(
         ordinal,
         PartState(state),
@@ -124,4 +127,6 @@ def part_of(row: tuple[Any, ...]) -> OpenPart:
         looks,
         Receipt(receipt) if receipt else None,
         bool(repeat_mark),
+        floor,
+        maybe_moment(first_at),
     )

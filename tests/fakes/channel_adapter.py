@@ -18,6 +18,7 @@ from urllib.parse import quote
 import aiohttp
 
 from runtime.contract import (
+    CONNECTED,
     Address,
     ApprovalId,
     Attempt,
@@ -26,6 +27,7 @@ from runtime.contract import (
     Capability,
     Choice,
     Clicked,
+    Connection,
     Delivery,
     Identity,
     Look,
@@ -38,6 +40,7 @@ from runtime.contract import (
     Shown,
     Signal,
     Sink,
+    Standing,
     Stopped,
     Wire,
 )
@@ -208,8 +211,8 @@ class FakeAdapter:
     def progress(self, address: Address, event: Progress) -> None:
         """Nothing: this channel has no progress."""
 
-    def ready(self) -> str | None:
-        return self._trouble
+    def standing(self) -> Standing:
+        return Standing(Connection.RECONNECTING, self._trouble) if self._trouble else CONNECTED
 
     # The wire.
 

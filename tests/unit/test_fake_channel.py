@@ -316,7 +316,7 @@ async def test_messages_clicks_and_stops_become_signals() -> None:
         await driver.stop()
         async with listening(adapter, collecting(taken)):
             await until(lambda: len(taken) == 3)
-            assert adapter.ready() is None
+            assert adapter.standing().trouble is None
     assert [signal.body for signal in taken] == [
         Said("hi"),
         Clicked(ApprovalId("a1"), Choice.DENY, "no"),
@@ -400,11 +400,11 @@ async def test_a_listener_survives_an_outage_and_says_so() -> None:
         taken: list[Signal] = []
         await driver.away()
         async with listening(adapter, collecting(taken)):
-            await until(lambda: "away" in (adapter.ready() or ""))
+            await until(lambda: "away" in (adapter.standing().trouble or ""))
             await driver.say("hi")
             await driver.lift()
             await until(lambda: len(taken) == 1)
-            assert adapter.ready() is None
+            assert adapter.standing().trouble is None
 
 
 # The journal.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from runtime.contract import (
+    CONNECTED,
     Address,
     Attempt,
     Capability,
@@ -19,6 +20,7 @@ from runtime.contract import (
     Settled,
     Shown,
     Sink,
+    Standing,
     Wire,
 )
 from runtime.errors import Rejected, Retryable, Uncertain
@@ -102,8 +104,8 @@ class ScriptedAdapter:
     def progress(self, address: Address, event: Progress) -> None:
         pass
 
-    def ready(self) -> str | None:
-        return None
+    def standing(self) -> Standing:
+        return CONNECTED
 
     def _put(self, part: Part) -> Receipt:
         self.screen.append(part)

@@ -20,6 +20,7 @@ from runtime.agent import Agent, Limits
 from runtime.approvals import Approval, ApprovalState, Rights
 from runtime.bell import LocalBell
 from runtime.contract import (
+    CONNECTED,
     Address,
     ApprovalId,
     Attempt,
@@ -46,6 +47,7 @@ from runtime.contract import (
     Settled,
     Signal,
     Sink,
+    Standing,
     Stopped,
     ToolContext,
     ToolSpec,
@@ -175,8 +177,8 @@ class Page:
     def progress(self, address: Address, event: Progress) -> None:
         self.seen.append(event)
 
-    def ready(self) -> str | None:
-        return None
+    def standing(self) -> Standing:
+        return CONNECTED
 
 
 class Process:

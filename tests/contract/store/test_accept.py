@@ -286,7 +286,7 @@ async def test_attached_files_are_told_to_the_model(stage: Stage) -> None:
     await stage.say("see", files=[FileRef("a.txt", "in/a.txt", 1234)])
     claim = await stage.claim()
     assert await stage.store.turns(claim.lane.session) == [
-        UserTurn("see\n[attached file: in/a.txt (1,234 bytes)]", "Ada")
+        UserTurn("see\n[attached file: in/a.txt (1,234 bytes)]", "Ada", (FileRef("a.txt", "in/a.txt", 1234),))
     ]
 
 

@@ -12,6 +12,7 @@ from bot.app import App, build
 from bot.serving import serving
 from bot.settings import Settings, load
 from runtime.contract import (
+    CONNECTED,
     Address,
     Attempt,
     Call,
@@ -28,6 +29,7 @@ from runtime.contract import (
     Settled,
     Signal,
     Sink,
+    Standing,
     Verdict,
     Wire,
 )
@@ -75,8 +77,8 @@ class Notebook:
     def progress(self, address: Address, event: Progress) -> None:
         pass
 
-    def ready(self) -> str | None:
-        return None
+    def standing(self) -> Standing:
+        return CONNECTED
 
     async def until(self, words: str) -> Part:
         """Wait until a part with these words is shown."""

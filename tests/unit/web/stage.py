@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -35,6 +35,7 @@ from runtime.contract import (
     Role,
     Room,
     Said,
+    Seen,
     Signal,
     SignalId,
     Verdict,
@@ -222,6 +223,22 @@ class Stage:
         return ClientSession(self.base, cookies=cookies, headers=defaults, cookie_jar=CookieJar(unsafe=True))
 
 
+class NoPlaces:
+    """The page asks nothing about rooms."""
+
+    async def seen(self, channel: str, account: str, since: datetime) -> list[Seen]:
+        return []
+
+    async def last_heard(self, channel: str, account: str) -> datetime | None:
+        return None
+
+    async def moved(self, channel: str, account: str) -> Mapping[str, str]:
+        return {}
+
+    async def receipts(self, address: Address, since: datetime) -> list[str]:
+        return []
+
+
 def build(
     root: Path, *, settings: WebSettings | None = None, banner: str = "", clock: HandClock | None = None
 ) -> Stage:
@@ -233,7 +250,7 @@ def build(
         clock or HandClock(),
     )
     ids = count(1)
-    given = Given(ledger, links, workspaces, bell, clock, lambda: f"id{next(ids)}")
+    given = Given(ledger, links, workspaces, NoPlaces(), bell, clock, lambda: f"id{next(ids)}")
     adapter = WebAdapter(settings or WebSettings(), given, identity=IDENTITY, banner=banner)
     return Stage(adapter, ledger, links, workspaces, bell, FakeSink(ledger, bell), clock)
 

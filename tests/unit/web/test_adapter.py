@@ -76,9 +76,9 @@ async def test_listening_ends_by_being_cancelled_and_leaves_no_task(tmp_path: Pa
     async with asyncio.TaskGroup() as group:
         task = group.create_task(stage.adapter.listen(stage.sink))
         await asyncio.sleep(0)
-        assert stage.adapter.ready() is None
+        assert stage.adapter.standing().trouble is None
         task.cancel()
-    assert stage.adapter.ready() is not None
+    assert stage.adapter.standing().trouble is not None
     assert asyncio.all_tasks() == before
 
 

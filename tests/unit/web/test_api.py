@@ -122,9 +122,9 @@ async def test_a_store_that_is_away_is_told_and_the_next_try_is_taken_in_once(tm
 
 async def test_before_listening_nothing_is_taken_in(tmp_path: Path) -> None:
     async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
-        assert stage.adapter.ready() is None
+        assert stage.adapter.standing().trouble is None
         stage.adapter._sink = None
-        assert stage.adapter.ready() is not None
+        assert stage.adapter.standing().trouble is not None
         async with client.post(MESSAGES, json={"id": ID, "text": "hi"}) as answer:
             assert answer.status == 503
 
