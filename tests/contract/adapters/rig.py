@@ -3,9 +3,12 @@
 What people do and see goes to the fake over HTTP (`/inject`, `/visible`, `/faults`), so one rig serves a fake inside the
 test and a fake in a process of its own. What a rig cannot do it names in `lacks`, with the reason that a skip prints.
 
-    async def RIGNAME(folder: Path, *, process: bool = False) -> AsyncIterator[Rig]   (an async context manager)
+`rigs/<channel>.py` offers a maker for each way of connecting, under the name that tests print:
 
-is what `rigs/<channel>.py` offers; `tests.contract.adapters.catalogue` lists them.
+    @asynccontextmanager
+    async def polling(folder: Path, *, process: bool = False) -> AsyncIterator[Rig]: ...
+
+    RIGS = {"telegram": polling, "telegram-webhook": webhook}
 """
 
 from __future__ import annotations
@@ -102,7 +105,7 @@ class Press:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class OnScreen:
     """One message of ours as it is on screen now.
 
     `text`: what a person reads, without markup where the platform draws it and with the repeat's mark. `plain`: it has
@@ -191,10 +194,10 @@ class Rig(Protocol):
     async def edit(self, event: Event, text: str) -> Event:
         """Who wrote this message changes it."""
 
-    async def click(self, place: Place, message: Shown, label: str, *, user: Identity | None = None) -> Event:
+    async def click(self, place: Place, message: OnScreen, label: str, *, user: Identity | None = None) -> Event:
         """Somebody presses the button of that label."""
 
-    async def forge(self, place: Place, message: Shown, payload: str, *, user: Identity | None = None) -> Event:
+    async def forge(self, place: Place, message: OnScreen, payload: str, *, user: Identity | None = None) -> Event:
         """Somebody's client sends a button press with a payload of its own, on a message that may have no buttons."""
 
     async def unsigned(self, place: Place, text: str) -> int:
@@ -202,7 +205,7 @@ class Rig(Protocol):
 
     # -------------------------------------------------------------------------------------------- what people see
 
-    async def visible(self, place: Place) -> Sequence[Shown]:
+    async def visible(self, place: Place) -> Sequence[OnScreen]:
         """Our messages in this room, oldest first: those in a thread only when `place` is one, or the message began it."""
 
     async def acknowledged(self, event: Event) -> bool:
@@ -226,7 +229,10 @@ class KeepsShown(Protocol):
     async def checkpoint(self, place: Place, message_id: str, body: str) -> None: ...
 
 
-RigMaker = Callable[..., AbstractAsyncContextManager[Rig]]
+class RigMaker(Protocol):
+    """What makes a rig: its fake is inside this process, or a process of its own with a journal in `folder`."""
+
+    def __call__(self, folder: Path, *, process: bool = False) -> AbstractAsyncContextManager[Rig]: ...
 
 
 @asynccontextmanager
