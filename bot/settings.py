@@ -14,22 +14,34 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError, ValidationInfo
+from pydantic import AfterValidator, Field, PrivateAttr, ValidationError, ValidationInfo
 
 from bot import model_keys
 from bot.secrets.chain import Chain, members
 from bot.secrets.folder import Folder
 from bot.secrets.keys import KEY_FILE, Ask, Keyring
 from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
-from bot.settings_faults import Faults
-from bot.settings_secrets import ADDRESSES, UNRESOLVED, Demand, add_reused, masked, resolve, uses, without_password
-from bot.settings_sources import Layers, config_folder, find_file, names_of, read_file, read_variables
+from bot.settings_accounts import AnyAccount
+from bot.settings_faults import Faults, without_tag
+from bot.settings_secrets import (
+    ADDRESSES,
+    UNRESOLVED,
+    Demand,
+    add_reused,
+    masked,
+    resolve,
+    twins_in_lists,
+    uses,
+    without_password,
+)
+from bot.settings_sources import Layers, config_folder, find_file, names_of, read_file, read_variables, source_of
 from bot.settings_tables import (
     Access,
     Log,
     Metrics,
     Model,
     Nodes,
+    Operators,
     Outbox,
     Place,
     PolicyRule,
@@ -44,6 +56,7 @@ from bot.settings_tables import (
     beside_file,
 )
 from bot.settings_telemetry import find_collector
+from bot.settings_together import add_together
 from runtime.errors import ConfigError
 from runtime.models.library import VARIABLES as LITELLM_VARIABLES
 
@@ -68,12 +81,6 @@ def _listening(url: str) -> str:
 
 def _own_database(values: dict[str, Any]) -> str:
     return f"sqlite:///{values['data_dir'] / 'signalbox.db'}" if "data_dir" in values else "sqlite:///:memory:"
-
-
-def _no_accounts(value: object) -> object:
-    if value:
-        raise ValueError("nothing: web is the only channel of this release, and it needs no account")
-    return value
 
 
 class Settings(Section):
@@ -108,9 +115,12 @@ class Settings(Section):
     web: Web = Field(default_factory=Web, description="Web page, console and API.")
     model: Model = Field(default_factory=Model, description="The language model.")
     access: Access = Field(default_factory=Access, description="People.")
-    accounts: Annotated[tuple[object, ...], BeforeValidator(_no_accounts)] = Field(
-        default=(), description="Reserved for the channels of later releases; the web page needs none."
+    accounts: tuple[AnyAccount, ...] = Field(
+        default=(),
+        description="Accounts on chat platforms, a table each. Where none of a channel is set, its usual variables make "
+        "one: TELEGRAM_BOT_TOKEN; SLACK_BOT_TOKEN and SLACK_APP_TOKEN; DISCORD_BOT_TOKEN. The web page needs none.",
     )
+    operators: Operators = Field(default_factory=Operators, description="Those who keep it running.")
     policy: tuple[PolicyRule, ...] = Field(default=(), description="Rules about tool calls.")
     sessions: Sessions = Field(default_factory=Sessions, description="Conversations.")
     run: Run = Field(default_factory=Run, description="Agent work.")
@@ -160,7 +170,7 @@ class Settings(Section):
 
     def source(self, name: str) -> str:
         """Where the value of the setting `name` (dotted) came from: a file, a variable, a flag or "default"."""
-        return self._sources.get(name, "default")
+        return source_of(name, self._sources) or "default"
 
     @property
     def chain(self) -> Chain:
@@ -274,7 +284,7 @@ class _Reading:
         try:
             settings = self._validated(layers, chain)
         except ValidationError as error:
-            faults.add_invalid(error, layers.values, layers.sources)
+            faults.add_invalid(error, layers)
             raise faults.error() from None
         if demand is None:
             add_reused(uses(settings, layers.sources), chain, faults)
@@ -307,23 +317,27 @@ class _Reading:
         layers.add_names("flag", self.overrides)
         chain = self._chain(layers)
         resolve(Settings, layers, self.variables, chain, faults, demand)
+        add_together(layers, faults)
         find_collector(layers, self.variables)
         return chain
 
     def _named(self, layers: Layers) -> list[str]:
         """Variables that hold a secret because a setting says so: they may begin as settings do, and are none."""
-        twins = (layers.get(name) for name in names_of(Settings) if name.endswith("_env"))
+        names = [*names_of(Settings), *(f"{name}_env" for name in twins_in_lists(layers))]
+        twins = (layers.get(name) for name in names if name.endswith("_env"))
         others = (value for name, value in self.variables.items() if name.startswith(PREFIX) and name.endswith("_ENV"))
         return [name for name in (*twins, *others) if isinstance(name, str) and name]
 
     def _without_what_is_wrong(self, layers: Layers, chain: Chain, faults: Faults) -> Settings:
+        first = True
         while True:
             try:
                 return self._validated(layers, chain)
             except ValidationError as error:
-                faults.add_invalid(error, layers.values, layers.sources)
-                dropped = [layers.drop(detail["loc"]) for detail in error.errors()]
-                if not any(dropped):
+                if first:  # later ones only follow from what was left out
+                    faults.add_invalid(error, layers)
+                first = False
+                if not layers.drop(without_tag(detail["loc"]) for detail in error.errors()):
                     layers.values.clear()  # the defaults have no fault
 
     def _validated(self, layers: Layers, chain: Chain) -> Settings:
@@ -365,6 +379,7 @@ __all__ = [
     "Metrics",
     "Model",
     "Nodes",
+    "Operators",
     "Outbox",
     "PolicyRule",
     "Retention",

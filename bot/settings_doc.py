@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from types import UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, SecretStr
@@ -19,13 +19,17 @@ FILE: Final = Path(__file__).parents[1] / "docs" / "settings.md"
 INTRODUCTION: Final = """\
 # Settings
 
-This page is made from `bot/settings_tables.py` by `python -m bot.settings_doc`; a test fails when it is stale.
+This page is made from `bot/settings_tables.py` and `bot/settings_accounts.py` by `python -m bot.settings_doc`; a test
+fails when it is stale.
 
 Settings come from `signalbox.toml` (in the working folder, else in the user's config folder, else nowhere; or the file
 named by `--config`), then from variables, then from flags. The variable of `web.port` is `SIGNALBOX_WEB__PORT`: two
 underscores between levels. Its value is written as in TOML (`true`, `25`, `["web:ada"]`), texts also without quotes; an
-empty variable counts as not set. Relative paths start at the folder of the settings file. Everything is checked at the
-start, and all faults are told at once. `signalbox config show` prints what is in effect and where it came from.
+empty variable counts as not set. A list of tables is one value: `SIGNALBOX_ACCOUNTS` holds all accounts, as
+`[{channel = "telegram", name = "tg"}]`, and takes the place of those in the file. A setting within such a table has no
+variable; its `…_env` names whichever variable holds the secret. Relative paths start at the folder of the settings file.
+Everything is checked at the start, and all faults are told at once. `signalbox config show` prints what is in effect and
+where it came from.
 """
 WORDS: Final = {bool: "switch", int: "whole number", float: "number", str: "text", Path: "path", SecretStr: "secret"}
 BOUNDS: Final = {Ge: ("ge", "≥"), Gt: ("gt", ">"), Le: ("le", "≤"), Lt: ("lt", "<")}
@@ -44,8 +48,8 @@ def _tables(model: type[BaseModel], above: str) -> Iterator[tuple[str, type[Base
     for name, info in model.model_fields.items():
         if below := _below(info):
             yield from _tables(below, f"{above}{name}.")
-        elif repeated := _repeated(info):
-            yield f"`[[{above}{name}]]`", repeated
+        for kind in _repeated(info):
+            yield f"`[[{above}{name}]]`{_which(kind)}", kind
 
 
 def _rows(model: type[BaseModel]) -> str:
@@ -69,7 +73,7 @@ def _kind(annotation: Any) -> str:
     if origin in (Union, UnionType):
         return " or ".join(_kind(part) for part in arguments if part is not type(None))
     if origin is tuple:
-        return "list of tables" if _table(arguments[0]) else "list"
+        return "list of tables" if list(_kinds(arguments[0])) else "list"
     if origin is dict:
         return "table"
     if origin is not None and arguments:
@@ -102,9 +106,25 @@ def _below(info: FieldInfo) -> type[BaseModel] | None:
     return _table(info.annotation)
 
 
-def _repeated(info: FieldInfo) -> type[BaseModel] | None:
-    """The table of which a setting is a list."""
-    return _table(next(iter(get_args(info.annotation)), None))
+def _repeated(info: FieldInfo) -> Iterator[type[BaseModel]]:
+    """The tables of which a setting is a list."""
+    if get_origin(info.annotation) is tuple:
+        yield from _kinds(get_args(info.annotation)[0])
+
+
+def _kinds(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The kinds of table that something may be."""
+    if found := _table(annotation):
+        yield found
+    elif get_origin(annotation) in (Annotated, Union, UnionType):
+        for part in get_args(annotation):
+            yield from _kinds(part)
+
+
+def _which(kind: type[BaseModel]) -> str:
+    """What tells this kind of table from the others of its list."""
+    channel = kind.model_fields.get("channel")
+    return f', `channel = "{get_args(channel.annotation)[0]}"`' if channel else ""
 
 
 def _table(annotation: Any) -> type[BaseModel] | None:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from bot.settings_accounts import CHANNELS
 from runtime.errors import ConfigError
 from runtime.shapes import HIDDEN
+
+if TYPE_CHECKING:
+    from bot.settings_sources import Layers
 
 MASK: Final = HIDDEN
 _SECRET: Final = re.compile(
@@ -78,35 +82,38 @@ class Faults:
         fix = f"did you mean {near}?" if near else "take it out; docs/settings.md lists what there is."
         self._lines.append(f"{name}: there is no such setting{_from(source)}; {fix}")
 
-    def add_invalid(self, error: ValidationError, values: Mapping[str, Any], sources: Mapping[str, str]) -> None:
+    def add_invalid(self, error: ValidationError, layers: Layers) -> None:
         """Each fault that pydantic found, one for each setting: of a union, the first that says something."""
         seen: set[str] = set()
         for detail in error.errors(include_url=False, include_context=True, include_input=True):
-            name = _dotted(detail["loc"])
+            name = _dotted(_place(detail))
             if name not in seen:
                 seen.add(name)
-                self._add_detail(name, detail, _source(name, sources))
+                self._add_detail(name, layers.title(name), detail, layers.source(name))
 
     def error(self) -> ConfigError:
         """All of them, as one error."""
         many = "This setting is" if len(self._lines) == 1 else f"These {len(self._lines)} settings are"
         return ConfigError("\n".join([f"{many} wrong:", *(f"  {line}" for line in self._lines)]))
 
-    def _add_detail(self, name: str, detail: ErrorDetails, source: str) -> None:
+    def _add_detail(self, name: str, title: str, detail: ErrorDetails, source: str) -> None:
         match detail["type"]:
             case "extra_forbidden":
-                self.add_unknown(name, self._near(detail["loc"]), source)
+                self.add_unknown(title, self._near(detail["loc"]), source)
             case "missing":
-                self._lines.append(f"{name}: is missing{_from(source)}; add it.")
-            case _:
-                given = _shape(detail["input"], secret=is_secret(name))
-                self._lines.append(f"{name}: got {given}{_from(source)}; expected {_wanted(detail)}.")
+                self._lines.append(f"{title}: is missing{_from(source)}; add it.")
+            case "union_tag_not_found":
+                self._lines.append(f"{title}: is missing{_from(source)}; add it: {_either(CHANNELS)}.")
+            case kind:
+                value = detail["ctx"]["tag"] if kind == "union_tag_invalid" else detail["input"]
+                given = _shape(value, secret=is_secret(name))
+                self._lines.append(f"{title}: got {given}{_from(source)}; expected {_wanted(name, detail)}.")
 
     def _near(self, place: tuple[int | str, ...]) -> str | None:
         """The known name most like this one: first among its neighbours, then the same word anywhere else."""
         *above, last = place
         table = _table(self._model, above)
-        prefix = _dotted(tuple(above))
+        prefix = _dotted(without_tag(above))
         if near := nearest(str(last), table.model_fields if table else ()):
             return f"{prefix}.{near}" if prefix else near
         # Of several with this last word the first counts: the tables that most people set come first.
@@ -115,12 +122,39 @@ class Faults:
         return elsewhere[near] if near else None
 
 
-def _wanted(detail: ErrorDetails) -> str:
+def _either(words: Iterable[str]) -> str:
+    *most, last = [f'"{word}"' for word in words]
+    return f"{', '.join(most)} or {last}"
+
+
+def without_tag(place: Sequence[int | str]) -> tuple[int | str, ...]:
+    """A place as the file has it: pydantic puts in which kind of table it took an item of a list for."""
+    plain = [step for step, before in zip(place, (None, *place), strict=False) if not _is_tag(step, before)]
+    return tuple(plain)
+
+
+def _is_tag(step: int | str, before: int | str | None) -> bool:
+    return isinstance(before, int) and step in CHANNELS
+
+
+def _place(detail: ErrorDetails) -> tuple[int | str, ...]:
+    """Where the fault is; what should tell the kind of a table is a setting of its own."""
+    place = without_tag(detail["loc"])
+    if detail["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        return *place, str(detail["ctx"]["discriminator"]).strip("'")
+    return place
+
+
+def _wanted(name: str, detail: ErrorDetails) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind in _BOUNDS:
         return _BOUNDS[kind].format(**context)
     if kind in ("literal_error", "enum"):
         return str(context["expected"]).replace("'", '"')
+    if kind == "union_tag_invalid":
+        return _either(CHANNELS)
+    if kind == "tuple_type" and isinstance(detail["input"], dict):
+        return f"a list: write [[{name}]] with two brackets"
     if kind == "value_error":
         return str(context["error"])
     return _WANTED.get(kind, detail["msg"])
@@ -148,12 +182,6 @@ def _from(source: str) -> str:
     return f" (from {source})" if source else ""
 
 
-def _source(name: str, sources: Mapping[str, str]) -> str:
-    """Where `name` or the table it stands in came from."""
-    plain = re.sub(r"\[\d+\].*", "", name)
-    return sources.get(plain) or next((s for key, s in sources.items() if key.startswith(f"{plain}.")), "")
-
-
 def _dotted(place: tuple[int | str, ...]) -> str:
     text = ""
     for step in place:
@@ -161,27 +189,32 @@ def _dotted(place: tuple[int | str, ...]) -> str:
     return text.removeprefix(".")
 
 
-def _table(model: type[BaseModel], place: list[int | str]) -> type[BaseModel] | None:
+def _table(model: type[BaseModel], place: Sequence[int | str]) -> type[BaseModel] | None:
     """The model of the table at `place`."""
-    for step in place:
+    kinds: Sequence[type[BaseModel]] = [model]
+    for step, before in zip(place, (None, *place), strict=False):
         if isinstance(step, int):
             continue
-        info = model.model_fields.get(step)
-        found = _model_in(info.annotation) if info else None
-        if found is None:
+        if _is_tag(step, before):
+            kinds = [kind for kind in kinds if step in get_args(kind.model_fields["channel"].annotation)]
+        else:
+            info = kinds[0].model_fields.get(step)
+            kinds = list(_models_in(info.annotation)) if info else []
+        if not kinds:
             return None
-        model = found
-    return model
+    return kinds[0]
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The kinds of table that a setting may be, or be a list of."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((found for part in getattr(annotation, "__args__", ()) if (found := _model_in(part))), None)
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
 
 
-def _all_names(model: type[BaseModel], above: str = "") -> Iterable[str]:
+def _all_names(model: type[BaseModel], above: str = "") -> Iterator[str]:
     for name, info in model.model_fields.items():
         yield above + name
-        if below := _model_in(info.annotation):
+        for below in _models_in(info.annotation):
             yield from _all_names(below, f"{above}{name}.")

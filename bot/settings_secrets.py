@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from itertools import combinations
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, SecretStr
 
-from bot import model_keys
+from bot import account_keys, model_keys
 from bot.secrets.chain import Chain
 from bot.secrets.errors import SecretsError
 from bot.secrets.keys import VARIABLE
+from bot.settings_accounts import CHANNELS
 from bot.settings_faults import MASK, Faults, is_secret
-from bot.settings_sources import Layers, names_of
+from bot.settings_sources import Layers, names_of, source_of
 from bot.settings_tables import DEMO
 
 UNRESOLVED: Final = "sealed:"
@@ -59,14 +59,22 @@ def resolve(
         for name in twins(model):
             search.twin(name)
         search.model_key()
+        search.usual_accounts()
+        search.accounts()
     except SecretsError as error:
         faults.add_sentence(f"{error.setting}: {error}")
 
 
 def twins(model: type[BaseModel]) -> list[str]:
-    """Settings that have an `…_env` twin."""
+    """Settings that have an `…_env` twin; not those in lists of tables."""
     names = list(names_of(model))
     return [name for name in names if f"{name}_env" in names]
+
+
+def twins_in_lists(layers: Layers) -> list[str]:
+    """The same in lists of tables: `accounts[1].token`."""
+    kinds = [(name, CHANNELS.get(str(table.get("channel")))) for name, table in layers.tables("accounts")]
+    return [f"{name}.{twin}" for name, kind in kinds if kind for twin in twins(kind)]
 
 
 @dataclass
@@ -82,9 +90,42 @@ class _Search:
         if not isinstance(named, str) or not named:
             return
         if self.layers.get(name):
-            self.faults.add(name, f"is set, and {name}_env too; keep one of them")
+            self.faults.add(self.layers.title(name), f"is set, and {name}_env too; keep one of them")
         elif not self._take(name, [named]):
             self._missing(name, named)
+
+    def usual_accounts(self) -> None:
+        """Where no account of a channel is set, its usual variables make one by the channel's name."""
+        theirs = {table.get("channel") for _, table in self.layers.tables("accounts")}
+        for channel in account_keys.complete(self._is_handed_over):
+            if channel not in theirs:
+                first = next(iter(account_keys.USUAL[channel].values()))
+                self.layers.add_table("accounts", {"name": channel, "channel": channel}, source=first)
+
+    def _is_handed_over(self, variable: str) -> bool:
+        """Whether this process was given it. For sealed ones a table has to ask: no file is opened just to look."""
+        return bool(self.variables.get(variable) or (self.chain.folder and self.chain.folder.value(variable)))
+
+    def accounts(self) -> None:
+        for name in twins_in_lists(self.layers):
+            if not self._is_off(name):
+                self.twin(name)
+        for account, table in self.layers.tables("accounts"):
+            channel = str(table.get("channel"))
+            if channel in CHANNELS and not self._is_off(account):
+                for secret in account_keys.needed(channel, table.get("mode")):
+                    self._account_key(f"{account}.{secret}", account_keys.USUAL[channel][secret])
+
+    def _is_off(self, name: str) -> bool:
+        return self.layers.get(f"{name.partition('.')[0]}.enabled") is False
+
+    def _account_key(self, name: str, usual: str) -> None:
+        """Where an account names no secret that it needs, take the one under its usual name."""
+        if self.layers.get(name) or self.layers.get(f"{name}_env") or self._take(name, [usual]):
+            return
+        if self._is_demanded(name):
+            fix = f"set the variable {usual}, or seal it: signalbox secrets set {usual}"
+            self.faults.add_sentence(f"{self.layers.title(name)}: is missing; {fix}{self._skipped()}")
 
     def model_key(self) -> None:
         """Where no key is set, take the one under its vendor's usual name."""
@@ -119,7 +160,8 @@ class _Search:
     def _missing(self, name: str, variable: str) -> None:
         if self._is_demanded(name):
             fix = f"set it, or set {name}, or seal it: signalbox secrets set {variable}"
-            self.faults.add_sentence(f"{name}_env: the variable {variable} is not set; {fix}{self._skipped()}")
+            place = self.layers.title(f"{name}_env")
+            self.faults.add_sentence(f"{place}: the variable {variable} is not set; {fix}{self._skipped()}")
         elif name == "database_url":
             self.layers.fill(name, UNRESOLVED, source=variable)
 
@@ -134,7 +176,7 @@ class _Search:
 
 def uses(settings: BaseModel, sources: Mapping[str, str]) -> list[Use]:
     """Every secret that is set."""
-    found = [Use(name, value, sources.get(name, "")) for name, value in _secrets_in(settings)]
+    found = [Use(name, value, source_of(name, sources)) for name, value in _secrets_in(settings)]
     for name in ADDRESSES:
         if password := urlsplit(str(getattr(settings, name, ""))).password:
             words = dict.fromkeys([unquote(password), password])  # as it is, and as the address writes it
@@ -145,9 +187,9 @@ def uses(settings: BaseModel, sources: Mapping[str, str]) -> list[Use]:
 def asked_for(settings: BaseModel) -> dict[str, list[str]]:
     """Names of variables or sealed secrets, with the settings whose `…_env` twins ask for them."""
     asked: dict[str, list[str]] = {}
-    for name in twins(type(settings)):
-        if variable := reduce(getattr, f"{name}_env".split("."), settings):
-            asked.setdefault(str(variable), []).append(name)
+    for name, value in values_in(settings):
+        if name.endswith("_env") and value:
+            asked.setdefault(str(value), []).append(name.removesuffix("_env"))
     return asked
 
 
@@ -161,18 +203,23 @@ def add_reused(found: Sequence[Use], chain: Chain, faults: Faults) -> None:
             )
 
 
-def _secrets_in(value: Any, above: str = "") -> Iterator[tuple[str, str]]:
+def _secrets_in(settings: BaseModel) -> Iterator[tuple[str, str]]:
+    for name, value in values_in(settings):
+        if isinstance(value, SecretStr):
+            yield name, value.get_secret_value()
+
+
+def values_in(value: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Each value by its dotted name, also in lists of tables: `accounts[1].token`."""
     match value:
-        case SecretStr():
-            yield above, value.get_secret_value()
         case BaseModel():
             for name in type(value).model_fields:
-                yield from _secrets_in(getattr(value, name), f"{above}.{name}" if above else name)
-        case tuple() | list():
+                yield from values_in(getattr(value, name), f"{above}.{name}" if above else name)
+        case [BaseModel(), *_]:
             for number, item in enumerate(value, 1):
-                yield from _secrets_in(item, f"{above}[{number}]")
+                yield from values_in(item, f"{above}[{number}]")
         case _:
-            pass
+            yield above, value
 
 
 def masked(values: Any, name: str = "") -> Any:

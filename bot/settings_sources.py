@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -19,6 +18,8 @@ FILE: Final = "signalbox.toml"
 LEVEL: Final = "__"
 _PLACE: Final = re.compile(r"(?P<reason>.*) \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
 _HEAD: Final = re.compile(r"^\s*(#|\[{1,2}[\w.\"-]+\]{1,2}\s*(#|$))")  # a comment, or the head of a table
+_STEP: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+_ITEM: Final = re.compile(r"[^.\[\]]+\[\d+\]")
 _PAIR: Final = re.compile(r"^\s*(?P<key>[^=\[\]#]+?)\s*=")
 
 
@@ -44,38 +45,67 @@ class Layers:
         for step in path:
             below = table.get(step)
             table[step] = table = dict(below) if isinstance(below, dict) else {}
-        table[last] = value
+        table[last] = _own(value)
         self._forget_twin(name, table, last, source)
         self.sources[name] = source
 
     def fill(self, name: str, value: object, *, source: str) -> None:
-        """Put what the `…_env` twin of `name` led to; the twin stays."""
-        *path, last = name.split(".")
-        table = self.values
+        """Put what the `…_env` twin of `name` led to; the twin stays. The name may lead into a list: `accounts[1].token`."""
+        *path, last = _steps(name)
+        table: Any = self.values
         for step in path:
-            table = table.setdefault(step, {})
+            table = table.setdefault(step, {}) if isinstance(step, str) else table[step]
         table[last] = value
         self.sources[name] = source
 
+    def add_table(self, name: str, table: Mapping[str, Any], *, source: str) -> None:
+        """Put one more table into the list `name`."""
+        tables = self.values.setdefault(name, [])
+        tables.append(dict(table))
+        self.sources[f"{name}[{len(tables)}]"] = source
+
+    def tables(self, name: str) -> list[tuple[str, dict[str, Any]]]:
+        """The tables of the list `name`, each with its own name: `accounts[1]`. What is no table is left out."""
+        found = self.get(name)
+        rows = enumerate(found, 1) if isinstance(found, list) else ()
+        return [(f"{name}[{number}]", row) for number, row in rows if isinstance(row, dict)]
+
     def get(self, name: str) -> object:
         value: Any = self.values
-        for step in name.split("."):
-            value = value.get(step) if isinstance(value, dict) else None
+        for step in _steps(name):
+            value = _below(value, step)
         return value
 
-    def drop(self, place: Sequence[int | str]) -> bool:
-        """Take out what stands at `place`, or the nearest table or list that holds it; whether anything went."""
-        path = list(takewhile(lambda step: isinstance(step, str), place))
-        while path:
-            *above, last = path
-            table: Any = self.values
+    def source(self, name: str) -> str:
+        """Where the setting, or what holds it, or else what it holds came from; empty for a default."""
+        below = (source for key, source in self.sources.items() if key.startswith(f"{name}."))
+        return source_of(name, self.sources) or next(below, "")
+
+    def title(self, name: str) -> str:
+        """The setting for people: in a list also by what the table is called, `accounts[2].token ("work")`."""
+        within = _ITEM.match(name)
+        called = self.get(f"{within[0]}.name") if within else None
+        return f'{name} ("{called}")' if isinstance(called, str) and called.isprintable() else name
+
+    def drop(self, places: Iterable[Sequence[int | str]]) -> bool:
+        """Take out what stands at each place, or the nearest table or list that holds it; whether anything went."""
+        found = {there for place in places if (there := self._nearest(place))}
+        for *above, last in sorted(found, reverse=True):  # so that what goes from a list moves none of the others
+            holder: Any = self.values
             for step in above:
-                table = table.get(step) if isinstance(table, dict) else None
-            if isinstance(table, dict) and last in table:
-                del table[last]
-                return True
-            path = above
-        return False
+                holder = holder[step]
+            del holder[last]
+        return bool(found)
+
+    def _nearest(self, place: Sequence[int | str]) -> tuple[int | str, ...]:
+        """The longest beginning of `place` at which something stands; empty for none."""
+        value, found = self.values, 0
+        for step in place:
+            value = _below(value, step)
+            if value is None:
+                break
+            found += 1
+        return tuple(place[:found])
 
     def _forget_twin(self, name: str, table: dict[str, Any], last: str, source: str) -> None:
         """`token` of a later layer replaces `token_env` of an earlier one, and the other way round."""
@@ -84,6 +114,31 @@ class Layers:
         if self.sources.get(full, source) != source:
             table.pop(other, None)
             self.sources.pop(full)
+
+
+def source_of(name: str, sources: Mapping[str, str]) -> str:
+    """Where the setting `name` came from: its own layer, or that of the list or table it stands in; empty for a default."""
+    while name not in sources and name:
+        name = name[: max(name.rfind("."), name.rfind("["), 0)]
+    return sources.get(name, "")
+
+
+def _steps(name: str) -> list[str | int]:
+    """`accounts[1].token` as what leads to it: "accounts", 0, "token"."""
+    return [int(number) - 1 if number else word for word, number in _STEP.findall(name)]
+
+
+def _below(value: Any, step: str | int) -> Any:
+    if isinstance(step, str):
+        return value.get(step) if isinstance(value, dict) else None
+    return value[step] if isinstance(value, list) and step < len(value) else None
+
+
+def _own(value: object) -> object:
+    """Tables in a list are filled in later: those are not to be the caller's."""
+    if isinstance(value, list | tuple):
+        return [dict(row) if isinstance(row, dict) else row for row in value]
+    return value
 
 
 def find_file(folder: Path, variables: Mapping[str, str]) -> Path | None:
@@ -127,7 +182,10 @@ def read_variables(
         if not variable.startswith(prefix) or not variables[variable] or variable in others:
             continue
         name = known.get(variable)
-        if name is None:
+        whole = next((other for other in known if variable.startswith(other + LEVEL)), None)
+        if name is None and whole:
+            faults.add(variable, f"there is no such variable; {whole} holds all of {known[whole]}, as TOML writes it")
+        elif name is None:
             faults.add_unknown(variable, nearest(variable, [*others, *known]))
         else:
             layers.put(name, _value(variables[variable], text=_takes_text(model, name)), source=variable)

@@ -19,7 +19,7 @@ from pydantic import (
     ValidationInfo,
 )
 
-from runtime.contract import Busy, Effect
+from runtime.contract import Address, Busy, Effect
 
 DEMO: Final = "demo"
 PROMPTS: Final = Path(__file__).parents[1] / "config" / "prompts"
@@ -48,6 +48,12 @@ def _later(value: object) -> object:
     if value:
         raise ValueError("nothing: this comes with a later release, take it out")
     return value
+
+
+def _room(address: str) -> str:
+    if address:
+        Address.parse(address)
+    return address
 
 
 def _collector(url: str) -> str:
@@ -257,6 +263,23 @@ class Outbox(Section):
     @property
     def send_timeout(self) -> timedelta:
         return timedelta(seconds=self.send_timeout_seconds)
+
+
+class Operators(Section):
+    """Those who keep it running, and where they are told."""
+
+    room: Annotated[str, AfterValidator(_room)] = Field(
+        default="",
+        description='Where it is told that an account cannot work, and that it works again, such as "slack:work/C1"; '
+        "empty: only in the log.",
+    )
+    after_seconds: Number = Field(
+        default=60, gt=0, le=86_400, description="How long an account must be refused or deaf before that is told."
+    )
+
+    @property
+    def after(self) -> timedelta:
+        return timedelta(seconds=self.after_seconds)
 
 
 class Nodes(Section):
