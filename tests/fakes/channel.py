@@ -148,12 +148,18 @@ class Channel:
 
     async def _inject(self, request: web.Request) -> web.Response:
         event = self.board.inject(await request.json())
+        self._wake()
+        return web.json_response(event)
+
+    def _wake(self) -> None:
+        """Whoever waits for events is answered now."""
         self._news.set()
         self._news = asyncio.Event()
-        return web.json_response(event)
 
     async def _add_fault(self, request: web.Request) -> web.Response:
         self.faults.add(await request.json())
+        if self.faults.away:
+            self._wake()
         return web.json_response({})
 
     async def _lift_faults(self, request: web.Request) -> web.Response:
@@ -162,7 +168,8 @@ class Channel:
 
     async def _visible(self, request: web.Request) -> web.Response:
         messages = [{**post.to_record(), "version": post.version} for post in self.board.posts.values()]
-        return web.json_response({"messages": messages, "notices": self.board.notices, "sends": self.sends})
+        told = {"notices": self.board.notices, "sends": self.sends, "acked": self.board.acked}
+        return web.json_response({"messages": messages, **told})
 
 
 def answer(post: Post | None) -> web.Response:

@@ -13,11 +13,12 @@ from tests.fakes.channel_faults import Do
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What people see, in the order shown; the private notices; and how many sends arrived in all."""
+    """What people see, in the order shown; the private notices; how many sends arrived, and which event was last acked."""
 
     posts: list[Post]
     notices: list[dict[str, str]]
     sends: int
+    acked: int = 0
 
     def texts(self, room: str | None = None) -> list[str]:
         return [post.body.text for post in self.posts if room in (None, post.room)]
@@ -42,6 +43,10 @@ class Driver:
     async def stop(self, *, room: str = "r1", user: str = "ada", **more: Any) -> dict[str, Any]:
         return await self._call("POST", "/inject", {"type": "stop", "room": room, "user": user, **more})
 
+    async def inject(self, event: dict[str, Any]) -> dict[str, Any]:
+        """An event as it is."""
+        return await self._call("POST", "/inject", event)
+
     async def fault(self, do: Do | str, *, count: int = 1, seconds: float = 0, on: str = "send") -> None:
         """The next `count` sends or edits meet this fault; faults strike in the order they were asked for."""
         await self._call("POST", "/faults", {"do": Do(do), "count": count, "seconds": seconds, "on": on})
@@ -55,7 +60,7 @@ class Driver:
     async def screen(self) -> Screen:
         raw = await self._call("GET", "/visible")
         posts = [Post(m["id"], m["room"], Body.of(m), m["key"], m["marker"], m["version"]) for m in raw["messages"]]
-        return Screen(posts, raw["notices"], raw["sends"])
+        return Screen(posts, raw["notices"], raw["sends"], raw["acked"])
 
     async def _call(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         async with (

@@ -42,7 +42,7 @@ class Trouble(StrEnum):
     DROPPED = "dropped"  # every connection on which events come is cut, now; it may be opened again
     DEAF = "deaf"  # those connections stay open, and nothing comes on them until they are opened again
     TOKEN = "token"  # the platform refuses our token, on every call, until lifted
-    AWAY = "away"  # every call is answered 503, and no connection for events opens, until lifted
+    AWAY = "away"  # every call is answered 503, and connections for events end, until lifted
 
 
 class Skill(StrEnum):
