@@ -1,14 +1,26 @@
 """The one parse of Markdown that every channel's `render.py` walks.
 
-    parse(text) -> Document -> to_html | to_plain | a channel's own dialect
+    parse(text) -> Document -> neutralised -> split -> to_html | to_plain | a channel's own dialect
 
 CommonMark with tables and strike-through. HTML is text, images are links, only http, https and mailto become links.
 No words are lost: what other parsers drop (surplus table cells, link definitions, text nested too deep) stays as text.
 """
 
 from runtime.markup.html import to_html
-from runtime.markup.plain import to_plain
+from runtime.markup.mentions import mass_mentions, neutralised, neutralised_text
+from runtime.markup.plain import table_text, to_plain
 from runtime.markup.reader import parse
+from runtime.markup.split import split
 from runtime.markup.tree import Document
 
-__all__ = ["Document", "parse", "to_html", "to_plain"]
+__all__ = [
+    "Document",
+    "mass_mentions",
+    "neutralised",
+    "neutralised_text",
+    "parse",
+    "split",
+    "table_text",
+    "to_html",
+    "to_plain",
+]

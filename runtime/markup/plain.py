@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from itertools import count
 from typing import Final
 
+from runtime.markup.columns import in_columns
 from runtime.markup.tree import (
-    Align,
     Block,
     Break,
     Cell,
@@ -39,19 +38,6 @@ def to_plain(document: Document) -> str:
     return _blocks(document.blocks)
 
 
-def width(text: str) -> int:
-    """Columns `text` takes on a terminal: CJK and emoji take two, combining marks and joiners none."""
-    if text.isascii():
-        return len(text)
-    return sum(_columns(character) for character in text)
-
-
-def _columns(character: str) -> int:
-    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Me", "Mn"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
 def _blocks(blocks: Iterable[Block], gap: str = "\n\n") -> str:
     return gap.join(map(_block, blocks))
 
@@ -68,7 +54,7 @@ def _block(block: Block) -> str:
             label = f"{info}:\n" if info else ""
             return label + _prefixed(text, CODE_INDENT, CODE_INDENT)
         case Table():
-            return _table(block)
+            return table_text(block)
         case Rule():
             return LINE
 
@@ -88,22 +74,14 @@ def _item(item: Item, mark: str, gap: str) -> str:
     return _prefixed(_blocks(item.blocks, gap), mark, " " * len(mark))
 
 
-def _table(table: Table) -> str:
+def table_text(table: Table) -> str:
+    """`table` in columns of a monospace font, its cells without marks, as `to_plain` shows it."""
     rows = [[_cell_text(cell) for cell in row.cells] for row in (table.header, *table.rows)]
-    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
-    aligns = [cell.align for cell in table.header.cells]
-    lines = ["  ".join(_padded(*cell) for cell in zip(row, widths, aligns, strict=True)).rstrip() for row in rows]
-    return "\n".join([lines[0], "  ".join("-" * wide for wide in widths), *lines[1:]])
+    return in_columns(rows, [cell.align for cell in table.header.cells])
 
 
 def _cell_text(cell: Cell) -> str:
     return _inlines(cell.children).replace("\n", " ")
-
-
-def _padded(text: str, columns: int, align: Align) -> str:
-    room = columns - width(text)
-    left = {Align.RIGHT: room, Align.CENTER: room // 2}.get(align, 0)
-    return " " * left + text + " " * (room - left)
 
 
 def _inlines(children: Iterable[Inline]) -> str:

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from runtime.markup import parse, to_plain
-from runtime.markup.plain import width
+from runtime.markup.columns import width
 from tests.unit.markup.shapes import GAPS, MARKS, markdown
 
 WORD = st.text("abcdefghijklmnopqrstuvwxyz漢字한글яπ", min_size=2, max_size=8)

@@ -1,0 +1,122 @@
+"""One document as several, each small enough for one message of its platform.
+
+The tree is cut, not the rendered text, so each piece is valid alone: its quotes, lists, fences and marks are closed, and
+open again in the next. A cut falls between blocks where it can, else between items, rows or lines, sentences, words,
+characters. Lists count on; the fence of code and the header of a table come again.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from itertools import count
+from operator import attrgetter
+from typing import Final
+
+from runtime.markup.cuts import Cut, Cuts, Rank
+from runtime.markup.loosen import lightened, loosened
+from runtime.markup.plain import to_plain
+from runtime.markup.spans import Span, span
+from runtime.markup.tree import CodeBlock, Document, Table
+
+Measure = Callable[[Document], int]
+"""How long a document is once rendered, in the platform's unit (see `measures`). Pure; more text is not less."""
+
+HEAVY: Final = 3  # what each piece repeats around its words may take one third of it
+THIN: Final = 16  # a piece that holds fewer characters than limit / 16 has too much around them
+LEAD: Final = 8  # behind reach / 8 or more, code or a table that fits whole goes into the next piece
+
+
+def split(document: Document, measure: Measure, limit: int) -> list[Document]:
+    """`document` in pieces of at most `limit` each, in order; itself where it fits.
+
+    No word is lost: only white space at the cuts is. What would leave no room for words loses its form: an address too
+    long to stand in each piece becomes text, and quotes, lists and marks too deep for the limit end.
+
+    Errors: ValueError where `limit` does not even hold one character.
+    """
+    if measure(document) <= limit:
+        return [document]
+    rest: Document | None = lightened(document, lambda part: measure(part) > limit // HEAVY)
+    pieces: list[Document] = []
+    while rest is not None and rest.blocks:
+        made, rest = _Cutting(rest, measure, limit).pieces()
+        pieces += made
+    return [piece for piece in pieces if to_plain(piece).strip()] or [document]
+
+
+class _Cutting:
+    """One tree being cut from its begin to its end, or to where it must be loosened."""
+
+    def __init__(self, document: Document, measure: Measure, limit: int) -> None:
+        self._root = span(document)
+        self._cuts = Cuts(self._root)
+        self._measure = measure
+        self._limit = limit
+
+    def pieces(self) -> tuple[list[Document], Document | None]:
+        """The pieces, and what is left to be cut anew."""
+        made: list[Document] = []
+        start = 0
+        while start < self._root.end:
+            reach = self._reach(start)
+            if self._is_thin(start, reach) and (looser := self._loosened(start)):
+                return made, looser
+            if reach == start:
+                raise ValueError(f"a limit of {self._limit} is too small for one character")
+            cut = self._cut(start, reach)
+            made.append(self._root.stretch(start, cut.end))
+            start = cut.start
+        return made, None
+
+    def _size(self, start: int, end: int) -> int:
+        return self._measure(self._root.stretch(start, end))
+
+    def _reach(self, start: int) -> int:
+        """The last place that a piece from `start` may reach; `start` where nothing fits."""
+        fits, size, over = start, 0, self._root.end + 1
+        guess = start + self._limit
+        for look in count():
+            guess = min(max(guess, fits + 1), over - 1)
+            measured = self._size(start, guess)
+            if measured <= self._limit:
+                fits, size, guess = guess, measured, start + 2 * (guess - start)
+            else:
+                over, over_size = guess, measured
+            if over - fits <= 1:
+                return fits
+            if over <= self._root.end:
+                # Where the limit is if all is equally dense; every other time the middle, so that few looks suffice.
+                share = (self._limit - size) / (over_size - size) if look % 2 == 0 else 0.5
+                guess = fits + int((over - fits) * share)
+        raise AssertionError("unreachable")
+
+    def _is_thin(self, start: int, reach: int) -> bool:
+        """Whether so little of a block fits that what is around its words must go."""
+        return reach < self._block(start).end and reach - start < max(self._limit // THIN, 1)
+
+    def _loosened(self, start: int) -> Document | None:
+        first, *others = self._root.stretch(start, self._root.end).blocks
+        looser = loosened(first)
+        return None if looser is None else Document((*looser, *others))
+
+    def _cut(self, start: int, reach: int) -> Cut:
+        if reach == self._root.end:
+            return Cut(reach, reach)
+        cut = self._before_a_whole(start, reach) or self._cuts.best(start, reach)
+        # A shorter text can be longer once rendered, if seldom; `reach` was measured.
+        return cut if cut.end == reach or self._size(start, cut.end) <= self._limit else Cut(reach, reach)
+
+    def _before_a_whole(self, start: int, reach: int) -> Cut | None:
+        """The cut before the code or table that `reach` would cut, where that fits whole into a piece of its own."""
+        cut = self._cuts.last(Rank.BLOCK, reach)
+        if cut is None or cut.end - start < max((reach - start) // LEAD, 1):
+            return None
+        block = self._block(cut.start)
+        whole = isinstance(block.node, CodeBlock | Table) and self._size(block.start, block.end) <= self._limit
+        return cut if whole and block.end > reach else None
+
+    def _block(self, place: int) -> Span:
+        """The outermost block around `place`."""
+        blocks = self._root.children
+        return blocks[bisect_right(blocks, place, key=attrgetter("end"))]
