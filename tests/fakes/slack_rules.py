@@ -1,0 +1,156 @@
+"""What Slack refuses: limits and forms of messages, blocks and views. Source: platforms' reference pages, read 2026-08."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+TEXT: Final = 40_000  # characters of `text`
+BLOCKS: Final = 50
+ALL_BLOCKS: Final = 13_200  # characters of all blocks together (undocumented; seen)
+MARKDOWN: Final = 12_000  # characters of all markdown blocks together
+SECTION: Final = 3_000
+HEADER: Final = 150
+ELEMENTS: Final = 25  # in one actions block
+LABEL: Final = 75
+VALUE: Final = 2_000
+IDENTIFIER: Final = 255  # action_id and block_id
+TABLE: Final = (100, 20)
+TITLE: Final = 24  # of a view
+METADATA: Final = 3_000  # of a view's private_metadata
+TIMESTAMP: Final = re.compile(r"\d{10}\.\d{6}")
+
+Raw = Mapping[str, Any]
+
+
+class Refused(Exception):
+    """`ok: false` with this error; `more` goes into the answer."""
+
+    def __init__(self, error: str, **more: Any) -> None:
+        super().__init__(error)
+        self.error = error
+        self.more = more
+
+
+def check_message(args: Raw) -> None:
+    """Errors: Refused, as chat.postMessage and chat.update refuse."""
+    text, blocks = args.get("text") or "", args.get("blocks") or []
+    if not text and not blocks:
+        raise Refused("no_text")
+    if len(text) > TEXT:
+        raise Refused("msg_too_long")
+    check_blocks(blocks)
+    check_thread(args)
+    check_marker(args.get("metadata"))
+
+
+def check_thread(args: Raw) -> None:
+    if (thread := args.get("thread_ts")) and not TIMESTAMP.fullmatch(thread):
+        raise Refused("invalid_thread_ts")
+
+
+def check_marker(metadata: Any) -> None:
+    if metadata is None:
+        return
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("event_type"), str):
+        raise Refused("invalid_metadata_format")
+    if not isinstance(metadata.get("event_payload"), dict):
+        raise Refused("invalid_metadata_schema")
+
+
+def check_blocks(blocks: Any) -> None:
+    if not isinstance(blocks, list):
+        raise Refused("invalid_blocks_format")
+    faults = list(_faults(blocks))
+    if faults:
+        raise Refused("invalid_blocks", response_metadata={"messages": [f"[ERROR] {fault}" for fault in faults]})
+    if len(json.dumps(blocks, ensure_ascii=False)) > ALL_BLOCKS:
+        raise Refused("msg_blocks_too_long")
+
+
+def _faults(blocks: Sequence[Raw]) -> Iterator[str]:
+    if len(blocks) > BLOCKS:
+        yield f"no more than {BLOCKS} items allowed [json-pointer:/blocks]"
+    if sum(len(block.get("text", "")) for block in blocks if block["type"] == "markdown") > MARKDOWN:
+        yield f"markdown blocks hold more than {MARKDOWN} characters"
+    if sum(block["type"] == "table" for block in blocks) > 1:
+        yield "only_one_table_allowed"
+    ids = [block["block_id"] for block in blocks if "block_id" in block]
+    if len(ids) != len(set(ids)):
+        yield "block_id is not unique"
+    for number, block in enumerate(blocks):
+        if len(block.get("block_id", "")) > IDENTIFIER:
+            yield f"block_id too long [json-pointer:/blocks/{number}]"
+        yield from (f"{fault} [json-pointer:/blocks/{number}]" for fault in _block_faults(block))
+
+
+def _block_faults(block: Raw) -> Iterator[str]:
+    match block["type"]:
+        case "markdown":
+            if not block.get("text"):
+                yield "missing required field: text"
+        case "section":
+            yield from _text_faults(block.get("text"), SECTION)
+        case "header":
+            yield from _text_faults(block.get("text"), HEADER)
+        case "context":
+            elements = block.get("elements", [])
+            if not 1 <= len(elements) <= 10:
+                yield "context takes 1 to 10 elements"
+            for element in elements:
+                yield from _text_faults(element, SECTION)
+        case "actions":
+            yield from _actions_faults(block.get("elements", []))
+        case "table":
+            yield from _table_faults(block.get("rows", []))
+        case "input":
+            yield from _text_faults(block.get("label"), SECTION)
+        case "divider" | "rich_text":
+            return
+        case other:
+            yield f"unsupported type: {other}"
+
+
+def _text_faults(text: Any, most: int) -> Iterator[str]:
+    if not isinstance(text, dict) or text.get("type") not in ("plain_text", "mrkdwn"):
+        yield "text must be plain_text or mrkdwn"
+    elif not 1 <= len(text.get("text", "")) <= most:
+        yield f"text must have 1 to {most} characters"
+
+
+def _actions_faults(elements: Sequence[Raw]) -> Iterator[str]:
+    if not 1 <= len(elements) <= ELEMENTS:
+        yield f"actions take 1 to {ELEMENTS} elements"
+    ids = [element.get("action_id", "") for element in elements]
+    if len(ids) != len(set(ids)):
+        yield "action_id is not unique"
+    for element in elements:
+        yield from _text_faults(element.get("text"), LABEL)
+        if len(element.get("value", "")) > VALUE:
+            yield f"value is longer than {VALUE} characters"
+        if not 1 <= len(element.get("action_id", "")) <= IDENTIFIER:
+            yield f"action_id must have 1 to {IDENTIFIER} characters"
+        if element.get("style", "primary") not in ("primary", "danger"):
+            yield "style must be primary or danger"
+
+
+def _table_faults(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    if not 1 <= len(rows) <= TABLE[0]:
+        yield f"a table takes 1 to {TABLE[0]} rows"
+    if any(len(row) > TABLE[1] for row in rows):
+        yield f"a table takes at most {TABLE[1]} columns"
+
+
+def check_view(view: Raw) -> None:
+    if view.get("type") != "modal":
+        raise Refused("invalid_arguments")
+    for name in ("title", "submit", "close"):
+        if name in view and len(view[name]["text"]) > TITLE:
+            raise Refused("invalid_arguments", response_metadata={"messages": [f"[ERROR] {name} is too long"]})
+    if len(view.get("private_metadata", "")) > METADATA:
+        raise Refused("invalid_arguments")
+    if not 1 <= len(view.get("blocks", ())) <= 100:
+        raise Refused("invalid_arguments")
+    check_blocks(list(view["blocks"]))
