@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,8 @@ from bot.lock import control_of
 from runtime.contract import Address
 from runtime.signed import HeadFile
 from runtime.store.store import open_store
+from tests.contract.adapters.catalogue import RIGS
+from tests.contract.adapters.rig import Rig
 from tests.fakes.channel_adapter import REPEAT_MARK
 from tests.fakes.channel_board import recorded
 from tests.fakes.channel_driver import Driver
@@ -24,12 +26,17 @@ from tests.fakes.serve import spawned
 from tests.faults.app import EFFECTS
 from tests.faults.checker import Evidence, Part
 from tests.faults.program import Program, until
+from tests.faults.rigside import ROOMS, RigSide
 from tests.faults.sides import Button, FakeSide, Seen, Side, seen, web_side
 from tests.faults.story import Story, effects_of
 
 WEB: Final = "web"
 FAKE_KINDS: Final = ("key", "lookup", "probe", "none")
 SIDES: Final = (WEB, *FAKE_KINDS)
+PLATFORMS: Final = tuple(name for name in ("slack", "telegram", "discord") if name in RIGS)
+"""The rigs that play here: each channel in its usual way of connecting."""
+UNBOUND: Final = 1000
+"""Messages a second: what is tested is what becomes of them, not how long our own buckets make them wait."""
 OPEN: Final = frozenset(
     {
         "signals.waiting",
@@ -43,13 +50,14 @@ OPEN: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """`driver` is there on the fake channel only."""
+    """`driver` is there on the fake channel only, `rig` on the three platforms."""
 
     kind: str
     program: Program
     side: Side
     story: Story
-    driver: Driver | None
+    driver: Driver | None = None
+    rig: Rig | None = None
 
     async def until_taken_in(self) -> None:
         """Until every line that people wrote is a signal."""
@@ -90,7 +98,8 @@ class Stage:
     async def evidence(self) -> Evidence:
         """What people see now, while the program still runs, and what it wrote down."""
         data, talks = self.program.data, self.story.talks
-        rows = Rows(data / "signalbox.db")
+        name = self.side.room_of if isinstance(self.side, RigSide) else room_of
+        rows = Rows(data / "signalbox.db", name)
         return Evidence(
             talks=talks,
             screens={talk.room: await self.side.seen(talk.room) for talk in talks},
@@ -103,39 +112,57 @@ class Stage:
             },
             parts=rows.parts(),
             approvals=rows.approvals(),
-            questions=questions(data.parent / "journal"),
+            questions=await self._questions(),
             kills=self.program.kills,
             can_tell=self.kind != "none",
             log=self.program.log(),
         )
+
+    async def _questions(self) -> Mapping[str, Sequence[Seen]]:
+        if isinstance(self.side, RigSide):
+            return await self.side.questions()
+        return questions(self.program.data.parent / "journal")
 
 
 @asynccontextmanager
 async def stage(
     folder: Path, kind: str, *arguments: str, stutter: bool = True, module: str = "tests.faults.app"
 ) -> AsyncIterator[Stage]:
-    """The fake channel of `kind` as a process with a journal, or the web page; the program is not started yet."""
+    """The platform or fake channel of `kind` as a process, or the web page; the program is not started yet."""
     data = folder / "data"
     data.mkdir(mode=0o711)
     async with AsyncExitStack() as stack:
         driver: Driver | None = None
+        rig: Rig | None = None
         if kind == WEB:
             program = Program(data, *arguments, module=module)
             side: Side = await stack.enter_async_context(web_side(program, stutter=stutter))
+        elif kind in PLATFORMS:
+            rig = await stack.enter_async_context(RIGS[kind](folder, process=True))
+            program = Program(data, *account_of(rig), *arguments, module=module)
+            side = RigSide(rig, stutter=stutter)
         else:
             journal = ("--kind", kind, "--journal", str(folder / "journal"))
             _, url = await stack.enter_async_context(spawned("tests.fakes.channel", *journal))
             program = Program(data, "--fake", f"{kind}={url}", *arguments, module=module)
             driver = Driver(url)
             side = FakeSide(driver, stutter=stutter)
-        yield Stage(kind, program, side, Story(side, data / "workspaces"), driver)
+        yield Stage(kind, program, side, Story(side, data / "workspaces"), driver, rig)
+
+
+def account_of(rig: Rig) -> Sequence[str]:
+    """For the command line: the rig's account, everybody of its places as an owner, and no bound of ours on sending."""
+    account = {**rig.settings(), "messages_per_second": UNBOUND}
+    owners = sorted({place.user for place in rig.places(ROOMS)} | {rig.owner})
+    return ("--set", f"accounts={json.dumps([account])}", "--set", f"access.owners={json.dumps(owners)}")
 
 
 class Rows:
     """What the database says, read without the program's own code."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, name: Callable[[str], str] | None = None) -> None:
         self._path = path
+        self._name = name or room_of
 
     def select(self, statement: str) -> list[Any]:
         with closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True)) as database:
@@ -146,13 +173,14 @@ class Rows:
             "SELECT d.address, p.body, p.attempts, p.state FROM parts p JOIN deliveries d ON d.id = p.delivery_id"
         )
         return [
-            Part(room_of(address), text_of(body), attempts, state == "held") for address, body, attempts, state in rows
+            Part(self._name(address), text_of(body), attempts, state == "held")
+            for address, body, attempts, state in rows
         ]
 
     def approvals(self) -> Mapping[str, Sequence[str]]:
         found: dict[str, list[str]] = defaultdict(list)
         for address, state in self.select("SELECT address, state FROM approvals"):
-            found[room_of(address)].append(state)
+            found[self._name(address)].append(state)
         return found
 
     def disagreements(self) -> list[str]:

@@ -17,7 +17,7 @@ from tests.faults.sides import Seen, Side
 
 LONG: Final = 60
 """Words in a long line: its answer takes several messages on the fake channel."""
-FILES_ANSWER: Final = "Files in `.`"
+FILES_ANSWER: Final = "Files in "
 
 
 class Kind(StrEnum):
@@ -73,6 +73,17 @@ class Story:
         """One line in each of so many rooms, without waiting for answers."""
         for talk in [self._room() for _ in range(rooms)]:
             await self.say(talk, self._chat())
+
+    async def another(self, count: int = 1) -> None:
+        """So many lines more in each room so far, without waiting for answers."""
+        for _ in range(count):
+            for talk in self.talks:
+                await self.say(talk, self._chat())
+
+    async def all_answered(self) -> None:
+        for talk in self.talks:
+            for line in talk.lines:
+                await self.answered(talk, line)
 
     # ------------------------------------------------------------------------------------------------ the scenes
 

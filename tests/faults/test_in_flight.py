@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.checker import check
 from tests.faults.program import Kill, living
-from tests.faults.stage import Rows, stage
+from tests.faults.stage import PLATFORMS, Rows, stage
 from tests.faults.story import answers
 
 MESSAGES = 50
@@ -16,7 +16,7 @@ KNOWN = 17  # at most so many replies are known to be shown when it is killed
 
 
 @pytest.mark.timeout(180)  # seconds; about five where nothing else runs
-@pytest.mark.parametrize("kind", ["key", "lookup", "probe"])
+@pytest.mark.parametrize("kind", ["key", "lookup", "probe", *PLATFORMS])
 async def test_killed_with_33_of_50_replies_in_flight_none_is_lost_or_repeated(kind: str, tmp_path: Path) -> None:
     async with stage(tmp_path, kind, "--think", "1.5", stutter=False) as on:
         await on.story.lines(MESSAGES)

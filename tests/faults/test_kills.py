@@ -14,20 +14,29 @@ from tests.fakes.serve import ROOT
 from tests.faults.checker import check
 from tests.faults.points import ANYWHERE, POINTS, WHEN_SENDING
 from tests.faults.program import Kill, living
-from tests.faults.stage import FAKE_KINDS, SIDES, Rows, Stage, audit_of, stage
+from tests.faults.stage import FAKE_KINDS, PLATFORMS, SIDES, Rows, Stage, audit_of, stage
 
 CHAPTERS: int = 12
 """More than any plan needs: each chapter passes every point at least once."""
 
-GROUPS = {"begin": ANYWHERE[:3], "tools": ANYWHERE[3:6], "ends": ANYWHERE[6:], "sending": WHEN_SENDING}
+GROUPS = {
+    "begin": ANYWHERE[:3],
+    "tools": ANYWHERE[3:6],
+    "ends": ANYWHERE[6:],
+    "sending": WHEN_SENDING,
+    "work": ANYWHERE[:6],
+    "showing": ANYWHERE[6:] + WHEN_SENDING,
+}
 PLANS = [
     pytest.param(kind, [Kill(point, hit) for hit in hits for point in GROUPS[group]], id=f"{kind}-{group}")
     for kinds, group, hits in (
-        (SIDES, "begin", (1,)),
-        (SIDES, "tools", (2,)),
+        (SIDES[:3], "begin", (1,)),
+        (SIDES[:3], "tools", (2,)),
         (SIDES, "ends", (1,)),
         (FAKE_KINDS[::2], "sending", (1, 2)),
         (FAKE_KINDS[1::2], "sending", (1,)),
+        (PLATFORMS, "work", (2,)),
+        (PLATFORMS, "showing", (1,)),
     )
     for kind in kinds
 ]

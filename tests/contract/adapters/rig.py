@@ -30,7 +30,10 @@ Event = NewType("Event", str)
 
 
 class Trouble(StrEnum):
-    """What can go wrong at the platform. The first seven meet the next `count` sends (or edits) and no other call."""
+    """What can go wrong at the platform. The first seven meet the next `count` sends (or edits) and no other call.
+
+    A send repeated with a key under which the platform shows a message already is none of those.
+    """
 
     RATE = "rate"  # 429 with a wait of `seconds`; nothing was applied
     ERROR = "error"  # 500; nothing was applied
@@ -108,9 +111,9 @@ class Press:
 class OnScreen:
     """One message of ours as it is on screen now.
 
-    `text`: what a person reads, without markup where the platform draws it and with the repeat's mark. `plain`: it has
-    no formatting. `calls_all`: by the platform's rules it notifies everybody. `first`: its text and buttons when it
-    first appeared. `version` counts its edits.
+    `text`: what a person reads, without markup where the platform draws it and with the repeat's mark, which `marked`
+    tells. `plain`: it has no formatting. `calls_all`: by the platform's rules it notifies everybody. `first` and
+    `first_buttons`: what it said when it came. `version` counts its edits.
     """
 
     id: str
@@ -122,6 +125,7 @@ class OnScreen:
     version: int = 0
     first: str = ""
     first_buttons: tuple[Press, ...] = ()
+    marked: bool = False
     reply_to: str = ""
 
     def button(self, label: str) -> Press:
@@ -140,14 +144,15 @@ class Limit:
 class Rig(Protocol):
     """One account on one fake platform, and the people there.
 
-    `lacks` names what it cannot do, with the reason. `owner` is the identity of its `ada`. `limit` is None where the
-    channel has none.
+    `lacks` names what it cannot do, with the reason. `owner` is the identity of its `ada`, `stranger` of somebody who is
+    in every shared room too and speaks in no place by default. `limit` is None where the channel has none.
     """
 
     name: str
     channel: str
     lacks: Mapping[Skill, str]
     owner: Identity
+    stranger: Identity
     limit: Limit | None
 
     # ------------------------------------------------------------------------------------------------- our side
@@ -159,16 +164,17 @@ class Rig(Protocol):
         """Inside the block the platform can reach `adapter`, where it speaks to us over HTTP; else nothing."""
 
     def settings(self) -> Mapping[str, Any]:
-        """The `[[accounts]]` table under which the real program has this account."""
+        """The `[[accounts]]` table under which the real program has this account: tokens, `api_base_url`, mode."""
 
     # --------------------------------------------------------------------------------------------------- places
 
     def rooms(self) -> Rooms: ...
 
     def places(self, count: int) -> Sequence[Place]:
-        """So many different places of one conversation each, of all kinds there are, at least 12 possible.
+        """So many different places, of all kinds there are in turn; as many as asked for.
 
-        Equal arguments give equal places. Each `user` is somebody the platform knows; they need not be different.
+        Each is one conversation: what is said there has exactly this address (so no room in which a message begins a
+        thread of its own). A longer list begins with the shorter one. Each `user` is somebody the platform knows.
         """
 
     # -------------------------------------------------------------------------------------------- what people do

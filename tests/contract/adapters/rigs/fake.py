@@ -44,6 +44,7 @@ class FakeRig:
     channel = "fake"
     lacks = LACKS
     owner = Identity("fake:ada")
+    stranger = Identity("fake:bob")
     limit: Limit | None = Limit(LIMIT, len, "characters")
 
     def __init__(self, url: str) -> None:

@@ -42,6 +42,7 @@ class WebRig:
     name = "web"
     channel = "web"
     lacks = LACKS
+    stranger = Identity("web:main/bob")
     limit: Limit | None = None
 
     def __init__(self, browsing: asyncio.TaskGroup) -> None:

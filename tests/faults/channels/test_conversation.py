@@ -1,0 +1,106 @@
+"""Ask, be answered where you asked, press Approve, and see it done: on each platform."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.contract.adapters.rig import Event, OnScreen, Place, Rig
+from tests.faults.channels.rounds import rig_of
+from tests.faults.program import living, until
+from tests.faults.stage import PLATFORMS, Rows, Stage, stage
+
+platforms = pytest.mark.parametrize("kind", PLATFORMS)
+OPEN_TO_ALL = ("--set", 'access.default="allow"')
+
+
+async def shown(rig: Rig, place: Place, count: int) -> Sequence[OnScreen]:
+    """What stands there once it is so many messages."""
+
+    async def look() -> Sequence[OnScreen] | None:
+        messages = await rig.visible(place)
+        return messages if len(messages) >= count else None
+
+    return await until(look, f"{count} messages in {place}", seconds=30)
+
+
+def effects(on: Stage, word: str) -> int:
+    return sum(len(path.read_text().splitlines()) for path in (on.program.data / "workspaces").glob(f"*/{word}.log"))
+
+
+def kinds(rig: Rig) -> list[Place]:
+    """A room of each kind there is."""
+    rooms = rig.rooms()
+    return [place for place in (rooms.direct, rooms.shared, rooms.thread) if place]
+
+
+@pytest.mark.timeout(120)  # seconds; about four where nothing else runs
+@platforms
+async def test_a_question_is_answered_where_it_was_asked_and_what_names_nobody_is_not(
+    kind: str, tmp_path: Path
+) -> None:
+    """Scenario 5: a direct message needs no mention, a room of several does."""
+    async with stage(tmp_path, kind, *OPEN_TO_ALL) as on, living(on.program):
+        rig = rig_of(on)
+        for place in kinds(rig):
+            if not place.direct:
+                await rig.say(place, f"among us in {place}", mention=False)
+            await rig.say(place, f"hello from {place.address.room}")
+        for place in kinds(rig):
+            [answer] = await shown(rig, place, 1)
+            assert f"hello from {place.address.room}" in answer.text
+        await on.until_quiet()
+        assert [len(await rig.visible(place)) for place in kinds(rig)] == [1] * len(kinds(rig))
+        await on.program.leave()
+
+
+@pytest.mark.timeout(120)
+@platforms
+async def test_a_gated_call_is_asked_about_and_runs_once_when_the_right_person_approves(
+    kind: str, tmp_path: Path
+) -> None:
+    """Scenarios 21 and 22, in a room of each kind."""
+    async with stage(tmp_path, kind, *OPEN_TO_ALL) as on, living(on.program):
+        rig = rig_of(on)
+        for number, place in enumerate(kinds(rig), 1):
+            word = f"word{number}"
+            await rig.say(place, f"run: echo {word} >> {word}.log")
+            [card] = await shown(rig, place, 1)
+            assert [press.label for press in card.buttons] == ["Approve", "Deny"]
+            assert word in card.text
+            if not place.direct:
+                await a_stranger_presses(on, place, card)
+                assert effects(on, word) == 0
+            await rig.click(place, card, "Approve")
+            card, answer = await shown(rig, place, 2)
+            assert card.buttons == ()
+            assert "Approved" in card.text
+            assert "UTC" in card.text
+            assert answer.text
+            assert effects(on, word) == 1
+            late = await rig.forge(place, card, card.first_buttons[0].payload)
+            await told(rig, late)
+            assert effects(on, word) == 1
+        await on.until_quiet()
+        rows = Rows(on.program.data / "signalbox.db")
+        assert rows.select("SELECT DISTINCT state FROM approvals") == [("approved",)]
+        assert rows.disagreements() == []
+        await on.program.leave()
+
+
+async def a_stranger_presses(on: Stage, place: Place, card: OnScreen) -> None:
+    """Somebody who may speak here, but not approve what is dangerous."""
+    rig = rig_of(on)
+    event = await rig.click(place, card, "Approve", user=rig.stranger)
+    await told(rig, event)
+
+
+async def told(rig: Rig, event: Event) -> None:
+    """Until whoever pressed in vain was told so in private."""
+
+    async def look() -> bool | None:
+        return bool(await rig.notices(event)) or None
+
+    await until(look, "a private word", seconds=30)
