@@ -17,6 +17,7 @@ from aiohttp import web
 from adapters.web.adapter import ACCOUNT, CHANNEL, WebAdapter
 from adapters.web.guard import install
 from adapters.web.settings import WebSettings
+from bot.channels import MakeAdapters, adapters_of, no_adapters
 from bot.console.desk import ConsoleDesk
 from bot.console.health import health_routes
 from bot.console.routes import console_routes
@@ -26,6 +27,7 @@ from bot.logs import set_level
 from bot.masking import Mask
 from bot.names import fresh_identity, of_adapters
 from bot.parts import model_of, notices_of, pace_of, shell_of
+from bot.presence import Presence
 from bot.reload import Reload, in_words
 from bot.settings import Settings
 from bot.upkeep import retention_of, trimmer_of
@@ -79,13 +81,6 @@ LAST_WORD: Final = timedelta(seconds=0.25)
 """How long other nodes are told that we leave; who is not told finds out by looking."""
 LARGEST_REQUEST: Final = 1 << 20  # bytes; files are streamed past it
 
-MakeAdapters = Callable[[Given], Sequence[ChannelAdapter]]
-
-
-def only_web(given: Given) -> Sequence[ChannelAdapter]:
-    """No channel beside the page, which is always there."""
-    return ()
-
 
 @runtime_checkable
 class HasRoutes(Protocol):
@@ -97,16 +92,17 @@ class HasRoutes(Protocol):
 async def build(
     settings: Settings,
     *,
-    adapters: MakeAdapters = only_web,
+    adapters: MakeAdapters = no_adapters,
     probe: Probe = no_probe,
     model: Model | None = None,
     tools: Mapping[str, Tool] | None = None,
     now: Now | None = None,
     new_id: NewId = fresh_id,
 ) -> App:
-    """Everything of one process, ready to `run`. Tests call this with their own adapters, probe, model and clock.
+    """Everything of one process, ready to `run`. Tests call this with probe, model and clock of their own, and `adapters`
+    beside those of the settings.
 
-    Errors: StoreError when the database cannot be opened; ConfigError when a demanded sandbox cannot work.
+    Errors: StoreError when the database cannot be opened; ConfigError when a channel is not part of this build.
     """
     instruments = instruments_of(settings)
     store = instruments.store(await open_store(settings.database_url, now=now, new_id=new_id, watch=instruments.watch))
@@ -116,6 +112,7 @@ async def build(
             settings=settings,
             store=store,
             web_identity=identity,
+            named_before=await store.named_accounts(),
             adapters=adapters,
             probe=probe,
             model=model or model_of(settings),
@@ -137,6 +134,7 @@ class App:
         settings: Settings,
         store: SqlStore,
         web_identity: str,
+        named_before: Sequence[tuple[str, str, str]],
         adapters: MakeAdapters,
         probe: Probe,
         model: Model,
@@ -167,9 +165,10 @@ class App:
             identity=web_identity,
             banner=settings.banner or "",
         )
-        self._adapters: list[ChannelAdapter] = [page, *adapters(given)]
-        self._named = of_adapters(self._adapters)
-        self._couriers = Couriers(map(self._courier, self._adapters), store, self._call)
+        every = [page, *adapters_of(settings)(given), *adapters(given)]
+        self._accounts = [Presence(adapter, take=self._take, on_learnt=self._note) for adapter in every]
+        self._named = of_adapters(self._accounts, named_before)
+        self._couriers = Couriers(map(self._courier, self._accounts), store, self._call)
         self._agent = self._make_agent(model, tools or first_tools(shell, sandbox=self._sandbox), workspaces)
         self._elsewhere = Elsewhere(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
         self._reception = Reception(
@@ -205,10 +204,10 @@ class App:
             probe=self._probe,
         )
 
-    def _courier(self, adapter: ChannelAdapter) -> Courier:
+    def _courier(self, account: Presence) -> Courier:
         return Courier(
             outbox=self.store,
-            adapter=self._instruments.adapter(adapter),
+            adapter=self._instruments.adapter(account),
             take=self._take,
             pace=pace_of(self._settings),
             now=self.store.now,
@@ -220,9 +219,9 @@ class App:
     def _application(self, web_identity: str) -> web.Application:
         site = web.Application(client_max_size=LARGEST_REQUEST)
         install(site, self._settings.web.hosts)
-        for adapter in self._adapters:
-            if isinstance(adapter, HasRoutes):
-                site.add_routes(adapter.routes())
+        for account in self._accounts:
+            if isinstance(account.raw, HasRoutes):
+                site.add_routes(account.raw.routes())
         desk = ConsoleDesk(
             store=self.store,
             sink=self._sink,
@@ -241,7 +240,7 @@ class App:
             info=self._info(),
         )
         site.add_routes(console_routes(desk))
-        checks = {"store": self.store.check} | {f"{a.channel}:{a.account}": trouble_of(a) for a in self._adapters}
+        checks = {"store": self.store.check} | {account.name: trouble_of(account) for account in self._accounts}
         site.add_routes(health_routes(checks))
         site.add_routes(self._instruments.routes())
         return site
@@ -331,12 +330,12 @@ class App:
             group.create_task(self._retention().run())
             group.create_task(jumps.run())
             group.create_task(Expiry(desk=self.store, decided=self._reception.decided, first=jumps.look).run())
-            for courier in self._couriers:
-                group.create_task(courier.run())
+            for account, courier in zip(self._accounts, self._couriers, strict=True):
+                group.create_task(self._serve(account, courier))
             for duty in self._instruments.duties():
                 group.create_task(duty())
             group.create_task(dispatch.run())
-            listening = [group.create_task(adapter.listen(self._sink)) for adapter in self._adapters]
+            listening = [group.create_task(account.listen(self._sink)) for account in self._accounts]
             group.create_task(self._announce(on_ready))
             try:
                 await asyncio.Event().wait()
@@ -346,6 +345,16 @@ class App:
                 with suppress(StoreError):
                     await node.leave()
                 await self._tell_of_leaving()
+
+    async def _serve(self, account: Presence, courier: Courier) -> None:
+        """Be the account's courier, as soon as it is known who the account is."""
+        await account.learn()
+        await courier.run()
+
+    async def _note(self, adapter: ChannelAdapter) -> None:
+        """Keep which identity the account has, so that it can be called by its name while it is not at work."""
+        with suppress(StoreError):  # the next start notes it
+            await self.store.note_account(adapter.channel, adapter.account, adapter.identity)
 
     async def _jumps(self) -> Jumps:
         """Who notices that the clock was set. On a server it is the server's clock, and rows belong to all nodes."""

@@ -25,9 +25,13 @@ class AroundAdapter:
     def __init__(self, adapter: ChannelAdapter) -> None:
         self.channel = adapter.channel
         self.account = adapter.account
-        self.identity = adapter.identity
         self.capabilities = adapter.capabilities
         self._adapter = adapter
+
+    @property
+    def identity(self) -> str:
+        """Perhaps empty until the platform has told it."""
+        return self._adapter.identity
 
     async def listen(self, sink: Sink) -> None:
         await self._adapter.listen(sink)

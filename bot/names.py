@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from runtime.contract import Address, ChannelAdapter, NewId
+from runtime.contract import Address, NewId
 
 Named = Callable[[Address], str]
 """An address as settings and people write it."""
+
+
+class Account(Protocol):
+    """What of an adapter has to do with names."""
+
+    @property
+    def channel(self) -> str: ...
+    @property
+    def account(self) -> str: ...
+    @property
+    def identity(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """An account that is called `account` in the settings."""
+
+    channel: str
+    account: str
+    identity: str
 
 
 def fresh_identity(new_id: NewId) -> str:
@@ -16,15 +37,38 @@ def fresh_identity(new_id: NewId) -> str:
     return new_id()[-10:].lower()
 
 
-def naming(accounts: Iterable[tuple[str, str, str]]) -> Named:
-    """The naming of `accounts`: channel, identity, and the name in the settings. Unknown ones keep their identity."""
+Known = tuple[str, str, str]
+"""Channel, identity, and the name in the settings."""
+
+
+def naming(accounts: Iterable[Known]) -> Named:
+    """The naming of `accounts`. Unknown ones keep their identity."""
     names = {(channel, identity): name for channel, identity, name in accounts}
+    return lambda address: _under(names, address)
+
+
+def of_adapters(adapters: Sequence[Account], before: Iterable[Known] = ()) -> Named:
+    """The naming of accounts at work, of which some learn their identity late; `before` has those of earlier."""
+    earlier = {(channel, identity): name for channel, identity, name in before}
 
     def named(address: Address) -> str:
-        return str(replace(address, account=names.get((address.channel, address.account), address.account)))
+        now = {(one.channel, one.identity): one.account for one in adapters if one.identity}
+        return _under(earlier | now, address)
 
     return named
 
 
-def of_adapters(adapters: Iterable[ChannelAdapter]) -> Named:
-    return naming((adapter.channel, adapter.identity, adapter.account) for adapter in adapters)
+def address_at(adapters: Iterable[Account], text: str) -> Address | None:
+    """The room that settings write as `text`; None while its account is not known to its platform, or not here.
+
+    Errors: ValueError for what is no address.
+    """
+    given = Address.parse(text)
+    for one in adapters:
+        if one.identity and (one.channel, one.account) == (given.channel, given.account):
+            return replace(given, account=one.identity)
+    return None
+
+
+def _under(names: Mapping[tuple[str, str], str], address: Address) -> str:
+    return str(replace(address, account=names.get((address.channel, address.account), address.account)))

@@ -55,7 +55,7 @@ async def _desk(store: Store, settings: Settings) -> ConsoleDesk:
         links=store,
         bell=NoBell(),
         web_account=identity,
-        named=naming([(CHANNEL, identity, ACCOUNT)]),
+        named=naming(await store.named_accounts()),
         mask=Mask(settings.secret_values()),
         now=store.now,
         new_id=new_id,

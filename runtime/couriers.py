@@ -17,19 +17,21 @@ class Couriers:
     def __init__(
         self, couriers: Iterable[Courier], outbox: Outbox, call: Callable[[Address], None] = lambda address: None
     ) -> None:
-        self._by_account = {(c.adapter.channel, c.adapter.identity): c for c in couriers}
+        self._couriers = tuple(couriers)
         self._outbox = outbox
         self._call = call
 
     def _of(self, address: Address) -> Courier | None:
-        return self._by_account.get((address.channel, address.account))
+        """Asked anew each time, since an account may learn its identity late."""
+        account = (address.channel, address.account)
+        return next((c for c in self._couriers if (c.adapter.channel, c.adapter.identity) == account), None)
 
     def __iter__(self) -> Iterator[Courier]:
-        return iter(self._by_account.values())
+        return iter(self._couriers)
 
     def serves(self, address: Address) -> bool:
         """Whether what is stored for `address` would ever be shown from here."""
-        return (address.channel, address.account) in self._by_account
+        return self._of(address) is not None
 
     async def post(self, delivery: NewDelivery) -> bool:
         """Put something into the outbox that no run made; False when its (origin, ordinal) is there already.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from bot.names import Account as Known
 from runtime.contract import Address
 
 Account = tuple[str, str]
@@ -18,20 +19,22 @@ class Labels:
     """Learns what there is while the process is put together."""
 
     def __init__(self) -> None:
-        self._accounts: dict[tuple[str, str], Account] = {}
+        self._known: list[Known] = []
         self._tools: frozenset[str] = frozenset()
 
-    def learn_account(self, channel: str, identity: str, name: str) -> None:
-        self._accounts[channel, identity] = (channel, name)
+    def learn_account(self, known: Known) -> None:
+        """Its identity may come later."""
+        self._known.append(known)
 
     def learn_tools(self, names: Iterable[str]) -> None:
         self._tools = frozenset(names)
 
     def accounts(self) -> list[Account]:
-        return list(self._accounts.values())
+        return [(one.channel, one.account) for one in self._known]
 
     def account(self, channel: str, identity: str) -> Account:
-        return self._accounts.get((channel, identity), (channel, OTHER))
+        names = (one.account for one in self._known if (one.channel, one.identity) == (channel, identity))
+        return channel, next(names, OTHER)
 
     def at(self, address: Address) -> Account:
         return self.account(address.channel, address.account)
@@ -42,9 +45,9 @@ class Labels:
         return self.account(channel, identity)
 
     def role(self, role: str) -> str:
-        """A role, with the account's name in place of its identity."""
-        duty = role.partition(":")[0]
-        return role if duty == role else ":".join([duty, *self.courier(role)])
+        """A role such as `listener:telegram:4711:poller`, with the account's name in place of its identity."""
+        duty, *of = role.split(":", 3)
+        return role if not of else ":".join([duty, *self.account(*[*of, ""][:2]), *of[2:]])
 
     def tool(self, name: str) -> str:
         return name if name in self._tools else OTHER

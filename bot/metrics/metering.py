@@ -56,7 +56,7 @@ class Metering(Instrument):
         return {name: MeteredTool(tool, self.meters) for name, tool in tools.items()}
 
     def adapter(self, adapter: ChannelAdapter) -> ChannelAdapter:
-        self._labels.learn_account(adapter.channel, adapter.identity, adapter.account)
+        self._labels.learn_account(adapter)
         self.meters.expect_account(adapter.channel, adapter.account)
         self._adapters.append(adapter)
         return MeteredAdapter(adapter, self.meters)

@@ -87,8 +87,11 @@ class ChannelAdapter(Protocol):
 
     channel: str
     account: str
-    identity: str
     capabilities: frozenset[Capability]
+
+    @property
+    def identity(self) -> str:
+        """Empty only until the platform has told it, see `LearnsIdentity`."""
 
     async def listen(self, sink: Sink) -> None:
         """Hand each event to `sink` until cancelled; acknowledge it only once `sink` returns its Verdict."""

@@ -62,6 +62,12 @@ TAKE = (
     .returning(roles.c.fence)
 )
 ADD_ACCOUNT = insert(accounts).values({c.name: bindparam(c.name) for c in accounts.columns}).on_conflict_do_nothing()
+NOTE_ACCOUNT = (
+    insert(accounts)
+    .values({c.name: bindparam(c.name) for c in accounts.columns})
+    .on_conflict_do_update(index_elements=["channel", "name"], set_={"identity": bindparam("identity")})
+)
+ACCOUNTS = select(accounts.c.channel, accounts.c.identity, accounts.c.name)
 ACCOUNT = select(accounts.c.identity).where(accounts.c.channel == bindparam("c"), accounts.c.name == bindparam("n"))
 
 
@@ -126,6 +132,17 @@ def account_identity(channel: str, name: str, fresh: str) -> Op[str]:
     return str(rows[0][0])
 
 
+def note_account(channel: str, name: str, identity: str) -> Op[None]:
+    rows = yield ACCOUNT, {"c": channel, "n": name}
+    if [tuple(row) for row in rows] != [(identity,)]:  # a start that changes nothing writes nothing
+        yield NOTE_ACCOUNT, {"channel": channel, "name": name, "identity": identity}
+
+
+def named_accounts() -> Op[list[tuple[str, str, str]]]:
+    rows = yield ACCOUNTS, {}
+    return [(channel, identity, name) for channel, identity, name in rows]
+
+
 def note(kind: str, by: str, subject: str, detail: str, now: datetime) -> Op[None]:
     yield from fact(now, kind, by, subject, detail)
 
@@ -154,6 +171,12 @@ class RegistryStore(Base):
 
     async def account_identity(self, channel: str, name: str, fresh: str) -> str:
         return await self._driver.write(lambda: account_identity(channel, name, fresh))
+
+    async def note_account(self, channel: str, name: str, identity: str) -> None:
+        await self._driver.write(lambda: note_account(channel, name, identity))
+
+    async def named_accounts(self) -> list[tuple[str, str, str]]:
+        return await self._driver.read(named_accounts)
 
     async def shift(self, by: timedelta) -> None:
         await self._driver.write(lambda: shift(by))

@@ -11,6 +11,7 @@ import pytest
 from bot.metrics.labels import OTHER, Labels
 from bot.metrics.meters import Meters
 from bot.metrics.store import CountedStore
+from bot.names import Called
 from runtime.contract import (
     ApprovalKind,
     Call,
@@ -42,7 +43,7 @@ def meters() -> Meters:
 def counted(stage: Stage, meters: Meters) -> Stage:
     """The stage, with its store counted."""
     labels = Labels()
-    labels.learn_account("web", "main", "home")
+    labels.learn_account(Called("web", "home", "main"))
     labels.learn_tools(["shell", "list_files"])
     stage.store = CountedStore(stage.store, meters, labels, clock=lambda: datetime.now(UTC) + AGES)
     return stage

@@ -28,6 +28,7 @@ from bot.metrics.listener import Listener, why
 from bot.metrics.meters import Meters
 from bot.metrics.tally import Counter, Histogram
 from bot.metrics.wrappers import MeteredModel, MeteredTool
+from bot.names import Called
 from runtime.contract import (
     ApprovalKind,
     DeliveryId,
@@ -116,7 +117,7 @@ def test_answers_that_never_come_do_not_fill_the_memory() -> None:
 
 def test_accounts_are_called_as_in_the_settings() -> None:
     labels = Labels()
-    labels.learn_account("slack", "T1", "work")
+    labels.learn_account(Called("slack", "work", "T1"))
     assert labels.account("slack", "T1") == labels.courier("courier:slack:T1") == ("slack", "work")
     assert labels.role("courier:slack:T1") == "courier:slack:work"
     assert labels.role("sealer") == "sealer"
@@ -196,7 +197,7 @@ async def test_a_tool_that_took_too_long_is_told_from_one_that_was_stopped(limit
 
 def known() -> Labels:
     labels = Labels()
-    labels.learn_account("web", "w1", "main")
+    labels.learn_account(Called("web", "main", "w1"))
     return labels
 
 

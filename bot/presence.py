@@ -1,0 +1,186 @@
+"""One account at work: its identity learnt, its events taken in, on one process or on each; and how all that stands.
+
+A bug in one adapter ends neither the process nor another account: it is logged, and tried again after a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Final
+
+import structlog
+
+from bot.around import AroundAdapter
+from runtime.clock import steady
+from runtime.contract import (
+    Attempt,
+    ChannelAdapter,
+    Connection,
+    HasListeners,
+    LearnsIdentity,
+    Part,
+    Receipt,
+    Settled,
+    Sink,
+    Standing,
+)
+from runtime.errors import BotError, StoreError
+from runtime.store.protocol import Duty
+
+LOOK: Final = timedelta(seconds=0.5)
+"""How often a listener's role is asked for: after a node died, its messages come here within the lease and this."""
+PAUSE_FIRST: Final = timedelta(seconds=1)
+PAUSE_MOST: Final = timedelta(minutes=1)
+ELSEWHERE: Final = Standing(Connection.CONNECTED, "another process listens")
+
+Take = Callable[[str], Awaitable[Duty | None]]
+Work = Callable[[], Awaitable[object]]
+
+log = structlog.get_logger("accounts")
+
+
+class Presence(AroundAdapter):
+    """An account as the rest of the program has it. Implements `contract.ChannelAdapter`.
+
+    `take` asks for a role; `on_learnt` is told once the account has its identity, before anything of it is served.
+    """
+
+    def __init__(
+        self,
+        adapter: ChannelAdapter,
+        *,
+        take: Take,
+        on_learnt: Callable[[ChannelAdapter], Awaitable[None]],
+        look: timedelta = LOOK,
+        pause: timedelta = PAUSE_FIRST,
+        clock: Callable[[], float] = steady,
+    ) -> None:
+        super().__init__(adapter)
+        self._take = take
+        self._on_learnt = on_learnt
+        self._look = look
+        self._pause = pause
+        self._clock = clock
+        self._known = asyncio.Event()
+        self._listening: set[str] = set()
+        self._elsewhere: set[str] = set()
+        self._broken: dict[str, Standing] = {}
+
+    @property
+    def name(self) -> str:
+        """As people and settings call it: `slack:work`."""
+        return f"{self.channel}:{self.account}"
+
+    @property
+    def raw(self) -> ChannelAdapter:
+        """The adapter itself, with whatever it offers beside the contract."""
+        return self._adapter
+
+    @property
+    def listens(self) -> bool:
+        """Whether this process takes in what happens there, rather than another one."""
+        return self._known.is_set() and not self._is_elsewhere()
+
+    def standing(self) -> Standing:
+        if self._broken:
+            return next(iter(self._broken.values()))
+        if self._is_elsewhere():
+            return ELSEWHERE
+        try:
+            return self._adapter.standing()
+        except Exception as error:  # noqa: BLE001 - whoever asks looks at other accounts too
+            return self._fault("how it stands", error)
+
+    async def show(self, part: Part) -> Receipt:
+        return await self._adapter.show(part)
+
+    async def edit(self, receipt: Receipt, part: Part) -> Receipt:
+        return await self._adapter.edit(receipt, part)
+
+    async def settle(self, part: Part, attempt: Attempt) -> Settled:
+        return await self._adapter.settle(part, attempt)
+
+    # ------------------------------------------------------------------------------------------------- its identity
+
+    async def learn(self) -> None:
+        """Until it is known who the account is. `listen` waits for it."""
+        if isinstance(self._adapter, LearnsIdentity) and not self.identity:
+            await self._until_done("learning who it is", self._adapter.learn)
+        await self._until_done("making it known", lambda: self._on_learnt(self._adapter))
+        self._known.set()
+
+    # --------------------------------------------------------------------------------------------------- listening
+
+    async def listen(self, sink: Sink) -> None:
+        """Take in what happens, for ever: here, and as one of its exclusive listeners wherever this process holds the role."""
+        await self._known.wait()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._for_ever("listening", lambda: self._adapter.listen(sink)))
+            if isinstance(adapter := self._adapter, HasListeners):
+                group.create_task(self._for_ever("taking up listeners", lambda: self._attend_all(adapter, sink)))
+
+    async def _attend_all(self, adapter: HasListeners, sink: Sink) -> None:
+        async with asyncio.TaskGroup() as group:
+            for listener in adapter.listeners():
+                group.create_task(self._attend(adapter, listener, sink))
+
+    async def _attend(self, adapter: HasListeners, listener: str, sink: Sink) -> None:
+        """Be that listener as soon as nobody else is. The role is ours until this process leaves or is declared dead."""
+        try:
+            while not await self._taken(f"listener:{self.channel}:{self.identity}:{listener}"):
+                self._elsewhere.add(listener)
+                await asyncio.sleep(self._look.total_seconds())
+            self._elsewhere.discard(listener)
+            self._listening.add(listener)
+            await self._for_ever(f"listening ({listener})", lambda: adapter.attend(listener, sink))
+        finally:
+            self._elsewhere.discard(listener)
+            self._listening.discard(listener)
+
+    async def _taken(self, role: str) -> bool:
+        try:
+            return await self._take(role) is not None
+        except StoreError as error:
+            log.debug("cannot take a listener's role", role=role, reason=str(error))
+            return False
+
+    def _is_elsewhere(self) -> bool:
+        return bool(self._elsewhere) and not self._listening
+
+    # ------------------------------------------------------------------------------------------------- what breaks
+
+    async def _for_ever(self, what: str, work: Work) -> None:
+        """Do `work` again whenever it ends, which it should not, or breaks."""
+        while True:
+            await self._until_done(what, work)
+            self._broken[what] = Standing(
+                Connection.RECONNECTING, f"{self.name}: {what} ended by itself; it begins again."
+            )
+            await asyncio.sleep(self._pause.total_seconds())
+            self._broken.pop(what, None)
+
+    async def _until_done(self, what: str, work: Work) -> None:
+        """Do `work`, and again after a pause that grows while it breaks soon."""
+        pause = self._pause
+        while True:
+            began = self._clock()
+            try:
+                await work()
+            except Exception as error:
+                log.exception("an account broke", account=self.name, what=what)
+                self._broken[what] = self._fault(what, error)
+            else:
+                return
+            if self._clock() - began > PAUSE_MOST.total_seconds():
+                pause = self._pause
+            await asyncio.sleep(pause.total_seconds())
+            pause = min(pause * 2, PAUSE_MOST)
+            self._broken.pop(what, None)
+
+    def _fault(self, what: str, error: Exception) -> Standing:
+        if isinstance(error, BotError):
+            return Standing(Connection.REFUSED, f"{self.name}: {error}")
+        told = f"{type(error).__name__}, a fault of Signalbox; the log has it, and it is tried again"
+        return Standing(Connection.RECONNECTING, f"{self.name}: {what} failed ({told}).")
