@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from bot.live import Live, Rules, rules_of
 from bot.owner import settle_owner
 from bot.settings import Settings
-from bot.settings_secrets import UNRESOLVED
+from bot.settings_secrets import UNRESOLVED, values_in
 from runtime.contract import Identity, Role
 from runtime.errors import BotError, ConfigError
 from runtime.store.protocol import People, Registry
@@ -132,10 +132,13 @@ def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterat
 
 def differences(old: Settings, new: Settings) -> Iterator[str]:
     """Names of settings whose values differ. Sealed secrets are not opened for this, so they count as the same."""
-    theirs = dict(leaves(new))
-    for name, value in leaves(old):
-        if value != theirs[name] and not is_unseen(old, name, theirs[name]):
-            yield name
+    before, after = leaves(old), leaves(new)
+    changed = (name for name in {**before, **after} if is_changed(old, name, before.get(name), after.get(name)))
+    yield from dict.fromkeys(name.partition("[")[0] for name in changed)
+
+
+def is_changed(old: Settings, name: str, before: object, after: object) -> bool:
+    return before != after and not is_unseen(old, name, after)
 
 
 def is_unseen(old: Settings, name: str, value: object) -> bool:
@@ -144,14 +147,9 @@ def is_unseen(old: Settings, name: str, value: object) -> bool:
     return value == UNRESOLVED or (value is None and sealed)
 
 
-def leaves(table: BaseModel, above: str = "") -> Iterator[tuple[str, Any]]:
-    """Each setting with its dotted name."""
-    for name in type(table).model_fields:
-        value = getattr(table, name)
-        if isinstance(value, BaseModel):
-            yield from leaves(value, f"{above}{name}.")
-        else:
-            yield above + name, value
+def leaves(table: BaseModel) -> dict[str, Any]:
+    """Each setting by its dotted name, also in lists of tables."""
+    return dict(values_in(table))
 
 
 def in_words(told: Reloaded) -> dict[str, Any]:

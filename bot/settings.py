@@ -312,7 +312,10 @@ class _Reading:
 
     def _fill(self, layers: Layers, faults: Faults, demand: Demand) -> Chain:
         """Add variables, flags and secrets to what the file says."""
-        others = (PASSPHRASE_VARIABLE, *self._named(layers))
+
+        def others() -> list[str]:
+            return [PASSPHRASE_VARIABLE, *self._named(layers)]
+
         read_variables(Settings, self.variables, PREFIX, layers, faults, others=others)
         layers.add_names("flag", self.overrides)
         chain = self._chain(layers)

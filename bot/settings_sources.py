@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -171,24 +171,29 @@ def read_variables(
     layers: Layers,
     faults: Faults,
     *,
-    others: Collection[str] = (),
+    others: Callable[[], Collection[str]] = tuple,
 ) -> None:
     """Add each variable with `prefix` to `layers`. An empty one counts as not set; an unknown one is a fault.
 
-    `others` are ours too, but no settings.
+    `others` are ours too, but no settings; asked for once the settings are read.
     """
     known = {variable_of(name, prefix): name for name in names_of(model)}
-    for variable in sorted(variables):
-        if not variable.startswith(prefix) or not variables[variable] or variable in others:
-            continue
-        name = known.get(variable)
-        whole = next((other for other in known if variable.startswith(other + LEVEL)), None)
-        if name is None and whole:
-            faults.add(variable, f"there is no such variable; {whole} holds all of {known[whole]}, as TOML writes it")
-        elif name is None:
-            faults.add_unknown(variable, nearest(variable, [*others, *known]))
-        else:
+    ours = [variable for variable in sorted(variables) if variable.startswith(prefix) and variables[variable]]
+    for variable in ours:
+        if name := known.get(variable):
             layers.put(name, _value(variables[variable], text=_takes_text(model, name)), source=variable)
+    beside = others()
+    for variable in ours:
+        if variable not in known and variable not in beside:
+            _add_unknown(variable, known, beside, faults)
+
+
+def _add_unknown(variable: str, known: Mapping[str, str], beside: Collection[str], faults: Faults) -> None:
+    whole = next((other for other in known if variable.startswith(other + LEVEL)), None)
+    if whole:
+        faults.add(variable, f"there is no such variable; {whole} holds all of {known[whole]}, as TOML writes it")
+    else:
+        faults.add_unknown(variable, nearest(variable, [*beside, *known]))
 
 
 def variable_of(name: str, prefix: str) -> str:
