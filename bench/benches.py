@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import sys
 import traceback
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from typing import Final
 
+from bench.channels import BENCHES as CHANNELS
+from bench.channels import Bench
 from bench.claim import claim
 from bench.disk import fsync
 from bench.failover import failover
@@ -21,8 +23,6 @@ from bench.reply import replies
 from bench.start import start
 from bench.store import store
 
-Bench = Callable[[bool], Coroutine[None, None, list[Figure]]]
-
 BENCHES: Final[dict[str, Bench]] = {
     "fsync": fsync,
     "start": start,
@@ -31,6 +31,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "reply": replies,
     "failover": failover,
     "memory": memory,
+    **CHANNELS,
 }
 
 

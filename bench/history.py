@@ -74,6 +74,7 @@ PAST: Final[Mapping[Table, Mapping[str, str]]] = {
         "text": "'Three notes are new since yesterday.'",
         "calls": "'[]'",
         "at": "i",
+        "files": "'[]'",
     },
     deliveries: {
         "number": "i",

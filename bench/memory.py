@@ -32,9 +32,9 @@ async def memory(short: bool) -> list[Figure]:
         folder, told = Path(name), settings(f"{model.url}/v1", stream=True, preload=False)
         idle = [_idle(folder / f"idle-{number}", told) for number in range(0 if short else STARTS - 1)]
         with signalbox(made(folder / "worked"), told) as program:
-            idle.append(_settled(program))
+            idle.append(settled(program))
             load("page", program.link, chats=1, messages=1, folder=folder)
-            loaded = _settled(program)
+            loaded = settled(program)
             grown = _worked(program, folder, (2, 2, 2) if short else (CHATS, EACH, THOUSANDS))
     return [
         Figure("memory, idle", middle(idle), "MB", None, at_most(IDLE), f"goal {IDLE_GOAL:.0f} MB"),
@@ -50,10 +50,10 @@ def made(folder: Path) -> Path:
 
 def _idle(folder: Path, told: str) -> float:
     with signalbox(made(folder), told) as program:
-        return _settled(program)
+        return settled(program)
 
 
-def _settled(program: Program) -> float:
+def settled(program: Program) -> float:
     time.sleep(SETTLED)
     return program.memory_mb
 

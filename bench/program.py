@@ -72,6 +72,14 @@ def signalbox(folder: Path, settings: str) -> Iterator[Program]:
 
 
 @contextmanager
+def bare_handler(module: str, *arguments: str, folder: Path) -> Iterator[Program]:
+    """A bare handler on a platform: it prints a line, and talks to nobody but its platform and the model."""
+    with _started(module, *arguments, folder=folder) as started:
+        started.line()
+        yield Program(started.process, "", "", started.age)
+
+
+@contextmanager
 def helper(module: str, *arguments: str, folder: Path) -> Iterator[Program]:
     """Another process of the benchmark that prints its URL."""
     with _started(module, *arguments, folder=folder) as started:

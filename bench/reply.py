@@ -46,7 +46,7 @@ class Stage:
 
 async def replies(short: bool) -> list[Figure]:
     figures: list[Figure] = []
-    for stream in (False, True):
+    for stream in (True,) if short else (False, True):
         with stage(stream=stream) as here:
             figures += await _one_by_one(here, 3 if short else MESSAGES)
             figures += _many(here, (3, 2, 1) if short else (CHATS, EACH, ROUNDS))
@@ -158,14 +158,14 @@ def _many(here: Stage, size: tuple[int, int, int]) -> list[Figure]:
             "messages/s",
             middle([one.told.rate for one in bare]),
             ratio_at_least(0.7),
-            f"goal 1.00 x; {_neighbours(ours, bare)}",
+            f"goal 1.00 x; {neighbours(ours, bare)}",
         ),
         Figure(
             f"processor time, {chats} chats, {here.how}",
             middle([one.processor_ms for one in ours]),
             "ms a message",
             middle([one.processor_ms for one in bare]),
-            note=f"p50 {middle(_times(ours)) * 1000:.0f} ms, bare {middle(_times(bare)) * 1000:.0f} ms",
+            note=f"p50 {middle(times_of(ours)) * 1000:.0f} ms, bare {middle(times_of(bare)) * 1000:.0f} ms",
         ),
     ]
 
@@ -176,11 +176,11 @@ def _round(here: Stage, program: Program, kind: str, where: str, chats: int, eac
     return Round(told, program.processor_seconds - used, here.model.processor_seconds - model_used)
 
 
-def _times(rounds: list[Round]) -> list[float]:
+def times_of(rounds: list[Round]) -> list[float]:
     return [seconds for one in rounds for seconds in one.told.times]
 
 
-def _neighbours(ours: list[Round], bare: list[Round]) -> str:
+def neighbours(ours: list[Round], bare: list[Round]) -> str:
     """How busy clients and model were, and whether they may have been what was measured."""
     said = []
     for side, rounds in (("clients and model used", ours), ("bare's", bare)):

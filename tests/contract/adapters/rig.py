@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NewType, Protocol
+from typing import Any, Final, NewType, Protocol
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from runtime.contract import Address, ChannelAdapter, Given, Identity
 from tests.fakes.serve import serving, spawned
@@ -241,6 +243,10 @@ class RigMaker(Protocol):
     def __call__(self, folder: Path, *, process: bool = False) -> AbstractAsyncContextManager[Rig]: ...
 
 
+WATCHING: Final = ContextVar[Sequence[Middleware]]("WATCHING", default=())
+"""What sees each request to a fake inside this process, for those who measure."""
+
+
 @asynccontextmanager
 async def platform(
     module: str, app: Callable[[Path], web.Application], folder: Path, *arguments: str, process: bool
@@ -251,5 +257,7 @@ async def platform(
         async with spawned(module, *arguments, "--journal", str(journal)) as (_, url):
             yield url
     else:
-        async with serving(app(journal)) as url:
+        made = app(journal)
+        made.middlewares.extend(WATCHING.get())
+        async with serving(made) as url:
             yield url

@@ -1,0 +1,260 @@
+"""From a message to its reply on Slack, Telegram and Discord, beside a bare handler on the same SDK.
+
+Each side has a fake platform of its own, of the same kind, so that neither hears the other's people. The figures are the
+page's (`bench.reply`), and besides: how long from the start to the first listening, and the memory of an idle process.
+Our own bounds on sending are lifted by `messages_per_second`: a bare handler has none.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from bench.disk import fsync_times
+from bench.figures import Figure, at_most, high, middle, ratio_at_least, ratio_at_most
+from bench.load import Told
+from bench.memory import IDLE, IDLE_GOAL, made, settled
+from bench.program import Program, bare_handler, helper, signalbox
+from bench.reply import CHATS, COMMITS, EACH, MESSAGES, ROUNDS, WARM, Round, neighbours, settings, times_of
+from tests.contract.adapters.catalogue import RIGS
+
+CHANNELS: Final = tuple(name for name in ("slack", "telegram", "discord") if name in RIGS)
+IDLE_OF_THREE: Final = 130.0  # MB; source: issue 4
+STARTS: Final = 5
+UNBOUND: Final = 1000  # messages a second
+LISTENS_WITHIN: Final = 30.0  # seconds
+LIFTED: Final = f"our bounds on sending lifted (messages_per_second = {UNBOUND})"
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """A fake platform and whoever is on it, as a process."""
+
+    program: Program
+
+    def account(self, **changes: Any) -> Mapping[str, Any]:
+        return {**self._call("/account")["account"], **changes}
+
+    @property
+    def owners(self) -> Sequence[str]:
+        owners: list[str] = self._call("/account")["owners"]
+        return owners
+
+    def load(self, *, chats: int, messages: int) -> Told:
+        return Told(**self._call("/load", {"chats": chats, "messages": messages}))
+
+    def forget(self) -> None:
+        """What listened before does not count."""
+        self._call("/polled")
+
+    def polled(self) -> float:
+        """When a bot began to listen, in seconds of time.time()."""
+        end = time.monotonic() + LISTENS_WITHIN
+        while (at := self._call("/polled")["at"]) is None:
+            if time.monotonic() > end:
+                raise RuntimeError(f"nobody listened within {LISTENS_WITHIN:g} s")
+            time.sleep(0.02)
+        return float(at)
+
+    def _call(self, path: str, body: object = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.program.url + path, data, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=1_800) as answer:
+            return json.load(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One bot at work and the people who talk to it. `started` seconds after its start it was listening."""
+
+    program: Program
+    people: People
+    started: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    channel: str
+    how: str
+    folder: Path
+    model: Program
+    ours: Side
+    bare: Side
+
+
+async def channel(name: str, short: bool) -> list[Figure]:
+    """All figures of one platform."""
+    figures: list[Figure] = []
+    for stream in (True,) if short else (False, True):
+        with stage(name, stream=stream) as here:
+            figures += one_by_one(here, 3 if short else MESSAGES)
+            figures += many(here, (3, 2, 1) if short else (CHATS, EACH, ROUNDS))
+    return [*figures, *starts_and_memory(name, 1 if short else STARTS)]
+
+
+async def three(short: bool) -> list[Figure]:
+    """An idle process with all three."""
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        folder = Path(name)
+        everybody = [stack.enter_context(people(channel, folder)) for channel in CHANNELS]
+        told = accounts(everybody) + settings("http://127.0.0.1:9/v1", stream=True, preload=False)
+        with signalbox(made(folder / "ours"), told) as program:
+            for one in everybody:
+                one.polled()
+            megabytes = settled(program)
+    return [Figure("memory, idle, three channels", megabytes, "MB", None, at_most(IDLE_OF_THREE))]
+
+
+Bench = Callable[[bool], Coroutine[None, None, list[Figure]]]
+BENCHES: Final[Mapping[str, Bench]] = {
+    **{name: partial(channel, name) for name in CHANNELS},
+    **({"three": three} if len(CHANNELS) == 3 else {}),
+}
+
+
+# ------------------------------------------------------------------------------------------------- the processes
+
+
+@contextmanager
+def stage(name: str, *, stream: bool) -> Iterator[Stage]:
+    with tempfile.TemporaryDirectory() as place, helper("bench.model", folder=Path(place)) as model:
+        folder, base = Path(place), f"{model.url}/v1"
+        with (
+            people(name, folder) as others,
+            bare_side(name, others, folder, base, stream=stream) as bare,
+            people(name, folder) as owners,
+            our_side(owners, made(folder / "ours"), settings(base, stream=stream)) as ours,
+        ):
+            yield Stage(name, "streamed" if stream else "whole", folder, model, ours, bare)
+
+
+@contextmanager
+def people(name: str, folder: Path) -> Iterator[People]:
+    with helper("bench.platform", name, folder=folder) as program:
+        yield People(program)
+
+
+@contextmanager
+def our_side(here: People, folder: Path, rest: str) -> Iterator[Side]:
+    here.forget()
+    began = time.time()
+    with signalbox(folder, accounts([here]) + rest) as program:
+        yield Side(program, here, here.polled() - began)
+
+
+@contextmanager
+def bare_side(name: str, here: People, folder: Path, base: str, *, stream: bool) -> Iterator[Side]:
+    flags = ["--stream"] if stream else []
+    here.forget()
+    began = time.time()
+    account = json.dumps(here.account())
+    with bare_handler(f"bench.bare_{name}", "--api-base", base, "--account", account, *flags, folder=folder) as program:
+        yield Side(program, here, here.polled() - began)
+
+
+def accounts(everybody: Sequence[People]) -> str:
+    """The settings of all these accounts, and their people as owners."""
+    owners = [owner for one in everybody for owner in one.owners]
+    tables = (one.account(messages_per_second=UNBOUND) for one in everybody)
+    lines = ["\n".join(f"{key} = {json.dumps(value)}" for key, value in table.items()) for table in tables]
+    return f"[access]\nowners = {json.dumps(owners)}\n" + "".join(f"[[accounts]]\n{table}\n" for table in lines)
+
+
+# --------------------------------------------------------------------------------------------------- the figures
+
+
+def one_by_one(here: Stage, count: int) -> list[Figure]:
+    """Each message in a room of its own, the two sides in turns."""
+    in_turns(here, WARM)
+    before = (here.bare.program.processor_seconds, here.ours.program.processor_seconds)
+    bare_times, our_times = in_turns(here, count)
+    bare_used = here.bare.program.processor_seconds - before[0]
+    our_used = here.ours.program.processor_seconds - before[1]
+    fsync = middle(fsync_times(here.folder, 100))
+    most = at_most((2 * middle(bare_times) + COMMITS * fsync) * 1000)
+    tails = (
+        f"2 x bare + {COMMITS} x fsync {fsync * 1000:.2f} ms; p99 {high(our_times) * 1000:.1f}, "
+        f"bare {high(bare_times) * 1000:.1f}; {LIFTED}"
+    )
+    name = f"{here.channel}, {here.how}"
+    return [
+        Figure(f"reply {name}, p50", middle(our_times) * 1000, "ms", middle(bare_times) * 1000, most, tails),
+        Figure(
+            f"processor time {name}",
+            our_used / count * 1000,
+            "ms a message",
+            max(bare_used, 0.01) / count * 1000,
+            ratio_at_most(1.5),
+            "goal 1.00 x",
+        ),
+    ]
+
+
+def in_turns(here: Stage, count: int) -> tuple[list[float], list[float]]:
+    """Seconds of each reply: the bare handler's, and ours."""
+    pairs = [
+        (here.bare.people.load(chats=1, messages=1), here.ours.people.load(chats=1, messages=1)) for _ in range(count)
+    ]
+    return [bare.times[0] for bare, _ in pairs], [ours.times[0] for _, ours in pairs]
+
+
+def many(here: Stage, size: tuple[int, int, int]) -> list[Figure]:
+    chats, each, rounds = size
+    ours, bare = [], []
+    for _ in range(rounds):
+        bare.append(round_of(here, here.bare, chats, each))
+        ours.append(round_of(here, here.ours, chats, each))
+    name = f"{here.channel}, {chats} chats, {here.how}"
+    return [
+        Figure(
+            f"throughput {name}",
+            middle([one.told.rate for one in ours]),
+            "messages/s",
+            middle([one.told.rate for one in bare]),
+            ratio_at_least(0.7),
+            f"goal 1.00 x; {neighbours(ours, bare)}",
+        ),
+        Figure(
+            f"processor time {name}",
+            middle([one.processor_ms for one in ours]),
+            "ms a message",
+            middle([one.processor_ms for one in bare]),
+            note=f"p50 {middle(times_of(ours)) * 1000:.0f} ms, bare {middle(times_of(bare)) * 1000:.0f} ms",
+        ),
+    ]
+
+
+def round_of(here: Stage, side: Side, chats: int, each: int) -> Round:
+    used, model_used = side.program.processor_seconds, here.model.processor_seconds
+    told = side.people.load(chats=chats, messages=each)
+    return Round(told, side.program.processor_seconds - used, here.model.processor_seconds - model_used)
+
+
+def starts_and_memory(name: str, rounds: int) -> list[Figure]:
+    """In turns, and only the starts after the first, which makes the database."""
+    ours, bare, idle = [], [], []
+    nobody = "http://127.0.0.1:9/v1"
+    told = settings(nobody, stream=True, preload=False)
+    with tempfile.TemporaryDirectory() as place, people(name, Path(place)) as here:
+        folder = made(Path(place) / "ours")
+        for number in range(rounds + 1):
+            with our_side(here, folder, told) as side:
+                idle.append(settled(side.program))
+                if number:
+                    ours.append(side.started)
+            if number:
+                with bare_side(name, here, Path(place), nobody, stream=True) as side:
+                    bare.append(side.started)
+    most = at_most(0.8 * middle(bare) + 0.2)
+    return [
+        Figure(f"start to first poll, {name}", middle(ours), "s", middle(bare), most, "0.8 x bare + 0.2 s"),
+        Figure(f"memory, idle, {name}", middle(idle), "MB", None, at_most(IDLE), f"goal {IDLE_GOAL:.0f} MB"),
+    ]
