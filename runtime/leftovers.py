@@ -18,7 +18,7 @@ from typing import Final
 import structlog
 
 from runtime.contract import Address
-from runtime.workspaces import SessionWorkspaces
+from runtime.workspaces import ARRIVING, SessionWorkspaces
 
 log = structlog.get_logger("retention")
 
@@ -36,14 +36,18 @@ class Leftovers:
         self._partial = partial
 
     def drop_uploads(self, before: datetime) -> None:
-        """Remove uploads that were cut, if nothing was written to them since `before`."""
+        """Remove what a kill cut on its way into a workspace, if nothing was written to it since `before`."""
+        self._drop_cut(self._workspaces.root / ARRIVING, "", before)
         for name in self._folders():
-            with suppress(OSError), _opened(self._workspaces.root / name / self._uploads) as folder:
-                with os.scandir(folder) as entries:
-                    cut = [one.name for one in entries if one.name.startswith(self._partial)]
-                for entry in cut:
-                    if _is_older(entry, folder, before):
-                        os.unlink(entry, dir_fd=folder)
+            self._drop_cut(self._workspaces.root / name / self._uploads, self._partial, before)
+
+    def _drop_cut(self, path: Path, prefix: str, before: datetime) -> None:
+        with suppress(OSError), _opened(path) as folder:
+            with os.scandir(folder) as entries:
+                cut = [one.name for one in entries if one.name.startswith(prefix)]
+            for entry in cut:
+                if _is_older(entry, folder, before):
+                    os.unlink(entry, dir_fd=folder)
 
     def drop_workspaces(self, rooms: Sequence[Address], before: datetime) -> None:
         """Remove the folders of `rooms`, unless a file came into them since `before`."""

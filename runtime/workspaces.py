@@ -5,9 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import BinaryIO, Final
 
+from runtime.confined import is_there, put, reading
 from runtime.contract import Address
+
+ARRIVING: Final = ".arriving"
+"""Under the root, and no session's: what is on its way into a workspace, where no tool can reach it."""
 
 
 class SessionWorkspaces:
@@ -38,6 +44,27 @@ class SessionWorkspaces:
     def admit(self, path: Path) -> None:
         if self._uid is not None and os.geteuid() == 0:
             os.chown(path, self._uid, self._uid, follow_symlinks=False)
+
+    def open(self, address: Address, path: str) -> AbstractContextManager[BinaryIO]:
+        return reading(self.folder(address), path)
+
+    def has(self, address: Address, path: str) -> bool:
+        """Whether that file is there."""
+        return is_there(self.folder(address), path)
+
+    def arriving(self, name: str) -> Path:
+        """Where a file called `name`, which nobody else uses, may be written before `keep`."""
+        folder = self.root / ARRIVING
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return folder / name
+
+    def keep(self, address: Address, path: str, arrived: Path) -> None:
+        """Move the whole file `arrived` to `path` of the folder, over what is there. Errors: OSError, ValueError."""
+        put(self.folder(address), path, arrived, self._admit_open)
+
+    def _admit_open(self, descriptor: int) -> None:
+        if self._uid is not None and os.geteuid() == 0:
+            os.fchown(descriptor, self._uid, self._uid)
 
     def _name(self, address: Address) -> str:
         """Readable, and unique by the hash: two addresses may read alike once cleaned."""

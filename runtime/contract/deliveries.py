@@ -49,27 +49,33 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a delivery says: Markdown text (CommonMark with tables and strike-through), and buttons under it."""
+    """What a delivery says: Markdown text (CommonMark with tables and strike-through), and buttons under it.
+
+    `text_file` holds all of `text` where that is too long to be read in a chat: a channel that carries files shows how
+    it begins and this file, and the text in parts only where the file is refused. Others show `text`.
+    """
 
     text: str
     buttons: tuple[Button, ...] = ()
     files: tuple[FileRef, ...] = ()
+    text_file: FileRef | None = None
 
     def to_json(self) -> str:
-        return json.dumps(
-            {
-                "text": self.text,
-                "buttons": [[b.approval_id, b.choice, b.label] for b in self.buttons],
-                "files": json.loads(files_json(self.files)),
-            },
-            ensure_ascii=False,
-        )
+        made = {
+            "text": self.text,
+            "buttons": [[b.approval_id, b.choice, b.label] for b in self.buttons],
+            "files": json.loads(files_json(self.files)),
+        }
+        if self.text_file is not None:
+            made["text_file"] = json.loads(files_json([self.text_file]))[0]
+        return json.dumps(made, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Content:
         raw = json.loads(text)
         buttons = tuple(Button(ApprovalId(a), Choice(c), label) for a, c, label in raw["buttons"])
-        return cls(raw["text"], buttons, tuple(FileRef(*f) for f in raw["files"]))
+        text_file = FileRef(*raw["text_file"]) if "text_file" in raw else None
+        return cls(raw["text"], buttons, tuple(FileRef(*f) for f in raw["files"]), text_file)
 
 
 @dataclass(frozen=True, slots=True)

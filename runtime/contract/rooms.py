@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import BinaryIO, Protocol, runtime_checkable
 
 from runtime.contract.ids import Identity, NewId, Now
 from runtime.contract.people import Address, Person
@@ -106,6 +107,12 @@ class Workspaces(Protocol):
 
     def folder(self, address: Address) -> Path:
         """That folder; it exists, and no link in its path leads elsewhere."""
+
+    def open(self, address: Address, path: str) -> AbstractContextManager[BinaryIO]:
+        """The file `path` of that folder, for reading: never through a link, whatever tools made of its names since.
+
+        Errors: OSError where it is not there or no plain file; ValueError for a path that leads out.
+        """
 
     def admit(self, path: Path) -> None:
         """Give `path`, just written in a workspace, to the user as whom tools run."""

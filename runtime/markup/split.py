@@ -8,7 +8,7 @@ characters. Lists count on; the fence of code and the header of a table come aga
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from itertools import count
 from operator import attrgetter
 from typing import Final
@@ -37,12 +37,20 @@ def split(document: Document, measure: Measure, limit: int) -> list[Document]:
     """
     if measure(document) <= limit:
         return [document]
+    return list(_pieces(document, measure, limit)) or [document]
+
+
+def beginning(document: Document, measure: Measure, limit: int) -> Document:
+    """The first piece that `split` would make, without making the others. Errors: as `split`."""
+    if measure(document) <= limit:
+        return document
+    return next(_pieces(document, measure, limit), document)
+
+
+def _pieces(document: Document, measure: Measure, limit: int) -> Iterator[Document]:
     rest: Document | None = lightened(document, lambda part: measure(part) > limit // HEAVY)
-    pieces: list[Document] = []
     while rest is not None and rest.blocks:
-        made, rest = _Cutting(rest, measure, limit).pieces()
-        pieces += made
-    return [piece for piece in pieces if to_plain(piece).strip()] or [document]
+        rest = yield from _Cutting(rest, measure, limit).pieces()
 
 
 class _Cutting:
@@ -54,20 +62,21 @@ class _Cutting:
         self._measure = measure
         self._limit = limit
 
-    def pieces(self) -> tuple[list[Document], Document | None]:
-        """The pieces, and what is left to be cut anew."""
-        made: list[Document] = []
+    def pieces(self) -> Generator[Document, None, Document | None]:
+        """The pieces in which there is something to see; at last what is left to be cut anew, if anything."""
         start = 0
         while start < self._root.end:
             reach = self._reach(start)
             if self._is_thin(start, reach) and (looser := self._loosened(start)):
-                return made, looser
+                return looser
             if reach == start:
                 raise ValueError(f"a limit of {self._limit} is too small for one character")
             cut = self._cut(start, reach)
-            made.append(self._root.stretch(start, cut.end))
+            piece = self._root.stretch(start, cut.end)
+            if to_plain(piece).strip():
+                yield piece
             start = cut.start
-        return made, None
+        return None
 
     def _size(self, start: int, end: int) -> int:
         return self._measure(self._root.stretch(start, end))

@@ -145,6 +145,14 @@ def test_an_upload_that_was_cut_long_ago_is_removed(tmp_path: Path) -> None:
     assert (old.exists(), young.exists(), whole.exists()) == (False, True, True)
 
 
+def test_a_file_from_a_channel_that_a_kill_cut_long_ago_is_removed(tmp_path: Path) -> None:
+    cut = SessionWorkspaces(tmp_path).arriving("one")
+    file_at(cut, 2 * DAY)
+    young = file_at(cut.with_name("two"), DAY / 2)
+    folders(tmp_path).drop_uploads(NOW - DAY)
+    assert (cut.exists(), young.exists()) == (False, True)
+
+
 @pytest.mark.parametrize("link", ["uploads", "room"])
 def test_uploads_behind_a_link_are_not_ours(link: str, tmp_path: Path) -> None:
     root, elsewhere = tmp_path / "root", tmp_path / "elsewhere"

@@ -88,3 +88,64 @@ def test_admitting_a_link_does_not_give_away_what_it_points_to(tmp_path: Path) -
 def test_they_are_workspaces(tmp_path: Path) -> None:
     work: Workspaces = SessionWorkspaces(tmp_path)
     assert work.folder(ROOM).is_dir()
+
+
+def arrived(work: SessionWorkspaces, text: str = "hello") -> Path:
+    file = work.arriving("one")
+    file.write_text(text)
+    return file
+
+
+def test_a_file_that_arrived_is_kept_whole_and_once(tmp_path: Path) -> None:
+    work = SessionWorkspaces(tmp_path)
+    assert not work.has(ROOM, "inbox/1/a.txt")
+    for text in ("first", "again"):
+        work.keep(ROOM, "inbox/1/a.txt", arrived(work, text))
+    assert [path.name for path in (work.folder(ROOM) / "inbox" / "1").iterdir()] == ["a.txt"]
+    with work.open(ROOM, "inbox/1/a.txt") as file:
+        assert file.read() == b"again"
+    assert not work.arriving("one").exists()
+
+
+def test_no_file_goes_where_a_tool_put_a_link(tmp_path: Path) -> None:
+    """Otherwise a tool that made `inbox` a link would have us write, with our rights, wherever it wants."""
+    work, outside = SessionWorkspaces(tmp_path / "work"), tmp_path / "outside"
+    outside.mkdir()
+    (work.folder(ROOM) / "inbox").symlink_to(outside)
+    with pytest.raises(OSError, match="inbox"):
+        work.keep(ROOM, "inbox/a.txt", arrived(work))
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["secret", "folder/secret"])
+def test_nothing_is_read_through_a_link(path: str, tmp_path: Path) -> None:
+    """Otherwise a reply's file, made a link by a tool, would carry any file of this machine into the chat."""
+    work, outside = SessionWorkspaces(tmp_path / "work"), tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret").write_text("hidden")
+    folder = work.folder(ROOM)
+    (folder / "secret").symlink_to(outside / "secret")
+    (folder / "folder").symlink_to(outside)
+    with pytest.raises(OSError, match=r"secret|folder"), work.open(ROOM, path):
+        pytest.fail("it was opened")
+    assert not work.has(ROOM, path)
+
+
+@pytest.mark.parametrize("path", ["../other", "/etc/passwd", "a//b", "", ".", "a/\0"])
+def test_a_path_that_leads_out_is_refused(path: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not a path inside"), SessionWorkspaces(tmp_path).open(ROOM, path):
+        pytest.fail("it was opened")
+
+
+def test_a_pipe_is_no_file_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    work = SessionWorkspaces(tmp_path)
+    os.mkfifo(work.folder(ROOM) / "pipe")
+    assert not work.has(ROOM, "pipe")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_what_is_kept_belongs_to_the_user_as_whom_tools_run(tmp_path: Path) -> None:
+    work = SessionWorkspaces(tmp_path, uid=65534)
+    work.keep(ROOM, "inbox/1/a.txt", arrived(work))
+    inbox = work.folder(ROOM) / "inbox"
+    assert {path.stat().st_uid for path in (inbox, inbox / "1", inbox / "1" / "a.txt")} == {65534}

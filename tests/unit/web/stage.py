@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from typing import BinaryIO
 
 from aiohttp import ClientSession, CookieJar, web
 from aiohttp.test_utils import TestServer
@@ -131,6 +132,9 @@ class FakeWorkspaces:
         folder = self._root / address.room
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+    def open(self, address: Address, path: str) -> AbstractContextManager[BinaryIO]:
+        return (self.folder(address) / path).open("rb")
 
     def admit(self, path: Path) -> None:
         self.admitted.append(path)
