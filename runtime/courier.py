@@ -24,7 +24,9 @@ from runtime.contract import (
 )
 from runtime.deliveries import DeliveryState, PartState
 from runtime.errors import StoreError
+from runtime.extras import PLAIN, Extras
 from runtime.pace import Pace
+from runtime.rates import Rates, ticking
 from runtime.showing import DutyLost, Showing
 from runtime.store.protocol import Duty, NewDelivery, OpenDelivery, OpenPart, Outbox, Rendered
 
@@ -78,6 +80,8 @@ class Courier:
         lease_is_fresh: Callable[[], bool] = lambda: True,
         chance: Callable[[], float] = random.random,
         width: int = 32,
+        extras: Extras = PLAIN,
+        ticks: Callable[[], timedelta] = ticking,
         probe: Probe = no_probe,
     ) -> None:
         self.adapter = adapter
@@ -87,8 +91,18 @@ class Courier:
         self._now = now
         self._lease_is_fresh = lease_is_fresh
         self._width = asyncio.Semaphore(width)
+        self._floor = extras.floor
+        self._rates = Rates(extras.buckets, ticks)
         self._showing = Showing(
-            outbox=outbox, adapter=adapter, pace=pace, now=now, chance=chance, on_shown=on_shown, probe=probe
+            outbox=outbox,
+            adapter=adapter,
+            pace=pace,
+            now=now,
+            chance=chance,
+            on_shown=on_shown,
+            rates=self._rates,
+            floor=extras.floor,
+            probe=probe,
         )
         self._wanted: set[Address] = set()
         self._active: set[Address] = set()
@@ -98,6 +112,7 @@ class Courier:
         self._calm.set()
         self._unseen = False
         self._duty: Duty | None = None
+        self._last_duty: Duty | None = None
         self._group: asyncio.TaskGroup | None = None
 
     @property
@@ -128,14 +143,15 @@ class Courier:
         if self._duty is None or new.edits or self._is_busy(new.address) or not self._lease_is_fresh():
             return None
         try:
-            wires = tuple(self.adapter.render(delivery_of(new)))
+            wires = self._showing.rendered(delivery_of(new))
         except Exception:  # noqa: BLE001 - it is rendered once more in its turn, which keeps the payload and tells
             return None
-        if not wires:
+        if not self._rates.take_now(new.address, new.kind.rank):
             return None
         self._active.add(new.address)
         self._calm.clear()
-        return Rendered(self._duty, wires, await self._showing.receipts(new.id, new.address, wires))
+        receipts = await self._showing.receipts(new.id, new.address, wires)
+        return Rendered(self._duty, wires, receipts, self._floor(new.address))
 
     def _is_busy(self, address: Address) -> bool:
         return address in self._active or address in self._wanted or address in self._later or self._width.locked()
@@ -206,15 +222,27 @@ class Courier:
         self._calm.set()
 
     async def _taken(self) -> Duty | None:
+        channel, account = self.adapter.channel, self.adapter.identity
+        if not account:
+            return None  # its platform has not told it yet
         try:
             duty = await self._take(self.role)
-            if duty and await self._outbox.adopt(
-                duty, self.adapter.channel, self.adapter.identity, self._pace.settle_first
-            ):
+            if duty and await self._outbox.adopt(duty, channel, account, self._pace.settle_first):
+                if duty != self._last_duty:
+                    await self._take_over()
+                    self._last_duty = duty
                 return duty
         except StoreError as error:
             log.debug("cannot take the courier's duty", role=self.role, reason=str(error))
         return None
+
+    async def _take_over(self) -> None:
+        """Whoever sent for this account until now is not known: only what its platform said to wait for is."""
+        if not self._rates.bound:
+            return
+        self._rates.start()
+        for room, until in (await self._outbox.paused(self.adapter.channel, self.adapter.identity)).items():
+            self._rates.shut(room, until - self._now())
 
     async def _serve(self, duty: Duty) -> None:
         async with asyncio.TaskGroup() as group:
@@ -284,8 +312,11 @@ class Courier:
         while self._lease_is_fresh():
             match choose(await self._outbox.open_deliveries(address), self._now()):
                 case OpenDelivery() as open_:
+                    if wait := self._rates.take(address, open_.delivery.kind.rank):
+                        return self._now() + wait
                     await self._told(duty, open_, self._showing.advance(duty, open_))
                 case later:
+                    self._rates.leave(address)
                     return later
         return self._now() + PATIENCE
 

@@ -28,12 +28,23 @@ class ChannelError(BotError):
     """A channel did not show something."""
 
 
-class Retryable(ChannelError):
-    """Certainly not shown; worth another try, not before `retry_after` where the platform named a wait."""
+class Scope(StrEnum):
+    """What a platform's wait holds for."""
 
-    def __init__(self, reason: str, *, retry_after: timedelta | None = None) -> None:
+    ROOM = "room"
+    ACCOUNT = "account"
+
+
+class Retryable(ChannelError):
+    """Certainly not shown; worth another try, not before `retry_after` where the platform named a wait.
+
+    With a wait, `scope` is what must be quiet until then: the room that was meant, or the whole account.
+    """
+
+    def __init__(self, reason: str, *, retry_after: timedelta | None = None, scope: Scope = Scope.ROOM) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
+        self.scope = scope
 
 
 class Uncertain(ChannelError):

@@ -20,6 +20,7 @@ from runtime.contract import (
     Attempt,
     Capability,
     ChannelAdapter,
+    Delivery,
     DeliveryId,
     Look,
     Now,
@@ -30,8 +31,9 @@ from runtime.contract import (
     Wire,
 )
 from runtime.deliveries import PartState
-from runtime.errors import ChannelError, Rejected, Retryable, StoreError, Uncertain
+from runtime.errors import ChannelError, Rejected, Retryable, Scope, StoreError, Uncertain
 from runtime.pace import Pace, Unknown
+from runtime.rates import Rates
 from runtime.store.protocol import Duty, OpenDelivery, OpenPart, Outbox
 
 log = structlog.get_logger("courier")
@@ -57,9 +59,13 @@ class Showing:
         now: Now,
         chance: Callable[[], float],
         on_shown: Callable[[Address], None],
+        rates: Rates,
+        floor: Callable[[Address], str],
         probe: Probe,
     ) -> None:
         self._outbox = outbox
+        self._rates = rates
+        self._floor = floor
         self._adapter = adapter
         self._pace = pace
         self._now = now
@@ -76,13 +82,13 @@ class Showing:
         elif part.state is PartState.MARKED:
             await self._doubt(duty, open_, part, "its attempt left no outcome")
         else:
-            self._held(await self._outbox.mark(duty, open_.delivery.id, part.ordinal))
+            floor = self._floor(open_.delivery.address)
+            self._held(await self._outbox.mark(duty, open_.delivery.id, part.ordinal, floor=floor))
             await self.send(duty, open_, part)
 
     async def _render(self, duty: Duty, open_: OpenDelivery) -> None:
         try:
-            wires = self._adapter.render(open_.delivery)
-            first = wires[0]
+            wires = self.rendered(open_.delivery)
         except Exception as error:
             # A bug of ours or a file that is gone: the payload is kept, and the operator sees it.
             log.exception("cannot render")
@@ -94,8 +100,18 @@ class Showing:
         elif open_.in_doubt:  # looked for before it is sent
             self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=False))
         else:
-            self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=True))
-            await self.send(duty, open_, OpenPart(1, PartState.MARKED, first.body, first.fallback))
+            floor = self._floor(open_.delivery.address)
+            self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=True, floor=floor))
+            await self.send(duty, open_, OpenPart(1, PartState.MARKED, wires[0].body, wires[0].fallback))
+
+    def rendered(self, delivery: Delivery) -> tuple[Wire, ...]:
+        """Its wire messages. Errors: whatever an adapter raises; ValueError when it broke its word."""
+        wires = tuple(self._adapter.render(delivery))
+        if not wires:
+            raise ValueError("nothing came of it")
+        if any(wire.more for wire in wires[:-1]):
+            raise ValueError("only the last message may take several without its form")
+        return wires
 
     async def _show_stored(self, duty: Duty, open_: OpenDelivery, wires: Sequence[Wire]) -> None:
         """On this channel our own commit is what people see."""
@@ -119,6 +135,7 @@ class Showing:
             async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
                 receipt = await self._put(open_, part)
         except Retryable as error:
+            await self.heed(duty, delivery.address, error)
             await self._again(duty, open_, known, str(error), error.retry_after)
         except Rejected as error:
             await self._refused(duty, open_, known, error)
@@ -149,6 +166,15 @@ class Showing:
         log.info("not shown yet", part=known.ordinal, again_at=str(at), reason=reason)
         await self._surely(lambda: self._outbox.retry(duty, open_.delivery.id, known.ordinal, at, reason))
 
+    async def heed(self, duty: Duty, address: Address, error: Retryable) -> None:
+        """A wait that the platform named holds for all that goes the same way, also after a restart."""
+        if error.retry_after and self._rates.bound:
+            room = "" if error.scope is Scope.ACCOUNT else address.room
+            until = self._now() + error.retry_after
+            self._rates.shut(room, error.retry_after)
+            log.info("the platform says to wait", room=room or "every room", until=str(until))
+            await self._surely(lambda: self._outbox.pause(duty, address.channel, address.account, room, until))
+
     async def _put(self, open_: OpenDelivery, part: Part) -> Receipt:
         """Edit the message that this one replaces where the channel can, else show a new one."""
         if self._is_edit(open_, part.ordinal) and open_.edit_of:
@@ -162,7 +188,7 @@ class Showing:
         delivery, ordinal, reason = open_.delivery.id, known.ordinal, str(error)
         log.warning("refused by the platform", part=ordinal, reason=reason)
         if error.form and known.fallback is not None:
-            await self._surely(lambda: self._outbox.plain(duty, delivery, ordinal))
+            await self._surely(lambda: self._outbox.plain(duty, delivery, ordinal, reason))
         else:
             await self._surely(lambda: self._outbox.give_up(duty, delivery, ordinal, reason))
 
@@ -195,12 +221,16 @@ class Showing:
             return
         try:
             async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
-                found = await self._adapter.settle(part, Attempt(known.attempts, marked))
+                attempt = Attempt(known.attempts, marked, known.floor, known.first_at or marked)
+                found = await self._adapter.settle(part, attempt)
         except Exception as error:
             # Away, too slow, or a bug in an adapter: in each case nothing is known yet.
             if not isinstance(error, (ChannelError, TimeoutError)):
                 log.exception("adapter cannot look", delivery=delivery)
-            named = getattr(error, "retry_after", None)
+            named = None
+            if isinstance(error, Retryable):
+                named = error.retry_after
+                await self.heed(duty, open_.delivery.address, error)
             at = self._now() + (named or self._pace.next_look(self._now() - marked, self._chance()))
             self._held(await self._outbox.look_again(duty, delivery, known.ordinal, at, counted=False))
             return

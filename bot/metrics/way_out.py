@@ -33,8 +33,10 @@ class CountedOutbox(Counting, OutboxStore):
             self._meters.parts.add(*self._labels.account(channel, account), "uncertain", by=cut)
         return done
 
-    async def render(self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool) -> bool:
-        done = await super().render(duty, delivery, wires, mark=mark)
+    async def render(
+        self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool, floor: str = ""
+    ) -> bool:
+        done = await super().render(duty, delivery, wires, mark=mark, floor=floor)
         if done:
             self._answers.rendered(delivery, len(wires))
         return done
@@ -67,8 +69,9 @@ class CountedOutbox(Counting, OutboxStore):
     async def repeat(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
         return self._told(duty, "repeated", await super().repeat(duty, delivery, ordinal))
 
-    async def plain(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
-        return self._told(duty, "plain", await super().plain(duty, delivery, ordinal))
+    async def plain(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str = "") -> bool:
+        """It may take more parts than were rendered; the courier reads them before it goes on, see `open_deliveries`."""
+        return self._told(duty, "plain", await super().plain(duty, delivery, ordinal, reason))
 
     async def hold(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool:
         self._answers.forget(delivery)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import bindparam, select, update
 
@@ -21,6 +22,7 @@ from runtime.store.protocol import NewDelivery, Rendered
 from runtime.store.schema import deliveries, parts, signals
 
 ADD_PART = add(parts)
+NO_MORE: Final = "[]"
 OPEN_HERE = (
     select(deliveries.c.number)
     .where(deliveries.c.address == bindparam("room"), is_word(deliveries.c.state, "queued", "open"))
@@ -76,7 +78,9 @@ def _put_shown(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | N
 
 def _put_marked(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
     yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": RENDERED.value}
-    mark = {"state": MARKED_PART.value, "attempts": 1, "marked_at": micros(now), "node": handed.duty.node}
+    at = micros(now)
+    mark = {"state": MARKED_PART.value, "attempts": 1, "marked_at": at, "first_at": at, "node": handed.duty.node}
+    mark["floor"] = handed.floor
     for ordinal, wire in enumerate(handed.wires, 1):
         row = part_row(new.id, ordinal, wire.body, wire.fallback, wire.more)
         yield ADD_PART, row | mark if ordinal == 1 else row
@@ -101,7 +105,7 @@ def part_row(
         "node": None,
         "floor": "",
         "first_at": None,
-        "more": json.dumps(more) if more else "[]",
+        "more": json.dumps(more, ensure_ascii=False) if more else NO_MORE,
     }
 
 

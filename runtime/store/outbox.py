@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import bindparam, case, func, select, update
+from sqlalchemy import Executable, bindparam, case, func, literal_column, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from runtime.contract import Address, DeliveryId, Kind, Receipt, Wire
@@ -22,7 +23,7 @@ from runtime.machines import move
 from runtime.store.base import Base
 from runtime.store.common import delivery_row, fact, held, moved
 from runtime.store.driver import Op, is_word, micros, moment
-from runtime.store.handover import ADD_PART, on_screen, part_row
+from runtime.store.handover import ADD_PART, NO_MORE, on_screen, part_row
 from runtime.store.protocol import Duty, NewDelivery, OpenDelivery
 from runtime.store.schema import deliveries, parts
 from runtime.store.waiting import open_at, rooms
@@ -73,7 +74,25 @@ SET_PART = (
 MARKED_AT = (
     update(parts)
     .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
-    .values(marked_at=bindparam("at"), node=bindparam("by"))
+    .values(
+        marked_at=bindparam("at"),
+        first_at=func.coalesce(parts.c.first_at, bindparam("at")),
+        node=bindparam("by"),
+        floor=bindparam("lowest"),
+    )
+)
+# Of the last attempt it is certain now; of one before it that nobody could tell about it still is not.
+LAST_ONE_FAILED = (
+    update(parts)
+    .where(
+        parts.c.delivery_id == bindparam("d"),
+        parts.c.ordinal == bindparam("n"),
+        parts.c.first_at == parts.c.marked_at,
+    )
+    .values(first_at=None)
+)
+NONE_LEFT_ANYTHING = (
+    update(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n")).values(first_at=None)
 )
 SHOWN_AT = (
     update(parts)
@@ -86,8 +105,10 @@ REPEAT_MARK = (
 USE_PLAIN = (
     update(parts)
     .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
-    .values(body=parts.c.fallback, fallback=None)
+    .values(body=parts.c.fallback, fallback=None, more=NO_MORE)
 )
+MORE = select(parts.c.more).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
+LAST = select(func.max(parts.c.ordinal)).where(parts.c.delivery_id == bindparam("d"))
 LEFT = select(func.count()).select_from(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.state != "shown")
 
 
@@ -97,7 +118,11 @@ CUT: Final = "its courier ended between sending and checkpoint"
 DOUBTED_AT = select(deliveries.c.doubted_at).where(deliveries.c.id == bindparam("d"))
 # One that was certainly not shown before has the marker of an attempt that is of no account any more.
 NOT_SHOWN = (
-    select(parts.c.ordinal, case((is_word(parts.c.state, "marked", "unsettled"), parts.c.marked_at)))
+    select(
+        parts.c.ordinal,
+        case((is_word(parts.c.state, "marked", "unsettled"), parts.c.marked_at)),
+        case((is_word(parts.c.state, "marked", "unsettled"), parts.c.floor), else_=literal_column("''")),
+    )
     .where(parts.c.delivery_id == bindparam("d"), is_word(parts.c.state, "pending", "marked", "unsettled"))
     .order_by(parts.c.ordinal)
 )
@@ -161,7 +186,9 @@ def _move_part(
     )
 
 
-def render(duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], mark_first: bool, now: datetime) -> Op[bool]:
+def render(
+    duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], mark_first: bool, floor: str, now: datetime
+) -> Op[bool]:
     if not (yield from _ours(duty, delivery)):
         return False
     yield from _add_parts(delivery, wires)
@@ -170,15 +197,16 @@ def render(duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], mark_first: 
     if doubted[0][0] is not None:
         yield from doubt_parts(delivery, doubted[0][0])
     elif mark_first:
-        yield from _mark(duty, delivery, 1, now)
+        yield from _mark(duty, delivery, 1, floor, now)
     return True
 
 
 def doubt_parts(delivery: DeliveryId, since: int) -> Op[None]:
     """After a restore: what is not known to be on screen may have come there since the backup was taken, `since`."""
-    for ordinal, marked_at in (yield NOT_SHOWN, {"d": delivery}):
+    for ordinal, marked_at, floor in (yield NOT_SHOWN, {"d": delivery}):
         yield from _move_part(delivery, ordinal, PartEvent.RESTORE, "a backup was restored", looked=0)
-        yield MARKED_AT, {"d": delivery, "n": ordinal, "at": since if marked_at is None else marked_at, "by": None}
+        at = since if marked_at is None else marked_at
+        yield MARKED_AT, {"d": delivery, "n": ordinal, "at": at, "by": None, "lowest": floor}
 
 
 def render_shown(
@@ -194,16 +222,16 @@ def render_shown(
     return True
 
 
-def mark(duty: Duty, delivery: DeliveryId, ordinal: int, now: datetime) -> Op[bool]:
+def mark(duty: Duty, delivery: DeliveryId, ordinal: int, floor: str, now: datetime) -> Op[bool]:
     if not (yield from _ours(duty, delivery)):
         return False
-    yield from _mark(duty, delivery, ordinal, now)
+    yield from _mark(duty, delivery, ordinal, floor, now)
     return True
 
 
-def _mark(duty: Duty, delivery: DeliveryId, ordinal: int, now: datetime) -> Op[None]:
+def _mark(duty: Duty, delivery: DeliveryId, ordinal: int, floor: str, now: datetime) -> Op[None]:
     yield from _move_part(delivery, ordinal, PartEvent.MARK, tried=1, looked=0)
-    yield MARKED_AT, {"d": delivery, "n": ordinal, "at": micros(now), "by": duty.node}
+    yield MARKED_AT, {"d": delivery, "n": ordinal, "at": micros(now), "by": duty.node, "lowest": floor}
 
 
 def checkpoint(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt, now: datetime) -> Op[bool]:
@@ -228,6 +256,15 @@ def _settle(delivery: DeliveryId, now: datetime) -> Op[None]:
     yield from on_screen(delivery, Kind(about["kind"]), about["run"], about["address"], now)
 
 
+AFTER: Final[Mapping[PartEvent, Executable]] = {
+    PartEvent.RETRY: LAST_ONE_FAILED,
+    PartEvent.PLAIN: LAST_ONE_FAILED,
+    PartEvent.ABSENT: NONE_LEFT_ANYTHING,
+    PartEvent.REPEAT: REPEAT_MARK,
+}
+"""What a move changes in its part beside the state."""
+
+
 def change(
     duty: Duty,
     delivery: DeliveryId,
@@ -242,16 +279,45 @@ def change(
     """A part that is neither shown nor given up: it moves, and its delivery waits until `at`."""
     if not (yield from _ours(duty, delivery)):
         return False
-    yield from _move_part(delivery, ordinal, event, why, looked=looked)
-    yield from moved(now, delivery, duty.node, event, f"part {ordinal}: {why}".removesuffix(": "))
-    if event is PartEvent.PLAIN:
-        yield USE_PLAIN, {"d": delivery, "n": ordinal}
+    yield from _changed(duty, delivery, ordinal, event, why, now, looked=looked)
     if event is PartEvent.DOUBT:
         yield GOES_FIRST, {"d": delivery}
-    if event is PartEvent.REPEAT:
-        yield REPEAT_MARK, {"d": delivery, "n": ordinal}
     if at is not None:
         yield WAIT_UNTIL, {"d": delivery, "at": micros(at), "why": why}
+    return True
+
+
+def _changed(
+    duty: Duty,
+    delivery: DeliveryId,
+    ordinal: int,
+    event: PartEvent,
+    why: str,
+    now: datetime,
+    *,
+    looked: int | None = None,
+) -> Op[None]:
+    """The move, what it changes in its part, and the word about it for those who trace."""
+    yield from _move_part(delivery, ordinal, event, why, looked=looked)
+    yield from moved(now, delivery, duty.node, event, f"part {ordinal}: {why}".removesuffix(": "))
+    if event in AFTER:
+        yield AFTER[event], {"d": delivery, "n": ordinal}
+
+
+def plain(duty: Duty, delivery: DeliveryId, ordinal: int, why: str, now: datetime) -> Op[bool]:
+    """Its fall-back takes its place; where one message held what several do without it, the others follow the last."""
+    if not (yield from _ours(duty, delivery)):
+        return False
+    rows = yield MORE, {"d": delivery, "n": ordinal}
+    more = json.loads(rows[0][0])
+    told = f"{why}; {len(more)} more go behind it" if more else why
+    yield from _changed(duty, delivery, ordinal, PartEvent.PLAIN, told, now)
+    yield USE_PLAIN, {"d": delivery, "n": ordinal}
+    if more:
+        last = yield LAST, {"d": delivery}
+        for number, body in enumerate(more, last[0][0] + 1):
+            yield ADD_PART, part_row(delivery, number, body, None)
+        yield from fact(now, "delivery split", "", delivery, f"part {ordinal}: {told}")
     return True
 
 
@@ -301,9 +367,11 @@ class OutboxStore(Base):
         now = self.now()
         return await self._driver.write(lambda: adopt(duty, channel, account, look_after, now))
 
-    async def render(self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool) -> bool:
+    async def render(
+        self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool, floor: str = ""
+    ) -> bool:
         now = self.now()
-        return await self._driver.write(lambda: render(duty, delivery, wires, mark, now))
+        return await self._driver.write(lambda: render(duty, delivery, wires, mark, floor, now))
 
     async def render_shown(
         self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], receipts: Sequence[Receipt]
@@ -311,9 +379,9 @@ class OutboxStore(Base):
         now = self.now()
         return await self._driver.write(lambda: render_shown(duty, delivery, wires, receipts, now))
 
-    async def mark(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
+    async def mark(self, duty: Duty, delivery: DeliveryId, ordinal: int, *, floor: str = "") -> bool:
         now = self.now()
-        return await self._driver.write(lambda: mark(duty, delivery, ordinal, now))
+        return await self._driver.write(lambda: mark(duty, delivery, ordinal, floor, now))
 
     async def checkpoint(self, duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt) -> bool:
         now = self.now()
@@ -339,9 +407,9 @@ class OutboxStore(Base):
         now = self.now()
         return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.REPEAT, "", now))
 
-    async def plain(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
+    async def plain(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str = "") -> bool:
         now = self.now()
-        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.PLAIN, "", now))
+        return await self._driver.write(lambda: plain(duty, delivery, ordinal, reason, now))
 
     async def hold(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool:
         now, events = self.now(), (PartEvent.HOLD, DeliveryEvent.HOLD)

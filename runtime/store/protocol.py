@@ -171,12 +171,14 @@ class Recorded:
 class Rendered:
     """Parts that a courier hands along with a new delivery, so that the first attempt needs no commit of its own.
 
-    `receipts`, one a part, where the channel's screen is our store: then the commit is the showing.
+    `receipts`, one a part, where the channel's screen is our store: then the commit is the showing. `floor` is stored
+    with the marker of the first part.
     """
 
     duty: Duty
     wires: tuple[Wire, ...]
     receipts: tuple[Receipt, ...] = ()
+    floor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +303,12 @@ class Desk(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OpenPart:
-    """A part as the courier needs it."""
+    """A part as the courier needs it.
+
+    `floor` came with the newest marker. `first_at` is the first marker since it was last certain that the part is not
+    on screen: after a repeat because nobody could tell it stays that of the attempt before, and a platform may still
+    know the part by the key of then.
+    """
 
     ordinal: int
     state: PartState
@@ -359,16 +366,18 @@ class Outbox(Protocol):
     async def adopt(self, duty: Duty, channel: str, account: str, look_after: timedelta) -> bool:
         """After taking the duty: parts whose marker has no outcome are unsettled; looked for `look_after` the marker."""
 
-    async def render(self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool) -> bool:
-        """Store the parts of a queued delivery and, if `mark`, the marker of the first. Parts of one that is in doubt are
-        unsettled from the start: leave `mark` then."""
+    async def render(
+        self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool, floor: str = ""
+    ) -> bool:
+        """Store the parts of a queued delivery and, if `mark`, the marker of the first with `floor`. Parts of one that is
+        in doubt are unsettled from the start: leave `mark` then."""
 
     async def render_shown(
         self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], receipts: Sequence[Receipt]
     ) -> bool:
         """Store the parts of a queued delivery as shown at once: for channels whose screen is our store."""
 
-    async def mark(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool: ...
+    async def mark(self, duty: Duty, delivery: DeliveryId, ordinal: int, *, floor: str = "") -> bool: ...
 
     async def checkpoint(self, duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt) -> bool:
         """It is on screen. The last part settles the delivery, and a final one answers its signals."""
@@ -387,9 +396,16 @@ class Outbox(Protocol):
 
     async def hold(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool: ...
 
-    async def plain(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool: ...
+    async def plain(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str = "") -> bool:
+        """Refused for its form: its fall-back takes its place, and what more that takes becomes parts behind the last."""
 
     async def give_up(self, duty: Duty, delivery: DeliveryId, ordinal: int | None, reason: str) -> bool: ...
+
+    async def pause(self, duty: Duty, channel: str, account: str, room: str, until: datetime) -> bool:
+        """The platform said to wait: for `room`, or with "" for the whole account."""
+
+    async def paused(self, channel: str, account: str) -> Mapping[str, datetime]:
+        """What of the account must still be quiet, and until when."""
 
 
 # ----------------------------------------------------------------------------------------------------------- nodes

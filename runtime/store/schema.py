@@ -412,6 +412,17 @@ pairing_tries = Table(
     number("since"),
 )
 
+# What a platform told us to wait for: a room, or with no room the whole account. Kept over restarts, thrown out when over.
+pauses = Table(
+    "pauses",
+    metadata,
+    words("channel"),
+    words("account"),
+    words("room"),
+    number("until"),
+    PrimaryKeyConstraint("channel", "account", "room"),
+)
+
 # Rooms to which their platform gave another id. Rows keep the first one; `moved_to` is the newest.
 aliases = Table(
     "aliases",

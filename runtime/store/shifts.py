@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import bindparam, select, update
 
 from runtime.store.driver import MICROSECOND, Op, is_word, maybe_moment
-from runtime.store.schema import approvals, audit, deliveries, parts
+from runtime.store.schema import approvals, audit, deliveries, parts, pauses
 
 MOVED = (
     update(approvals)
@@ -16,10 +16,11 @@ MOVED = (
     update(deliveries)
     .where(is_word(deliveries.c.state, "queued", "open"))
     .values(not_before=deliveries.c.not_before + bindparam("by")),
-    # From their marker it is counted when to look for them.
+    # From their marker it is counted when to look for them, from the first one how long a platform knows their key.
     update(parts)
-    .where(is_word(parts.c.state, "marked", "unsettled"), parts.c.marked_at.is_not(None))
-    .values(marked_at=parts.c.marked_at + bindparam("by")),
+    .where(is_word(parts.c.state, "pending", "marked", "unsettled"), parts.c.marked_at.is_not(None))
+    .values(marked_at=parts.c.marked_at + bindparam("by"), first_at=parts.c.first_at + bindparam("by")),
+    update(pauses).values(until=pauses.c.until + bindparam("by")),
 )
 NEWEST = select(audit.c.at).order_by(audit.c.entry.desc()).limit(1)
 

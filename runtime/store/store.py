@@ -19,6 +19,7 @@ from runtime.store.lanes import LaneStore
 from runtime.store.ledger import LedgerStore
 from runtime.store.operators import OperatorStore
 from runtime.store.outbox import OutboxStore
+from runtime.store.pauses import PauseStore
 from runtime.store.people import PeopleStore
 from runtime.store.places import PlaceStore
 from runtime.store.registry import RegistryStore
@@ -39,6 +40,7 @@ class SqlStore(
     LaneStore,
     DeskStore,
     OutboxStore,
+    PauseStore,
     RegistryStore,
     PeopleStore,
     OperatorStore,

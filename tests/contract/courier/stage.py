@@ -25,12 +25,13 @@ from runtime.contract import (
 )
 from runtime.courier import Courier, choose
 from runtime.deliveries import DeliveryState
+from runtime.extras import Extras, extras_of
 from runtime.ids import new_id
 from runtime.pace import Pace
 from runtime.store.driver import Op
 from runtime.store.protocol import DeliveryRow, Duty, Lease, NewDelivery, OpenDelivery, Outbox
 from runtime.store.store import SqlStore
-from tests.contract.runtime.stage import LEASE, HandClock
+from tests.contract.runtime.stage import LEASE, START, HandClock
 from tests.fakes.channel import Channel, ChannelKind
 from tests.fakes.channel_adapter import FakeAdapter
 
@@ -78,6 +79,7 @@ class Stage:
         adapter: ChannelAdapter | None = None,
         lease: Lease | None = None,
         outbox: Outbox | None = None,
+        extras: Extras | None = None,
     ) -> Courier:
         """A courier of a new process; the one before it is dead, unless it is given a `lease` beside it."""
         held = lease or await self.lease()
@@ -87,12 +89,14 @@ class Stage:
 
         return Courier(
             outbox=outbox or self.store,
-            adapter=adapter or self.adapter(),
+            adapter=(own := adapter or self.adapter()),
             take=take,
             pace=self.pace,
             now=self.clock,
             on_shown=lambda address: None,
             chance=lambda: 0.5,
+            extras=extras or extras_of(own),
+            ticks=lambda: self.clock() - START,
             probe=probe,
         )
 

@@ -157,10 +157,10 @@ async def test_a_delivery_discarded_in_the_middle_does_not_cut_the_others(stage:
     """A person throws it away between our look and our marker."""
 
     class Discards(SqlStore):
-        async def render(self, duty: Duty, delivery: DeliveryId, wires: object, *, mark: bool) -> bool:
+        async def render(self, duty: Duty, delivery: DeliveryId, wires: object, *, mark: bool, floor: str = "") -> bool:
             if delivery == unwanted:
                 await self.discard(delivery, "ada")
-            return await super().render(duty, delivery, wires, mark=mark)  # type: ignore[arg-type]  # as given
+            return await super().render(duty, delivery, wires, mark=mark, floor=floor)  # type: ignore[arg-type]  # as given
 
     unwanted = await stage.put("unwanted")
     await stage.put("next")

@@ -219,6 +219,114 @@ async def test_a_refused_form_goes_as_its_plain_twin(stage: Stage) -> None:
     assert (part.state, part.body, part.fallback) == (PartState.PENDING, "plain one", None)
 
 
+async def test_a_refused_form_that_held_more_than_one_message_is_followed_by_the_others(stage: Stage) -> None:
+    sending = await rendered(stage, [Wire("one"), Wire("file", "text 1", ("text 2", "text 3"))])
+    await sending.show(1)
+    await stage.store.mark(sending.duty, sending.id, 2)
+    assert await stage.store.plain(sending.duty, sending.id, 2, "413 too large")
+    parts = (await sending.row()).parts
+    assert [(part.ordinal, part.body, part.fallback) for part in parts[1:]] == [
+        (2, "text 1", None),
+        (3, "text 2", None),
+        (4, "text 3", None),
+    ]
+    assert [part.state for part in parts] == [PartState.SHOWN, *[PartState.PENDING] * 3]
+    told = "part 2: 413 too large; 2 more go behind it"
+    assert [detail for _, _, detail in await stage.audit("delivery split")] == [told]
+    assert (await stage.rows("SELECT detail FROM moves WHERE what = 'plain'")) == [(told,)]
+    for ordinal in (2, 3, 4):
+        assert (await sending.row()).state is DeliveryState.OPEN
+        await sending.show(ordinal)
+    assert (await sending.row()).state is DeliveryState.SHOWN
+
+
+# -------------------------------------------------------------------------------------------- what an attempt leaves
+
+
+async def attempt(sending: Sending, floor: str = "") -> tuple[datetime, datetime | None, str]:
+    """Mark the first part: when, since when it may be on screen, and above what."""
+    await sending.store.mark(sending.duty, sending.id, 1, floor=floor)
+    part = await sending.part()
+    assert part.marked_at is not None
+    sending.stage.clock.advance(seconds=1)
+    return part.marked_at, part.first_at, part.floor
+
+
+async def cut(sending: Sending) -> None:
+    await sending.store.doubt(sending.duty, sending.id, 1, sending.later, "cut")
+
+
+async def test_the_floor_is_stored_with_each_marker(stage: Stage) -> None:
+    sending = await queued(stage)
+    await stage.store.render(sending.duty, sending.id, WIRES, mark=True, floor="41")
+    assert (await sending.part()).floor == "41"
+    assert (await sending.part(2)).floor == ""
+    await stage.store.retry(sending.duty, sending.id, 1, sending.later, "busy")
+    assert (await attempt(sending, "57"))[2] == "57"
+
+
+async def test_an_attempt_after_one_that_certainly_failed_is_the_first_again(stage: Stage) -> None:
+    sending = await rendered(stage)
+    marked_at, first_at, _ = await attempt(sending)
+    assert first_at == marked_at
+    await stage.store.retry(sending.duty, sending.id, 1, sending.later, "busy")
+    marked_at, first_at, _ = await attempt(sending)
+    assert first_at == marked_at
+
+
+async def test_an_attempt_after_two_empty_looks_is_the_first_again(stage: Stage) -> None:
+    sending = await rendered(stage)
+    await attempt(sending)
+    await cut(sending)
+    await stage.store.absent(sending.duty, sending.id, 1)
+    marked_at, first_at, _ = await attempt(sending)
+    assert first_at == marked_at
+
+
+async def test_a_repeat_counts_from_the_attempt_that_nobody_could_tell_about(stage: Stage) -> None:
+    """Also where the repeat itself certainly failed: that says nothing of the one before."""
+    sending = await rendered(stage)
+    begun, _, _ = await attempt(sending)
+    await cut(sending)
+    await stage.store.repeat(sending.duty, sending.id, 1)
+    assert (await attempt(sending))[1] == begun
+    await stage.store.retry(sending.duty, sending.id, 1, sending.later, "busy")
+    assert (await attempt(sending))[1] == begun
+    assert (await stage.waiting())[0].parts[0].first_at == begun
+
+
+async def test_what_was_put_on_hold_and_requeued_counts_from_its_first_attempt(stage: Stage) -> None:
+    sending = await rendered(stage)
+    begun, _, _ = await attempt(sending)
+    await cut(sending)
+    await stage.store.hold(sending.duty, sending.id, 1, "nobody can tell")
+    await stage.store.requeue(sending.id, "Ada")
+    assert (await attempt(sending))[1] == begun
+
+
+# ------------------------------------------------------------------------------------------------------------ pauses
+
+
+async def test_a_wait_that_a_platform_named_is_kept_until_it_is_over(stage: Stage) -> None:
+    duty, until = await stage.duty(), stage.clock() + SOON
+    assert await stage.store.pause(duty, "web", "main", "r1", until)
+    assert await stage.store.pause(duty, "web", "main", "", until + SOON)
+    assert await stage.store.paused("web", "main") == {"r1": until, "": until + SOON}
+    assert await stage.store.paused("web", "other") == {}
+    stage.clock.advance(seconds=10)
+    assert await stage.store.paused("web", "main") == {"": until + SOON}
+
+
+async def test_of_two_waits_the_longer_is_kept_and_what_is_over_is_thrown_out(stage: Stage) -> None:
+    duty, until = await stage.duty(), stage.clock() + SOON
+    for one in (until, until - SOON / 2):
+        await stage.store.pause(duty, "web", "main", "r1", one)
+    assert await stage.store.paused("web", "main") == {"r1": until}
+    stage.clock.advance(seconds=11)
+    await stage.store.pause(duty, "web", "main", "r2", stage.clock() + SOON)
+    assert await stage.column("SELECT room FROM pauses") == ["r2"]
+
+
 async def test_a_part_given_up_ends_its_delivery_and_keeps_the_payload(stage: Stage) -> None:
     sending = await marked(stage)
     await stage.store.give_up(sending.duty, sending.id, 1, "channel closed")
@@ -278,6 +386,7 @@ ACTS: dict[str, Act] = {
     "hold": lambda s, d: s.store.hold(d, s.id, 1, "x"),
     "plain": lambda s, d: s.store.plain(d, s.id, 1),
     "give_up": lambda s, d: s.store.give_up(d, s.id, 1, "x"),
+    "pause": lambda s, d: s.store.pause(d, "web", "main", "r1", s.later),
 }
 BEFORE = {
     "render": queued,
@@ -309,7 +418,7 @@ async def test_an_older_fence_of_a_duty_changes_nothing(stage: Stage, act: str) 
     assert await stage.everything() == before
 
 
-@pytest.mark.parametrize("act", [act for act in ACTS if act != "adopt"])
+@pytest.mark.parametrize("act", [act for act in ACTS if act not in ("adopt", "pause")])
 async def test_a_discarded_delivery_is_not_moved_any_more(stage: Stage, act: str) -> None:
     sending = await BEFORE.get(act, rendered)(stage)
     assert await stage.store.discard(sending.id, "Ada")

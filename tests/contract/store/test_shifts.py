@@ -53,6 +53,14 @@ async def test_what_waits_to_be_shown_again_waits_as_long_as_was_meant(stage: St
 
 
 @pytest.mark.parametrize("jump", JUMPS)
+async def test_a_wait_that_a_platform_named_lasts_as_long_as_it_said(stage: Stage, jump: timedelta) -> None:
+    duty, wait = await stage.duty(), timedelta(seconds=30)
+    await stage.store.pause(duty, "web", "main", "r1", stage.clock() + wait)
+    await sets(stage, jump)
+    assert await stage.store.paused("web", "main") == {"r1": stage.clock() + wait}
+
+
+@pytest.mark.parametrize("jump", JUMPS)
 async def test_a_part_that_is_looked_for_counts_from_its_marker(stage: Stage, jump: timedelta) -> None:
     delivery, duty = await stage.enqueue(), await stage.duty()
     await stage.store.render(duty, delivery, [Wire("hello")], mark=True)

@@ -54,6 +54,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("actor", name=op.f("pk_pairing_tries")),
     )
     op.create_table(
+        "pauses",
+        sa.Column("channel", sa.Text(), nullable=False),
+        sa.Column("account", sa.Text(), nullable=False),
+        sa.Column("room", sa.Text(), nullable=False),
+        sa.Column("until", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("channel", "account", "room", name=op.f("pk_pauses")),
+    )
+    op.create_table(
         "aliases",
         sa.Column("channel", sa.Text(), nullable=False),
         sa.Column("account", sa.Text(), nullable=False),

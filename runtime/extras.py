@@ -1,0 +1,39 @@
+"""What a channel offers beside its contract, as its courier takes it.
+
+Found once and handed on: whoever watches an adapter wraps it in another, which hides these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from runtime.contract import Address, Bucket, ChannelAdapter, Drafts, HasFloor, HasRates, Types
+
+
+def no_floor(address: Address) -> str:
+    """Of a channel that settles without one."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """`buckets` is None where nothing bounds how much may be sent."""
+
+    floor: Callable[[Address], str] = no_floor
+    buckets: Callable[[Address], Sequence[Bucket]] | None = None
+    types: Types | None = None
+    drafts: Drafts | None = None
+
+
+PLAIN = Extras()
+
+
+def extras_of(adapter: ChannelAdapter) -> Extras:
+    """Those of an adapter that nothing wraps yet."""
+    return Extras(
+        floor=adapter.floor if isinstance(adapter, HasFloor) else no_floor,
+        buckets=adapter.buckets if isinstance(adapter, HasRates) else None,
+        types=adapter if isinstance(adapter, Types) else None,
+        drafts=adapter if isinstance(adapter, Drafts) else None,
+    )
