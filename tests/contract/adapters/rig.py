@@ -94,11 +94,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Rooms:
-    """One of each kind; None where the platform has none."""
+    """One of each kind; None where the platform has none. In `apart` the rig's `stranger` is alone with the agent."""
 
     direct: Place
-    shared: Place | None
-    thread: Place | None
+    shared: Place | None = None
+    thread: Place | None = None
+    apart: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +202,9 @@ class Rig(Protocol):
 
     async def edit(self, event: Event, text: str) -> Event:
         """Who wrote this message changes it."""
+
+    async def command(self, place: Place, name: str, argument: str = "", *, user: Identity | None = None) -> Event:
+        """Somebody gives a command in the form that the platform has for it there; as text (`/name`) where it has none."""
 
     async def click(self, place: Place, message: OnScreen, label: str, *, user: Identity | None = None) -> Event:
         """Somebody presses the button of that label."""

@@ -15,9 +15,11 @@ from runtime.contract import (
     ChannelAdapter,
     Choice,
     Clicked,
+    Commanded,
     HasFiles,
     Reach,
     Said,
+    Stopped,
 )
 from runtime.ids import new_id
 from tests.contract.adapters.conftest import Opened
@@ -174,6 +176,27 @@ async def test_a_file_is_named_and_its_bytes_can_be_had(opened: Opened, tmp_path
         assert isinstance(adapter, HasFiles)
         await adapter.fetch(file, tmp_path / "here", most=100)
         assert (tmp_path / "here").read_bytes() == b"one\ntwo\n"
+
+
+@pytest.mark.parametrize("name", ["help", "status", "new"])
+async def test_a_command_is_a_command_or_its_text(opened: Opened, name: str) -> None:
+    """Where the platform has none of its own, the words are looked at when they are taken in, on all channels alike."""
+    async with opened() as stage, stage.life():
+        rooms = stage.rig.rooms()
+        places = [place for place in (rooms.direct, rooms.shared, rooms.thread) if place]
+        for number, place in enumerate(places, 1):
+            await stage.rig.command(place, name)
+            await until(lambda count=number: len(stage.sink.taken) == count, f"/{name} in {place}")
+        for signal in stage.sink.taken:
+            assert signal.body in (Commanded(name), Said(f"/{name}"), Said(f"!{name}"))
+            assert signal.reach in (Reach.DIRECT, Reach.MENTION)
+
+
+async def test_stop_is_understood_whatever_its_form(opened: Opened) -> None:
+    async with opened() as stage, stage.life():
+        await stage.rig.command(stage.place, "stop")
+        await until(lambda: len(stage.sink.taken) == 1, "stop")
+        assert stage.sink.taken[0].body in (Stopped(), Commanded("stop"), Said("/stop"), Said("!stop"))
 
 
 # ------------------------------------------------------------------------------------------------------- buttons

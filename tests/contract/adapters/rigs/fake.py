@@ -67,7 +67,8 @@ class FakeRig:
     # Places.
 
     def rooms(self) -> Rooms:
-        return Rooms(direct=self.places(1)[0], shared=None, thread=None)
+        direct = self.places(1)[0]
+        return Rooms(direct, apart=Place(Address("fake", "fake-bot", "apart"), self.stranger))
 
     def places(self, count: int) -> Sequence[Place]:
         return [Place(Address("fake", "fake-bot", f"r{number}"), self.owner) for number in range(1, count + 1)]
@@ -94,6 +95,9 @@ class FakeRig:
 
     async def edit(self, event: Event, text: str) -> Event:
         raise NotImplementedError(NOT_HERE)
+
+    async def command(self, place: Place, name: str, argument: str = "", *, user: Identity | None = None) -> Event:
+        return await self.say(place, f"/{name} {argument}".rstrip(), user=user)
 
     async def click(self, place: Place, message: OnScreen, label: str, *, user: Identity | None = None) -> Event:
         return await self.forge(place, message, message.button(label).payload, user=user)

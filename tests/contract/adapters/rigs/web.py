@@ -83,7 +83,7 @@ class WebRig:
     # Places.
 
     def rooms(self) -> Rooms:
-        return Rooms(direct=self.places(1)[0], shared=None, thread=None)
+        return Rooms(direct=self.places(1)[0])
 
     def places(self, count: int) -> Sequence[Place]:
         return [Place(Address("web", IDENTITY, f"room{number:04}"), self.owner) for number in range(1, count + 1)]
@@ -118,6 +118,9 @@ class WebRig:
 
     async def edit(self, event: Event, text: str) -> Event:
         raise NotImplementedError(LACKS[Skill.EDITED])
+
+    async def command(self, place: Place, name: str, argument: str = "", *, user: Identity | None = None) -> Event:
+        return await self.say(place, f"/{name} {argument}".rstrip(), user=user)
 
     async def click(self, place: Place, message: OnScreen, label: str, *, user: Identity | None = None) -> Event:
         return await self.forge(place, message, message.button(label).payload, user=user)
