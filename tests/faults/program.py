@@ -45,6 +45,10 @@ class Program:
         self._process: asyncio.subprocess.Process | None = None
         self._over = asyncio.Event()
 
+    def add(self, *arguments: str) -> None:
+        """More for its command line, from its next life on; the later of two equal settings counts."""
+        self._arguments = (*self._arguments, *arguments)
+
     async def run(self, plan: Sequence[Kill] = ()) -> None:
         """Live and die by `plan`, then live until `leave`. Errors: RuntimeError when it ends in any other way."""
         for kill in plan:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tests.contract.adapters.rig import Rig, Trouble
+from tests.contract.adapters.rig import OnScreen, Place, Rig, Trouble
 from tests.faults.checker import check
 from tests.faults.program import until
 from tests.faults.stage import Rows, Stage
@@ -42,6 +42,16 @@ class Told:
 def rig_of(on: Stage) -> Rig:
     assert on.rig is not None
     return on.rig
+
+
+async def shown(rig: Rig, place: Place, count: int) -> Sequence[OnScreen]:
+    """What stands in `place` once it is so many messages."""
+
+    async def look() -> Sequence[OnScreen] | None:
+        messages = await rig.visible(place)
+        return messages if len(messages) >= count else None
+
+    return await until(look, f"{count} messages in {place}", seconds=30)
 
 
 async def warmed(on: Stage, rooms: int) -> None:

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.contract.adapters.rig import Event, OnScreen, Place, Rig
-from tests.faults.channels.rounds import rig_of
+from tests.faults.channels.rounds import rig_of, shown
 from tests.faults.program import living, until
 from tests.faults.stage import PLATFORMS, Rows, Stage, stage
 
 platforms = pytest.mark.parametrize("kind", PLATFORMS)
 OPEN_TO_ALL = ("--set", 'access.default="allow"')
-
-
-async def shown(rig: Rig, place: Place, count: int) -> Sequence[OnScreen]:
-    """What stands there once it is so many messages."""
-
-    async def look() -> Sequence[OnScreen] | None:
-        messages = await rig.visible(place)
-        return messages if len(messages) >= count else None
-
-    return await until(look, f"{count} messages in {place}", seconds=30)
 
 
 def effects(on: Stage, word: str) -> int:
