@@ -9,6 +9,7 @@ from typing import Final, Protocol, TypeVar
 
 import structlog
 
+from runtime.attention import BusyAt
 from runtime.contract import Bell, Busy, Probe, SessionKey, no_probe
 from runtime.errors import StoreError
 from runtime.intake import LANES, Accept
@@ -54,7 +55,7 @@ class Dispatch:
         lease: Lease,
         agent: Worker,
         bell: Bell,
-        busy: Busy,
+        busy: Busy | BusyAt,
         lease_is_fresh: Callable[[], bool],
         width: int = 64,
         max_crashes: int = MAX_CRASHES,

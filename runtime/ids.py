@@ -21,7 +21,10 @@ def new_id() -> str:
 
     Shape:  22 letters and digits: short enough for every platform's button beside a choice.
     """
-    value = (time.time_ns() // 1_000_000) << CHANCE | int.from_bytes(os.urandom(10), "big")
+    return _written((time.time_ns() // 1_000_000) << CHANCE | int.from_bytes(os.urandom(10), "big"))
+
+
+def _written(value: int) -> str:
     letters = []
     for _ in range(LENGTH):
         value, rest = divmod(value, 62)
@@ -39,6 +42,11 @@ def value_of(made: str) -> int | None:
             return None
         value = value * 62 + digit
     return value if value < 1 << 128 else None
+
+
+def first_at(at: datetime) -> str:
+    """The smallest id that could be made at `at`: each that was made later is greater."""
+    return _written(((at - EPOCH) // timedelta(milliseconds=1)) << CHANCE)
 
 
 def made_at(made: str) -> datetime | None:

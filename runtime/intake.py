@@ -6,8 +6,11 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from runtime.arrivals import placed
+from runtime.attention import Course
 from runtime.contract import Address, Bell, Clicked, Outcome, Probe, RunId, Said, Signal, Verdict, no_probe, room_topic
 from runtime.errors import Rejected
+from runtime.store.inbox import ignored
 from runtime.store.protocol import Decided, Gate, Intake, Offer, Taken
 
 log = structlog.get_logger("intake")
@@ -56,7 +59,10 @@ class Reception:
         """Implements `contract.Sink`. Errors: also Rejected, for an address to which no answer could go."""
         if not self._serves(signal.address):
             raise Rejected(f"No account here serves {signal.address}, so no answer could go there.")
-        gate = self._gate()
+        gate, signal = self._gate(), placed(signal)
+        if gate.rooms.course(signal) is Course.IGNORE:  # as the store would say, which need not be asked
+            log.debug("signal ignored", address=str(signal.address))
+            return ignored().verdict
         if isinstance(signal.body, Said):
             taken = await self._take_in(lambda offer: self._store.accept(signal, gate, offer))
         else:
@@ -64,8 +70,9 @@ class Reception:
         if isinstance(signal.body, Clicked) and taken.verdict.outcome is Outcome.DECIDED:
             self._probe("approval-decided")
         self._probe("accepted")
-        self._tell(signal, taken.verdict)
-        self._wake(taken, signal.address)
+        if taken.verdict.outcome is not Outcome.IGNORED:
+            self._tell(signal, taken.verdict)
+            self._wake(taken, signal.address)
         return taken.verdict
 
     def _tell(self, signal: Signal, verdict: Verdict) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from bot.metrics.answers import RESUMED, STRAIGHT
 from bot.metrics.counting import Counting
 from bot.metrics.meters import ENDINGS, EXPIRED, kind_of
+from runtime.attention import BusyAt
 from runtime.contract import ApprovalId, Busy, Choice, Clicked, Kind, ModelReply, Outcome, RunId, Signal
 from runtime.runs import RunState, StepState
 from runtime.store.desk import DeskStore
@@ -57,13 +58,13 @@ class CountedWork(Counting, IntakeStore, LaneStore, DeskStore):
 
     # ------------------------------------------------------------------------------------------------------- runs
 
-    async def claim(self, lease: Lease, busy: Busy) -> Claim | None:
+    async def claim(self, lease: Lease, busy: Busy | BusyAt) -> Claim | None:
         claim = await super().claim(lease, busy)
         if claim:
             self._begun(claim)
         return claim
 
-    async def claim_suspect(self, lease: Lease, busy: Busy, *, most: int) -> Claim | None:
+    async def claim_suspect(self, lease: Lease, busy: Busy | BusyAt, *, most: int) -> Claim | None:
         claim = await super().claim_suspect(lease, busy, most=most)
         if claim:
             self._begun(claim)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, case, or_, select, update
 
+from runtime.attention import BusyAt, busy_at
 from runtime.contract import Address, Busy, Person, RunId, SessionKey
 from runtime.runs import RunEvent
 from runtime.store.common import PERSON, add, moved, names_of, owned, person
@@ -38,7 +39,7 @@ TAKE_LANE = (
     update(sessions)
     .where(sessions.c.key == bindparam("k"))
     .values(state="running", owner=bindparam("node"), fence=sessions.c.fence + 1)
-    .returning(sessions.c.fence, sessions.c.address, sessions.c.next_turn, sessions.c.waiting)
+    .returning(sessions.c.fence, sessions.c.address, sessions.c.next_turn, sessions.c.since_turn)
 )
 OWNED = select(sessions.c.key, sessions.c.fence).where(
     sessions.c.owner == bindparam("node"), is_word(sessions.c.state, "running")
@@ -58,6 +59,7 @@ RUN_COLUMNS = (
     runs.c.node,
     runs.c.crashes,
     runs.c.reply_to,
+    runs.c.since_turn,
 )
 LIVE_RUN = select(*RUN_COLUMNS).where(runs.c.session == bindparam("s"), is_word(runs.c.state, "running"))
 READY_RUN = (
@@ -95,7 +97,7 @@ LESS_WAITING = (
 ADD_RUN = add(runs)
 
 
-def claim(lease: Lease, busy: Busy, now: datetime) -> Op[Claim | None]:
+def claim(lease: Lease, busy: BusyAt, now: datetime) -> Op[Claim | None]:
     """A ready session: its live run after a kill, else a decided one, else a new one for what waits."""
     if not (yield LIVE_NODE, {"node": lease.node, "fence": lease.fence}):
         return None
@@ -111,7 +113,7 @@ def claim_lane(key: SessionKey, offer: Offer, now: datetime) -> Op[Claim | None]
     """This very session, which is ready: for a message that was taken in just now, in the same transaction."""
     if not (yield LIVE_NODE, {"node": offer.lease.node, "fence": offer.lease.fence}):
         return None
-    return (yield from _taken(key, offer.lease, offer.busy, now))
+    return (yield from _taken(key, offer.lease, busy_at(offer.busy), now))
 
 
 def lanes_of(lease: Lease) -> Op[list[Lane]]:
@@ -119,7 +121,7 @@ def lanes_of(lease: Lease) -> Op[list[Lane]]:
     return [Lane(SessionKey(key), lease.node, fence) for key, fence in rows]
 
 
-def claim_suspect(lease: Lease, busy: Busy, most: int, now: datetime) -> Op[Claim | None]:
+def claim_suspect(lease: Lease, busy: BusyAt, most: int, now: datetime) -> Op[Claim | None]:
     """The next run under which processes died, to be watched alone."""
     if not (yield LIVE_NODE, {"node": lease.node, "fence": lease.fence}):
         return None
@@ -130,24 +132,24 @@ def claim_suspect(lease: Lease, busy: Busy, most: int, now: datetime) -> Op[Clai
     return claimed
 
 
-def _taken(key: SessionKey, lease: Lease, busy: Busy, now: datetime) -> Op[Claim | None]:
+def _taken(key: SessionKey, lease: Lease, busy: BusyAt, now: datetime) -> Op[Claim | None]:
     taken = yield TAKE_LANE, {"k": key, "node": lease.node}
-    fence, address, next_turn, _ = taken[0]
-    return (yield from _run_of(Lane(key, lease.node, fence), address, next_turn, busy, now))
+    fence, address, next_turn, since = taken[0]
+    return (yield from _run_of(Lane(key, lease.node, fence), Address.parse(address), next_turn, since, busy, now))
 
 
-def _run_of(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) -> Op[Claim | None]:
+def _run_of(lane: Lane, address: Address, next_turn: int, since: int, busy: BusyAt, now: datetime) -> Op[Claim | None]:
     if rows := (yield LIVE_RUN, {"s": lane.session}):
         yield from moved(now, rows[0][0], lane.node, RunEvent.RESUME, rows[0][8] or "")
         return (yield from _resumed(lane, rows[0], overtaken=False))
     if rows := (yield READY_RUN, {"s": lane.session}):
         yield LESS_RESUMABLE, {"k": lane.session}
         return (yield from _resumed(lane, rows[0], overtaken=next_turn - 1 > rows[0][6]))
-    return (yield from _begin(lane, address, next_turn, busy, now))
+    return (yield from _begin(lane, address, next_turn, since, busy(address), now))
 
 
 def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
-    run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to = row
+    run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to, since = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
     who, names = yield from _asker(requester)
@@ -165,6 +167,7 @@ def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
         unfinished,
         crashes,
         reply_to=reply_to,
+        since=since,
     )
 
 
@@ -177,7 +180,7 @@ def _asker(person_id: str | None) -> Op[tuple[Person | None, frozenset[str]]]:
     return who, (yield from names_of(who)) | {who.name}
 
 
-def _begin(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) -> Op[Claim | None]:
+def _begin(lane: Lane, address: Address, next_turn: int, since: int, busy: Busy, now: datetime) -> Op[Claim | None]:
     waiting = yield WAITING_SIGNALS, {"s": lane.session}
     if not waiting:
         return None
@@ -188,7 +191,7 @@ def _begin(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) 
         {
             "id": run,
             "session": lane.session,
-            "address": address,
+            "address": str(address),
             "state": "running",
             "requester": share[0][4],
             "claims": 1,
@@ -203,30 +206,32 @@ def _begin(lane: Lane, address: str, next_turn: int, busy: Busy, now: datetime) 
             "node": lane.node,
             "crashes": 0,
             "reply_to": share[0][5],
+            "since_turn": since,
         },
     )
     yield from consume(lane, run, share, next_turn, now)
     who, names = yield from _asker(share[0][4])
-    near = next_turn + len(share) <= NEAR
-    turns = tuple((yield from transcript(lane.session))) if near else None
-    return Claim(
-        lane, run, Address.parse(address), who, False, 0, 1, False, False, names, turns=turns, reply_to=share[0][5]
-    )
+    near = next_turn + len(share) - since <= NEAR
+    turns = tuple((yield from transcript(lane.session, since))) if near else None
+    reply_to = share[0][5]
+    return Claim(lane, run, address, who, False, 0, 1, False, False, names, turns=turns, reply_to=reply_to, since=since)
 
 
 def consume(lane: Lane, run: RunId, share: Sequence[tuple[Any, ...]], next_turn: int, now: datetime) -> Op[int]:
     """Signals become user turns of `run`; how many still wait."""
     for number, (signal_id, text, files, name, _, _) in enumerate(share, next_turn):
         yield CONSUME, {"one": signal_id, "run": run}
-        told = _with_files(text, files)
+        told = with_files(text, files)
         yield from add_turn(lane.session, number, run, "user", told, now, author=name, files=files)
     less = {"k": lane.session, "less": len(share), "next": next_turn + len(share)}
     rows = yield LESS_WAITING, less
     return int(rows[0][0])
 
 
-def _with_files(text: str, files: str) -> str:
-    attached = [f"[attached file: {path} ({size:,} bytes)]" for _, path, size, *_ in json.loads(files)]
+def with_files(text: str, files: str) -> str:
+    """A message as the model reads it."""
+    known = ((path, f" ({size:,} bytes)" if size else "") for _, path, size, *_ in json.loads(files))
+    attached = [f"[attached file: {path}{size}]" for path, size in known]
     return "\n".join([*filter(None, [text]), *attached])
 
 

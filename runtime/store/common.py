@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Insert, Table, bindparam, case, insert, select, update
 
-from runtime.contract import Address, NewId, Person, PersonId, Role
+from runtime.contract import Address, NewId, Person, PersonId, Role, SessionKey
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.protocol import Duty, Lane, NewDelivery
 from runtime.store.schema import audit, deliveries, identities, moves, people, roles, sessions
@@ -87,6 +87,12 @@ def held(duty: Duty) -> Op[bool]:
 
 
 # ------------------------------------------------------------------------------------------------------------ lanes
+
+
+def session_key(agent: str, address: Address) -> SessionKey:
+    """One agent in one thread, or else in one room."""
+    return SessionKey(f"{agent}|{address}")
+
 
 LOCK_LANE = select(sessions.c.key).where(sessions.c.key == bindparam("k")).with_for_update()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runtime.attention import BusyAt, busy_at
 from runtime.contract import Busy, ModelReply, RunId, SessionKey, Turn
 from runtime.runs import RunState
 from runtime.store.base import Base
@@ -17,19 +18,19 @@ from runtime.store.turns import transcript
 class LaneStore(Base):
     """Implements `protocol.Lanes`."""
 
-    async def claim(self, lease: Lease, busy: Busy) -> Claim | None:
+    async def claim(self, lease: Lease, busy: Busy | BusyAt) -> Claim | None:
         now = self.now()
-        return await self._driver.write(lambda: claim(lease, busy, now))
+        return await self._driver.write(lambda: claim(lease, busy_at(busy), now))
 
-    async def claim_suspect(self, lease: Lease, busy: Busy, *, most: int) -> Claim | None:
+    async def claim_suspect(self, lease: Lease, busy: Busy | BusyAt, *, most: int) -> Claim | None:
         now = self.now()
-        return await self._driver.write(lambda: claim_suspect(lease, busy, most, now))
+        return await self._driver.write(lambda: claim_suspect(lease, busy_at(busy), most, now))
 
     async def lanes_of(self, lease: Lease) -> list[Lane]:
         return await self._driver.read(lambda: lanes_of(lease))
 
-    async def turns(self, session: SessionKey) -> list[Turn]:
-        return await self._driver.read(lambda: transcript(session))
+    async def turns(self, session: SessionKey, since: int | None = None) -> list[Turn]:
+        return await self._driver.read(lambda: transcript(session, since))
 
     async def record_model(
         self, lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep]

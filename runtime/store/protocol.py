@@ -7,13 +7,14 @@ is known to have been written. An owner's write repeats its fence; `False` or `N
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
 
 from runtime.approvals import Approval, ApprovalState, Rights
+from runtime.attention import BusyAt, RoomRules
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -50,13 +51,28 @@ from runtime.trails import Candidate, Trail
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What acceptance needs to know from the settings. `open_to_all` makes an unknown person a user at once."""
+    """What acceptance needs to know from the settings.
+
+    `open_to_all` makes an unknown person a user at once; else `pairs` sends whoever writes directly a code. A bot that may
+    speak is answered at most `bots_in_a_row` times in one conversation without a person in between. A message older than
+    `freshness` is not run. `model` and `trouble`, what is wrong with an account, are told by commands.
+    """
 
     open_to_all: bool
     busy: Busy
     rights: Rights
     agent: str = "main"
     same_words_within: timedelta = timedelta(seconds=60)
+    pairs: bool = False
+    rooms: RoomRules = field(default_factory=RoomRules)
+    bots_in_a_row: int = 5
+    freshness: timedelta = timedelta(hours=24)
+    model: str = ""
+    trouble: Callable[[Address], str | None] = field(default=lambda _: None, compare=False)
+
+    def busy_in(self, address: Address) -> Busy:
+        """What a message meets there that comes while the agent works."""
+        return self.rooms.rule(address).busy or self.busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +95,13 @@ class Offer:
     """A node with room for one more run: a message for an idle session begins there at once."""
 
     lease: Lease
-    busy: Busy
+    busy: Busy | BusyAt
 
 
 class Intake(Protocol):
     async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
-        """Gate, dedupe and queue a message, or decide a click or stop. Nothing of a refused signal's text is kept."""
+        """Gate, dedupe and queue a message, or decide a click, stop or command. Nothing of a refused signal's text is
+        kept, and of an ignored one nothing at all."""
 
 
 # ----------------------------------------------------------------------------------------------------------- lanes
@@ -127,7 +144,8 @@ class Claim:
     `iterations` counts its model calls so far, `next_step` is the number of its next step. `overtaken`: other runs of
     the session wrote turns while this one was parked. `names`: the requester's name and identities, for policy. `crashes`:
     how often a process ended under it since its last recorded step. `turns`: the transcript as of now where it is short
-    enough to come along, None where it must be read. `reply_to`: the wire's id of the message that began it.
+    enough to come along, None where it must be read. `reply_to`: the wire's id of the message that began it. `since`:
+    the number of the first turn that it knows.
     """
 
     lane: Lane
@@ -144,6 +162,7 @@ class Claim:
     crashes: int = 0
     turns: tuple[Turn, ...] | None = None
     reply_to: str = ""
+    since: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,10 +240,10 @@ class Released:
 
 
 class Lanes(Protocol):
-    async def claim(self, lease: Lease, busy: Busy) -> Claim | None:
+    async def claim(self, lease: Lease, busy: Busy | BusyAt) -> Claim | None:
         """The next session's run, oldest first; None when no lane is ready or the node is dead."""
 
-    async def claim_suspect(self, lease: Lease, busy: Busy, *, most: int) -> Claim | None:
+    async def claim_suspect(self, lease: Lease, busy: Busy | BusyAt, *, most: int) -> Claim | None:
         """A run under which processes died more than once; None when there is none, or another one is at work.
 
         One that `most` processes died under is written down as set aside: who claimed it ends it.
@@ -233,8 +252,11 @@ class Lanes(Protocol):
     async def lanes_of(self, lease: Lease) -> list[Lane]:
         """The lanes that the node owns, as the store sees it."""
 
-    async def turns(self, session: SessionKey) -> list[Turn]:
-        """The transcript as recorded, oldest first; calls without a result have their placeholder."""
+    async def turns(self, session: SessionKey, since: int | None = None) -> list[Turn]:
+        """The transcript as recorded, oldest first; calls without a result have their placeholder.
+
+        From turn `since` on, as a run knows it; without it from where a person last asked to begin anew.
+        """
 
     async def record_model(
         self, lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep]
@@ -435,6 +457,12 @@ class Registry(Protocol):
     async def account_identity(self, channel: str, name: str, fresh: str) -> str:
         """The stored identity of a channel whose platform gives none; `fresh` is stored the first time."""
 
+    async def note_account(self, channel: str, name: str, identity: str) -> None:
+        """Keep which identity the platform gave to the account that the settings call `name`."""
+
+    async def named_accounts(self) -> list[tuple[str, str, str]]:
+        """Channel, identity and name of each account that was ever at work, by the name of its last time."""
+
     async def shift(self, by: timedelta) -> None:
         """The clock was set by so much: move with it what waits for its time. For a store of one node."""
 
@@ -457,6 +485,34 @@ class Known:
     linked: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """An unknown person who was sent a code and waits for an owner to enter it."""
+
+    identity: Identity
+    name: str
+    address: Address
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """A code was right. `address`: where the person is told."""
+
+    person: Person
+    identity: Identity
+    address: Address
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaired:
+    """A code was not taken, in words for whoever entered it. `locked`: no code of theirs would be."""
+
+    reason: str
+    locked: bool = False
+
+
 class People(Links, Protocol):
     async def people(self) -> list[Known]:
         """By name."""
@@ -471,6 +527,15 @@ class People(Links, Protocol):
 
     async def set_link(self, name: str, token: str) -> Person | None:
         """Give a person a web link; the old one is void from now on. Only the token's hash is stored."""
+
+    async def pairings(self) -> list[Pairing]:
+        """Who waits for a code to be entered, oldest first."""
+
+    async def pair(self, code: str, name: str, role: Role | None, by: Person) -> Paired | Unpaired:
+        """Make whoever was sent `code` known: to the person called `name` if there is one, else as a new one.
+
+        `role` is that of a new person, a user without it; a person who is there already keeps theirs unless it is named.
+        """
 
 
 # ----------------------------------------------------------------------------------------------- operators' reading
@@ -577,6 +642,9 @@ class Operators(Protocol):
         """Newest first."""
 
     async def delivery(self, delivery_id: DeliveryId) -> DeliveryRow | None: ...
+
+    async def newest_of(self, prefix: str) -> tuple[str, int] | None:
+        """Origin and ordinal of the last delivery, by these, whose origin begins with `prefix`, which is not empty."""
 
     async def requeue(self, delivery_id: DeliveryId, actor: str) -> DeliveryRow | None:
         """A held or dead delivery is tried again; None when there is no such one in that state."""

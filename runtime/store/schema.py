@@ -145,6 +145,7 @@ runs = Table(
     maybe_words("node"),
     number("crashes", server_default="0"),
     words("reply_to", server_default=""),
+    number("since_turn", server_default="0"),
     partial("uq_runs_live", "session", where="state = 'running'", unique=True),
     partial("ix_runs_ready", "session", "ready_at", where="state = 'ready'"),
     partial("ix_runs_open", "session", where="state IN ('running', 'parked', 'ready')"),

@@ -19,6 +19,7 @@ from runtime.store.lanes import LaneStore
 from runtime.store.ledger import LedgerStore
 from runtime.store.operators import OperatorStore
 from runtime.store.outbox import OutboxStore
+from runtime.store.pairings import PairingStore
 from runtime.store.pauses import PauseStore
 from runtime.store.people import PeopleStore
 from runtime.store.places import PlaceStore
@@ -43,6 +44,7 @@ class SqlStore(
     PauseStore,
     RegistryStore,
     PeopleStore,
+    PairingStore,
     OperatorStore,
     TraceStore,
     AuditStore,

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, select, update
 from runtime.contract import AssistantTurn, Call, RunId, SessionKey, ToolTurn, Turn, UserTurn, files_of
 from runtime.store.common import add
 from runtime.store.driver import Op, micros
-from runtime.store.schema import turns
+from runtime.store.schema import sessions, turns
 
 ADD_TURN = add(turns)
 SET_TURN = (
@@ -44,10 +44,16 @@ TURNS = (
     .where(turns.c.session == bindparam("s"))
     .order_by(turns.c.number)
 )
+TURNS_SINCE = TURNS.where(turns.c.number >= bindparam("since"))
+# Where a person last asked to begin anew.
+TURNS_NOW = TURNS.where(
+    turns.c.number >= select(sessions.c.since_turn).where(sessions.c.key == bindparam("s")).scalar_subquery()
+)
 
 
-def transcript(session: SessionKey) -> Op[list[Turn]]:
-    rows = yield TURNS, {"s": session}
+def transcript(session: SessionKey, since: int | None = None) -> Op[list[Turn]]:
+    """The turns from number `since` on; without it, those of the conversation as it is now."""
+    rows = yield (TURNS_NOW, {"s": session}) if since is None else (TURNS_SINCE, {"s": session, "since": since})
     return [_turn_of(row) for row in rows]
 
 

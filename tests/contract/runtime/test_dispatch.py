@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 
 from runtime import agent
 from runtime import dispatch as module
+from runtime.attention import BusyAt
 from runtime.contract import Busy, Effect, Json, NodeId, Outcome, RunId, SessionKey, Signal, Turn
 from runtime.errors import StoreError
 from runtime.policy import Rule, Ruling
@@ -129,13 +130,13 @@ class Flaky(SqlStore):
             self.failures -= 1
             raise StoreError("the disk is full")
 
-    async def claim(self, lease: Lease, busy: Busy) -> Claim | None:
+    async def claim(self, lease: Lease, busy: Busy | BusyAt) -> Claim | None:
         self._fail("claim")
         return await super().claim(lease, busy)
 
-    async def turns(self, session: SessionKey) -> list[Turn]:
+    async def turns(self, session: SessionKey, since: int | None = None) -> list[Turn]:
         self._fail("turns")
-        return await super().turns(session)
+        return await super().turns(session, since)
 
     async def record_model(self, *given: object) -> Recorded | None:
         self._fail("record_model")
@@ -286,7 +287,7 @@ class Lossy(SqlStore):
 
     lost = ""
 
-    async def claim(self, lease: Lease, busy: Busy) -> Claim | None:
+    async def claim(self, lease: Lease, busy: Busy | BusyAt) -> Claim | None:
         return self._answer("claim", await super().claim(lease, busy))
 
     async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
@@ -368,7 +369,7 @@ async def test_a_message_is_answered_in_two_commits(stage: Stage) -> None:
             writes.append("finish")
             return await super().finish(*given)  # type: ignore[arg-type]  # as given
 
-        async def claim(self, lease: Lease, busy: Busy) -> Claim | None:
+        async def claim(self, lease: Lease, busy: Busy | BusyAt) -> Claim | None:
             claimed = await super().claim(lease, busy)
             writes.extend(["claim"] if claimed else [])
             return claimed

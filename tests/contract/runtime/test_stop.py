@@ -84,8 +84,8 @@ async def test_stop_between_the_steps_of_a_run_is_obeyed_before_the_model_is_ask
     """Scenario 9: however it falls between reading the history and asking the model."""
 
     class StoppedWhileReading(SqlStore):
-        async def turns(self, session: SessionKey) -> list[Turn]:
-            read = await super().turns(session)
+        async def turns(self, session: SessionKey, since: int | None = None) -> list[Turn]:
+            read = await super().turns(session, since)
             await process.stop()
             return read
 

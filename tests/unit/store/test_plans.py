@@ -20,11 +20,12 @@ from runtime.store import (
     depths,
     desk,
     finding,
-    intake,
+    messages,
     ledger,
     operators,
     registry,
     retention,
+    stops,
     tracing,
     waiting,
 )
@@ -45,8 +46,8 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "the first open room": (waiting.FIRST_ROOM, {"c": "web", "a": "main"}, "ix_deliveries_rooms"),
     "the next open room": (waiting.NEXT_ROOM, {"c": "web", "a": "main", "after": "web:main/r7"}, "ix_deliveries_rooms"),
     "questions whose time is over": (desk.OVERDUE, {"now": NOW}, "ix_approvals_pending"),
-    "open runs of a session": (intake.OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
-    "a twin": (intake.TWIN, {"s": "s7", "h": "h", "a": "web:ada", "since": 0}, "ix_signals_unanswered"),
+    "open runs of a session": (stops.OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
+    "a twin": (messages.TWIN, {"s": "s7", "h": "h", "a": "web:ada", "since": 0}, "ix_signals_unanswered"),
     "facts not sealed yet": (auditbook.UNSEALED, {"n": 500}, "ix_audit_unsealed|uq_audit_number|autoindex_audit"),
     "what was said in a room": (ledger.SAID, {"room": "web:main/r7", "before": NOW, "n": 200}, "ix_signals_said"),
     "how many lanes are ready": (depths.LANES["ready"], {}, "ix_sessions_ready"),
@@ -85,21 +86,21 @@ COUNT = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i 
 FILL = [
     # Of 20,000 rows of history one in a thousand still waits.
     "INSERT INTO sessions SELECT 's' || i, 'main', 'web:main/r' || i, CASE WHEN i % 1000 = 7 THEN 'ready' ELSE 'idle' "
-    "END, NULL, 1, 0, 0, 9, 9, i, i FROM n",
+    "END, NULL, 1, 0, 0, 9, 9, i, i, 0 FROM n",
     "INSERT INTO signals SELECT 'g' || i, 'web:main', 'k' || i, NULL, 'said', 'normal', 'web:ada', 'Ada', 'p', "
     "'web:main/r' || i % 50, 'hello', '[]', 'h' || i, 's' || i % 50, i, CASE WHEN i % 1000 = 7 THEN 'waiting' ELSE "
-    "'consumed' END, 'r' || i, NULL, i, i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END, NULL FROM n",
+    "'consumed' END, 'r' || i, NULL, i, i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END, NULL, 'm' || i FROM n",
     "INSERT INTO runs SELECT 'r' || i, 's' || i, 'web:main/r' || i, CASE WHEN i % 1000 = 7 THEN 'running' WHEN "
-    "i % 1000 = 8 THEN 'ready' ELSE 'done' END, 'p', 1, 1, 1, 0, 1, '', i, i, NULL, NULL, 0 FROM n",
+    "i % 1000 = 8 THEN 'ready' ELSE 'done' END, 'p', 1, 1, 1, 0, 1, '', i, i, NULL, NULL, 0, '', 0 FROM n",
     "INSERT INTO deliveries SELECT i, 'd' || i, 'o' || i, 0, 'final', 'web', 'main', 'web:main/r' || i % 50, '{}', "
-    "NULL, NULL, CASE WHEN i % 1000 = 7 THEN 'queued' ELSE 'shown' END, 2, i, '', i, NULL, NULL FROM n",
+    "NULL, NULL, CASE WHEN i % 1000 = 7 THEN 'queued' ELSE 'shown' END, 2, i, '', i, NULL, NULL, '' FROM n",
     "INSERT INTO parts SELECT 'd' || i, 1, CASE WHEN i % 1000 = 7 THEN 'unsettled' ELSE 'shown' END, '', NULL, 1, i, 0, "
-    "0, NULL, NULL, '', NULL FROM n",
+    "0, NULL, NULL, '', NULL, '', NULL, '[]' FROM n",
     "INSERT INTO approvals SELECT 'a' || i, 'call', CASE WHEN i % 1000 = 7 THEN 'pending' ELSE 'denied' END, 'r' || i, "
     "2, 's' || i, 'web:main/r', 'shell', 'danger', '{}', 'h', 'v', '', NULL, i, i, NULL, '', NULL, NULL, '' FROM n",
     "INSERT INTO audit SELECT i, CASE WHEN i > 19980 THEN NULL ELSE i END, i, 'asked', 'Ada', 's', '', '', '' FROM n",
     "INSERT INTO moves SELECT i, 'r' || i, i, 'n1', 'resume', '' FROM n",
-    "INSERT INTO turns SELECT 's' || i % 50, i, 'r' || i, 'user', 'hello', 'Ada', '[]', '', '', i FROM n",
+    "INSERT INTO turns SELECT 's' || i % 50, i, 'r' || i, 'user', 'hello', 'Ada', '[]', '', '', i, '[]' FROM n",
     "INSERT INTO identities SELECT 'web:' || i, 'p' || i FROM n WHERE i < 50",
     "INSERT INTO nodes SELECT 'n' || i, '', CASE WHEN i % 1000 = 7 THEN 'live' ELSE 'dead' END, 1, i, i FROM n",
 ]

@@ -21,10 +21,14 @@ def _words(name: str, default: str = "") -> sa.Column[Any]:
     return sa.Column(name, sa.Text(), nullable=False, server_default=default)
 
 
+def _zero(name: str) -> sa.Column[Any]:
+    return sa.Column(name, sa.BigInteger(), nullable=False, server_default="0")
+
+
 def upgrade() -> None:
     _add("signals", [_words("message_id")])
-    _add("sessions", [sa.Column("since_turn", sa.BigInteger(), nullable=False, server_default="0")])
-    _add("runs", [_words("reply_to")])
+    _add("sessions", [_zero("since_turn")])
+    _add("runs", [_words("reply_to"), _zero("since_turn")])
     _add("turns", [_words("files", "[]")])
     _add("deliveries", [_words("reply_to")])
     _add("parts", [_words("floor"), sa.Column("first_at", sa.BigInteger(), nullable=True), _words("more", "[]")])

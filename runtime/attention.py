@@ -1,0 +1,150 @@
+"""Whose business a message is: the rules of rooms, and what follows from them. Pure.
+
+In a room of one person and the agent every message is for the agent. In a room of several it depends on how the message
+reached it and on the attention that the room is given; `COURSES` holds all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum, StrEnum
+from fnmatch import fnmatchcase
+from typing import Final
+
+from runtime.contract import Address, Amended, Busy, Clicked, Identity, Moved, Person, Reach, Said, Signal, Urgency
+
+
+class Attention(StrEnum):
+    """What the agent listens to in a room of several people."""
+
+    STRICT = "strict"  # what names it, each time
+    MENTION = "mention"  # what names it, and what follows in a thread that this made it part of
+    THREAD = "thread"  # as `mention`, in threads that last too: the topics of a forum
+    OPEN = "open"  # everything
+    OBSERVE = "observe"  # what names it; the rest is context for later
+    OFF = "off"  # nothing
+
+
+class Course(Enum):
+    """What becomes of a message."""
+
+    RUN = "run"
+    INTERRUPT = "interrupt"  # what is at work ends first, as by a stop
+    OBSERVE = "observe"  # kept as context, without a run
+    IF_JOINED = "if joined"  # as RUN in a thread that the agent is part of, else as IGNORE
+    IGNORE = "ignore"  # nothing is stored
+    REFUSE = "refuse"
+
+
+# What reaches the agent, by the room's attention. A direct room has none unless a rule names it.
+COURSES: Final[Mapping[tuple[Attention, Reach], Course]] = {
+    (Attention.STRICT, Reach.MENTION): Course.RUN,
+    (Attention.STRICT, Reach.OVERHEARD): Course.IGNORE,
+    (Attention.MENTION, Reach.MENTION): Course.RUN,
+    (Attention.MENTION, Reach.OVERHEARD): Course.IF_JOINED,
+    (Attention.THREAD, Reach.MENTION): Course.RUN,
+    (Attention.THREAD, Reach.OVERHEARD): Course.IF_JOINED,
+    (Attention.OPEN, Reach.MENTION): Course.RUN,
+    (Attention.OPEN, Reach.OVERHEARD): Course.RUN,
+    (Attention.OBSERVE, Reach.MENTION): Course.RUN,
+    (Attention.OBSERVE, Reach.OVERHEARD): Course.OBSERVE,
+    (Attention.OFF, Reach.DIRECT): Course.REFUSE,
+    (Attention.OFF, Reach.MENTION): Course.REFUSE,
+    (Attention.OFF, Reach.OVERHEARD): Course.IGNORE,
+}
+
+BY_URGENCY: Final[Mapping[Urgency, Course]] = {
+    Urgency.LOW: Course.OBSERVE,
+    Urgency.NORMAL: Course.RUN,
+    Urgency.HIGH: Course.INTERRUPT,
+    Urgency.CRITICAL: Course.INTERRUPT,
+}
+"""What becomes of a message that would run."""
+
+JOINING: Final = (Attention.MENTION, Attention.THREAD)
+
+
+@dataclass(frozen=True, slots=True)
+class RoomRule:
+    """What is set for the rooms that `room`, an address or a glob of addresses, names. `people` and `blocked` are
+    identities or names; without `people` everybody may speak who is known."""
+
+    room: str = "*"
+    attention: Attention | None = None
+    people: frozenset[str] = frozenset()
+    blocked: frozenset[str] = frozenset()
+    busy: Busy | None = None
+
+    def fits(self, room: str, thread: str) -> bool:
+        """Whether it names this room, or this thread of it."""
+        return fnmatchcase(room, self.room) or fnmatchcase(thread, self.room)
+
+    def bars(self, actor: Identity, who: Person | None) -> bool:
+        """Whether this person may not speak there."""
+        names = {actor, who.name} if who else {actor}
+        return bool(names & self.blocked) or bool(self.people and not names & self.people)
+
+
+ANY_ROOM: Final = RoomRule()
+
+BusyAt = Callable[[Address], Busy]
+"""What a message meets in a room that comes while the agent works."""
+
+
+def busy_at(busy: Busy | BusyAt) -> BusyAt:
+    """The same everywhere, or as it is."""
+    return (lambda _: busy) if isinstance(busy, Busy) else busy
+
+
+@dataclass(frozen=True, slots=True)
+class RoomRules:
+    """The rules of all rooms: of those that fit the first holds. `named` writes an address as the rules do."""
+
+    default: Attention = Attention.MENTION
+    rules: tuple[RoomRule, ...] = ()
+    blocked: frozenset[str] = frozenset()
+    bots: frozenset[str] = frozenset()
+    named: Callable[[Address], str] = field(default=str, compare=False)
+
+    def rule(self, address: Address) -> RoomRule:
+        if not self.rules:
+            return ANY_ROOM
+        return _first(self.rules, self.named(replace(address, thread="")), self.named(address))
+
+    def attention(self, signal: Signal) -> Attention:
+        """What holds in the signal's room."""
+        own = self.rule(signal.address).attention
+        return own or (Attention.OPEN if signal.reach is Reach.DIRECT else self.default)
+
+    def course(self, signal: Signal) -> Course:
+        """What becomes of a signal as far as its room decides; who sent it is looked at later."""
+        if signal.by_bot and signal.actor not in self.bots:
+            return Course.IGNORE
+        attention = self.attention(signal)
+        match signal.body:
+            case Moved():
+                return Course.RUN
+            case Clicked() | Amended():
+                return Course.REFUSE if attention is Attention.OFF else Course.RUN
+            case Said():
+                return COURSES.get((attention, signal.reach), Course.RUN)
+            case _:
+                course = COURSES.get((attention, signal.reach), Course.RUN)
+                return Course.IGNORE if course is Course.OBSERVE else course
+
+    def joins(self, signal: Signal) -> bool:
+        """Whether a message that runs makes the agent part of its thread."""
+        attention = self.attention(signal)
+        lasting = attention is Attention.THREAD
+        named = signal.reach is Reach.MENTION and bool(signal.address.thread)
+        return named and attention in JOINING and (signal.joinable or lasting)
+
+    def bars(self, signal: Signal, who: Person | None) -> bool:
+        """Whether its sender may not speak there."""
+        everywhere = RoomRule(blocked=self.blocked)
+        return everywhere.bars(signal.actor, who) or self.rule(signal.address).bars(signal.actor, who)
+
+
+def _first(rules: Iterable[RoomRule], room: str, thread: str) -> RoomRule:
+    return next((rule for rule in rules if rule.fits(room, thread)), ANY_ROOM)

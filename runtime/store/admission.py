@@ -1,0 +1,142 @@
+"""Who may come in: the room's rules, threads that were joined, people who are known, and what strangers are told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Integer, bindparam, literal_column, select
+from sqlalchemy.dialects.postgresql import insert
+
+from runtime import pairing
+from runtime.attention import BY_URGENCY, Course
+from runtime.contract import (
+    Commanded,
+    NewId,
+    Outcome,
+    Person,
+    Reach,
+    Role,
+    Said,
+    Signal,
+)
+from runtime.store.common import ADD_IDENTITY, fact, new_person, whom
+from runtime.store.driver import Op, is_word, micros
+from runtime.store.inbox import answer, ignored, is_written, refuse, tell_once
+from runtime.store.pairings import invite
+from runtime.store.people import web_identity
+from runtime.store.protocol import Gate, Taken
+from runtime.store.schema import participation, signals
+
+STRANGER: Final = "I do not know you. Ask the owner to add you (signalbox people add)."
+READER: Final = "You may read here, but not ask. An owner can change that (signalbox people role)."
+CLOSED: Final = "I do not answer in this room."
+BARRED: Final = "I do not answer you here."
+
+JOINED = select(participation.c.address).where(participation.c.address == bindparam("room"))
+JOIN = insert(participation).values({c.name: bindparam(c.name) for c in participation.columns}).on_conflict_do_nothing()
+LAST_SPEAKERS = (
+    select(signals.c.actor)
+    .where(
+        signals.c.address == bindparam("room"),
+        is_word(signals.c.kind, "said"),
+        signals.c.state != literal_column("'refused'"),
+    )
+    .order_by(signals.c.accepted_at.desc())
+    .limit(bindparam("n", type_=Integer))
+)
+
+
+def course_of(signal: Signal, gate: Gate) -> Op[Course]:
+    """What becomes of a signal as far as its room decides."""
+    course = gate.rooms.course(signal)
+    if course is Course.IF_JOINED:
+        course = Course.RUN if (yield JOINED, {"room": str(signal.address)}) else Course.IGNORE
+    if course is Course.RUN and signal.by_bot and (yield from _alone_with_bots(signal, gate)):
+        return Course.IGNORE
+    return BY_URGENCY[signal.urgency] if course is Course.RUN and isinstance(signal.body, Said) else course
+
+
+def _alone_with_bots(signal: Signal, gate: Gate) -> Op[bool]:
+    """Whether bots alone were answered in this conversation for too long: two of them would never end."""
+    rows = yield LAST_SPEAKERS, {"room": str(signal.address), "n": gate.bots_in_a_row}
+    return len(rows) == gate.bots_in_a_row and all(actor in gate.rooms.bots for (actor,) in rows)
+
+
+def join(signal: Signal, gate: Gate, now: datetime) -> Op[None]:
+    """A mention makes the agent part of the thread: what follows there needs none, also after a restart."""
+    if gate.rooms.joins(signal):
+        yield JOIN, {"address": str(signal.address), "joined_at": micros(now)}
+
+
+def admitted(signal: Signal, gate: Gate, course: Course, now: datetime, new_id: NewId) -> Op[Person | Taken]:
+    """Who sent it, if they may speak there; else what became of it."""
+    if course is Course.REFUSE:
+        return (yield from refuse(signal, None, CLOSED, now, new_id, notice=CLOSED))
+    who = yield from whom(signal.actor)
+    if gate.rooms.bars(signal, who):
+        return (yield from _turned_away(signal, who, now, new_id))
+    if who is None and (gate.open_to_all or signal.by_bot):
+        return (yield from _welcome(signal, now, new_id))
+    return (yield from _stranger(signal, gate, now, new_id)) if who is None else who
+
+
+def _turned_away(signal: Signal, who: Person | None, now: datetime, new_id: NewId) -> Op[Taken]:
+    """Somebody who is blocked, or is none of those for whom the room is."""
+    if signal.reach is Reach.OVERHEARD:
+        return ignored()
+    return (yield from refuse(signal, who, BARRED, now, new_id, notice=BARRED))
+
+
+def only_reads(signal: Signal, who: Person, now: datetime, new_id: NewId) -> Op[Taken]:
+    """Somebody who may read, and not do this."""
+    if signal.reach is Reach.OVERHEARD:
+        return ignored()
+    taken = yield from refuse(signal, who, READER, now, new_id, notice=READER)
+    return (yield from _told_once(signal, taken, f"reader:{who.id}", READER, now, new_id))
+
+
+def _welcome(signal: Signal, now: datetime, new_id: NewId) -> Op[Person]:
+    # The identity is part of the name, since two strangers may call themselves the same.
+    who = yield from new_person(f"{signal.actor_name} ({signal.actor})", Role.USER, now, new_id)
+    for identity in (signal.actor, web_identity(who)):
+        yield ADD_IDENTITY, {"identity": identity, "person_id": who.id}
+    return who
+
+
+# ------------------------------------------------------------------------------------------------------------ strangers
+
+
+def _stranger(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+    """Nobody we know: told so, once, where they write to the agent alone, and in a private answer; in a room nothing."""
+    if signal.reach is Reach.OVERHEARD:
+        return ignored()
+    if gate.pairs and _asks_alone(signal):
+        return (yield from _invited(signal, now, new_id))
+    silent = isinstance(signal.body, Said) and signal.reach is not Reach.DIRECT
+    taken = yield from refuse(signal, None, STRANGER, now, new_id, notice=None if silent else STRANGER)
+    return (yield from _told_once(signal, taken, f"stranger:{signal.actor}", STRANGER, now, new_id))
+
+
+def _asks_alone(signal: Signal) -> bool:
+    """Whether an answer is read by its sender alone. Of clicks and edits adapters need not know it."""
+    return signal.reach is Reach.DIRECT and (is_written(signal) or isinstance(signal.body, Commanded))
+
+
+def _told_once(signal: Signal, taken: Taken, origin: str, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
+    """Whoever wrote to the agent alone reads there why it does not answer: a message has no private answer."""
+    alone = signal.reach is Reach.DIRECT and is_written(signal)
+    if taken.verdict.outcome is not Outcome.REFUSED or not alone:
+        return taken
+    return replace(taken, deliveries=(yield from tell_once(signal, origin, text, now, new_id)))
+
+
+def _invited(signal: Signal, now: datetime, new_id: NewId) -> Op[Taken]:
+    taken = yield from refuse(signal, None, STRANGER, now, new_id, notice=pairing.UNPAIRED)
+    code = (yield from invite(signal, now)) if taken.verdict.outcome is Outcome.REFUSED else None
+    if code is None:
+        return taken
+    yield from fact(now, "pairing offered", signal.actor, str(signal.address))
+    told = yield from answer(signal, taken.verdict.signal_id, pairing.invitation(code), now, new_id)
+    return replace(taken, deliveries=told)

@@ -1,0 +1,187 @@
+"""What a command answers: read, and where it is `/new` or `/pair` done, in the transaction that takes it in.
+
+The sums of `/usage` walk the usage of a month: they are read beside the writer, before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Select, Text, bindparam, func, or_, select, update
+
+from runtime import commands
+from runtime.commands import Going, Spent, Sum, Work
+from runtime.contract import Address, Commanded, NewId, Outcome, Person, Reach, Role, Signal, SignalId, Verdict
+from runtime.ids import first_at
+from runtime.runs import RunState
+from runtime.store.common import LOCK_LANE, fact, session_key, whom
+from runtime.store.desk import approval_of
+from runtime.store.driver import Op, is_word, micros, moment
+from runtime.store.inbox import answer
+from runtime.store.pairings import pair
+from runtime.store.protocol import Gate, Taken, Unpaired
+from runtime.store.schema import approvals, people, runs, sessions, signals, usage
+from runtime.store.stops import OPEN_RUNS
+
+WITHIN: Final = "/"  # between a room and its threads
+LONGEST_RUN: Final = timedelta(days=2)
+"""A run that began before a month and went on in it is counted if it is no older."""
+
+LANE = select(sessions.c.next_turn, sessions.c.since_turn).where(sessions.c.key == bindparam("k"))
+BEGIN_ANEW = update(sessions).where(sessions.c.key == bindparam("k")).values(since_turn=sessions.c.next_turn)
+
+
+def _in_room(column: Any) -> Any:
+    """A room and all of its threads. By its first characters, and not as a range, which not every database orders so."""
+    room = bindparam("room", type_=Text)
+    return or_(column == room, func.substr(column, 1, func.length(room) + 1) == room + WITHIN)
+
+
+WORKS = (
+    select(runs.c.state, people.c.name, runs.c.started_at, runs.c.iterations)
+    .outerjoin(people, people.c.id == runs.c.requester)
+    .where(_in_room(runs.c.address), is_word(runs.c.state, "running", "parked", "ready"))
+    .order_by(runs.c.started_at)
+)
+WAITING = (
+    select(func.count()).select_from(signals).where(is_word(signals.c.state, "waiting"), _in_room(signals.c.address))
+)
+ASKED = (
+    select(*approvals.columns)
+    .where(is_word(approvals.c.state, "pending"), _in_room(approvals.c.address))
+    .order_by(approvals.c.asked_at, approvals.c.step)
+)
+
+
+def _sums(*where: Any) -> Select[Any]:
+    """Tokens in and out and money of a month, and of its last day. A run's id tells when it began: most rows are older."""
+    today = usage.c.at >= bindparam("day")
+    columns = (usage.c.input_tokens, usage.c.output_tokens, usage.c.cost_micros)
+    return select(
+        *(func.coalesce(func.sum(column), 0) for column in columns),
+        *(func.coalesce(func.sum(column).filter(today), 0) for column in columns),
+    ).where(usage.c.run_id >= bindparam("first"), usage.c.at >= bindparam("month"), *where)
+
+
+OF_ROOM = _sums(_in_room(usage.c.address))
+OF_PERSON = _sums(usage.c.person_id == bindparam("person"))
+
+
+NOTHING: Final = Spent()
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """What was found out for a command before its transaction."""
+
+    room: Spent = NOTHING
+    person: Spent = NOTHING
+
+
+NO_ASIDE: Final = Aside()
+
+
+def aside_for(signal: Signal, command: Commanded, now: datetime) -> Op[Aside]:
+    """What a command needs that is too much to read in its transaction."""
+    if commands.name_of(command) != "usage":
+        return NO_ASIDE
+    who = yield from whom(signal.actor)
+    day = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    month = day.replace(day=1)
+    since = {"first": first_at(month - LONGEST_RUN), "month": micros(month), "day": micros(day)}
+    room = yield OF_ROOM, since | {"room": _room(signal.address)}
+    person = yield OF_PERSON, since | {"person": who.id if who else ""}
+    return Aside(_spent(room[0]), _spent(person[0]))
+
+
+def _spent(row: Sequence[int]) -> Spent:
+    return Spent(today=Sum(*map(int, row[3:])), month=Sum(*map(int, row[:3])))
+
+
+def commanded(
+    signal: Signal,
+    command: Commanded,
+    signal_id: SignalId,
+    who: Person,
+    gate: Gate,
+    aside: Aside,
+    now: datetime,
+    new_id: NewId,
+) -> Op[Taken]:
+    """Do what was asked and answer it in the room; the signal is stored already."""
+    name = commands.name_of(command)
+    elsewhere: tuple[Address, ...] = ()
+    if name == commands.PAIR and who.role is Role.OWNER:
+        text, elsewhere = yield from _paired(signal, command, who, now, new_id)
+    else:
+        text = yield from _told(name, signal, signal_id, who, gate, aside, now)
+    here = yield from answer(signal, signal_id, text, now, new_id)
+    outcome = Outcome.DECIDED if name in commands.NEEDED or elsewhere else Outcome.UNCHANGED
+    return Taken(Verdict(outcome, signal_id), deliveries=here + elsewhere)
+
+
+def _told(
+    name: str, signal: Signal, signal_id: SignalId, who: Person, gate: Gate, aside: Aside, now: datetime
+) -> Op[str]:
+    match name:
+        case "help":
+            return commands.helped()
+        case "new":
+            return (yield from _begun_anew(signal, signal_id, who, gate, now))
+        case "status":
+            return commands.going_on((yield from _going(signal, gate)), now)
+        case "approvals":
+            rows = yield ASKED, {"room": _room(signal.address)}
+            return commands.asked([approval_of(row) for row in rows], now)
+        case "model":
+            return commands.answering(gate.model)
+        case "usage":
+            return commands.spent(aside.room, aside.person)
+        case _:
+            return commands.unknown(name)
+
+
+def _room(address: Address) -> str:
+    """A command in a thread is about that thread, and one in a room about the room and all of its threads."""
+    return str(address)
+
+
+def _begun_anew(signal: Signal, signal_id: SignalId, who: Person, gate: Gate, now: datetime) -> Op[str]:
+    key = session_key(gate.agent, signal.address)
+    yield LOCK_LANE, {"k": key}
+    lane = yield LANE, {"k": key}
+    if not lane or lane[0][1] == lane[0][0] or lane[0][0] == 1:
+        return commands.NEW_ALREADY
+    yield BEGIN_ANEW, {"k": key}
+    yield from fact(now, "begun anew", who.name, signal_id, str(signal.address))
+    open_runs = yield OPEN_RUNS, {"s": key}
+    return commands.begun_anew([RunState(state) for _, state in open_runs])
+
+
+def _going(signal: Signal, gate: Gate) -> Op[Going]:
+    room = {"room": _room(signal.address)}
+    works = yield WORKS, room
+    waiting = yield WAITING, room
+    questions = yield ASKED, room
+    return Going(
+        [Work(RunState(state), name or "", moment(at), calls) for state, name, at, calls in works],
+        int(waiting[0][0]),
+        len(questions),
+        gate.trouble(signal.address),
+    )
+
+
+def _paired(
+    signal: Signal, command: Commanded, who: Person, now: datetime, new_id: NewId
+) -> Op[tuple[str, tuple[Address, ...]]]:
+    """What the owner reads, and where the person is told."""
+    code, _, name = command.argument.strip().partition(" ")
+    if signal.reach is not Reach.DIRECT or not code:
+        return commands.PAIR_WHERE, ()
+    made = yield from pair(code, name, None, who, now, new_id)
+    if isinstance(made, Unpaired):
+        return made.reason, ()
+    return commands.paired(made.person, made.identity), (made.address,)

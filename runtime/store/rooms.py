@@ -1,0 +1,90 @@
+"""Edits of messages that still wait, and rooms that have another id from now on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import bindparam, delete, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from runtime.contract import Amended, Moved, NewId, Outcome, Person, Reach, Signal, SignalId, Verdict
+from runtime.store.common import LOCK_LANE, digest, fact, session_key
+from runtime.store.driver import Op, is_word, micros
+from runtime.store.inbox import ignored, keep, repeated, row
+from runtime.store.protocol import Gate, Taken
+from runtime.store.schema import aliases, signals
+
+# An edit may be known by the natural key of the message it changes, or by its id in the room.
+STILL_WAITS = select(signals.c.id).where(
+    signals.c.session == bindparam("s"),
+    is_word(signals.c.state, "waiting"),
+    signals.c.platform == bindparam("p"),
+    signals.c.actor == bindparam("a"),
+    or_(
+        (signals.c.message_id == bindparam("m")) & (signals.c.message_id != ""),
+        signals.c.natural_key == bindparam("nk"),
+    ),
+)
+AMEND = (
+    update(signals)
+    .where(signals.c.id == bindparam("signal"))
+    .values(text=bindparam("words"), words_hash=bindparam("hashed"))
+)
+
+KNOWN_AS = select(aliases.c.room, aliases.c.moved_to).where(
+    aliases.c.channel == bindparam("c"),
+    aliases.c.account == bindparam("a"),
+    or_(aliases.c.room == bindparam("old"), aliases.c.moved_to == bindparam("old")),
+)
+FOLLOW = (
+    insert(aliases)
+    .values({c.name: bindparam(c.name) for c in aliases.columns})
+    .on_conflict_do_update(
+        index_elements=["channel", "account", "room"], set_={"moved_to": bindparam("moved_to"), "at": bindparam("at")}
+    )
+)
+AT_HOME = delete(aliases).where(
+    aliases.c.channel == bindparam("c"), aliases.c.account == bindparam("a"), aliases.c.room == bindparam("old")
+)
+
+
+def amend(signal: Signal, edit: Amended, who: Person, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+    """If no run has the message yet, these are its words. Of the edit itself nothing is kept but that it came."""
+    key = session_key(gate.agent, signal.address)
+    yield LOCK_LANE, {"k": key}  # so that no run begins with the old words while they change
+    known = {"p": signal.platform, "a": signal.actor, "m": signal.message_id, "nk": signal.natural_key}
+    waiting = yield STILL_WAITS, known | {"s": key}
+    if not waiting and signal.reach is Reach.OVERHEARD:
+        return ignored()
+    signal_id = SignalId(new_id())
+    if not (yield from keep(row(signal, who, "decided", now, signal_id))):
+        return (yield from repeated(signal))
+    if not waiting:
+        return Taken(Verdict(Outcome.UNCHANGED, signal_id))
+    yield AMEND, {"signal": waiting[0][0], "words": edit.text, "hashed": digest(edit.text)}
+    yield from fact(now, "amended", signal.actor_name, waiting[0][0], str(signal.address))
+    return Taken(Verdict(Outcome.DECIDED, signal_id))
+
+
+def move_room(signal: Signal, to: Moved, now: datetime, new_id: NewId) -> Op[Taken]:
+    """The room has another id at the platform. Rows keep the first one, so a second move changes the same alias."""
+    signal_id = SignalId(new_id())
+    if not (yield from keep(row(signal, None, "decided", now, signal_id))):
+        return (yield from repeated(signal))
+    old, account = signal.address.room, {"c": signal.address.channel, "a": signal.address.account}
+    known = yield KNOWN_AS, account | {"old": old}
+    rooms = [room for room, newest in known if newest == old] or [old]
+    if dict(known).get(rooms[0]) == to.room or rooms == [to.room]:
+        return Taken(Verdict(Outcome.UNCHANGED, signal_id))
+    for room in rooms:
+        yield from _follow(signal, room, to.room, now)
+    yield from fact(now, "room moved", "", str(signal.address), to.room)
+    return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=(signal.address,))
+
+
+def _follow(signal: Signal, room: str, to: str, now: datetime) -> Op[None]:
+    channel, account = signal.address.channel, signal.address.account
+    if room == to:  # it came back
+        yield AT_HOME, {"c": channel, "a": account, "old": room}
+    else:
+        yield FOLLOW, {"channel": channel, "account": account, "room": room, "moved_to": to, "at": micros(now)}
