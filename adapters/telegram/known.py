@@ -1,0 +1,80 @@
+"""Which message ids are taken, as far as we know: by what came in, by what we sent, by what a probe met.
+
+Ids grow by one. Private chats and basic groups share one counter of the bot's account; a supergroup counts by itself,
+and also what a bot in privacy mode never sees. This is observed behaviour of Telegram, not its contract.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from adapters.telegram.rooms import SUPERGROUPS
+
+BOX: Final = "box"
+"""The one space of private chats and basic groups."""
+BEYOND: Final = 8
+"""Ids looked at above the highest known one, when nobody else is looked for."""
+KEPT: Final = 8_192
+"""Ids kept of one space: at 30 messages a second each way, two minutes; an uncertain one is settled in less."""
+SPACES: Final = 512
+"""Supergroups kept in mind; the one that was silent longest goes first."""
+
+
+def space_of(chat: int) -> str:
+    return str(chat) if chat < SUPERGROUPS else BOX
+
+
+def candidates(floor: int, known: Collection[int], ruled_out: Collection[int], beyond: int) -> Iterator[int]:
+    """Ids above `floor` that may be the lost message's, lowest first: up to `beyond` above the highest known one.
+
+    Ids are given in order, so an id above all known ones need not be there yet, and one below is there or never will be.
+    """
+    top = highest(floor, known)
+    return (number for number in range(floor + 1, top + beyond + 1) if number not in known and number not in ruled_out)
+
+
+def highest(floor: int, known: Collection[int]) -> int:
+    return max(known, default=floor) if known else floor
+
+
+class Known:
+    """The ids of all spaces."""
+
+    def __init__(self) -> None:
+        self._spaces: OrderedDict[str, Space] = OrderedDict()
+
+    def space(self, chat: int) -> Space:
+        name = space_of(chat)
+        found = self._spaces.setdefault(name, Space())
+        self._spaces.move_to_end(name)
+        if len(self._spaces) > SPACES:
+            self._spaces.pop(next(other for other in self._spaces if other != BOX))
+        return found
+
+    def note(self, chat: int, number: int) -> None:
+        """The id `number` is taken, by something that needs no looking for."""
+        self.space(chat).note(number)
+
+
+class Space:
+    """The ids of one counter."""
+
+    def __init__(self) -> None:
+        self.top = 0  # the highest known id; 0 when none is
+        self._ids: set[int] = set()
+        self._order: deque[int] = deque()
+
+    def note(self, number: int) -> None:
+        self.top = max(self.top, number)
+        if number not in self._ids:
+            self._ids.add(number)
+            self._order.append(number)
+        if len(self._order) > KEPT:
+            self._ids.discard(self._order.popleft())
+
+    def above(self, floor: int) -> set[int]:
+        if self.top - floor < len(self._ids):
+            return {number for number in range(floor + 1, self.top + 1) if number in self._ids}
+        return {number for number in self._ids if number > floor}
