@@ -7,11 +7,13 @@ import json
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 import structlog
 
 from runtime import cards
+from runtime.attention import BusyAt, busy_at
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -42,12 +44,13 @@ from runtime.contract import (
     no_probe,
 )
 from runtime.errors import ModelFailed, StoreError, ToolError
+from runtime.longreplies import LongReplies
 from runtime.output import bound
 from runtime.policy import Ask, Policy, Ruling
 from runtime.runs import RunState, StepState
 from runtime.store.common import digest
 from runtime.store.protocol import Claim, Lanes, NewDelivery, NewStep, Question, Recorded, Released, ToolStep
-from runtime.transcript import DENIED, ERROR, OURS, repair
+from runtime.transcript import DENIED, ERROR, OURS, not_seen, repair
 
 T = TypeVar("T")
 log = structlog.get_logger("agent")
@@ -79,6 +82,13 @@ class Outlet(Protocol):
     def nudge(self, address: Address) -> None: ...
 
     def progress(self, address: Address, event: Progress) -> None: ...
+
+
+class Files(Protocol):
+    """Files that people sent: implemented by `runtime.fetching`."""
+
+    async def gather(self, address: Address, turns: Sequence[Turn]) -> list[str]:
+        """Fetch what is missing of the files that the model has not seen yet; what it must be told of them."""
 
 
 class Dropped(Exception):
@@ -131,10 +141,14 @@ class Agent:
         new_id: NewId,
         name: str = "main",
         named: Callable[[Address], str] = str,
-        busy: Busy = Busy.STEER,
+        busy: Busy | BusyAt = Busy.STEER,
         probe: Probe = no_probe,
+        files: Files | None = None,
+        long_replies: LongReplies | None = None,
     ) -> None:
         self._store = store
+        self._files = files
+        self._long_replies = long_replies
         self._model = model
         self._tools = tools
         self._specs = [tool.spec for tool in tools.values()]
@@ -150,7 +164,7 @@ class Agent:
         self._new_id = new_id
         self._name = name
         self._named = named
-        self._busy = busy
+        self._busy = busy_at(busy)
         self._probe = probe
 
     async def work(self, claim: Claim) -> bool:
@@ -228,16 +242,29 @@ class Agent:
 
     async def _ask_model(self, run: Cursor) -> ModelReply:
         self._progress(run.address, Thinking())
-        known, run.turns = run.turns, None  # they came with the claim; every step adds some
-        turns = repair(known or await self._store.turns(run.claim.lane.session))
+        turns = repair(await self._with_files(run, await self._turns(run)))
         reply = await self._unless_stopped(run, self._reply(run, turns))
         self._probe("model-answered")
         if not reply.calls and not reply.text.strip():
             raise ModelFailed(NOTHING)
         return reply
 
+    async def _turns(self, run: Cursor) -> Sequence[Turn]:
+        known, run.turns = run.turns, None  # they came with the claim; every step adds some
+        return known or await self._store.turns(run.claim.lane.session, run.claim.since)
+
+    async def _with_files(self, run: Cursor, turns: Sequence[Turn]) -> Sequence[Turn]:
+        """`turns` once the files that came with them are here; what is to be said of those becomes turns too."""
+        if self._files is None or not any(turn.files for turn in not_seen(turns)):
+            return turns
+        told = await self._unless_stopped(run, self._files.gather(run.address, turns))
+        self._probe("files-fetched")
+        for text in told:
+            self._obey(run, self._own(await self._store.note(run.claim.lane, run.claim.run_id, text)).stop)
+        return await self._turns(run) if told else turns
+
     async def _reply(self, run: Cursor, turns: Sequence[Turn]) -> ModelReply:
-        request = ModelRequest(self._prompt(), turns, self._specs)
+        request = ModelRequest(self._prompt(), turns, self._specs, partial(self._workspaces.open, run.address))
         try:
             async with asyncio.timeout(self._limits.model_time.total_seconds()):
                 return await self._model.reply(request, lambda text: self._progress(run.address, Speaking(text)))
@@ -262,7 +289,7 @@ class Agent:
 
     async def _join(self, run: Cursor) -> None:
         """Where it is so set, what people said meanwhile reaches the model before its next call."""
-        if self._busy is Busy.STEER:
+        if self._busy(run.address) is Busy.STEER:
             self._own(await self._store.steer(run.claim.lane, run.claim.run_id))
 
     # ------------------------------------------------------------------------------------------------ the tools
@@ -385,13 +412,18 @@ class Agent:
 
     async def _finish(self, run: Cursor, reply: ModelReply | None, state: RunState, text: str) -> Released:
         origin = f"run:{run.claim.run_id}"
-        final = self._made(run, origin, Kind.FINAL, Content(text))
+        final = self._made(run, origin, Kind.FINAL, await self._content(run, text))
         lane, run_id = run.claim.lane, run.claim.run_id
         final = await self._outlet.prepare(final)
         finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, [final])
         released = await self._handed_on(run, [final], finish, point="delivery-stored")
         log.info("run ended", state=state.value, delivery=final.id)
         return released
+
+    async def _content(self, run: Cursor, text: str) -> Content:
+        if self._long_replies is None:
+            return Content(text)
+        return await self._long_replies.content(run.address, run.claim.run_id, text)
 
     def _made(self, run: Cursor, origin: str, kind: Kind, content: Content) -> NewDelivery:
         delivery, answers = DeliveryId(self._new_id()), run.claim.reply_to

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Final
 
 from runtime.contract import AssistantTurn, Call, ToolTurn, Turn, UserTurn
@@ -50,6 +51,12 @@ def _only_talk(turns: Sequence[Turn]) -> bool:
             case _:
                 return False
     return True
+
+
+def not_seen(turns: Sequence[Turn]) -> Iterator[UserTurn]:
+    """What people said since the model spoke last, oldest first."""
+    since = list(takewhile(lambda turn: not isinstance(turn, AssistantTurn), reversed(turns)))
+    return (turn for turn in reversed(since) if isinstance(turn, UserTurn))
 
 
 def named(turn: UserTurn) -> str:
@@ -166,9 +173,11 @@ def _merged(turns: Iterable[Turn]) -> list[Turn]:
 
 
 def _both_said(before: UserTurn, after: UserTurn) -> UserTurn:
-    if before.author == after.author:
-        return replace(after, text=_joined(before.text, after.text))
-    return UserTurn(_joined(named(before), named(after)))
+    """One turn of two. What we add of our own, which has no author, stays with whoever spoke before."""
+    files = before.files + after.files
+    if before.author == after.author or not after.author:
+        return UserTurn(_joined(before.text, after.text), before.author, files)
+    return UserTurn(_joined(named(before), named(after)), files=files)
 
 
 def _joined(*texts: str) -> str:

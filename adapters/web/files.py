@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import stat
-import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from typing import Final
 
 UPLOADS: Final = "uploads"
 PARTIAL: Final = ".upload-"  # begins the name of a file that is still on its way
-NAME_BYTES: Final = 120  # well below the 255 that file systems take, with room for a number
 LIST_LIMIT: Final = 1_000  # files in one list
 DEPTH_LIMIT: Final = 16  # folders below each other in a list
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -49,18 +47,6 @@ def split(path: str) -> list[str]:
     except UnicodeEncodeError as error:
         raise BadPath(path) from error
     return parts
-
-
-def clean_name(name: str) -> str:
-    """A harmless file name like `name`: no folders, no control characters, not hidden, not too long."""
-    name = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
-    name = "".join(character for character in name if unicodedata.category(character)[0] != "C")
-    name = " ".join(name.split()).strip(" .") or "file"
-    stem, dot, ending = name.rpartition(".")
-    if not dot or len(ending) > 12:
-        stem, ending = name, ""
-    room = NAME_BYTES - len((dot + ending).encode())
-    return stem.encode()[:room].decode("utf-8", "ignore").rstrip() + (dot + ending if ending else "")
 
 
 @contextmanager

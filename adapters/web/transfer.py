@@ -14,9 +14,9 @@ from urllib.parse import quote
 from aiohttp import BodyPartReader, web
 
 from adapters.web.errors import Refusal
-from adapters.web.files import UPLOADS, BadPath, Upload, clean_name, listing, opened
+from adapters.web.files import UPLOADS, BadPath, Upload, listing, opened
 from adapters.web.rooms import Rooms
-from runtime.contract import NewId, Workspaces
+from runtime.contract import NewId, Workspaces, clean_name
 
 CHUNK: Final = 256 * 1024  # bytes a disk call; small enough to stay off the loop's back, large enough to be few
 FORM_OVERHEAD: Final = 64 * 1024  # bytes a form adds around a file, generously

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from runtime.contract.ids import Json, RunId, SessionKey
 from runtime.contract.signals import FileRef
@@ -94,6 +95,13 @@ class Tool(Protocol):
         """A sentence for the approval card about how this tool runs here (no sandbox of ours, ...); may be empty."""
 
 
+class Transcriber(Protocol):
+    """What makes words of voice notes."""
+
+    async def transcribe(self, recording: Path) -> str:
+        """The words in `recording`, a file of whatever kind the platform records. Errors: ToolError says why not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens and money of one model call. `cost_micros` is in millionths of a US dollar."""
@@ -104,11 +112,21 @@ class Usage:
     cost_micros: int = 0
 
 
+OpenFile = Callable[[str], AbstractContextManager[BinaryIO]]
+"""Opens a file of the conversation's workspace by its path, for reading."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
+    """What a model is asked. `files` opens a file that a turn names; without it there are none to look at.
+
+    Errors of `files`: OSError where the file is not there any more.
+    """
+
     system: str
     turns: Sequence[Turn]
     tools: Sequence[ToolSpec]
+    files: OpenFile | None = None
 
 
 @dataclass(frozen=True, slots=True)

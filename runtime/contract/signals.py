@@ -42,8 +42,10 @@ class Choice(StrEnum):
 class FileRef:
     """A file in a session's workspace. `path` is relative to it, with forward slashes; `size` is in bytes.
 
-    `remote` is the platform's handle of a file that is still there (never a link with a token in it): `path` says where
-    it is put before the model is asked, see `channels.HasFiles`. `mime` is what the platform calls it, perhaps wrongly.
+    `remote` is the platform's handle of a file that is still there (never a link with a token in it). It is fetched
+    before the model is asked, see `channels.HasFiles`, to a `path` that is decided when the message is taken in: an
+    adapter may leave that empty. `size` is then what the platform says, 0 where it does not; `mime` is what the platform
+    calls the file, perhaps wrongly.
     """
 
     name: str
@@ -163,8 +165,9 @@ class Outcome(StrEnum):
     ACCEPTED = "accepted"  # it waits for a run, or joined one
     MERGED = "merged"  # the same words from the same person, still unanswered: one run for both
     DUPLICATE = "duplicate"  # this very event was taken in before
-    DECIDED = "decided"  # a click or stop that changed something
-    UNCHANGED = "unchanged"  # a click or stop that changed nothing: late, repeated, forged or not allowed
+    OBSERVED = "observed"  # kept as context, without a run: the next one reads it
+    DECIDED = "decided"  # a click, stop or command that was carried out, an edit that counts
+    UNCHANGED = "unchanged"  # it changed nothing: late, repeated, forged, unknown or not allowed
     REFUSED = "refused"  # the gate said no
     IGNORED = "ignored"  # not for us: overheard where that needs a mention, a bot that may not speak; nothing is stored
 

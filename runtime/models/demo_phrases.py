@@ -36,7 +36,7 @@ ASKS_WHAT_WAITS: Final = re.compile(r"approv|wait|pending|status|still", re.IGNO
 QUOTED: Final = re.compile(r"^([\"'`])((?:(?!\1).)+)\1$", re.DOTALL)
 AUTHOR: Final = re.compile(r"\[[^\]\n]{1,80}\] ")
 """How a line begins that names who wrote it."""
-ATTACHED: Final = re.compile(r"\[attached file: (?P<path>.+) \([\d,]+ bytes\)\]")
+ATTACHED: Final = re.compile(r"\[attached file: (?P<path>.+?)(?: \([\d,]+ bytes\))?\]")
 """The line that stands in a message for each file that came with it."""
 
 

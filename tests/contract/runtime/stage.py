@@ -33,6 +33,8 @@ from runtime.contract import (
     Clicked,
     Delivery,
     Effect,
+    FileRef,
+    HasFiles,
     Identity,
     Json,
     Look,
@@ -51,6 +53,7 @@ from runtime.contract import (
     Stopped,
     ToolContext,
     ToolSpec,
+    Transcriber,
     Verdict,
     Wire,
     no_probe,
@@ -58,8 +61,10 @@ from runtime.contract import (
 from runtime.courier import Courier
 from runtime.couriers import Couriers
 from runtime.dispatch import Dispatch
+from runtime.fetching import Fetching, FileBounds
 from runtime.ids import new_id
 from runtime.intake import Reception
+from runtime.longreplies import LongForm, LongReplies
 from runtime.pace import Pace
 from runtime.policy import Policy, Rule
 from runtime.runs import RunState
@@ -199,6 +204,9 @@ class Process:
         width: int = 64,
         probe: Probe = no_probe,
         store: SqlStore | None = None,
+        carrier: HasFiles | None = None,
+        transcriber: Transcriber | None = None,
+        long_replies: LongForm = LongForm.PARTS,
     ) -> None:
         self.stage = stage
         self.store = store or stage.store
@@ -225,7 +233,16 @@ class Process:
             policy=lambda: policy,
             prompt=lambda: "You are a test.",
             limits=limits,
-            workspaces=SessionWorkspaces(stage.folder),
+            workspaces=stage.workspaces,
+            files=Fetching(
+                files_of=lambda _: carrier,
+                workspaces=stage.workspaces,
+                new_id=new_id,
+                bounds=stage.bounds,
+                transcriber=transcriber,
+                waits=[timedelta()],
+            ),
+            long_replies=LongReplies(stage.workspaces, new_id, lambda _: carrier, long_replies, characters=100),
             lease_is_fresh=lambda: self.fresh,
             outlet=Couriers([self.courier], self.store),
             now=stage.clock,
@@ -312,8 +329,10 @@ class Process:
 
     # --------------------------------------------------------------------------------------------- what people do
 
-    async def say(self, words: str, *, who: Identity = ADA, room: str = "r1", key: str = "") -> Verdict:
-        return await self.reception.sink(self.stage.signal(Said(words), who, room, key))
+    async def say(
+        self, words: str, *, who: Identity = ADA, room: str = "r1", key: str = "", files: tuple[FileRef, ...] = ()
+    ) -> Verdict:
+        return await self.reception.sink(self.stage.signal(Said(words, files), who, room, key))
 
     async def stop(self, *, who: Identity = ADA, room: str = "r1") -> Verdict:
         return await self.reception.sink(self.stage.signal(Stopped(), who, room))
@@ -339,6 +358,11 @@ class Stage:
     clock: HandClock
     folder: Path
     events: Iterable[int] = field(default_factory=lambda: count(1))
+    bounds: FileBounds = field(default_factory=lambda: FileBounds(1_000, 1_500, timedelta(seconds=5)))
+
+    @property
+    def workspaces(self) -> SessionWorkspaces:
+        return SessionWorkspaces(self.folder)
 
     async def open(self) -> None:
         for identity, role in ROLES.items():

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
 
-from adapters.web.files import NAME_BYTES, PARTIAL, BadPath, Upload, clean_name, listing, opened, split
+from adapters.web.files import PARTIAL, BadPath, Upload, listing, opened, split
 from adapters.web.settings import WebSettings
-from runtime.contract import Role
+from runtime.contract import NAME_BYTES, Role, clean_name
 from tests.unit.web.stage import served
 
 FILES = "/api/rooms/room01/files"
