@@ -131,7 +131,8 @@ class Slack:
     async def _inject(self, request: web.Request) -> web.Response:
         events = self.people.do(await request.json())
         for event in events:
-            self.delivery.tell(event)
+            if event.id in self.board.events:
+                self.delivery.tell(event)
         return web.json_response({"events": [brief(event) for event in events]})
 
     async def _add_fault(self, request: web.Request) -> web.Response:
@@ -152,7 +153,9 @@ class Slack:
                 await self.delivery.drop()
             case "deafen" | "mute" as how:
                 self.delivery.deafen(mute=how == "mute")
-            case str(reason):
+            case None:
+                pass
+            case reason:
                 await self.delivery.disconnect(
                     {"refresh": "refresh_requested"}.get(reason, reason), close=raw.pop("close", True)
                 )
@@ -181,6 +184,7 @@ class Slack:
                 "messages": messages,
                 "notices": [*self.board.notices, *spoken],
                 "acked": self.board.acked,
+                "hooks": self.delivery.hooks,
                 "views": self.methods.views,
                 "assistant": self.methods.assistant,
                 "calls": [

@@ -32,6 +32,8 @@ class People:
                 return [self.command(raw)]
             case "submit":
                 return [self.submit(raw)]
+            case "root":
+                return [self.root(raw)]
             case "again":
                 return [self.board.events[raw["event"]]]
             case "assistant":
@@ -62,6 +64,11 @@ class People:
         if f"<@{BOT_USER}" in message.text and kind_of(channel) != "im":
             mention = {k: v for k, v in told.items() if k not in ("channel_type", "subtype")} | {"type": "app_mention"}
             yield self.event(raw.get("team", "T1"), mention)
+
+    def root(self, raw: Raw) -> Event:
+        """A message of long ago, which nobody is told of any more: for threads to hang on."""
+        message = self.board.show(raw["channel"], raw.get("user", "U1"), text=raw.get("text", "long ago"))
+        return Event(self.board.next_id("Ev"), raw.get("team", "T1"), "nothing", {"event": self.told(message)})
 
     def told(self, message: Message) -> dict[str, Any]:
         """The `event` of a message."""

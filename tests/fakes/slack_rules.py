@@ -91,16 +91,10 @@ def _block_faults(block: Raw) -> Iterator[str]:
         case "markdown":
             if not block.get("text"):
                 yield "missing required field: text"
-        case "section":
-            yield from _text_faults(block.get("text"), SECTION)
-        case "header":
-            yield from _text_faults(block.get("text"), HEADER)
+        case "section" | "header":
+            yield from _text_faults(block.get("text"), SECTION if block["type"] == "section" else HEADER)
         case "context":
-            elements = block.get("elements", [])
-            if not 1 <= len(elements) <= 10:
-                yield "context takes 1 to 10 elements"
-            for element in elements:
-                yield from _text_faults(element, SECTION)
+            yield from _context_faults(block.get("elements", []))
         case "actions":
             yield from _actions_faults(block.get("elements", []))
         case "table":
@@ -111,6 +105,13 @@ def _block_faults(block: Raw) -> Iterator[str]:
             return
         case other:
             yield f"unsupported type: {other}"
+
+
+def _context_faults(elements: Sequence[Any]) -> Iterator[str]:
+    if not 1 <= len(elements) <= 10:
+        yield "context takes 1 to 10 elements"
+    for element in elements:
+        yield from _text_faults(element, SECTION)
 
 
 def _text_faults(text: Any, most: int) -> Iterator[str]:

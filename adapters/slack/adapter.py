@@ -1,0 +1,197 @@
+"""One Slack workspace as a channel."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from aiohttp import web
+
+from adapters.slack.asides import Asides
+from adapters.slack.checks import Checks
+from adapters.slack.door import Door
+from adapters.slack.downloads import Downloads
+from adapters.slack.gaps import Gaps
+from adapters.slack.health import Health
+from adapters.slack.intake import Intake
+from adapters.slack.me import NOBODY, Me
+from adapters.slack.names import Names
+from adapters.slack.parse import CHANNEL
+from adapters.slack.posts import Posts, body_of
+from adapters.slack.render import render
+from adapters.slack.settings import SlackSettings
+from adapters.slack.settle import Settling
+from adapters.slack.sockets import Sockets
+from adapters.slack.speaking import Speaking
+from adapters.slack.streams import Streams
+from adapters.slack.uploads import Uploads
+from adapters.slack.web import SLACK, Web
+from runtime.contract import (
+    Address,
+    Attempt,
+    Bucket,
+    Capability,
+    Delivery,
+    FileRef,
+    Finding,
+    Given,
+    Part,
+    Progress,
+    Receipt,
+    Settled,
+    Sink,
+    Standing,
+    Wire,
+)
+from runtime.errors import ChannelError, Rejected
+
+# chat.postMessage: about one a second in a channel, short bursts are borne; beyond them Slack says how long to wait.
+# Source: docs.slack.dev/apis/web-api/rate-limits, read 2026-08.
+EVERY: Final = timedelta(seconds=1)
+BURST: Final = 20
+STATUS_LASTS: Final = timedelta(seconds=110)  # Slack takes a status away after about two minutes
+
+
+class SlackAdapter:
+    """One account. Its `identity`, the workspace's id, is what Slack tells: see `learn`."""
+
+    typing_lasts = STATUS_LASTS
+
+    def __init__(self, settings: SlackSettings, given: Given) -> None:
+        self.channel: str = CHANNEL
+        self.account: str = settings.account
+        self.capabilities: frozenset[Capability] = frozenset({Capability.EDIT, Capability.SETTLE})
+        self._me = NOBODY
+        self._settings = settings
+        self._health = Health(settings.account)
+        self._web = api = Web(settings, given.now)
+        self._asides = Asides()
+        self._speaking = Speaking(api)
+        self._intake = Intake(
+            settings,
+            web=api,
+            names=Names(api, settings.pace.name),
+            speaking=self._speaking,
+            asides=self._asides,
+            now=given.now,
+        )
+        self._door = Door(settings.account, self._intake.app)
+        streams = Streams(api, lambda: self._me.team, self._intake.last_speaker)
+        self._posts = Posts(api, streams)
+        self._uploads = Uploads(api, given.workspaces, settings.pace.shares)
+        self._settling = Settling(api, self._uploads, given.places, given.now)
+        self._gaps = Gaps(api, self._settling, given.places, given.now, self._intake.take_in_history)
+        base = settings.api_base_url or SLACK
+        self._downloads = Downloads(api, token=settings.bot_token, base=base)
+
+    # ---------------------------------------------------------------------------------------------- the connection
+
+    @property
+    def identity(self) -> str:
+        return self._me.team
+
+    async def learn(self) -> None:
+        """Until Slack told who we are."""
+        while self._me is NOBODY:
+            await self._asked_who_we_are()
+
+    async def _asked_who_we_are(self) -> None:
+        """One try, and the wait after one that failed."""
+        pace = self._settings.pace
+        try:
+            self._me = self._intake.me = Me.of(await self._web.call("auth.test"))
+        except ChannelError as error:
+            self._health.of(error, "bot_token")
+            refused = isinstance(error, Rejected)
+            await asyncio.sleep((pace.refused if refused else pace.again_first).total_seconds())
+
+    async def listen(self, sink: Sink) -> None:
+        async with self._web.kept_open(), asyncio.TaskGroup() as group:
+            self._asides.owned_by(group)
+            self._intake.sink = sink
+            try:
+                await self.learn()
+                await self._attend()
+            finally:
+                self._intake.sink = None
+                self._asides.owned_by(None)
+
+    async def _attend(self) -> None:
+        if self._settings.mode == "http":
+            await self._watch_token()
+        else:
+            sockets = Sockets(
+                self._intake.app, web=self._web, pace=self._settings.pace, health=self._health, on_hearing=self._mend
+            )
+            await sockets.run()
+
+    async def _watch_token(self) -> None:
+        """Over HTTP only the token can be looked at: whether Slack reaches us, it alone knows."""
+        while True:
+            try:
+                await self._web.call("auth.test")
+            except ChannelError as error:
+                self._health.of(error, "bot_token")
+                await asyncio.sleep(self._settings.pace.refused.total_seconds())
+                continue
+            if not self._health.connected:
+                self._health.up()
+                self._mend()
+            await asyncio.sleep(self._settings.pace.token_check.total_seconds())
+
+    def _mend(self) -> None:
+        """Read what was missed, beside everything else."""
+        self._asides.begin(self._gaps.repair(self._me), "a look for what was missed")
+
+    def routes(self) -> list[web.RouteDef]:
+        """Where Slack sends events in `mode` http."""
+        return self._door.routes() if self._settings.mode == "http" else []
+
+    def standing(self) -> Standing:
+        return self._health.standing
+
+    async def checks(self) -> Sequence[Finding]:
+        return await Checks(self._settings, self._web).all()
+
+    # ------------------------------------------------------------------------------------------------- the way out
+
+    def render(self, delivery: Delivery) -> list[Wire]:
+        return render(delivery)
+
+    async def show(self, part: Part) -> Receipt:
+        body = body_of(part)
+        try:
+            return await (self._uploads if "file" in body else self._posts).show(part, body)
+        except Rejected as error:
+            raise self._named(error) from error
+
+    async def edit(self, receipt: Receipt, part: Part) -> Receipt:
+        body: Mapping[str, Any] = body_of(part)
+        if "file" in body:
+            raise Rejected("a message cannot become a file", form=True)
+        try:
+            return await self._posts.edit(receipt, part, body)
+        except Rejected as error:
+            raise self._named(error) from error
+
+    def _named(self, error: Rejected) -> Rejected:
+        """A refusal is read by an operator, who has several accounts."""
+        return Rejected(f'Slack account "{self.account}": {error}', form=error.form)
+
+    async def settle(self, part: Part, attempt: Attempt) -> Settled:
+        return await self._settling.settle(part, attempt, self._me)
+
+    def buckets(self, address: Address) -> Sequence[Bucket]:
+        return [Bucket(f"channel {address.room}", BURST, EVERY)]
+
+    async def typing(self, address: Address, status: str) -> None:
+        await self._speaking.status(address, status)
+
+    def progress(self, address: Address, event: Progress) -> None:
+        """Nothing: a preview is a message here."""
+
+    async def fetch(self, file: FileRef, into: Path, *, most: int) -> None:
+        await self._downloads.fetch(file, into, most=most)

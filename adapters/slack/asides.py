@@ -1,0 +1,50 @@
+"""What is said in passing: private words, forms, what an assistant thread shows. Best effort, never in the way."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from typing import Final
+
+from runtime.errors import ChannelError
+
+MOST: Final = 100
+"""At once. What comes on top is left out: people wait for answers, not for these."""
+
+log = logging.getLogger(__name__)
+
+
+class Asides:
+    """Tasks with an owner: the adapter's own group, while it listens."""
+
+    def __init__(self) -> None:
+        self._group: asyncio.TaskGroup | None = None
+        self._running = 0
+
+    def owned_by(self, group: asyncio.TaskGroup | None) -> None:
+        self._group = group
+
+    def begin(self, work: Awaitable[object], what: str) -> None:
+        """Do `work` beside everything else."""
+        if self._group is None or self._running >= MOST:
+            log.info("left out: %s", what)
+            _forget(work)
+            return
+        self._running += 1
+        self._group.create_task(self._done(work, what))
+
+    async def _done(self, work: Awaitable[object], what: str) -> None:
+        try:
+            await work
+        except ChannelError as error:
+            log.info("not done: %s: %s", what, error)
+        finally:
+            self._running -= 1
+
+
+def _forget(work: Awaitable[object]) -> None:
+    """A coroutine that nobody awaits warns."""
+    close = getattr(work, "close", None)
+    if close:
+        close()

@@ -1,0 +1,222 @@
+"""What both ways in hand on: stored in a middleware of slack-bolt, and only then acknowledged.
+
+Bolt acknowledges an event once all middleware let it pass, before any listener runs. So the sink is called in a
+middleware that answers itself and lets nothing pass: 200 when it was taken in, 503 when the store is away, which over
+a socket means no acknowledgement. Slack then sends it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.authorization.async_authorize import AsyncAuthorize
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+
+from adapters.slack.asides import Asides
+from adapters.slack.me import Me
+from adapters.slack.names import Names
+from adapters.slack.parse import (
+    Malformed,
+    Sender,
+    as_event,
+    card_address,
+    form_wanted,
+    kind_of,
+    parse,
+    room_of,
+    said_at,
+    sender_id,
+)
+from adapters.slack.settings import SlackSettings
+from adapters.slack.speaking import Speaking
+from adapters.slack.web import Web, make_client, sdk_log
+from runtime.contract import Now, Said, Signal, Sink, Verdict
+from runtime.errors import Rejected, StoreError
+
+OK: Final = 200
+AWAY: Final = 503
+SPEAKERS: Final = 5_000  # rooms of which we know who spoke last
+OPENED: Final = frozenset({"assistant_thread_started", "assistant_thread_context_changed"})
+
+log = logging.getLogger(__name__)
+
+
+class Intake:
+    """One account's events. `me` is set once Slack told who we are; until then nothing is taken in."""
+
+    def __init__(
+        self, settings: SlackSettings, *, web: Web, names: Names, speaking: Speaking, asides: Asides, now: Now
+    ) -> None:
+        self.me: Me | None = None
+        self.sink: Sink | None = None
+        self._who = f'Slack account "{settings.account}"'
+        self._web = web
+        self._names = names
+        self._speaking = speaking
+        self._asides = asides
+        self._now = now
+        self._turns = Turns()
+        self._speakers: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self.app = self._made(settings)
+
+    def _made(self, settings: SlackSettings) -> AsyncApp:
+        """Bolt, for signatures, forms and envelopes. Who we are is known already, so it never asks Slack by itself:
+        what it cannot ask it would acknowledge and forget."""
+        app = AsyncApp(
+            name="signalbox",
+            client=make_client(settings, token=None),
+            signing_secret=settings.signing_secret,
+            authorize=Known(),
+            logger=sdk_log,
+            ignoring_self_events_enabled=False,  # `parse` does that, for edits too
+            attaching_function_token_enabled=False,
+        )
+        app.use(self._store)
+        return app
+
+    def last_speaker(self, room: str, thread: str) -> str | None:
+        """Who spoke last there, of those this process heard."""
+        return self._speakers.get((room, thread))
+
+    async def _store(self, req: AsyncBoltRequest) -> BoltResponse:
+        """The middleware."""
+        if self.me is None or self.sink is None:
+            return BoltResponse(status=AWAY, body="")
+        try:
+            return await self._taken(req.body, self.me, self.sink)
+        except StoreError as error:
+            log.warning("%s: not taken in, Slack will send it again: %s", self._who, error)
+            return BoltResponse(status=AWAY, body="")
+        except Rejected as error:
+            log.warning("%s: left out: %s", self._who, error)
+        except Malformed as error:
+            log.warning("%s: an event we cannot read was left out (%s)", self._who, error)
+        return BoltResponse(status=OK, body="")
+
+    async def _taken(self, body: Mapping[str, Any], me: Me, sink: Sink) -> BoltResponse:
+        kind = kind_of(body)
+        if kind in OPENED:
+            self._welcome(body)
+        elif kind == "block_actions" and (approval := form_wanted(body)) is not None:
+            return await self._form(body, me, approval)
+        else:
+            me = team_of(body, me)
+            async with self._turns.of(room_of(body)):
+                signal = parse(body, me, await self._sender(body), self._when(body))
+                if signal is not None:
+                    return self._answered(kind, body, signal, await sink(signal))
+        return BoltResponse(status=OK, body="")
+
+    async def _sender(self, body: Mapping[str, Any]) -> Sender:
+        user = sender_id(body)
+        told = body.get("user_name") or (body["user"].get("name") if isinstance(body.get("user"), Mapping) else "")
+        self._names.note(user, str(told or ""))
+        return Sender(user, await self._names.of(user))
+
+    def _when(self, body: Mapping[str, Any]) -> datetime:
+        """When it was said, by our clock; what is old is told so later on."""
+        now, at = self._now(), said_at(body)
+        return now if at is None else min(now, datetime.fromtimestamp(at, UTC) - self._web.ahead)
+
+    async def take_in_history(self, message: Mapping[str, Any], room: str) -> None:
+        """A message that was read in the history. Errors: StoreError."""
+        if self.me is None or self.sink is None:
+            return
+        body = as_event(message, room)
+        try:
+            async with self._turns.of(room):
+                signal = parse(body, self.me, await self._sender(body), self._when(body))
+                if signal is not None:
+                    self._remember(signal, signal.actor.rpartition("/")[2])
+                    await self.sink(signal)
+        except (Malformed, Rejected) as error:
+            log.info("%s: a message of the history was left out: %s", self._who, error)
+
+    # ---------------------------------------------------------------------------------------------- afterwards
+
+    def _answered(self, kind: str, body: Mapping[str, Any], signal: Signal, verdict: Verdict) -> BoltResponse:
+        """The acknowledgement, and what is said beside it."""
+        user = signal.actor.rpartition("/")[2]
+        self._remember(signal, user)
+        if verdict.notice and kind == "command":
+            return BoltResponse(status=OK, body={"response_type": "ephemeral", "text": verdict.notice})
+        if verdict.notice:
+            self._asides.begin(self._speaking.notice(signal.address, user, verdict.notice), "a private word")
+        if isinstance(signal.body, Said) and self._speaking.awaits_title(signal.address):
+            self._asides.begin(self._speaking.entitle(signal.address, signal.body.text), "the title of a thread")
+        return BoltResponse(status=OK, body="")
+
+    def _remember(self, signal: Signal, user: str) -> None:
+        if isinstance(signal.body, Said) and not signal.by_bot:
+            key = signal.address.room, signal.address.thread
+            self._speakers[key] = user
+            self._speakers.move_to_end(key)
+            if len(self._speakers) > SPEAKERS:
+                self._speakers.popitem(last=False)
+
+    def _welcome(self, body: Mapping[str, Any]) -> None:
+        try:
+            about = body["event"]["assistant_thread"]
+            room, thread = str(about["channel_id"]), str(about["thread_ts"])
+        except (KeyError, TypeError) as error:
+            raise Malformed(f"{type(error).__name__}: {error}") from error
+        self._asides.begin(self._speaking.welcome(room, thread), "suggestions of an assistant thread")
+
+    async def _form(self, body: Mapping[str, Any], me: Me, approval: str) -> BoltResponse:
+        """A form must be opened within 3 s of the press, and decides nothing by itself."""
+        try:
+            trigger, address, user = str(body["trigger_id"]), card_address(body, me), sender_id(body)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise Malformed(f"{type(error).__name__}: {error}") from error
+        self._asides.begin(self._speaking.ask_why(trigger, approval, address), f"the form for {user}")
+        return BoltResponse(status=OK, body="")
+
+
+def team_of(body: Mapping[str, Any], me: Me) -> Me:
+    """Who we are in the workspace this comes from: one app in two workspaces hears both on each of its sockets."""
+    named = body.get("team")
+    team = body.get("team_id") or (named.get("id") if isinstance(named, Mapping) else None)
+    installed = {one.get("team_id"): one for one in body.get("authorizations") or () if isinstance(one, Mapping)}
+    if not isinstance(team, str) or team == me.team or me.team in installed:
+        return me
+    if team in installed:
+        return Me(team, str(installed[team].get("user_id") or ""), "", me.name)
+    return me if kind_of(body) == "message" else Me(team, "", "", me.name)
+
+
+class Known(AsyncAuthorize):
+    """What bolt asks of every request: whose it is. Never Slack: see `Intake._made`."""
+
+    async def __call__(  # type: ignore[override]  # bolt passes more, by name
+        self, *, team_id: str | None, enterprise_id: str | None, **_: Any
+    ) -> AuthorizeResult:
+        return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id)
+
+
+class Turns:
+    """One at a time in each room, in the order they came."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._wanted: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def of(self, room: str) -> AsyncIterator[None]:
+        lock = self._locks.setdefault(room, asyncio.Lock())
+        self._wanted[room] += 1
+        try:
+            async with lock:
+                yield
+        finally:
+            self._wanted[room] -= 1
+            if not self._wanted[room]:
+                del self._wanted[room], self._locks[room]

@@ -1,0 +1,25 @@
+"""Who the account is at Slack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from adapters.slack.web import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Me:
+    """The app's bot in one workspace: `team` T1, `user` U0BOT, `bot` B0BOT, and its `name`."""
+
+    team: str
+    user: str
+    bot: str
+    name: str
+
+    @classmethod
+    def of(cls, told: Answer) -> Me:
+        """What auth.test told."""
+        return cls(told["team_id"], told["user_id"], told.get("bot_id") or "", told.get("user") or "")
+
+
+NOBODY = Me("", "", "", "")

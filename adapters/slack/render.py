@@ -1,0 +1,128 @@
+"""Delivery to wire: JSON that holds everything the sender needs. Pure.
+
+{"text": …, "blocks": […]}     a message; without blocks it is a plain twin
+{"text": …, "stream": …}       a preview: what a stream says so far; `text` and `blocks` where there is no stream
+{"file": {"name", "path", "size"}, "comment": …}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from adapters.slack.dialect import NOBODY, to_slack
+from adapters.slack.parse import BUTTON, WITH_REASON
+from adapters.slack.words import escaped
+from runtime.contract import Button, Choice, Delivery, FileRef, Kind, Wire
+from runtime.markup import Document, neutralised, parse, split, to_plain
+from runtime.markup.attachment import opening
+
+# Source: docs.slack.dev/reference/block-kit, read 2026-08. All blocks of a message together bear some 13,200
+# characters, which Slack does not document; how it counts them is not known either, so we count as JSON is written.
+MARKDOWN: Final = 12_000  # characters of all markdown blocks of a message
+SECTION: Final = 3_000
+TEXT: Final = 40_000  # characters of `text`
+ELEMENTS: Final = 25  # in one actions block
+LABEL: Final = 75
+SUMMARY: Final = 3_000  # of `text` beside blocks, which notifications and searches read
+
+NOTHING: Final = "(nothing to read)"
+STYLES: Final = {Choice.APPROVE: "primary", Choice.DENY: "danger"}
+DENY_WHY: Final = "Deny with a reason…"
+
+Json = dict[str, Any]
+
+
+def render(delivery: Delivery) -> list[Wire]:
+    """Wire messages of `delivery`, each valid alone. Buttons stand under the last one with text."""
+    content = delivery.content
+    document = neutralised(parse(content.text), NOBODY)
+    pieces = split(document, size, MARKDOWN)
+    if content.text_file is not None:
+        return [_with_file(document, pieces, content.text_file)]
+    if content.files and not content.text.strip() and not content.buttons:
+        return _files(content.files)
+    *before, last = [_wire(piece, (), delivery.kind) for piece in pieces[:-1]] + [
+        _wire(pieces[-1], content.buttons, delivery.kind)
+    ]
+    return [*before, last, *_files(content.files)]
+
+
+def size(document: Document) -> int:
+    """How much of a message it fills, as Markdown or as its plain twin, whichever is more."""
+    plain = to_plain(document)
+    as_text = len(escaped(plain)) * MARKDOWN // TEXT
+    return max(len(_dumped(to_slack(document))), len(_dumped(plain)), as_text)
+
+
+def _wire(document: Document, buttons: Sequence[Button], kind: Kind) -> Wire:
+    markdown, plain = to_slack(document), to_plain(document)
+    if not plain.strip():
+        markdown = plain = NOTHING
+    actions = _actions(buttons)
+    body: Json = {"text": escaped(plain[:SUMMARY]), "blocks": [{"type": "markdown", "text": markdown}, *actions]}
+    if kind is Kind.PROGRESS and not buttons:
+        body["stream"] = markdown
+    return Wire(_dumped(body), _dumped(_twin(plain, actions)))
+
+
+def _twin(plain: str, actions: list[Json]) -> Json:
+    """The same without markup; buttons need blocks, in which Slack reads nothing either."""
+    if not actions:
+        return {"text": escaped(plain)}
+    sections = [{"type": "section", "text": _plain(piece)} for piece in _cut(plain, SECTION)]
+    return {"text": escaped(plain[:SUMMARY]), "blocks": [*sections, *actions]}
+
+
+def _actions(buttons: Sequence[Button]) -> list[Json]:
+    """Rows of buttons. A denial may say why: that opens a form."""
+    elements: list[Json] = []
+    for button in buttons:
+        elements.append(_button(button.approval_id, button.choice, button.label, STYLES.get(button.choice)))
+        if button.choice is Choice.DENY:
+            elements.append(_button(button.approval_id, WITH_REASON, DENY_WHY, None))
+    rows = (elements[start : start + ELEMENTS] for start in range(0, len(elements), ELEMENTS))
+    return [{"type": "actions", "elements": row} for row in rows]
+
+
+def _button(approval: str, word: str, label: str, style: str | None) -> Json:
+    made: Json = {
+        "type": "button",
+        "text": _plain(label[:LABEL]),
+        "action_id": f"{BUTTON}{word}:{approval}",
+        "value": f"{approval}:{word}",
+    }
+    return made | ({"style": style} if style else {})
+
+
+def _with_file(document: Document, pieces: Sequence[Document], file: FileRef) -> Wire:
+    """How a long text begins, with a file that has it all; where the file is refused, the text in parts."""
+    beginning = to_plain(opening(document, file.name, size, SECTION))
+    parts = [_wire(piece, (), Kind.FINAL).body for piece in pieces]
+    return Wire(_dumped({"file": _file(file), "comment": escaped(beginning)}), parts[0], tuple(parts[1:]))
+
+
+def _files(files: Sequence[FileRef]) -> list[Wire]:
+    """Each in a message of its own; who cannot have it is told so."""
+    return [Wire(_dumped({"file": _file(file), "comment": ""}), _dumped({"text": _missing(file)})) for file in files]
+
+
+def _missing(file: FileRef) -> str:
+    return escaped(f"The file {file.name} belongs here. Slack did not take it.")
+
+
+def _file(file: FileRef) -> Json:
+    return {"name": file.name, "path": file.path, "size": file.size}
+
+
+def _plain(text: str) -> Json:
+    return {"type": "plain_text", "text": text, "emoji": False}
+
+
+def _cut(text: str, most: int) -> list[str]:
+    return [text[start : start + most] for start in range(0, len(text), most)]
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

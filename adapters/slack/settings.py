@@ -1,0 +1,43 @@
+"""The slice of the settings that one Slack workspace needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long things may take. Tests shorten it.
+
+    `quiet`: a socket on which no event came for so long is replaced, since one can answer pings and be deaf.
+    `shares`: how long to look for the message of an upload before it counts as uncertain.
+    """
+
+    hello: timedelta = timedelta(seconds=10)
+    ping: timedelta = timedelta(seconds=10)
+    silent: timedelta = timedelta(seconds=30)
+    quiet: timedelta = timedelta(minutes=15)
+    again_first: timedelta = timedelta(seconds=1)
+    again_most: timedelta = timedelta(seconds=60)
+    refused: timedelta = timedelta(seconds=20)
+    retire: timedelta = timedelta(seconds=5)
+    token_check: timedelta = timedelta(minutes=5)
+    shares: timedelta = timedelta(seconds=4)
+    name: timedelta = timedelta(seconds=0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class SlackSettings:
+    """`account` is its name in the settings. `mode` is "socket" (needs `app_token`) or "http" (needs `signing_secret`).
+
+    `api_base_url` is another server that speaks as Slack's Web API does, such as `http://127.0.0.1:8081/api/`.
+    """
+
+    account: str
+    bot_token: str = field(repr=False)
+    app_token: str = field(default="", repr=False)
+    signing_secret: str = field(default="", repr=False)
+    mode: str = "socket"
+    api_base_url: str = ""
+    pace: Pace = Pace()

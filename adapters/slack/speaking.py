@@ -1,0 +1,112 @@
+"""Small words to one person: private notices, the form for a reason, and what an assistant thread shows."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, Final
+
+from adapters.slack.parse import DENIAL
+from adapters.slack.web import Web
+from adapters.slack.words import escaped
+from runtime.contract import Address
+from runtime.errors import ChannelError
+
+REASON: Final = 500  # characters a person may write
+TITLE: Final = 60  # characters of an assistant thread's title
+STARTED: Final = 500  # assistant threads of which the first message is awaited
+PROMPTS: Final = (
+    ("What can you do?", "What can you do for me, and what do you ask me before you do it?"),
+    ("Sum up a file", "I will send you a file: sum it up in five sentences."),
+    ("Draft a message", "Draft a short message to my team about: "),
+)
+"""What an assistant thread offers to begin with: a label, and what is then said."""
+
+
+class Speaking:
+    """Says it, with the Web API of the account."""
+
+    def __init__(self, web: Web) -> None:
+        self._web = web
+        self._started: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    async def notice(self, address: Address, user: str, text: str) -> None:
+        """A word that only `user` sees. Errors: ChannelError."""
+        await self._web.call(
+            "chat.postEphemeral",
+            channel=address.room,
+            user=user,
+            text=escaped(text),
+            thread_ts=address.thread or None,
+        )
+
+    async def ask_why(self, trigger: str, approval: str, address: Address) -> None:
+        """Open the form in which a denial gets its reason. Errors: ChannelError."""
+        await self._web.call("views.open", trigger_id=trigger, view=denial_form(approval, address))
+
+    # --------------------------------------------------------------------------------------- assistant threads
+
+    async def welcome(self, room: str, thread: str) -> None:
+        """An assistant thread was opened, or what its person looks at changed. Errors: ChannelError."""
+        self._started[room, thread] = None
+        if len(self._started) > STARTED:
+            self._started.popitem(last=False)
+        prompts = [{"title": title, "message": message} for title, message in PROMPTS]
+        await self._web.call(
+            "assistant.threads.setSuggestedPrompts", channel_id=room, thread_ts=thread, prompts=prompts
+        )
+
+    def awaits_title(self, address: Address) -> bool:
+        """Whether this is the first message of an assistant thread; asked once."""
+        key = address.room, address.thread
+        return key in self._started and self._started.pop(key) is None
+
+    async def entitle(self, address: Address, text: str) -> None:
+        """Name an assistant thread after its first words. Errors: ChannelError."""
+        title = " ".join(text.split())
+        short = title if len(title) <= TITLE else title[: TITLE - 1] + "…"
+        await self._web.call(
+            "assistant.threads.setTitle", channel_id=address.room, thread_ts=address.thread, title=short
+        )
+
+    async def status(self, address: Address, status: str) -> None:
+        """What the agent does just now, under the thread; nothing takes it away."""
+        if not address.thread:
+            return
+        try:
+            await self._web.call(
+                "assistant.threads.setStatus", channel_id=address.room, thread_ts=address.thread, status=status
+            )
+        except ChannelError:
+            return  # best effort: the reply is what counts
+
+
+def denial_form(approval: str, address: Address) -> Mapping[str, Any]:
+    """The modal. It carries the approval's id and where the answer belongs; both come back as they are."""
+    about = {"approval": approval, "room": address.room, "thread": address.thread}
+    return {
+        "type": "modal",
+        "callback_id": DENIAL,
+        "private_metadata": json.dumps(about),
+        "title": _plain("Deny"),
+        "submit": _plain("Deny"),
+        "close": _plain("Cancel"),
+        "blocks": [
+            {
+                "type": "input",
+                "block_id": "reason",
+                "label": _plain("Why not? The agent is told."),
+                "element": {
+                    "type": "plain_text_input",
+                    "action_id": "reason",
+                    "multiline": True,
+                    "max_length": REASON,
+                },
+            }
+        ],
+    }
+
+
+def _plain(text: str) -> Mapping[str, str]:
+    return {"type": "plain_text", "text": text}
