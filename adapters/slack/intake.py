@@ -196,9 +196,10 @@ def team_of(body: Mapping[str, Any], me: Me) -> Me:
 class Known(AsyncAuthorize):
     """What bolt asks of every request: whose it is. Never Slack: see `Intake._made`."""
 
-    async def __call__(  # type: ignore[override]  # bolt passes more, by name
-        self, *, team_id: str | None, enterprise_id: str | None, **_: Any
-    ) -> AuthorizeResult:
+    def __init__(self) -> None:
+        """Without what `AsyncAuthorize` has: nothing."""
+
+    async def __call__(self, *, team_id: str | None, enterprise_id: str | None, **_: Any) -> AuthorizeResult:
         return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id)
 
 

@@ -53,7 +53,7 @@ class Sockets:
                 if last is not None:
                     await last.close()
                 last = socket
-                self._told(await self._until_end(socket))
+                await self._told(await self._until_end(socket))
         finally:
             if last is not None:
                 await last.close()
@@ -107,13 +107,14 @@ class Sockets:
             if now - socket.event_at > self._pace.quiet.total_seconds():
                 return QUIET
 
-    def _told(self, reason: str) -> None:
+    async def _told(self, reason: str) -> None:
         """What the end of a socket means. After a refresh the old one hears until the new one does."""
         log.debug("a socket ends: %s", reason)
         self._gap = self._gap or reason not in REFRESH
         if reason == SILENT:
             seconds = self._pace.silent.total_seconds()
             self._health.deaf(f"the socket was silent for {seconds:g} s; a new one is being opened.")
+            await asyncio.sleep(self._spread(self._pace.again_first).total_seconds())  # all may go deaf at once
         elif reason not in REFRESH | {QUIET}:
             self._health.of(_ending(reason), "app_token")
 
@@ -124,7 +125,10 @@ class Sockets:
         self._failures += 1
         grown = min(self._pace.again_first * 2 ** min(self._failures - 1, 10), self._pace.again_most)
         named = getattr(error, "retry_after", None) or timedelta()
-        spread: timedelta = max(grown, named) * (0.875 + random.random() / 4)  # noqa: S311 - not a secret
+        return self._spread(max(grown, named))
+
+    def _spread(self, wait: timedelta) -> timedelta:
+        spread: timedelta = wait * (0.875 + random.random() / 4)  # noqa: S311 - not a secret
         return spread
 
 

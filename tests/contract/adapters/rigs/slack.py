@@ -34,6 +34,7 @@ OVER_HTTP: Final[Mapping[Skill, str]] = {
     Skill.SOCKET: "Slack sends requests to us: there is no connection of ours",
     Skill.DEAF: "Slack sends requests to us: there is no connection of ours",
 }
+OVER_SOCKETS: Final[Mapping[Skill, str]] = {Skill.SIGNED: "events come on a socket that we opened ourselves"}
 FAULTS: Final[Mapping[Trouble, Do]] = {
     Trouble.RATE: Do.BUSY,
     Trouble.ERROR: Do.ERROR,
@@ -67,7 +68,7 @@ class SlackRig:
 
     def __init__(self, url: str, mode: str) -> None:
         self.name = f"slack-{mode}"
-        self.lacks: Mapping[Skill, str] = OVER_HTTP if mode == "http" else {}
+        self.lacks = OVER_HTTP if mode == "http" else OVER_SOCKETS
         self.driver = Driver(url)
         self._mode = mode
         self._url = url
@@ -160,6 +161,14 @@ class SlackRig:
     async def edit(self, event: Event, text: str) -> Event:
         told = self._told[event]
         return self._noted(await self.driver.do("edit", channel=told["channel"], ts=told["ts"], text=as_slack(text)))
+
+    async def command(self, place: Place, name: str, argument: str = "", *, user: Identity | None = None) -> Event:
+        """Slash commands do not work in threads: there people write `!help`."""
+        room, person = place.address.room, name_of(user or place.user)
+        if place.address.thread:
+            return await self.say(place, f"!{name} {argument}".strip(), user=user, mention=False)
+        told = await self.driver.do("command", channel=room, user=person, text=f"{name} {argument}".strip())
+        return self._noted({**told, "channel": room, "user": person})
 
     async def click(self, place: Place, message: OnScreen, label: str, *, user: Identity | None = None) -> Event:
         return await self.forge(place, message, message.button(label).payload, user=user)
