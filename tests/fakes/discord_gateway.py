@@ -23,7 +23,7 @@ KEPT: Final = 1000  # events a session keeps for its resumption
 HEARD_WITH_CONTENT: Final = ("content", "attachments", "embeds", "components")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Session:
     """What one shard was told. `socket` is None while nobody listens."""
 
@@ -50,7 +50,7 @@ class Session:
         return event == "INTERACTION_CREATE" or bool(self.intents & GUILDS)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Socket:
     """One connection. A deaf one stays open, and nothing comes on it any more."""
 

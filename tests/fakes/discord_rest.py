@@ -107,6 +107,8 @@ class Rest:
             answer = web.json_response({"message": "404: Not Found", "code": 0}, status=404)
         if not answer.prepared:
             answer.headers.update(limits(request))
+            if answer.content_type == "application/json":
+                answer.headers["Content-Type"] = "application/json"  # the library takes it for text with more behind
         return answer
 
     def _admit(self, request: web.Request) -> None:

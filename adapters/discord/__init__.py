@@ -1,0 +1,1 @@
+"""Discord: one bot, by discord.py."""

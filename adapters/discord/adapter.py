@@ -1,0 +1,108 @@
+"""One Discord bot as a channel."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from adapters.discord.answering import Answering
+from adapters.discord.checks import Checks
+from adapters.discord.downloads import Downloads
+from adapters.discord.http import Http
+from adapters.discord.parse import CHANNEL
+from adapters.discord.render import render
+from adapters.discord.sending import Sending, channel_of
+from adapters.discord.settings import DiscordSettings
+from adapters.discord.settle import Settling
+from adapters.discord.shards import Shards
+from runtime.contract import (
+    Address,
+    Attempt,
+    Bucket,
+    Capability,
+    Delivery,
+    FileRef,
+    Finding,
+    Given,
+    Part,
+    Progress,
+    Receipt,
+    Settled,
+    Sink,
+    Standing,
+    Wire,
+)
+
+# Discord's bounds are by its answers alone; these keep below what they were seen to be. Source of the first:
+# discord.com/developers/docs/topics/rate-limits#global-rate-limit, read 2026-08.
+EVERYWHERE: Final = Bucket("global", 50, timedelta(seconds=1) / 50)
+IN_A_CHANNEL: Final = (5, timedelta(seconds=1))  # 5 each 5 s
+
+
+class DiscordAdapter:
+    """One account. Errors of the constructor: ConfigError when the token is none of Discord."""
+
+    channel: str = CHANNEL
+    capabilities: frozenset[Capability] = frozenset({Capability.EDIT, Capability.SETTLE})
+    typing_lasts: timedelta = timedelta(seconds=10)
+
+    def __init__(self, settings: DiscordSettings, given: Given) -> None:
+        self.account: str = settings.account
+        self.identity: str = settings.identity
+        self._http = Http(settings)
+        self._sending = Sending(settings, given, self._http)
+        self._settling = Settling(settings, given, self._http, self._sending)
+        self._downloads = Downloads(settings, self._http)
+        self._checks = Checks(settings, self._http)
+        answering = Answering(settings.account, self._http)
+        self._shards = Shards(settings, given, http=self._http, sending=self._sending, answering=answering)
+
+    async def listen(self, sink: Sink) -> None:
+        """Nothing: each shard is a listener of its own. The connections of the other calls end with it."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await self._http.close()
+
+    def listeners(self) -> Sequence[str]:
+        return self._shards.listeners()
+
+    async def attend(self, listener: str, sink: Sink) -> None:
+        await self._shards.attend(listener, sink)
+
+    def standing(self) -> Standing:
+        return self._shards.standing()
+
+    def render(self, delivery: Delivery) -> list[Wire]:
+        return render(delivery)
+
+    async def show(self, part: Part) -> Receipt:
+        return await self._sending.show(part)
+
+    async def edit(self, receipt: Receipt, part: Part) -> Receipt:
+        return await self._sending.edit(receipt, part)
+
+    async def settle(self, part: Part, attempt: Attempt) -> Settled:
+        return await self._settling.settle(part, attempt)
+
+    def progress(self, address: Address, event: Progress) -> None:
+        """Nothing: what grows on screen is a preview, by the courier."""
+
+    def buckets(self, address: Address) -> Sequence[Bucket]:
+        return [EVERYWHERE, Bucket(f"channel:{channel_of(address)}", *IN_A_CHANNEL)]
+
+    async def typing(self, address: Address, status: str) -> None:
+        if status:
+            await self._sending.typing(address)
+
+    async def fetch(self, file: FileRef, into: Path, *, most: int) -> None:
+        await self._downloads.fetch(file, into, most=most)
+
+    async def checks(self) -> Sequence[Finding]:
+        try:
+            return await self._checks.all()
+        finally:
+            await self._http.close()

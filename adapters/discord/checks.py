@@ -1,0 +1,117 @@
+"""What `signalbox doctor` asks Discord about an account: the token, the intents, the gateway. Changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import discord
+from discord.http import Route
+
+from adapters.discord.errors import ours
+from adapters.discord.http import Http
+from adapters.discord.interactions import commands, is_registered
+from adapters.discord.settings import DiscordSettings
+from runtime.contract import Finding, Level
+
+CONTENT_FLAGS: Final = 1 << 18 | 1 << 19  # for bots in a hundred servers or more, and for smaller ones
+PORTAL: Final = "https://discord.com/developers/applications"
+RIGHTS: Final = discord.Permissions(
+    view_channel=True,
+    send_messages=True,
+    send_messages_in_threads=True,
+    create_public_threads=True,
+    attach_files=True,
+    read_message_history=True,
+)
+SESSIONS_LEFT: Final = 10
+
+
+def invitation(identity: str) -> str:
+    """The link by which somebody who manages a server lets the bot in, with the rights it needs."""
+    return (
+        "https://discord.com/oauth2/authorize"
+        f"?client_id={identity}&scope=bot+applications.commands&permissions={RIGHTS.value}"
+    )
+
+
+class Checks:
+    """Each finding begins with the account's name."""
+
+    def __init__(self, settings: DiscordSettings, http: Http) -> None:
+        self._settings = settings
+        self._http = http
+
+    async def all(self) -> Sequence[Finding]:
+        token = await self._token()
+        if token.level is Level.ERROR:
+            return [token]
+        return [token, await self._intents(), await self._gateway(), await self._servers(), await self._commands()]
+
+    async def _token(self) -> Finding:
+        answer = await self._ask("/users/@me")
+        if isinstance(answer, str):
+            fix = f"take a new token under Bot of the application at {PORTAL}"
+            return self._bad("token", answer, "Nothing of this account works without it.", fix)
+        return self._good("token", f"the token is that of {answer['username']}")
+
+    async def _intents(self) -> Finding:
+        answer = await self._ask("/applications/@me")
+        if isinstance(answer, str):
+            return self._bad("intents", answer)
+        if answer.get("flags", 0) & CONTENT_FLAGS:
+            return self._good("intents", "the Message Content intent is on")
+        why = "Discord ends the connection (4014), since the bot asks for the text of messages."
+        fix = f"turn on Message Content Intent under Bot of {PORTAL}/{answer['id']}/bot"
+        return self._bad("intents", "the Message Content intent is off", why, fix)
+
+    async def _gateway(self) -> Finding:
+        answer = await self._ask("/gateway/bot")
+        if isinstance(answer, str):
+            return self._bad("gateway", answer)
+        left, shards = answer["session_start_limit"]["remaining"], answer["shards"]
+        if left < SESSIONS_LEFT:
+            why = "Discord allows so many new connections a day, and resets the token of a bot that makes more."
+            return self._finding(Level.WARNING, "gateway", f"only {left} new connections are left today", why)
+        set_to = self._settings.shards
+        if set_to and set_to < shards:
+            why = "Discord refuses connections with too many servers on each (4011)."
+            fix = f"set shards to 0 or to {shards}"
+            return self._finding(
+                Level.WARNING, "gateway", f"Discord recommends {shards} shards, not {set_to}", why, fix
+            )
+        return self._good("gateway", f"the gateway is there; {shards} shard{'s' * (shards != 1)} recommended")
+
+    async def _servers(self) -> Finding:
+        answer = await self._ask("/users/@me/guilds")
+        if isinstance(answer, str):
+            return self._bad("servers", answer)
+        if answer:
+            return self._good("servers", f"it is in {len(answer)} server{'s' * (len(answer) != 1)}")
+        fix = f"open {invitation(self._settings.identity)}"
+        return self._finding(Level.WARNING, "servers", "it is in no server yet", "Nobody can write to it.", fix)
+
+    async def _commands(self) -> Finding:
+        answer = await self._ask(f"/applications/{self._settings.identity}/commands")
+        if isinstance(answer, str):
+            why = "Without them /ask and the others are not offered; words still work."
+            return self._finding(Level.WARNING, "commands", answer, why)
+        if is_registered(commands(), answer):
+            return self._good("commands", "the commands are registered")
+        return self._good("commands", "the commands are not registered yet; the next start does it")
+
+    async def _ask(self, path: str) -> Any:
+        """What Discord answers, or why it does not, as words."""
+        try:
+            return await self._http.request(Route("GET", path))
+        except Exception as error:  # noqa: BLE001 - a person reads what it comes to
+            return str(ours(error, self._settings.account, reads=True))
+
+    def _good(self, what: str, words: str) -> Finding:
+        return self._finding(Level.OK, what, words)
+
+    def _bad(self, what: str, words: str, why: str = "", fix: str = "") -> Finding:
+        return self._finding(Level.ERROR, what, words, why, fix)
+
+    def _finding(self, level: Level, what: str, words: str, why: str = "", fix: str = "") -> Finding:
+        return Finding(level, f"discord.{self._settings.account}.{what}", words, why, fix)

@@ -1,0 +1,131 @@
+"""What Discord or the way to it answered, as our errors, in words that name the fix.
+
+Codes: discord.com/developers/docs/topics/opcodes-and-status-codes, read 2026-08.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+import aiohttp
+import discord
+
+from runtime.errors import ChannelError, Rejected, Retryable, Scope, Uncertain
+
+UNKNOWN_CHANNEL: Final = 10003
+UNKNOWN_MESSAGE: Final = 10008
+ALREADY_ACKNOWLEDGED: Final = 40060
+UNKNOWN_INTERACTION: Final = 10062
+ARCHIVED: Final = 50083
+THREAD_EXISTS: Final = 160004
+
+# What a person must mend, by Discord's code. A code without a row is told in Discord's words alone.
+FIXES: Final[Mapping[int, str]] = {
+    UNKNOWN_CHANNEL: "The channel or thread is gone, or the bot was removed from its server.",
+    10004: "The bot is not in that server any more.",
+    UNKNOWN_MESSAGE: "Somebody deleted the message.",
+    20016: "The channel's slow mode makes the bot wait.",
+    40005: "A file is larger than Discord takes from a bot here.",
+    40333: "Discord did not take this for a bot's request.",
+    50001: "The bot cannot see the channel: give its role View Channel there, or invite it to the server again.",
+    50005: "The message is somebody else's.",
+    50007: "This person takes no messages from the bot: they blocked it, or share no server with it.",
+    50013: "The bot's role lacks a right there: it needs Send Messages, Send Messages in Threads, Attach Files, "
+    "Read Message History and Create Public Threads.",
+    ARCHIVED: "The thread is archived.",
+    160002: "The bot's role lacks the right Read Message History there, which a reply needs.",
+    160005: "The thread is locked: a moderator must unlock it.",
+    200000: "A rule of the server's AutoMod blocks the message.",
+    200001: "A rule of the server's AutoMod blocks the title.",
+}
+OF_THE_FORM: Final = frozenset({0, 50006, 50035, 50109, 40005})
+"""The plain twin, which may be shorter and has no file, may pass."""
+
+# What a closed session means, by its code. Source: …/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
+CLOSED: Final[Mapping[int, str]] = {
+    4004: "Discord refuses the token (4004). Was it reset, or is it another application's? Take a new one under Bot of "
+    "https://discord.com/developers/applications/{identity} and set it as the account's token.",
+    4010: "Discord does not know this shard (4010): set shards to 0 or to a number that all processes share.",
+    4011: "the bot is in too many servers for so few connections (4011): set shards to 0, or to a higher number.",
+    4012: "Discord no longer speaks this version of its gateway (4012): a newer release of Signalbox is needed.",
+    4013: "Discord does not know an intent that was asked for (4013): a newer release of Signalbox is needed.",
+    4014: "Discord does not give the bot the Message Content intent (4014). Turn it on under Bot, Privileged Gateway "
+    "Intents, of https://discord.com/developers/applications/{identity}/bot.",
+}
+
+
+class LoginRefused(Exception):
+    """The platform will not let this account in until a person mends what `sentence` says."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+def ours(error: Exception, account: str, *, reads: bool = False) -> ChannelError:
+    """What the runtime does next. An answer of 429 or 5xx counts as not applied; a cut read is simply made again."""
+    match error:
+        case discord.RateLimited():
+            return Retryable(_of(account, "Discord asks to wait"), retry_after=timedelta(seconds=error.retry_after))
+        case discord.HTTPException():
+            return _answered(error, account)
+        case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
+            return Retryable(_of(account, f"no connection to Discord: {told(error)}"))
+        case _ if reads:
+            return Retryable(_of(account, f"no answer from Discord: {told(error)}"))
+        case _:
+            return Uncertain(_of(account, f"no answer from Discord: {told(error)}"))
+
+
+def _answered(error: discord.HTTPException, account: str) -> ChannelError:
+    if error.status == 429:
+        scope = Scope.ACCOUNT if is_global(error) else Scope.ROOM
+        return Retryable(_of(account, "Discord asks to wait"), retry_after=wait_of(error), scope=scope)
+    if error.status >= 500:
+        return Retryable(_of(account, f"Discord is in trouble: {told(error)}"))
+    if error.status == 401:
+        return Retryable(token_refused(account))
+    form = error.status in (400, 413) and error.code in OF_THE_FORM
+    return Rejected(
+        _of(account, " ".join(filter(None, [f"Discord says {told(error)}.", FIXES.get(error.code, "")]))), form=form
+    )
+
+
+def is_global(error: discord.HTTPException) -> bool:
+    """Whether all calls must wait: of one that the proxy before Discord sent too, for it bans the address."""
+    headers = error.response.headers
+    return headers.get("X-RateLimit-Global") == "true" or "Via" not in headers
+
+
+def wait_of(error: discord.HTTPException) -> timedelta | None:
+    try:
+        return timedelta(seconds=float(error.response.headers["Retry-After"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def token_refused(account: str) -> str:
+    return _of(
+        account,
+        "Discord refuses the token (401). Take a new one under Bot of the application at "
+        "https://discord.com/developers/applications and set it as the account's token.",
+    )
+
+
+def login_refused(code: int, account: str, identity: str) -> LoginRefused | None:
+    """What a session closed with `code` needs from a person; None where it may just be opened again."""
+    words = CLOSED.get(code)
+    return LoginRefused(_of(account, words.format(identity=identity))) if words else None
+
+
+def told(error: BaseException) -> str:
+    """The error in its own words, on one line."""
+    text = error.text or str(error.status) if isinstance(error, discord.HTTPException) else str(error)
+    code = f"{error.code} " if isinstance(error, discord.HTTPException) and error.code else ""
+    return " ".join(f"{code}{text or type(error).__name__}".split()).rstrip(".")
+
+
+def _of(account: str, words: str) -> str:
+    return f'account "{account}": {words}'

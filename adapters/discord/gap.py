@@ -1,0 +1,110 @@
+"""What was said while nobody listened: read from the history, from what was taken in last in each channel."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Iterable, Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from discord.http import Route
+
+from adapters.discord.http import Http
+from adapters.discord.parse import CHANNEL
+from adapters.discord.rooms import Place
+from adapters.discord.snowflakes import first_at
+from runtime.contract import Given, Seen
+
+Raw = Mapping[str, Any]
+
+log = logging.getLogger(__name__)
+
+OLDEST: Final = timedelta(days=7)
+"""What is older is nobody's question any more. What is older than the gate takes (a day) is told there, not here."""
+ROOMS: Final = timedelta(days=90)
+"""A conversation with one person is not told by the gateway: it is known by what was said there so long ago at most."""
+DOUBT: Final = timedelta(minutes=15)
+"""Before the last thing heard, another may have waited for the store when the process was killed."""
+PAGE: Final = 100  # messages of one answer; the most there can be
+PAGES: Final = 20
+
+
+class Gap:
+    """Of one shard. What the gateway told last in each channel while this process lived is the best mark there is."""
+
+    def __init__(self, identity: str, given: Given, http: Http) -> None:
+        self._newest: dict[str, int] = {}
+        self._before: dict[str, int] | None = None
+        self._identity = identity
+        self._given = given
+        self._http = http
+
+    def heard(self, channel: str, message: str) -> None:
+        self._newest[channel] = max(self._newest.get(channel, 0), int(message))
+
+    def begin(self) -> None:
+        """From here on something may be missing, until `end`: what is heard meanwhile is no mark."""
+        if self._before is None:
+            self._before = dict(self._newest)
+
+    def end(self) -> None:
+        """What was missed is known, and somebody reads it."""
+        self._before = None
+
+    async def rooms(self, places: Iterable[Place], *, with_others: bool) -> dict[str, int]:
+        """Channels in which something may have been missed, and the message after which.
+
+        `places` are those of a shard; `with_others` adds those the gateway does not tell: conversations with one person
+        and archived threads. Errors: StoreError.
+        """
+        floor = first_at(self._given.now() - OLDEST)
+        marks = await self._marks()
+        since = await self._since()
+        missed = {channel: max(mark, floor) for channel, mark in marks.items()} if with_others else {}
+        for place in places:
+            last = int(place.last or 0)
+            mark = marks.get(place.id, since)
+            if mark is not None and last > max(mark, floor):
+                missed[place.id] = max(mark, floor)
+            else:
+                missed.pop(place.id, None)
+        return missed
+
+    async def _marks(self) -> dict[str, int]:
+        """The newest message of each channel that was taken in, or told while we lived."""
+        marks = dict(self._newest if self._before is None else self._before)
+        for seen in await self._given.places.seen(CHANNEL, self._identity, self._given.now() - ROOMS):
+            for channel in channels_of(seen):
+                marks[channel] = max(marks.get(channel, 0), mark_of(seen))
+        return marks
+
+    async def _since(self) -> int | None:
+        """For channels in which nothing was taken in: when anything last was. None before the first message ever."""
+        last = await self._given.places.last_heard(CHANNEL, self._identity)
+        return None if last is None else first_at(last - DOUBT)
+
+    async def pages(self, channel: str, after: int) -> AsyncIterator[list[Raw]]:
+        """The messages after that one, oldest first. Errors: of the library, as `Http.request`."""
+        for _ in range(PAGES):
+            route = Route("GET", "/channels/{channel_id}/messages", channel_id=channel)
+            found = await self._http.request(route, params={"after": str(after), "limit": str(PAGE)})
+            page = sorted(found, key=lambda raw: int(raw["id"]))
+            if page:
+                yield page
+                after = int(page[-1]["id"])
+            if len(page) < PAGE:
+                return
+        log.warning("more was said in the channel %s meanwhile than is read: %d messages were", channel, PAGE * PAGES)
+
+
+def channels_of(seen: Seen) -> set[str]:
+    """The channel whose history has that message: of one that began a thread, both."""
+    address = seen.address
+    if not address.thread:
+        return {address.room}
+    return {address.thread, address.room} if address.thread == seen.message_id else {address.thread}
+
+
+def mark_of(seen: Seen) -> int:
+    """A command leaves no message: then the time it came at."""
+    return int(seen.message_id) if seen.message_id.isdigit() else first_at(seen.at)

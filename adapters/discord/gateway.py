@@ -1,0 +1,216 @@
+"""One shard's connection to the gateway: kept, resumed where it can be, begun anew where not, and watched.
+
+CONNECTING -READY-> CONNECTED -dropped, told to reconnect-> RECONNECTING -RESUMED, READY-> CONNECTED
+                        |  silent for longer than a heartbeat: DEAF, and then as dropped
+                        |  closed with a fatal code: REFUSED, tried again now and then
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, NoReturn
+
+import aiohttp
+import discord
+import yarl
+from discord.gateway import DiscordWebSocket, ReconnectWebSocket
+from discord.http import Route
+
+from adapters.discord.errors import LoginRefused, login_refused, ours, told
+from adapters.discord.http import Http
+from adapters.discord.settings import DiscordSettings
+from runtime.contract import CONNECTED, Connection, Standing
+
+Hear = Callable[[str], None]
+"""Is given each frame of the gateway, as the text it came in."""
+
+log = logging.getLogger(__name__)
+
+INTENTS: Final = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
+STAYING: Final = 4000  # closes a socket whose session can be resumed
+TRIES: Final = 3
+UNWELL: Final = (discord.HTTPException, discord.RateLimited, discord.ConnectionClosed, aiohttp.ClientError, OSError)
+"""What ends a connection and not the account. A time-out is an OSError too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a resumption needs."""
+
+    id: str
+    sequence: int | None
+    gateway: yarl.URL
+
+
+class Turn:
+    """Sessions of an account begin one after the other, so far apart."""
+
+    def __init__(self, apart: timedelta) -> None:
+        self._apart = apart.total_seconds()
+        self._next = 0.0
+
+    async def come(self) -> None:
+        """Wait for one's turn."""
+        now = asyncio.get_running_loop().time()
+        at = max(now, self._next)
+        self._next = at + self._apart
+        await asyncio.sleep(at - now)
+
+
+class Line(discord.Client):
+    """The library's client without its caches and events: it speaks the protocol, and `hear` is given what it hears."""
+
+    def __init__(self, settings: DiscordSettings, hear: Hear, turn: Turn, *, shard: int, count: int) -> None:
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nobody speaks here
+        super().__init__(
+            intents=INTENTS,
+            shard_id=shard,
+            shard_count=count,
+            max_messages=None,
+            chunk_guilds_at_startup=False,
+            member_cache_flags=discord.MemberCacheFlags.none(),
+            guild_ready_timeout=0.0,
+            heartbeat_timeout=2 * settings.waits.quiet.total_seconds(),  # ours comes first
+            enable_debug_events=True,  # so that each frame is told
+        )
+        self.http = self._connection.http = Http(settings)
+        self.standing = Standing(Connection.CONNECTING, f'account "{settings.account}": connecting to Discord')
+        self._settings = settings
+        self._hear = hear
+        self._turn = turn
+        self._session: Session | None = None
+        self._failures = 0
+
+    def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
+        """What the library tells. Only the frames themselves are of use; in the order they came, none in a task."""
+        if event == "socket_raw_receive":
+            self._hear(args[0])
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Nothing: `Turn` waited before the socket was opened, so that no half-open one is left behind."""
+
+    async def keep(self) -> NoReturn:
+        """Be connected, until cancelled."""
+        await self._async_setup_hook()
+        try:
+            while True:
+                wait = await self._connected()
+                await asyncio.sleep(wait.total_seconds())
+        finally:
+            await self.close()
+
+    def welcomed(self) -> None:
+        """The session began or was resumed."""
+        self._failures = 0
+        self.standing = CONNECTED
+
+    # ------------------------------------------------------------------------------------------- one connection
+
+    async def _connected(self) -> timedelta:
+        """One connection from its begin to its end; how long to wait before the next."""
+        try:
+            await self._listen(await self._opened())
+        except ReconnectWebSocket as error:
+            wait = self._dropped(resumable=error.resume)
+        except LoginRefused as error:
+            wait = self._refused(error)
+        except UNWELL as error:
+            wait = self._unwell(error)
+        if self.ws and self.ws.open:
+            await self.ws.close(STAYING)
+        return wait
+
+    async def _opened(self) -> DiscordWebSocket:
+        session = self._session
+        if session is None:
+            await self._turn.come()
+            return await self._socket(gateway=await self._gateway())
+        # The session's own gateway may be what is gone: after a few tries the common one knows it too.
+        gateway = session.gateway if self._failures < TRIES else await self._gateway()
+        return await self._socket(gateway=gateway, resume=True, session=session.id, sequence=session.sequence)
+
+    async def _socket(self, **how: Any) -> DiscordWebSocket:
+        async with asyncio.timeout(self._settings.waits.quiet.total_seconds()):
+            self.ws = await DiscordWebSocket.from_client(self, initial=True, shard_id=self.shard_id, **how)
+        return self.ws
+
+    async def _gateway(self) -> yarl.URL:
+        answer = await self.http.request(Route("GET", "/gateway"))
+        return yarl.URL(answer["url"])
+
+    async def _listen(self, socket: DiscordWebSocket) -> NoReturn:
+        quiet = self._settings.waits.quiet.total_seconds()
+        try:
+            while True:
+                async with asyncio.timeout(quiet):
+                    await self._frame(socket)
+        except TimeoutError:
+            self._deaf()
+            raise ReconnectWebSocket(self.shard_id) from None
+        except discord.ConnectionClosed as error:
+            refused = login_refused(error.code, self._settings.account, self._settings.identity)
+            raise refused or error from error
+        finally:
+            self._remember(socket)
+
+    async def _frame(self, socket: DiscordWebSocket) -> None:
+        """Take one frame. What the library cannot read is no reason to lose the connection: `hear` was given it."""
+        try:
+            await socket.poll_event()
+        except (LookupError, ValueError, TypeError, AttributeError) as error:
+            log.warning("an event of Discord is malformed, and left alone: %s", told(error))
+
+    def _remember(self, socket: DiscordWebSocket) -> None:
+        self._session = Session(socket.session_id, socket.sequence, socket.gateway) if socket.session_id else None
+
+    # ------------------------------------------------------------------------------------------- how it ended
+
+    def _dropped(self, *, resumable: bool) -> timedelta:
+        """Told to come again, or cut. At once the first time, since a session is only kept for a while."""
+        if not resumable:
+            self._session = None
+        self._down("the connection to Discord was lost; it is made again")
+        return timedelta() if self._failures == 1 else self._backoff()
+
+    def _unwell(self, error: Exception) -> timedelta:
+        if isinstance(error, discord.HTTPException) and error.status == 401:
+            return self._refused(LoginRefused(str(ours(error, self._settings.account))))
+        self._down(f"Discord cannot be reached ({told(error)}); it is tried again")
+        return self._backoff()
+
+    def _deaf(self) -> None:
+        quiet = self._settings.waits.quiet.total_seconds()
+        words = f"Discord said nothing for {quiet:g} s, not even that it heard us; the connection is made anew"
+        self.standing = Standing(Connection.DEAF, self._of_account(words))
+
+    def _down(self, words: str) -> None:
+        self._failures += 1
+        if self.standing.connection is Connection.CONNECTED:
+            self.standing = Standing(Connection.RECONNECTING, self._of_account(words))
+        elif self.standing.connection is not Connection.DEAF:
+            self.standing = Standing(self.standing.connection, self._of_account(words))
+
+    def _refused(self, error: LoginRefused) -> timedelta:
+        self._failures += 1
+        self._session = None
+        if self.standing.reason != error.sentence:
+            log.error("%s", error.sentence)
+        self.standing = Standing(Connection.REFUSED, error.sentence)
+        waits = self._settings.waits
+        return grown(waits.refused, self._failures, waits.refused_most)
+
+    def _backoff(self) -> timedelta:
+        return grown(self._settings.waits.again, self._failures, self._settings.waits.again_most)
+
+    def _of_account(self, words: str) -> str:
+        return f'account "{self._settings.account}": {words}'
+
+
+def grown(first: timedelta, times: int, most: timedelta) -> timedelta:
+    """`first`, doubled each time after the first."""
+    wait: timedelta = min(first * 2 ** min(times - 1, 10), most)
+    return wait

@@ -1,0 +1,241 @@
+"""What one shard hears, taken in: places are learnt, words and presses become Signals, gaps are closed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final
+
+from discord.http import Route
+
+from adapters.discord.answering import Answering
+from adapters.discord.errors import ours, told
+from adapters.discord.gap import Gap
+from adapters.discord.http import Http
+from adapters.discord.interactions import answer, opens_form, reason_form, signal, unknown
+from adapters.discord.lanes import Lanes, Work
+from adapters.discord.parse import Me, edit, message
+from adapters.discord.rooms import DM, Place, Rooms, place_of
+from adapters.discord.sending import Sending
+from adapters.discord.settings import DiscordSettings
+from runtime.contract import Given, Signal, Sink, Verdict
+from runtime.errors import Rejected, StoreError
+
+Raw = Mapping[str, Any]
+Parse = Callable[[Raw, Place, Me], Signal | None]
+
+log = logging.getLogger(__name__)
+
+DISPATCH: Final = 0
+MALFORMED: Final = (LookupError, TypeError, ValueError, AttributeError)
+LOOK: Final = timedelta(seconds=0.05)
+UNKNOWN_KIND: Final = 0
+
+
+class Intake:
+    """Of one shard. `welcomed` is told when its session began or was resumed."""
+
+    def __init__(
+        self,
+        settings: DiscordSettings,
+        given: Given,
+        *,
+        http: Http,
+        sending: Sending,
+        answering: Answering,
+        sink: Sink,
+        group: asyncio.TaskGroup,
+        shard: int,
+    ) -> None:
+        self.welcomed: Callable[[], None] = lambda: None
+        self._settings = settings
+        self._waits = settings.waits
+        self._http = http
+        self._sending = sending
+        self._answering = answering
+        self._gap = Gap(settings.identity, given, http)
+        self._sink = sink
+        self._group = group
+        self._shard = shard
+        self._lanes = Lanes(group)
+        self._rooms = Rooms(settings.identity)
+        self._expected: set[str] = set()
+        self._missed: set[str] = set()
+        self._closing: asyncio.Task[None] | None = None
+
+    def hear(self, text: str) -> None:
+        """Take one frame of the gateway. What is malformed is told in the log and left alone."""
+        try:
+            frame = json.loads(text)
+            if frame["op"] == DISPATCH:
+                self._dispatch(frame["t"], frame["d"])
+        except MALFORMED as error:
+            log.warning("an event of Discord is malformed, and left alone: %s", told(error))
+
+    def _dispatch(self, event: str, data: Raw) -> None:
+        match event:
+            case "READY":
+                self._begun(data)
+            case "RESUMED":
+                self.welcomed()
+            case "MESSAGE_CREATE":
+                self._message(data)
+            case "MESSAGE_UPDATE":
+                self._queue(data, edit)
+            case "INTERACTION_CREATE":
+                self._group.create_task(self._guarded(partial(self._interaction, data)))
+            case _:
+                self._rooms.learn(event, data)
+                self._expected.discard(str(data.get("id")) if event == "GUILD_CREATE" else "")
+
+    # -------------------------------------------------------------------------------------------------- messages
+
+    def _message(self, raw: Raw) -> None:
+        channel, number = str(raw["channel_id"]), str(raw["id"])
+        self._gap.heard(channel, number)
+        self._rooms.note(channel, number)
+        if str(raw["author"]["id"]) == self._settings.identity:
+            return
+        if not self._lanes.is_full:
+            self._queue(raw, message)
+        elif channel not in self._missed:
+            self._missed.add(channel)
+            self._lanes.put(channel, partial(self._catch_up, channel, int(number) - 1))
+
+    def _queue(self, raw: Raw, parse: Parse) -> None:
+        self._lanes.put(str(raw["channel_id"]), partial(self._take, raw, parse))
+
+    async def _take(self, raw: Raw, parse: Parse) -> None:
+        """One message or edit, until it is stored."""
+        try:
+            place = await self._place(str(raw["channel_id"]), is_direct=not raw.get("guild_id"))
+            await self._take_there(raw, place, parse)
+        except MALFORMED as error:
+            log.warning("a message of Discord is malformed, and left alone: %s", told(error))
+
+    async def _take_there(self, raw: Raw, place: Place, parse: Parse) -> None:
+        if place.is_direct:
+            self._sending.is_direct(place.id)
+        if taken := parse(raw, place, self._me(place.guild)):
+            await self._surely(taken)
+
+    def _me(self, guild: str) -> Me:
+        return Me(self._settings.identity, self._rooms.own_roles(guild), self._settings.thread_per_conversation)
+
+    async def _surely(self, taken: Signal) -> Verdict:
+        """Hand it in as often as it takes: the gateway has no acknowledgement that could be withheld."""
+        while True:
+            try:
+                return await self._sink(taken)
+            except StoreError as error:
+                log.warning("a message of Discord is not taken in yet: %s", error)
+                await asyncio.sleep(self._waits.store.total_seconds())
+
+    async def _place(self, channel: str, *, is_direct: bool) -> Place:
+        """What that channel is: told by the gateway, else asked for until Discord answers."""
+        if place := self._rooms.places.get(channel):
+            return place
+        place = Place(channel, DM) if is_direct else await self._asked(channel)
+        self._rooms.places[channel] = place
+        return place
+
+    async def _asked(self, channel: str) -> Place:
+        wait = self._waits.again
+        while True:
+            try:
+                return place_of(await self._http.request(Route("GET", "/channels/{channel_id}", channel_id=channel)))
+            except Exception as error:  # noqa: BLE001 - what it comes to is looked at
+                if isinstance(ours(error, self._settings.account, reads=True), Rejected):
+                    return Place(channel, UNKNOWN_KIND)
+            await asyncio.sleep(wait.total_seconds())
+            wait = min(2 * wait, self._waits.again_most)
+
+    # ---------------------------------------------------------------------------------------------- interactions
+
+    async def _interaction(self, raw: Raw) -> None:
+        """Stored, then answered. A form to write a reason into is opened at once: it is no decision yet."""
+        if approval := opens_form(raw):
+            await self._answering.answer(raw, reason_form(approval))
+        elif taken := signal(raw, self._me("")):
+            async with asyncio.timeout(self._waits.press.total_seconds()):
+                verdict = await self._surely(taken)
+            await self._answering.answer(raw, answer(raw, verdict.notice))
+        else:
+            await self._answering.answer(raw, unknown(raw))
+
+    async def _guarded(self, work: Work) -> None:
+        try:
+            await work()
+        except TimeoutError:
+            log.warning("a press or command was given up: it could not be stored")
+        except Exception:
+            log.exception("an interaction of Discord was not taken in")
+
+    # ------------------------------------------------------------------------------------------------------ gaps
+
+    def _begun(self, ready: Raw) -> None:
+        """A session that is new: what was said before it is read first, what is said from now on waits for that."""
+        self._expected = {str(guild["id"]) for guild in ready["guilds"]}
+        self._lanes.hold()
+        self._gap.begin()
+        if self._closing:
+            self._closing.cancel()
+        self._closing = self._group.create_task(self._close_gap())
+        self.welcomed()
+        if self._shard == 0:
+            application = str(ready["application"]["id"])
+            self._group.create_task(self._guarded(partial(self._answering.register, application)))
+
+    async def _close_gap(self) -> None:
+        await self._all_told()
+        missed = await self._missing()
+        self._missed |= missed.keys()
+        self._gap.end()
+        self._lanes.release({channel: partial(self._catch_up, channel, after) for channel, after in missed.items()})
+
+    async def _all_told(self) -> None:
+        """Until each server was told, or for as long as that takes at most: one that is down is told never."""
+        left = self._waits.guilds
+        while self._expected and left > timedelta():
+            await asyncio.sleep(LOOK.total_seconds())
+            left -= LOOK
+
+    async def _missing(self) -> dict[str, int]:
+        while True:
+            try:
+                return await self._gap.rooms(self._rooms.places.values(), with_others=self._shard == 0)
+            except StoreError as error:
+                log.warning("what was said meanwhile cannot be looked for yet: %s", error)
+                await asyncio.sleep(self._waits.store.total_seconds())
+
+    async def _catch_up(self, channel: str, after: int) -> None:
+        """Take in what was said in a channel after that message, until all of it is."""
+        self._missed.discard(channel)
+        wait = self._waits.again
+        while True:
+            try:
+                place = await self._place(channel, is_direct=False)
+                async for page in self._gap.pages(channel, after):
+                    for raw in page:
+                        await self._take_told(raw, place)
+                        after = int(raw["id"])
+                return
+            except StoreError:
+                raise
+            except Exception as error:  # noqa: BLE001 - what it comes to is looked at
+                failure = ours(error, self._settings.account, reads=True)
+                log.info("the history of the channel %s cannot be read: %s", channel, failure)
+                if isinstance(failure, Rejected):
+                    return
+            await asyncio.sleep(wait.total_seconds())
+            wait = min(2 * wait, self._waits.again_most)
+
+    async def _take_told(self, raw: Raw, place: Place) -> None:
+        try:
+            await self._take_there(raw, place, message)
+        except MALFORMED as error:
+            log.warning("a message of Discord is malformed, and left alone: %s", told(error))

@@ -1,0 +1,190 @@
+"""Buttons, commands and forms: what Discord calls interactions. Wire to Signal, and the answers to them. Pure.
+
+Each must be answered within 3 s, once; the answer's text is seen by one person alone. Nothing later rests on it: what
+lasts is a message by the courier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from adapters.discord.parse import CHANNEL, Me, actor_of
+from adapters.discord.rooms import place_of
+from adapters.discord.snowflakes import made_at
+from runtime.contract import (
+    COMMANDS,
+    Address,
+    ApprovalId,
+    Body,
+    Choice,
+    Clicked,
+    Commanded,
+    Reach,
+    Said,
+    Signal,
+    Stopped,
+)
+
+Raw = Mapping[str, Any]
+Answer = Mapping[str, Any]
+
+COMMAND, COMPONENT, MODAL = 2, 3, 5
+MESSAGE, UPDATE_LATER, FORM = 4, 6, 9  # types of answers
+EPHEMERAL: Final = 1 << 6  # seen by one person alone
+TEXT_INPUT, ACTION_ROW, PARAGRAPH = 4, 1, 2
+
+ASK: Final = "ask"
+WITH_REASON: Final = "reason"
+"""The choice of the button that opens a form. It is ours alone: nothing is decided by it."""
+REASON: Final = "why"
+LONGEST_REASON: Final = 1000  # characters, as on the page
+LONGEST_ARGUMENT: Final = 200
+STRING: Final = 3  # an option that is text
+TAKES_ARGUMENT: Final[Mapping[str, str]] = {}
+"""Commands with an argument, and what it is."""
+
+
+def payload(approval: str, choice: str) -> str:
+    """What a button carries: at most 100 characters."""
+    return f"{approval}:{choice}"
+
+
+def opens_form(raw: Raw) -> str | None:
+    """The approval that is to be denied with a reason; None for any other interaction."""
+    approval, colon, choice = custom_id(raw).rpartition(":")
+    return approval if raw["type"] == COMPONENT and colon and choice == WITH_REASON else None
+
+
+def signal(raw: Raw, me: Me) -> Signal | None:
+    """What somebody pressed, sent or called; None for what we never offered.
+
+    Errors: KeyError, TypeError or ValueError when it is malformed.
+    """
+    body = body_of(raw)
+    if body is None:
+        return None
+    user = raw.get("user") or raw["member"]["user"]
+    number = str(raw["id"])
+    return Signal(
+        platform=me.platform,
+        dedupe_key=f"i{number}",
+        actor=actor_of(user),
+        actor_name=str((raw.get("member") or {}).get("nick") or user.get("global_name") or user["username"]),
+        address=address_of(raw, me),
+        body=body,
+        received_at=made_at(number),
+        reach=Reach.MENTION if raw.get("guild_id") else Reach.DIRECT,
+        by_bot=bool(user.get("bot")),
+    )
+
+
+def address_of(raw: Raw, me: Me) -> Address:
+    return place_of(raw["channel"]).address(CHANNEL, me.identity)
+
+
+def body_of(raw: Raw) -> Body | None:
+    match raw["type"]:
+        case 2:
+            return commanded(raw["data"])
+        case 3 | 5:
+            return clicked(raw)
+        case _:
+            return None
+
+
+def commanded(data: Raw) -> Body | None:
+    name = str(data["name"])
+    values = [str(option.get("value", "")) for option in data.get("options") or ()]
+    if name == ASK:
+        text = " ".join(values).strip()
+        return Said(text) if text else None
+    return Stopped() if name == "stop" else Commanded(name, " ".join(values).strip())
+
+
+def clicked(raw: Raw) -> Clicked | None:
+    """The pressed button, or the form behind it. The id may be forged: only its form is looked at here."""
+    approval, colon, choice = custom_id(raw).rpartition(":")
+    if not (approval and colon) or choice not in list(Choice):
+        return None
+    reason = next((value for name, value in typed(raw["data"]) if name == REASON), "")
+    return Clicked(ApprovalId(approval), Choice(choice), reason.strip()[:LONGEST_REASON])
+
+
+def custom_id(raw: Raw) -> str:
+    return str((raw.get("data") or {}).get("custom_id") or "")
+
+
+def typed(data: Raw) -> Iterator[tuple[str, str]]:
+    """What was written into the fields of a form, by their names."""
+    for row in data.get("components") or ():
+        for one in [*(row.get("components") or ()), *filter(None, [row.get("component")])]:
+            yield str(one.get("custom_id")), str(one.get("value") or "")
+
+
+# ------------------------------------------------------------------------------------------------------- the answers
+
+
+def told(text: str) -> Answer:
+    """Words for this person alone. Mentions in them call nobody."""
+    return {"type": MESSAGE, "data": {"content": text, "flags": EPHEMERAL, "allowed_mentions": {"parse": []}}}
+
+
+def answer(raw: Raw, notice: str | None) -> Answer:
+    """What an interaction that was taken in is answered. A press needs no words: the card changes."""
+    if notice:
+        return told(notice)
+    if raw["type"] != COMMAND:
+        return {"type": UPDATE_LATER}
+    asked = next((str(option.get("value", "")) for option in raw["data"].get("options") or ()), "")
+    return told(f"You asked: {asked[:1800]}" if raw["data"]["name"] == ASK else "The answer comes here.")
+
+
+def unknown(raw: Raw) -> Answer:
+    """For a button or command that is not ours, or not any more."""
+    return told("I do not know this command any more." if raw["type"] == COMMAND else "I do not know this button.")
+
+
+def reason_form(approval: str) -> Answer:
+    """The form behind "Deny with a reason…". Sent, it denies."""
+    field = {
+        "type": TEXT_INPUT,
+        "style": PARAGRAPH,
+        "custom_id": REASON,
+        "label": "Reason",
+        "placeholder": "What should I do instead?",
+        "required": False,
+        "max_length": LONGEST_REASON,
+    }
+    row = {"type": ACTION_ROW, "components": [field]}
+    data = {"custom_id": payload(approval, Choice.DENY), "title": "Deny", "components": [row]}
+    return {"type": FORM, "data": data}
+
+
+# ------------------------------------------------------------------------------------------------------ the commands
+
+
+def commands() -> list[Mapping[str, Any]]:
+    """The application commands, for servers and for conversations with one person."""
+    text = {"name": "text", "description": "What you ask", "type": STRING, "required": True}
+    ask = _command(ASK, "Ask me something", text)
+    return [ask, *(_command(name, meaning) for name, meaning in COMMANDS.items())]
+
+
+def _command(name: str, meaning: str, *options: Mapping[str, Any]) -> Mapping[str, Any]:
+    in_servers_and_alone = [0, 1]
+    made = {"name": name, "description": meaning[:100], "type": 1, "contexts": in_servers_and_alone}
+    return {**made, "integration_types": [0], "options": list(options)}
+
+
+def is_registered(wanted: list[Mapping[str, Any]], there: Any) -> bool:
+    """Whether what Discord has is what we would register: then it is left alone."""
+    kept = ("name", "description", "options")
+
+    def brief(one: Raw) -> tuple[str, ...]:
+        options = [
+            tuple(str(option.get(k)) for k in ("name", "type", "required")) for option in one.get("options") or ()
+        ]
+        return (*(str(one.get(name)) for name in kept[:2]), str(options))
+
+    return isinstance(there, list) and sorted(map(brief, wanted)) == sorted(map(brief, there))

@@ -1,0 +1,95 @@
+"""What is known of channels and threads: told by the gateway, asked for where it was not told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from runtime.contract import Address
+
+Raw = Mapping[str, Any]
+
+DM: Final = 1
+GROUP_DM: Final = 3
+THREADS: Final = frozenset({10, 11, 12})  # in an announcement channel, public, private
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A channel or thread. `parent` is a thread's channel, `guild` its server; `last` its newest message."""
+
+    id: str
+    kind: int
+    parent: str = ""
+    name: str = ""
+    last: str = ""
+    guild: str = ""
+
+    @property
+    def is_thread(self) -> bool:
+        return self.kind in THREADS
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the agent and one person are alone there."""
+        return self.kind == DM
+
+    def address(self, channel: str, identity: str) -> Address:
+        if self.is_thread:
+            return Address(channel, identity, self.parent, self.id)
+        return Address(channel, identity, self.id)
+
+
+def place_of(raw: Raw, guild: str = "") -> Place:
+    """The place that an object of the API stands for. Errors: KeyError when it is none."""
+    kind = int(raw["type"])
+    return Place(
+        id=str(raw["id"]),
+        kind=kind,
+        parent=str(raw.get("parent_id") or "") if kind in THREADS else "",
+        name=str(raw.get("name") or ""),
+        last=str(raw.get("last_message_id") or ""),
+        guild=guild or str(raw.get("guild_id") or ""),
+    )
+
+
+@dataclass(slots=True)
+class Rooms:
+    """Places by id, and the bot's own roles, by which people mention it too."""
+
+    identity: str
+    places: dict[str, Place] = field(default_factory=dict)
+    roles: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def learn(self, event: str, data: Raw) -> None:
+        """Take in what the gateway tells about places; anything else is left alone."""
+        match event:
+            case "GUILD_CREATE":
+                self._keep([*data.get("channels", ()), *data.get("threads", ())], str(data["id"]))
+                self._roles(str(data["id"]), data.get("roles", ()))
+            case "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE":
+                self._keep([data])
+            case "THREAD_LIST_SYNC":
+                self._keep(data.get("threads", ()), str(data["guild_id"]))
+            case "CHANNEL_DELETE" | "THREAD_DELETE":
+                self.places.pop(str(data["id"]), None)
+            case _:
+                pass
+
+    def _keep(self, told: Iterable[Raw], guild: str = "") -> None:
+        for raw in told:
+            place = place_of(raw, guild)
+            self.places[place.id] = place
+
+    def _roles(self, guild: str, roles: Iterable[Raw]) -> None:
+        own = (str(role["id"]) for role in roles if str((role.get("tags") or {}).get("bot_id")) == self.identity)
+        self.roles[guild] = frozenset(own)
+
+    def note(self, channel: str, message: str) -> None:
+        """A message came: what is older was told."""
+        if place := self.places.get(channel):
+            self.places[channel] = replace(place, last=message)
+
+    def own_roles(self, guild: str) -> frozenset[str]:
+        return self.roles.get(guild, frozenset())

@@ -1,0 +1,108 @@
+"""Whether an uncertain message is on screen.
+
+For two minutes after its first attempt Discord surely knows a nonce: the message is sent again under it, and either the
+earlier one comes back or it is there now, once. Later the history is read, which keeps no nonces: a message of ours
+after the attempt, with the same text, buttons and files, that is no other part's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from discord.http import Route
+
+from adapters.discord.errors import ours
+from adapters.discord.http import Http
+from adapters.discord.sending import Sending, channel_of, text_of
+from adapters.discord.settings import DiscordSettings
+from adapters.discord.snowflakes import first_at
+from runtime.contract import Attempt, Given, Look, Part, Receipt, Settled, Shown
+from runtime.errors import Rejected, Retryable, Uncertain
+
+Raw = Mapping[str, Any]
+
+NONCE_IS_KNOWN: Final = timedelta(seconds=120)
+"""Discord says "the past few minutes": discord.com/developers/docs/resources/message#create-message, read 2026-08."""
+CLOCKS_APART: Final = timedelta(seconds=60)
+"""How far our clock may be ahead of Discord's, by which message ids are made."""
+PAGE: Final = 100
+PAGES: Final = 5
+NOT_TOLD: Final = "Discord does not show the history"
+
+
+class Settling:
+    """Finds out what became of a send. Changes nothing that is on screen."""
+
+    def __init__(self, settings: DiscordSettings, given: Given, http: Http, sending: Sending) -> None:
+        self._settings = settings
+        self._given = given
+        self._http = http
+        self._sending = sending
+
+    async def settle(self, part: Part, attempt: Attempt) -> Settled:
+        """Errors: Retryable when Discord is away."""
+        first = attempt.first_at or attempt.marked_at
+        try:
+            if self._given.now() - first < NONCE_IS_KNOWN:
+                return Shown(await self._sending.show(part))
+            return await self._look(part, first)
+        except Uncertain as error:
+            raise Retryable(f"cut while looking: {error}") from error
+        except Rejected:
+            return Look.UNKNOWN  # it may have been shown before the room closed
+
+    async def _look(self, part: Part, first: datetime) -> Settled:
+        since = first - CLOCKS_APART
+        others = set(await self._given.places.receipts(part.address, since))
+        after, count = first_at(since), 0
+        for _ in range(PAGES):
+            page = await self._page(channel_of(part.address), after)
+            found = [raw for raw in page if str(raw["id"]) not in others and self._is(raw, part)]
+            if found:
+                return Shown(Receipt(str(found[0]["id"])))
+            count += len(page)
+            if len(page) < PAGE:
+                return Look.ABSENT if count or await self._can_read(part, after) else Look.UNKNOWN
+            after = int(page[-1]["id"])
+        return Look.UNKNOWN
+
+    def _is(self, raw: Raw, part: Part) -> bool:
+        """Whether a message of the history looks as the part does."""
+        body = json.loads(part.body)
+        return (
+            str(raw["author"]["id"]) == self._settings.identity
+            and str(raw.get("content") or "") == text_of(part)
+            and payloads(raw) == payloads(body)
+            and sorted(str(one["filename"]) for one in raw.get("attachments", ()))
+            == sorted(shown_name(file["name"]) for file in body.get("files", ()))
+        )
+
+    async def _can_read(self, part: Part, after: int) -> bool:
+        """Whether an empty history is one. Without the right to read it Discord shows an empty one too."""
+        channel = await self._get(f"/channels/{channel_of(part.address)}")
+        return int(channel.get("last_message_id") or 0) <= after or bool(
+            await self._get(f"/channels/{channel_of(part.address)}/messages", limit="1")
+        )
+
+    async def _page(self, channel: str, after: int) -> list[Raw]:
+        page = await self._get(f"/channels/{channel}/messages", after=str(after), limit=str(PAGE))
+        return sorted(page, key=lambda raw: int(raw["id"]))
+
+    async def _get(self, path: str, **params: str) -> Any:
+        try:
+            return await self._http.request(Route("GET", path), params=params)
+        except Exception as error:
+            raise ours(error, self._settings.account, reads=True) from error
+
+
+def payloads(message: Raw) -> list[str]:
+    """What the buttons carry."""
+    return [str(one.get("custom_id")) for row in message.get("components") or () for one in row["components"]]
+
+
+def shown_name(name: str) -> str:
+    """As Discord writes a file's name: blanks become underscores."""
+    return name.replace(" ", "_")
