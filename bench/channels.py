@@ -95,9 +95,11 @@ async def channel(name: str, short: bool) -> list[Figure]:
     figures: list[Figure] = []
     for stream in (True,) if short else (False, True):
         with stage(name, stream=stream) as here:
+            if short:
+                figures += at_rest(name, [here.ours.started], [here.bare.started], [here.ours.program.memory_mb])
             figures += one_by_one(here, 3 if short else MESSAGES)
             figures += many(here, (3, 2, 1) if short else (CHATS, EACH, ROUNDS))
-    return [*figures, *starts_and_memory(name, 1 if short else STARTS)]
+    return figures if short else [*figures, *starts_and_memory(name)]
 
 
 async def three(short: bool) -> list[Figure]:
@@ -238,14 +240,14 @@ def round_of(here: Stage, side: Side, chats: int, each: int) -> Round:
     return Round(told, side.program.processor_seconds - used, here.model.processor_seconds - model_used)
 
 
-def starts_and_memory(name: str, rounds: int) -> list[Figure]:
+def starts_and_memory(name: str) -> list[Figure]:
     """In turns, and only the starts after the first, which makes the database."""
     ours, bare, idle = [], [], []
     nobody = "http://127.0.0.1:9/v1"
     told = settings(nobody, stream=True, preload=False)
     with tempfile.TemporaryDirectory() as place, people(name, Path(place)) as here:
         folder = made(Path(place) / "ours")
-        for number in range(rounds + 1):
+        for number in range(STARTS + 1):
             with our_side(here, folder, told) as side:
                 idle.append(settled(side.program))
                 if number:
@@ -253,6 +255,11 @@ def starts_and_memory(name: str, rounds: int) -> list[Figure]:
             if number:
                 with bare_side(name, here, Path(place), nobody, stream=True) as side:
                     bare.append(side.started)
+    return at_rest(name, ours, bare, idle)
+
+
+def at_rest(name: str, ours: Sequence[float], bare: Sequence[float], idle: Sequence[float]) -> list[Figure]:
+    """From the seconds of each start and the megabytes of each idle process of ours."""
     most = at_most(0.8 * middle(bare) + 0.2)
     return [
         Figure(f"start to first poll, {name}", middle(ours), "s", middle(bare), most, "0.8 x bare + 0.2 s"),

@@ -30,11 +30,12 @@ SETTLED: Final = 2.0  # seconds until what the start needed for a moment is give
 async def memory(short: bool) -> list[Figure]:
     with tempfile.TemporaryDirectory() as name, helper("bench.model", folder=Path(name)) as model:
         folder, told = Path(name), settings(f"{model.url}/v1", stream=True, preload=False)
+        wait = 0.0 if short else SETTLED
         idle = [_idle(folder / f"idle-{number}", told) for number in range(0 if short else STARTS - 1)]
         with signalbox(made(folder / "worked"), told) as program:
-            idle.append(settled(program))
+            idle.append(settled(program, wait))
             load("page", program.link, chats=1, messages=1, folder=folder)
-            loaded = settled(program)
+            loaded = settled(program, wait)
             grown = _worked(program, folder, (2, 2, 2) if short else (CHATS, EACH, THOUSANDS))
     return [
         Figure("memory, idle", middle(idle), "MB", None, at_most(IDLE), f"goal {IDLE_GOAL:.0f} MB"),
@@ -53,8 +54,8 @@ def _idle(folder: Path, told: str) -> float:
         return settled(program)
 
 
-def settled(program: Program) -> float:
-    time.sleep(SETTLED)
+def settled(program: Program, wait: float = SETTLED) -> float:
+    time.sleep(wait)
     return program.memory_mb
 
 
