@@ -158,3 +158,16 @@ async def test_the_identity_of_an_account_is_made_once(stage: Stage) -> None:
 async def test_two_starts_at_once_agree_on_the_identity(stage: Stage) -> None:
     found = await asyncio.gather(*(stage.store.account_identity("web", "main", f"i{n}") for n in range(5)))
     assert len(set(found)) == 1
+
+
+async def test_the_name_of_an_account_is_kept_with_the_identity_of_its_last_time(stage: Stage) -> None:
+    for channel, name, identity in (("slack", "work", "T1"), ("discord", "guild", "7"), ("slack", "work", "T2")):
+        await stage.store.note_account(channel, name, identity)
+    assert sorted(await stage.store.named_accounts()) == [("discord", "7", "guild"), ("slack", "T2", "work")]
+
+
+async def test_a_name_that_is_kept_already_is_not_written_again(stage: Stage) -> None:
+    await stage.store.note_account("slack", "work", "T1")
+    before = await stage.everything()
+    await stage.store.note_account("slack", "work", "T1")
+    assert await stage.everything() == before
