@@ -34,11 +34,11 @@ def reading(root: Path, path: str) -> Iterator[BinaryIO]:
 
 
 def is_there(root: Path, path: str) -> bool:
-    """Whether a plain file `path` is below `root`."""
+    """Whether a plain file `path` is below `root`; no for a path that could lead out."""
     try:
         with reading(root, path):
             return True
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
@@ -27,6 +27,7 @@ from runtime.contract import (
 )
 from runtime.models.demo_phrases import WHAT_I_KNOW, Wish, asks_for_help, asks_what_waits, attached, lines, wish
 from runtime.models.demo_telling import inline, is_waiting, outcome
+from runtime.models.images import NO_IMAGES, has_files, kinds
 from runtime.output import bound
 
 I_AM: Final = "I am the demo model that is built into Signalbox: no network, no key, and no understanding of my own."
@@ -75,14 +76,14 @@ def was_told(turns: Sequence[Turn], done: Batch) -> bool:
 # ----------------------------------------------------------------------------------------------------------- replying
 
 
-def think(turns: Sequence[Turn]) -> tuple[str, list[Wish]]:
-    """The words of the reply, or what it asks for."""
+def think(turns: Sequence[Turn], images: Mapping[str, str] = NO_IMAGES) -> tuple[str, list[Wish]]:
+    """The words of the reply, or what it asks for. `images` are types of images by path."""
     last = max((i for i, turn in enumerate(turns) if isinstance(turn, AssistantTurn)), default=-1)
     wishes = [found for line in lines(turns[last + 1 :]) if (found := wish(line))]
-    return ("", wishes) if wishes else (answer(turns), [])
+    return ("", wishes) if wishes else (answer(turns, images), [])
 
 
-def answer(turns: Sequence[Turn]) -> str:
+def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:
     """Everything not answered yet: results of tools first, then what was said.
 
     A call that waits for people, with others speaking meanwhile, is left to the run that asked for it: that run
@@ -95,7 +96,7 @@ def answer(turns: Sequence[Turn]) -> str:
     heard = list(lines(turns[start:]))
     said = [line for line in heard if not (wish(line) or attached(line))]
     files = [] if any(map(wish, heard)) else list(filter(None, map(attached, heard)))
-    paragraphs = [*(b.answer() for b in untold), *small_talk(said), *received(files), *reminders(said, parked)]
+    paragraphs = [*(b.answer() for b in untold), *small_talk(said), *received(files, images), *reminders(said, parked)]
     return "\n\n".join(paragraphs) or "There is nothing left to answer."
 
 
@@ -121,10 +122,14 @@ def quote(said: Iterable[str]) -> str:
     return "\n".join(f"> {line}  " for line in said).rstrip()
 
 
-def received(files: Sequence[str]) -> Iterator[str]:
+def received(files: Sequence[str], images: Mapping[str, str]) -> Iterator[str]:
     """For files that came without a wish."""
-    if files:
-        yield f"I have {' and '.join(map(inline, files))} now. Say {inline(f'read {files[0]}')} to see what is in it."
+    seen = [f"{inline(file)} ({images[file]})" for file in files if file in images]
+    if seen:
+        yield f"I was shown {' and '.join(seen)}, and cannot see: a real model would."
+    others = [file for file in files if file not in images]
+    if others:
+        yield f"I have {' and '.join(map(inline, others))} now. Say {inline(f'read {others[0]}')} to see what is in it."
 
 
 def reminders(said: Sequence[str], parked: Iterable[Batch]) -> Iterator[str]:
@@ -143,7 +148,9 @@ class Demo:
     name = "demo"
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
-        text, wishes = think(request.turns)
+        text, wishes = think(
+            request.turns, await asyncio.to_thread(kinds, request) if has_files(request) else NO_IMAGES
+        )
         offered = {tool.name for tool in request.tools}
         missing = sorted({w.tool for w in wishes} - offered)
         if missing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -25,6 +25,7 @@ from runtime.models.failures import (
     Unusable,
     failure_of,
 )
+from runtime.models.images import NO_IMAGES, Images, Sight
 from runtime.models.library import LIBRARY, Library
 from runtime.models.messages import to_messages, to_tools
 from runtime.output import bound
@@ -38,6 +39,9 @@ LONGEST_WAIT: Final = timedelta(seconds=30)
 """A provider that asks for more is not waited for: a person hears of it sooner."""
 
 CUT_NOTE: Final = "\n\n*(The answer ends here: the model reached its length limit.)*"
+
+REFUSED: Final = frozenset({400, 413, 422})
+"""What a provider answers that cannot read an image, or to one too large for it."""
 
 CHARACTERS_A_TOKEN: Final = 4
 """A rule of thumb for English text."""
@@ -55,6 +59,7 @@ class ModelSettings:
     stream: bool = True
     timeout: timedelta = timedelta(seconds=120)
     max_retries: int = 2
+    images: Images = Images.AUTO
 
 
 class LiteModel:
@@ -66,11 +71,13 @@ class LiteModel:
         self._library = library
         self._sleep = sleep
         self._has_price: bool | None = None
+        self._sight = Sight(settings.name, settings.images)
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         litellm = await self._library.get()
         self._library.spare_loggers()
-        arguments = self._arguments(request)
+        images = await self._sight.images(litellm, request)
+        arguments = self._arguments(request, images)
         tries = 0
         while True:
             tries += 1
@@ -78,16 +85,22 @@ class LiteModel:
                 draft = await self._ask(litellm, arguments, on_text)
                 require_usable(draft)
             except Exception as error:  # noqa: BLE001 - LiteLLM names no closed set of errors; all end in ModelFailed
+                if images and getattr(error, "status_code", None) in REFUSED:
+                    log.warning("asked again without images", model=self.name, detail=self._detail(error))
+                    self._sight.refuse(images)
+                    images = NO_IMAGES
+                    arguments = self._arguments(request, images)
+                    continue
                 failure = failure_of(error, litellm=litellm, model=self.name, limit=self._settings.timeout)
                 await self._wait_or_raise(failure, error, tries)
             else:
                 return self._reply_of(litellm, draft, request)
 
-    def _arguments(self, request: ModelRequest) -> dict[str, Any]:
+    def _arguments(self, request: ModelRequest, images: Mapping[str, str]) -> dict[str, Any]:
         settings = self._settings
         arguments: dict[str, Any] = {
             "model": settings.name,
-            "messages": to_messages(request.system, request.turns),
+            "messages": to_messages(request.system, request.turns, images),
             "stream": settings.stream,
             "timeout": settings.timeout.total_seconds(),
             "num_retries": 0,  # also silences the SDK's own retries: ours are the only ones

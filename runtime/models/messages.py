@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from runtime.contract import AssistantTurn, Call, Json, ToolSpec, ToolTurn, Turn, UserTurn
+from runtime.models.images import NO_IMAGES
 from runtime.transcript import OURS, named
 
 Message = dict[str, Any]
@@ -16,15 +17,17 @@ NO_OUTPUT: Final = "(no output)"
 GO_ON: Final = f"{OURS}Calls that were waiting have their results now. Please go on."
 
 
-def to_messages(system: str, turns: Sequence[Turn]) -> list[Message]:
+def to_messages(system: str, turns: Sequence[Turn], images: Mapping[str, str] = NO_IMAGES) -> list[Message]:
     """`turns` for the wire. They are paired and unique already: `transcript.repair` sees to that.
+
+    `images` are data URLs by the path of the file in a turn: see `images.pictures`.
 
     What several people said carries their names. Nothing is empty; arguments that are no JSON object are wrapped
     into one, since some providers parse what they once wrote; a conversation that ends with the assistant's own
     words (a call decided after others had spoken) gets a user's word to answer.
     """
     several = len({turn.author for turn in turns if isinstance(turn, UserTurn) and turn.author}) > 1
-    messages = [_message(turn, several) for turn in turns]
+    messages = [_message(turn, several, images) for turn in turns]
     if messages and messages[-1]["role"] == "assistant":
         messages.append({"role": "user", "content": GO_ON})
     return [{"role": "system", "content": system}, *messages] if system.strip() else messages
@@ -39,10 +42,11 @@ def tool_name(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "unknown"
 
 
-def _message(turn: Turn, several: bool) -> Message:
+def _message(turn: Turn, several: bool, images: Mapping[str, str]) -> Message:
     match turn:
         case UserTurn():
-            return {"role": "user", "content": named(turn) if several else turn.text}
+            shown = [images[file.path] for file in turn.files if file.path in images]
+            return {"role": "user", "content": _with_images(named(turn) if several else turn.text, shown)}
         case AssistantTurn(text, ()):
             return {"role": "assistant", "content": text}
         case AssistantTurn(text, calls):
@@ -53,6 +57,14 @@ def _message(turn: Turn, several: bool) -> Message:
             }
         case ToolTurn(call_id, _, text):
             return {"role": "tool", "tool_call_id": call_id, "content": text if text.strip() else NO_OUTPUT}
+
+
+def _with_images(text: str, urls: Sequence[str]) -> str | list[Message]:
+    """Plain text where there is nothing to look at: not every provider knows another form."""
+    if not urls:
+        return text
+    shown: list[Message] = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+    return [{"type": "text", "text": text}, *shown]
 
 
 def _call(call: Call) -> Message:

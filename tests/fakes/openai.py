@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from tests.fakes.openai_rules import refusal
+from tests.fakes.openai_rules import image_of, refusal
 from tests.fakes.serve import abort, serve_until_told
 
 Json = dict[str, Any]
@@ -65,8 +65,17 @@ Answers = Iterable[Reply] | Callable[[Json], Reply]
 
 
 def echo(request: Json) -> Reply:
-    said = [message["content"] for message in request["messages"] if message["role"] == "user"]
+    said = [shown(message["content"]) for message in request["messages"] if message["role"] == "user"]
     return Reply(f"You said: {said[-1] if said else ''}")
+
+
+def shown(content: str | list[Json]) -> str:
+    """What a message says and shows, in words."""
+    if isinstance(content, str):
+        return content
+    images = [image_of(part["image_url"]["url"]) for part in content if part["type"] == "image_url"]
+    texts = [part["text"] for part in content if part["type"] == "text"]
+    return " ".join([*texts, *(f"[{image[0]}, {len(image[1])} bytes]" for image in images if image)])
 
 
 class OpenAI:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
@@ -11,6 +12,8 @@ from typing import Any, Final
 Message = Mapping[str, Any]
 
 NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+IMAGE: Final = re.compile(r"data:(?P<kind>image/(?:png|jpeg|gif|webp));base64,(?P<data>.+)")
+BEGINS: Final = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff", "image/gif": b"GIF8", "image/webp": b"RIFF"}
 
 
 def refusal(request: Mapping[str, Any]) -> str | None:
@@ -32,9 +35,32 @@ def _message_fault(message: Message) -> str | None:
         return f"role {role!r} is unknown"
     if calls is not None and (role != "assistant" or not calls):
         return "tool_calls: at least one, and of the assistant alone"
+    if isinstance(content, list) and role == "user":
+        return next(filter(None, map(_part_fault, content)), None) if content else "the content is an empty list"
     if not (isinstance(content, str) and content.strip()) and not (calls and content is None):
         return f"the content of a {role} message is empty"
     return next(filter(None, map(_call_fault, calls or ())), None)
+
+
+def _part_fault(part: Message) -> str | None:
+    """One of several things that a user shows: text, or an image whose bytes are what its type says."""
+    match part:
+        case {"type": "text", "text": str(text)} if text.strip():
+            return None
+        case {"type": "image_url", "image_url": {"url": str(url)}}:
+            return None if image_of(url) else "an image is not what its type says"
+        case _:
+            return f"a part of the type {part.get('type')!r} is unknown or empty"
+
+
+def image_of(url: str) -> tuple[str, bytes] | None:
+    """The type and the bytes of an image in a data URL; None where it is none, or another."""
+    found = IMAGE.fullmatch(url)
+    try:
+        data = b64decode(found["data"], validate=True) if found else b""
+    except ValueError:
+        return None
+    return (found["kind"], data) if found and data.startswith(BEGINS[found["kind"]]) and len(data) <= 5 << 20 else None
 
 
 def _call_fault(call: Message) -> str | None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runtime.confined import reading
 from runtime.contract import (
     AssistantTurn,
     Call,
     Effect,
+    FileRef,
     Json,
     Model,
     ModelReply,
@@ -146,6 +149,18 @@ async def test_an_attached_file_is_told_of_only_where_nothing_is_asked_for() -> 
     assert (
         await ask(asking, call, ToolTurn("demo-1", "read_file", "x"))
     ).text == "Contents of `it.txt`:\n\n```\nx\n```"
+
+
+async def test_an_image_is_told_of_by_what_it_is(tmp_path: Path) -> None:
+    """So the way of an image can be tried with no key."""
+    (tmp_path / "a.jpg").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(9))
+    lines = "[attached file: a.jpg (17 bytes)]\n[attached file: b.txt]"
+    turn = UserTurn(lines, "Ada", (FileRef("a.jpg", "a.jpg", 17), FileRef("b.txt", "b.txt", 0)))
+    reply = await Demo().reply(ModelRequest("", [turn], [], lambda path: reading(tmp_path, path)), lambda _: None)
+    assert reply.text == (
+        "I was shown `a.jpg` (image/png), and cannot see: a real model would.\n\n"
+        "I have `b.txt` now. Say `read b.txt` to see what is in it."
+    )
 
 
 async def test_twelve_messages_at_once_are_all_answered() -> None:

@@ -10,16 +10,19 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
 import aiohttp
 import pytest
 from structlog.testing import capture_logs
 
+from runtime.confined import reading
 from runtime.contract import (
     AssistantTurn,
     Call,
     Effect,
+    FileRef,
     Model,
     ModelReply,
     ModelRequest,
@@ -30,6 +33,7 @@ from runtime.contract import (
     UserTurn,
 )
 from runtime.errors import ModelFailed
+from runtime.models.images import Images
 from runtime.models.library import LIBRARY, VARIABLES, preload
 from runtime.models.lite import CUT_NOTE, LiteModel, ModelSettings
 from runtime.transcript import repair
@@ -416,3 +420,47 @@ async def test_a_call_loads_nothing_that_it_does_not_use() -> None:
         )
         loaded, _ = await ask.communicate()
     assert (ask.returncode, loaded.split()) == (0, [])
+
+
+# ------------------------------------------------------------------------------------------------------------- images
+
+
+PNG: Final = b"\x89PNG\r\n\x1a\n" + bytes(20)
+
+
+def with_image(folder: Path) -> ModelRequest:
+    (folder / "photo").write_bytes(PNG)
+    turn = UserTurn("what is this?", "Ada", (FileRef("photo", "photo", len(PNG)),))
+    return ModelRequest("be kind", [turn], [LIST], lambda path: reading(folder, path))
+
+
+@BOTH
+async def test_an_image_reaches_a_model_that_looks(stream: bool, tmp_path: Path) -> None:
+    async with rig([], stream=stream) as it:
+        reply = await it.model.reply(with_image(tmp_path), it.streamed.append)
+    assert reply.text == "You said: what is this? [image/png, 28 bytes]"
+
+
+async def test_a_model_that_does_not_look_gets_plain_text(tmp_path: Path) -> None:
+    server = OpenAI()
+    async with serving(server.app()) as url:
+        model = LiteModel(ModelSettings("openai/gpt-4o", f"{url}/v1", KEY, images=Images.OFF))
+        await model.reply(with_image(tmp_path), lambda _: None)
+    assert server.requests[0]["messages"][-1]["content"] == "what is this?"
+
+
+async def test_an_image_that_the_provider_refuses_does_not_spoil_the_conversation(tmp_path: Path) -> None:
+    """It would refuse every later request of the room, since each carries the image again."""
+    async with rig([Reply("Invalid image", status=400)]) as it:
+        for _ in range(2):
+            reply = await it.model.reply(with_image(tmp_path), it.streamed.append)
+            assert reply.text == "You said: what is this?"
+        contents = [request["messages"][-1]["content"] for request in it.server.requests]
+        assert [isinstance(content, list) for content in contents] == [True, False, False]
+
+
+async def test_a_refusal_for_another_reason_is_told_after_one_more_try(tmp_path: Path) -> None:
+    async with rig([Reply("bad request", status=400)] * 2) as it:
+        with pytest.raises(ModelFailed, match="bad request"):
+            await it.model.reply(with_image(tmp_path), it.streamed.append)
+        assert len(it.server.requests) == 2
