@@ -77,6 +77,13 @@ class Client:
     async def set_role(self, name: str, role: str) -> View:
         return await self._post(f"/people/{_step(name)}/role", role=role)
 
+    async def pairings(self) -> list[View]:
+        found: list[View] = await self._ask("GET", "/pairings")
+        return found
+
+    async def pair(self, code: str, name: str = "", role: str = "") -> View:
+        return await self._post("/pairings", code=code, name=name, role=role)
+
     async def link(self, name: str) -> View:
         made = await self._post(f"/people/{_step(name)}/link")
         return {**made, "url": self._control.url + made["path"]}

@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from bot.names import Named
 from bot.settings import Settings
 from runtime.approvals import Rights
+from runtime.attention import RoomRule, RoomRules
+from runtime.contract import Address
 from runtime.store.protocol import Gate
 
 
-def gate_of(settings: Settings) -> Gate:
-    """What acceptance needs to know from the settings."""
+def no_trouble(address: Address) -> None:
+    """Where no account is at work."""
+
+
+def gate_of(settings: Settings, *, named: Named = str, trouble: Callable[[Address], str | None] = no_trouble) -> Gate:
+    """What acceptance needs to know from the settings; `named` writes addresses as they do, and `trouble` tells what is
+    wrong with the account of one."""
     access = settings.access
     return Gate(
         open_to_all=access.default == "allow",
         busy=settings.sessions.busy,
         rights=Rights(frozenset(access.approvers), access.self_approval),
+        pairs=access.default == "pair",
+        rooms=rooms_of(settings, named),
+        bots_in_a_row=access.bots_in_a_row,
+        freshness=settings.sessions.freshness,
+        model=settings.model.name,
+        trouble=trouble,
     )
+
+
+def rooms_of(settings: Settings, named: Named) -> RoomRules:
+    access = settings.access
+    rules = (
+        RoomRule(room.address, room.attention, frozenset(room.people), frozenset(room.blocked), room.busy)
+        for room in settings.rooms
+    )
+    return RoomRules(access.rooms, tuple(rules), frozenset(access.blocked), frozenset(access.bots), named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.gate import gate_of
@@ -26,9 +27,12 @@ class Live:
         self.rules = rules
 
 
-def rules_of(settings: Settings) -> Rules:
+MakeGate = Callable[[Settings], Gate]
+
+
+def rules_of(settings: Settings, gate: MakeGate = gate_of) -> Rules:
     """Errors: OSError when the prompt file cannot be read any more."""
-    return Rules(policy_of(settings), gate_of(settings), settings.run.prompt)
+    return Rules(policy_of(settings), gate(settings), settings.run.prompt)
 
 
 def policy_of(settings: Settings) -> Policy:

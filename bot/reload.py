@@ -1,6 +1,6 @@
 """Reading the settings again while the process works: all of what may change at once, or, after a fault, nothing.
 
-The rules about tool calls, people, the prompt and the log level change. Anything else that differs is named, since it
+The rules about tool calls, people, rooms, the prompt and the log level change. Anything else that differs is named, since it
 takes a restart; so it is with each reload until then.
 """
 
@@ -14,7 +14,8 @@ from typing import Any, Final
 import structlog
 from pydantic import BaseModel
 
-from bot.live import Live, Rules, rules_of
+from bot.gate import gate_of
+from bot.live import Live, MakeGate, Rules, rules_of
 from bot.owner import settle_owner
 from bot.settings import Settings
 from bot.settings_secrets import UNRESOLVED, values_in
@@ -24,7 +25,7 @@ from runtime.store.protocol import People, Registry
 
 log = structlog.get_logger("reload")
 
-MAY_CHANGE: Final = ("policy", "access", "run.prompt_file", "log.level")
+MAY_CHANGE: Final = ("policy", "access", "rooms", "run.prompt_file", "log.level")
 """Settings, and tables of settings, that change without a restart."""
 
 
@@ -48,12 +49,14 @@ class Reload:
         people: People,
         registry: Registry,
         set_level: Callable[[str], None],
+        gate: MakeGate = gate_of,
     ) -> None:
         self._settings = settings
         self._live = live
         self._people = people
         self._registry = registry
         self._set_level = set_level
+        self._gate = gate
         self._one = asyncio.Lock()
 
     async def __call__(self, by: str) -> Reloaded:
@@ -73,7 +76,7 @@ class Reload:
     async def _reload(self, by: str) -> Reloaded:
         fresh = await asyncio.to_thread(self._settings.reread)
         taken = merged(self._settings, fresh)
-        rules = await asyncio.to_thread(rules_now, taken)
+        rules = await asyncio.to_thread(rules_now, taken, self._gate)
         told = Reloaded(
             tuple(changes(self._settings, taken, self._live.rules, rules)),
             tuple(differences(taken, fresh)),
@@ -104,15 +107,16 @@ def merged(old: Settings, fresh: Settings) -> Settings:
         update={
             "policy": fresh.policy,
             "access": fresh.access,
+            "rooms": fresh.rooms,
             "run": old.run.model_copy(update={"prompt_file": fresh.run.prompt_file}),
             "log": old.log.model_copy(update={"level": fresh.log.level}),
         }
     )
 
 
-def rules_now(settings: Settings) -> Rules:
+def rules_now(settings: Settings, gate: MakeGate = gate_of) -> Rules:
     try:
-        return rules_of(settings)
+        return rules_of(settings, gate)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"run.prompt_file: {settings.run.prompt_file} cannot be read ({error}).") from error
 
@@ -122,7 +126,7 @@ def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterat
     if before.policy.version != after.policy.version:
         yield f"policy ({len(new.policy)} rules)"
     for name in differences(old, new):
-        if name.startswith("access."):
+        if name.startswith(("access.", "rooms")):
             yield name
     if before.prompt != after.prompt:
         yield "run.prompt_file" if old.run.prompt_file != new.run.prompt_file else "the text of run.prompt_file"

@@ -46,6 +46,7 @@ from bot.settings_tables import (
     Place,
     PolicyRule,
     Retention,
+    RoomTable,
     Run,
     Secrets,
     Section,
@@ -120,6 +121,7 @@ class Settings(Section):
         description="Accounts on chat platforms, a table each. Where none of a channel is set, its usual variables make "
         "one: TELEGRAM_BOT_TOKEN; SLACK_BOT_TOKEN and SLACK_APP_TOKEN; DISCORD_BOT_TOKEN. The web page needs none.",
     )
+    rooms: tuple[RoomTable, ...] = Field(default=(), description="What holds in some rooms and not everywhere.")
     operators: Operators = Field(default_factory=Operators, description="Those who keep it running.")
     policy: tuple[PolicyRule, ...] = Field(default=(), description="Rules about tool calls.")
     sessions: Sessions = Field(default_factory=Sessions, description="Conversations.")

@@ -19,6 +19,7 @@ from pydantic import (
     ValidationInfo,
 )
 
+from runtime.attention import Attention
 from runtime.contract import Address, Busy, Effect
 
 DEMO: Final = "demo"
@@ -138,14 +139,47 @@ class Access(Section):
 
     default: Literal["pair", "deny", "allow"] = Field(
         default="pair",
-        description='What an unknown person meets: "deny", "allow" (becomes a user), or "pair" (as "deny" until '
-        "pairing comes with a later release).",
+        description='What an unknown person meets: "deny", "allow" (becomes a user), or "pair" (whoever writes to the '
+        "agent alone is sent a code, with which an owner makes them known).",
     )
     owners: tuple[IdentityName, ...] = Field(default=(), description='Identities of owners, such as "telegram:1001".')
     approvers: tuple[Text, ...] = Field(
         default=(), description="Identities of those who may approve. Empty: operators and owners."
     )
     self_approval: Switch = Field(default=True, description="Operators and owners may approve what they asked for.")
+    rooms: Attention = Field(
+        default=Attention.MENTION,
+        description='What reaches the agent in a room of several people. "mention": what names it, and what follows in a '
+        'thread that this made it part of; "thread": the same, in threads that last too, such as the topics of a forum; '
+        '"strict": what names it, each time; "open": everything; "observe": what names it, and the rest is context for '
+        'later; "off": nothing.',
+    )
+    blocked: tuple[Text, ...] = Field(
+        default=(), description="Identities, or names of people, who are not answered anywhere."
+    )
+    bots: tuple[IdentityName, ...] = Field(
+        default=(), description="Identities of other programs that may speak to the agent, as a user may."
+    )
+    bots_in_a_row: Whole = Field(
+        default=5,
+        ge=1,
+        le=1000,
+        description="Messages of such programs that are answered in one conversation without a person's in between.",
+    )
+
+
+class RoomTable(Section):
+    """What holds in some rooms; the first table that fits decides. What is left out is as everywhere."""
+
+    address: Text = Field(
+        description='Address of the room, or a glob such as "slack:work/*". One of a room holds in its threads too.'
+    )
+    attention: Attention | None = Field(default=None, description="In place of `access.rooms`.")
+    people: tuple[Text, ...] = Field(
+        default=(), description="Identities, or names of people, who alone are answered there. Empty: whoever is known."
+    )
+    blocked: tuple[Text, ...] = Field(default=(), description="Identities, or names of people, who are not.")
+    busy: Busy | None = Field(default=None, description="In place of `sessions.busy`.")
 
 
 class PolicyRule(Section):
@@ -168,6 +202,16 @@ class Sessions(Section):
         description='A message that comes while the agent works: "steer" joins the work, "followup" is answered on '
         'its own, "collect" shares the next answer with others that wait.',
     )
+    freshness_hours: Number = Field(
+        default=24,
+        gt=0,
+        le=8760,
+        description="A message that comes later than this, after the bot was away, is not acted upon; its sender is told.",
+    )
+
+    @property
+    def freshness(self) -> timedelta:
+        return timedelta(hours=self.freshness_hours)
 
 
 class Run(Section):
@@ -243,6 +287,11 @@ class Outbox(Section):
     )
     backoff_most_seconds: Number = Field(default=60, gt=0, le=86_400, description="Longest wait between two retries.")
     send_timeout_seconds: Number = Field(default=30, gt=0, le=3600, description="Longest wait for a platform's answer.")
+    previews: Switch = Field(
+        default=True,
+        description="After two seconds show an answer while it grows, as a message that the whole answer then replaces. "
+        "Where a platform shows growing texts by other means, those are used whatever this says.",
+    )
 
     @property
     def settle_first(self) -> timedelta:

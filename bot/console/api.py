@@ -40,6 +40,8 @@ class Api:
             self._get("/trace/{id}", lambda request, do: do.trace(_id(request))),
             self._get("/people", lambda _, do: do.people()),
             self._post("/people", _add_person),
+            self._get("/pairings", lambda _, do: do.pairings()),
+            self._post("/pairings", _pair),
             self._post("/people/{id}/role", _set_role),
             self._post("/people/{id}/link", lambda request, do: do.link(_id(request))),
             self._post("/reload", lambda _, do: do.reload()),
@@ -74,6 +76,11 @@ async def _add_person(request: web.Request, do: Operations) -> Any:
     if not (isinstance(identities, list) and all(isinstance(one, str) for one in identities)):
         raise Refusal(400, "`identities` must be a list of texts.")
     return await do.add_person(_text(fields, "name"), _text(fields, "role"), identities)
+
+
+async def _pair(request: web.Request, do: Operations) -> Any:
+    fields = await read_object(request)
+    return await do.pair(_text(fields, "code"), _text(fields, "name", ""), _text(fields, "role", ""))
 
 
 async def _set_role(request: web.Request, do: Operations) -> Any:

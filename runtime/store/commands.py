@@ -79,15 +79,14 @@ class Aside:
 
     room: Spent = NOTHING
     person: Spent = NOTHING
+    trouble: str | None = None
 
 
 NO_ASIDE: Final = Aside()
 
 
-def aside_for(signal: Signal, command: Commanded, now: datetime) -> Op[Aside]:
-    """What a command needs that is too much to read in its transaction."""
-    if commands.name_of(command) != "usage":
-        return NO_ASIDE
+def spent_of(signal: Signal, now: datetime) -> Op[Aside]:
+    """The sums of a room and a person: too many rows to read in the transaction of a command."""
     who = yield from whom(signal.actor)
     day = now.replace(hour=0, minute=0, second=0, microsecond=0)
     month = day.replace(day=1)
@@ -132,7 +131,7 @@ def _told(
         case "new":
             return (yield from _begun_anew(signal, signal_id, who, gate, now))
         case "status":
-            return commands.going_on((yield from _going(signal, gate)), now)
+            return commands.going_on((yield from _going(signal, aside)), now)
         case "approvals":
             rows = yield ASKED, {"room": _room(signal.address)}
             return commands.asked([approval_of(row) for row in rows], now)
@@ -161,7 +160,7 @@ def _begun_anew(signal: Signal, signal_id: SignalId, who: Person, gate: Gate, no
     return commands.begun_anew([RunState(state) for _, state in open_runs])
 
 
-def _going(signal: Signal, gate: Gate) -> Op[Going]:
+def _going(signal: Signal, aside: Aside) -> Op[Going]:
     room = {"room": _room(signal.address)}
     works = yield WORKS, room
     waiting = yield WAITING, room
@@ -170,7 +169,7 @@ def _going(signal: Signal, gate: Gate) -> Op[Going]:
         [Work(RunState(state), name or "", moment(at), calls) for state, name, at, calls in works],
         int(waiting[0][0]),
         len(questions),
-        gate.trouble(signal.address),
+        aside.trouble,
     )
 
 

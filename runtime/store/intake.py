@@ -25,7 +25,7 @@ from runtime.contract import (
 )
 from runtime.store.admission import admitted, course_of, only_reads
 from runtime.store.base import Base
-from runtime.store.commands import NO_ASIDE, Aside, aside_for, commanded
+from runtime.store.commands import NO_ASIDE, Aside, commanded, spent_of
 from runtime.store.common import names_of
 from runtime.store.desk import decide
 from runtime.store.driver import Op, micros
@@ -133,12 +133,16 @@ class IntakeStore(Base):
 
     async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
         now = self.now()
-        aside = await self._aside(signal, now)
+        aside = await self._aside(signal, gate, now)
         return await self._driver.write(lambda: accept(signal, gate, offer, now, self._new_id, aside))
 
-    async def _aside(self, signal: Signal, now: datetime) -> Aside:
-        """What a command tells that would keep the writer busy."""
+    async def _aside(self, signal: Signal, gate: Gate, now: datetime) -> Aside:
+        """What a command tells that is not read by the writer."""
         command = spoken(signal.body) if isinstance(signal.body, Said) else signal.body
-        if not isinstance(command, Commanded):
-            return NO_ASIDE
-        return await self._driver.read(lambda: aside_for(signal, command, now))
+        match name_of(command) if isinstance(command, Commanded) else "":
+            case "usage":
+                return await self._driver.read(lambda: spent_of(signal, now))
+            case "status":
+                return Aside(trouble=gate.trouble(signal.address))
+            case _:
+                return NO_ASIDE

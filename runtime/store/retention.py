@@ -40,6 +40,7 @@ from runtime.store.schema import (
     deliveries,
     moves,
     nodes,
+    participation,
     parts,
     runs,
     sessions,
@@ -106,7 +107,7 @@ def _not_first_in_its_room() -> ColumnElement[bool]:
 
 ANSWERED = and_(
     is_word(signals.c.kind, "said"),
-    is_word(signals.c.state, "consumed", "merged"),
+    is_word(signals.c.state, "consumed", "merged", "observed", "stale"),
     or_(
         signals.c.answered_at.is_not(None),
         and_(signals.c.run_id.is_not(None), _no_open_run(signals.c.run_id), _no_final_of(signals.c.run_id)),
@@ -257,12 +258,13 @@ QUIET = and_(
     _no_open_run_in(sessions.c.key),
 )
 WITH_TURNS = (
-    select(sessions.c.key)
+    select(sessions.c.key, sessions.c.address)
     .where(QUIET, exists().where(turns.c.session == sessions.c.key))
     .with_for_update(skip_locked=True)  # so that nobody begins to work there before its turns are gone
 )
 QUIET_ROOMS = select(sessions.c.address).where(QUIET)
 DROP_TURNS = delete(turns).where(turns.c.session == bindparam("s"))
+LEAVE_THREAD = delete(participation).where(participation.c.address == bindparam("a"))
 
 
 def _upto(after: str, limit: int) -> Op[tuple[str, bool]]:
@@ -271,13 +273,14 @@ def _upto(after: str, limit: int) -> Op[tuple[str, bool]]:
 
 
 def drop_transcripts(duty: Duty, after: str, before: datetime, limit: int) -> Op[Swept | None]:
-    """The turns of sessions that nobody used since `before`."""
+    """The turns of sessions that nobody used since `before`; who is not remembered in a thread is no part of it."""
     if not (yield from held(duty)):
         return None
     last, more = yield from _upto(after, limit)
     quiet = yield WITH_TURNS, {"after": after, "upto": last, "before": micros(before)}
-    for (session,) in quiet:
+    for session, address in quiet:
         yield DROP_TURNS, {"s": session}
+        yield LEAVE_THREAD, {"a": address}
     return Swept(last, more, len(quiet))
 
 

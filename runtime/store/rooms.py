@@ -72,9 +72,9 @@ def move_room(signal: Signal, to: Moved, now: datetime, new_id: NewId) -> Op[Tak
     if not (yield from keep(row(signal, None, "decided", now, signal_id))):
         return (yield from repeated(signal))
     old, account = signal.address.room, {"c": signal.address.channel, "a": signal.address.account}
-    known = yield KNOWN_AS, account | {"old": old}
-    rooms = [room for room, newest in known if newest == old] or [old]
-    if dict(known).get(rooms[0]) == to.room or rooms == [to.room]:
+    known: dict[str, str] = dict((yield KNOWN_AS, account | {"old": old}))
+    rooms = [room for room, newest in known.items() if newest == old] or [old]
+    if all(known.get(room, room) == to.room for room in rooms):
         return Taken(Verdict(Outcome.UNCHANGED, signal_id))
     for room in rooms:
         yield from _follow(signal, room, to.room, now)

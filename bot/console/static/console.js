@@ -78,7 +78,9 @@ document.addEventListener("submit", async (event) => {
   try {
     const sending = send(form, event.submitter);
     buttons.forEach((button) => (button.disabled = true));
-    tell(`Done: it is ${(await sending).state} now.`);
+    const done = await sending;
+    tell(done.told ?? `Done: it is ${done.state} now.`);
+    form.reset();
   } catch (error) {
     tell(error.message, true);
   } finally {

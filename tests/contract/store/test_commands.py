@@ -1,0 +1,296 @@
+"""Commands: who may give them, what they answer, and a conversation that begins anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from runtime.attention import RoomRules
+from runtime.contract import (
+    COMMANDS,
+    Address,
+    AssistantTurn,
+    Body,
+    Busy,
+    Commanded,
+    FileRef,
+    Identity,
+    Outcome,
+    Reach,
+    Said,
+    Stopped,
+    UserTurn,
+)
+from runtime.store.protocol import Gate, Taken
+from tests.contract.store.stage import ADA, GATE, OTHER_ROOM, OTTO, ROOM, SHELL, START, UMA, VERA, Stage
+
+THREAD = replace(ROOM, thread="17.0")
+
+
+async def command(
+    stage: Stage, name: str, *, actor: Identity = ADA, at: Address = ROOM, gate: Gate = GATE, message_id: str = "m1"
+) -> Taken:
+    signal = replace(stage.signal(Commanded(name), actor=actor, at=at), message_id=message_id)
+    return await stage.take_in(signal, gate)
+
+
+async def told(stage: Stage, at: Address = ROOM) -> str:
+    """The newest thing that waits to be shown in a room."""
+    return (await stage.waiting(at))[-1].delivery.content.text
+
+
+# --------------------------------------------------------------------------------------------------------- all of them
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+async def test_a_command_is_answered_in_its_room_once_and_without_a_run(stage: Stage, name: str) -> None:
+    signal = replace(stage.signal(Commanded(name)), message_id="m1")
+    taken = [await stage.take_in(signal) for _ in range(2)]
+    assert [one.verdict.outcome for one in taken] == [Outcome.DECIDED, Outcome.DUPLICATE] or name == "stop"
+    (waiting,) = await stage.waiting()
+    assert waiting.delivery.origin == f"signal:{taken[0].verdict.signal_id}"
+    assert (waiting.delivery.kind, waiting.delivery.reply_to) == ("final", "m1")
+    assert taken[0].deliveries == (ROOM,)
+    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+
+
+@pytest.mark.parametrize("prefix", ["/", "!", "/HELP"])
+async def test_a_message_that_is_a_command_is_one(stage: Stage, prefix: str) -> None:
+    """For platforms without commands of their own, and where they keep `/` for themselves."""
+    text = prefix if len(prefix) > 1 else f"{prefix}help"
+    taken = await stage.say(f" {text} ")
+    assert (taken.verdict.outcome, taken.deliveries) == (Outcome.DECIDED, (ROOM,))
+    assert "`/status`" in await told(stage)
+
+
+async def test_a_written_command_stands_in_its_room_as_answered(stage: Stage) -> None:
+    """The page lists what people said: what is answered at once does not wait there."""
+    await stage.say("/help")
+    (entry,) = (await stage.store.view(ROOM)).entries
+    assert (entry.body, entry.answered) == ("/help", True)
+
+
+@pytest.mark.parametrize(
+    "text", ["/help me", "what is /help?", "/etc/hosts", "/nothing", "!", "/", "help", "/ help", "//help"]
+)
+async def test_other_words_are_a_message(stage: Stage, text: str) -> None:
+    assert (await stage.say(text)).deliveries == ()
+    assert (await stage.claim()).turns == (UserTurn(text, "Ada"),)
+
+
+async def test_a_command_with_a_file_is_a_message(stage: Stage) -> None:
+    taken = await stage.say("/help", files=[FileRef("a.txt", "a.txt", 3)])
+    assert taken.verdict.outcome is Outcome.ACCEPTED
+
+
+async def test_a_command_the_program_does_not_know_is_answered_with_those_it_does(stage: Stage) -> None:
+    taken = await command(stage, "dance")
+    assert taken.verdict.outcome is Outcome.UNCHANGED
+    assert (await told(stage)).startswith("I know no command `/dance`. These I know:\n\n- `/help`")
+
+
+async def test_the_first_word_to_a_bot_on_telegram_is_answered_with_help(stage: Stage) -> None:
+    await command(stage, "start")
+    assert (await told(stage)).startswith("Ask me anything")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+async def test_a_viewer_may_look_and_not_act(stage: Stage, name: str) -> None:
+    body: Body = Stopped() if name == "stop" else Commanded(name)
+    taken = await stage.take_in(stage.signal(body, actor=VERA))
+    wanted = Outcome.REFUSED if name in ("new", "stop") else Outcome.DECIDED
+    assert taken.verdict.outcome is wanted
+
+
+async def test_commands_obey_the_rules_of_rooms(stage: Stage) -> None:
+    """Scenario 8."""
+    rules = replace(GATE, rooms=RoomRules(blocked=frozenset(["Uma"])))
+    assert (await command(stage, "help", actor=UMA, gate=rules)).verdict.outcome is Outcome.REFUSED
+
+
+async def test_a_command_that_comes_a_day_late_does_nothing(stage: Stage) -> None:
+    """Scenario 2: what it stopped would not be what was meant."""
+    claim = await stage.begin("hello")
+    for body in (Stopped(), Commanded("new"), Said("/stop")):
+        signal = replace(stage.signal(body), received_at=stage.clock() - timedelta(hours=25))
+        taken = await stage.take_in(signal)
+        assert (taken.verdict.outcome, taken.stop_run) == (Outcome.UNCHANGED, None)
+        assert taken.verdict.notice == "This came too late to be acted upon. Please ask again."
+    assert await stage.column("SELECT stop FROM runs WHERE id = :run", run=claim.run_id) == [0]
+
+
+# ----------------------------------------------------------------------------------------------------------------- stop
+
+
+@pytest.mark.parametrize("text", ["/stop", "!stop", "/Stop"])
+async def test_stop_may_be_written(stage: Stage, text: str) -> None:
+    """Scenario 9."""
+    claim = await stage.begin("write a poem")
+    taken = await stage.say(text)
+    assert (taken.verdict.outcome, taken.stop_run) == (Outcome.DECIDED, claim.run_id)
+
+
+async def test_a_written_stop_with_nothing_to_stop_is_answered(stage: Stage) -> None:
+    """Scenario 9: a button has a private answer, a message has none."""
+    await stage.say("/stop")
+    assert await told(stage) == "There is nothing to stop here."
+    assert (await stage.stop()).deliveries == ()
+
+
+# ------------------------------------------------------------------------------------------------------------------ new
+
+
+async def converse(stage: Stage, *texts: str, at: Address = ROOM) -> None:
+    for text in texts:
+        await stage.finish(await stage.begin(text, at=at), f"answer to {text}")
+        await stage.drain(at)
+
+
+async def test_new_begins_the_conversation_anew(stage: Stage) -> None:
+    await converse(stage, "my name is Ada")
+    assert (await command(stage, "new")).verdict.outcome is Outcome.DECIDED
+    assert (await told(stage)).startswith("This conversation begins anew")
+    claim = await stage.begin("what is my name?")
+    assert claim.turns == (UserTurn("what is my name?", "Ada"),)
+    assert await stage.store.turns(claim.lane.session) == [UserTurn("what is my name?", "Ada")]
+
+
+async def test_new_forgets_nothing_of_other_rooms_and_threads(stage: Stage) -> None:
+    for at in (ROOM, THREAD, OTHER_ROOM):
+        await converse(stage, "one", at=at)
+    await command(stage, "new", at=THREAD)
+    lengths = [len((await stage.begin("two", at=at)).turns or ()) for at in (ROOM, THREAD, OTHER_ROOM)]
+    assert lengths == [3, 1, 3]
+
+
+async def test_new_twice_says_that_it_is_new_already(stage: Stage) -> None:
+    await command(stage, "new")
+    assert await told(stage) == "There is nothing to forget: this conversation is new."
+    await converse(stage, "one")
+    for _ in range(2):
+        await command(stage, "new")
+    assert await told(stage) == "There is nothing to forget: this conversation is new."
+
+
+async def test_a_run_at_work_goes_on_with_all_it_knows(stage: Stage) -> None:
+    await converse(stage, "one")
+    claim = await stage.begin("two")
+    await command(stage, "new")
+    assert "What I am working on right now goes on" in await told(stage)
+    known = await stage.store.turns(claim.lane.session, claim.since)
+    assert [turn.text for turn in known] == ["one", "answer to one", "two"]
+    await stage.finish(claim, "answer to two")
+    await stage.drain()
+    later = await stage.begin("three")
+    assert later.turns == (AssistantTurn("answer to two"), UserTurn("three", "Ada"))
+
+
+async def test_a_run_that_waits_for_people_goes_on_with_all_it_knows(stage: Stage) -> None:
+    await converse(stage, "one")
+    parked = await stage.park(SHELL, text="two")
+    await command(stage, "new")
+    assert "1 task of before, about which I asked, can still be answered" in await told(stage)
+    await stage.click(parked.approvals[0])
+    resumed = await stage.claim()
+    assert resumed.resumed
+    known = await stage.store.turns(resumed.lane.session, resumed.since)
+    assert [turn.text for turn in known][:3] == ["one", "answer to one", "two"]
+
+
+async def test_new_is_audited(stage: Stage) -> None:
+    await converse(stage, "one")
+    await command(stage, "new", actor=UMA)
+    assert [(who, where) for who, _, where in await stage.audit("begun anew")] == [("Uma", str(ROOM))]
+
+
+# --------------------------------------------------------------------------------------------------------------- status
+
+
+async def test_status_of_a_room_where_nothing_is_going_on(stage: Stage) -> None:
+    await command(stage, "status", actor=VERA)
+    assert await told(stage) == "Nothing is going on here; I am ready."
+
+
+async def test_status_tells_work_messages_questions_and_trouble(stage: Stage) -> None:
+    await stage.park(SHELL)
+    await stage.begin("write a poem", actor=UMA)
+    await stage.say("and another")
+    stage.clock.advance(seconds=150)
+    trouble = replace(GATE, trouble=lambda address: f"{address.channel} is deaf")
+    await command(stage, "status", gate=trouble)
+    assert await told(stage) == "\n".join(
+        [
+            "What is going on here:",
+            "",
+            "- a request of Ada waits for an answer to my question",
+            "- at work on a request of Uma for 2 minutes, 0 model calls so far",
+            "- 1 message waiting for their turn",
+            "- 1 question waiting for an answer: `/approvals`",
+            "- trouble: web is deaf",
+        ]
+    )
+
+
+async def test_status_of_a_room_tells_of_its_threads_and_that_of_a_thread_of_itself(stage: Stage) -> None:
+    await stage.begin("write a poem", at=THREAD)
+    await stage.begin("in another room", at=replace(ROOM, room="r10"))
+    await command(stage, "status")
+    assert (await told(stage)).count("\n- ") == 1
+    await command(stage, "status", at=replace(ROOM, thread="18.0"))
+    assert await told(stage, replace(ROOM, thread="18.0")) == "Nothing is going on here; I am ready."
+
+
+async def test_approvals_lists_what_waits_in_the_room(stage: Stage) -> None:
+    await command(stage, "approvals")
+    assert await told(stage) == "No question waits for an answer here."
+    await stage.drain()
+    await stage.park(SHELL, at=THREAD)
+    stage.clock.advance(hours=1)
+    await command(stage, "approvals")
+    assert await told(stage) == (
+        "1 question waiting for an answer here; the buttons are on the cards above:\n\n"
+        "- `shell` `uname -a`, asked 1 hour ago, open for 11 hours"
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- model and usage
+
+
+async def test_model_tells_its_name(stage: Stage) -> None:
+    await command(stage, "model", gate=replace(GATE, model="openai/gpt-4o-mini"))
+    assert await told(stage) == "The model here is `openai/gpt-4o-mini`."
+
+
+async def test_usage_sums_room_and_person_by_day_and_month(stage: Stage) -> None:
+    """Each reply of the stage costs 10 tokens in, 5 out and 7 micros."""
+    stage.clock.at = datetime.now(START.tzinfo).replace(day=15, hour=12)  # ids are made by the clock on the wall
+    stage.clock.at -= timedelta(days=1)
+    await stage.store.beat(stage.lease, timedelta(days=365))
+    await converse(stage, "yesterday")
+    stage.clock.advance(hours=24)
+    await converse(stage, "today")
+    await converse(stage, "in a thread", at=THREAD)
+    await stage.finish(await stage.begin("elsewhere", at=OTHER_ROOM), "there")
+    await stage.finish(await stage.begin("of another", actor=OTTO), "here")
+    await stage.drain()
+    await command(stage, "usage")
+    assert (await told(stage)).splitlines()[2:] == [
+        "- this room: today 30 tokens in, 15 out, $0.0000; this month 40 tokens in, 20 out, $0.0000",
+        "- you: today 30 tokens in, 15 out, $0.0000; this month 40 tokens in, 20 out, $0.0000",
+    ]
+
+
+async def test_usage_of_an_earlier_month_does_not_count(stage: Stage) -> None:
+    stage.clock.at = datetime.now(START.tzinfo)
+    await converse(stage, "this month")
+    await stage.write("UPDATE usage SET at = at - :month", month=32 * 86_400 * 10**6)
+    await command(stage, "usage")
+    assert (await told(stage)).count("this month 0 tokens in, 0 out, $0.00") == 2
+
+
+async def test_a_mention_of_a_command_in_a_thread_joins_nothing(stage: Stage) -> None:
+    signal = replace(stage.signal(Said("!help"), at=THREAD), reach=Reach.MENTION, joinable=True)
+    await stage.take_in(signal)
+    assert await stage.rows("SELECT address FROM participation") == []
