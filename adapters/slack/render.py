@@ -1,7 +1,7 @@
 """Delivery to wire: JSON that holds everything the sender needs. Pure.
 
 {"text": …, "blocks": […]}     a message; without blocks it is a plain twin
-{"text": …, "stream": …}       a preview: what a stream says so far; `text` and `blocks` where there is no stream
+{…, "stream": …}               a preview: what a stream says so far; `text` and `blocks` where there is no stream
 {"file": {"name", "path", "size"}, "comment": …}
 """
 
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from adapters.slack.dialect import NOBODY, to_slack
 from adapters.slack.parse import BUTTON, WITH_REASON
 from adapters.slack.words import escaped
 from runtime.contract import Button, Choice, Delivery, FileRef, Kind, Wire
-from runtime.markup import Document, neutralised, parse, split, to_plain
+from runtime.markup import Document, neutralised, neutralised_text, parse, split, to_plain
 from runtime.markup.attachment import opening
 
 # Source: docs.slack.dev/reference/block-kit, read 2026-08. All blocks of a message together bear some 13,200
@@ -27,6 +28,8 @@ ELEMENTS: Final = 25  # in one actions block
 LABEL: Final = 75
 SUMMARY: Final = 3_000  # of `text` beside blocks, which notifications and searches read
 
+GROWING: Final = " …"
+"""Ends a text that is a preview."""
 NOTHING: Final = "(nothing to read)"
 STYLES: Final = {Choice.APPROVE: "primary", Choice.DENY: "danger"}
 DENY_WHY: Final = "Deny with a reason…"
@@ -43,10 +46,10 @@ def render(delivery: Delivery) -> list[Wire]:
         return [_with_file(document, pieces, content.text_file)]
     if content.files and not content.text.strip() and not content.buttons:
         return _files(content.files)
-    *before, last = [_wire(piece, (), delivery.kind) for piece in pieces[:-1]] + [
-        _wire(pieces[-1], content.buttons, delivery.kind)
-    ]
-    return [*before, last, *_files(content.files)]
+    if delivery.kind is Kind.PROGRESS:
+        return [_preview(content.text, pieces[0])]
+    before = [_wire(piece) for piece in pieces[:-1]]
+    return [*before, _wire(pieces[-1], content.buttons), *_files(content.files)]
 
 
 def size(document: Document) -> int:
@@ -56,14 +59,21 @@ def size(document: Document) -> int:
     return max(len(_dumped(to_slack(document))), len(_dumped(plain)), as_text)
 
 
-def _wire(document: Document, buttons: Sequence[Button], kind: Kind) -> Wire:
+def _preview(text: str, document: Document) -> Wire:
+    """A text that grows: as it is, so that what comes next only adds to it. A stream shows by itself that it grows."""
+    so_far = neutralised_text(text.removesuffix(GROWING), NOBODY)
+    wire = _wire(document)
+    if len(so_far) > MARKDOWN or not so_far.strip():
+        return wire
+    return replace(wire, body=_dumped({**json.loads(wire.body), "stream": so_far}))
+
+
+def _wire(document: Document, buttons: Sequence[Button] = ()) -> Wire:
     markdown, plain = to_slack(document), to_plain(document)
     if not plain.strip():
         markdown = plain = NOTHING
     actions = _actions(buttons)
     body: Json = {"text": escaped(plain[:SUMMARY]), "blocks": [{"type": "markdown", "text": markdown}, *actions]}
-    if kind is Kind.PROGRESS and not buttons:
-        body["stream"] = markdown
     return Wire(_dumped(body), _dumped(_twin(plain, actions)))
 
 
@@ -99,7 +109,7 @@ def _button(approval: str, word: str, label: str, style: str | None) -> Json:
 def _with_file(document: Document, pieces: Sequence[Document], file: FileRef) -> Wire:
     """How a long text begins, with a file that has it all; where the file is refused, the text in parts."""
     beginning = to_plain(opening(document, file.name, size, SECTION))
-    parts = [_wire(piece, (), Kind.FINAL).body for piece in pieces]
+    parts = [_wire(piece).body for piece in pieces]
     return Wire(_dumped({"file": _file(file), "comment": escaped(beginning)}), parts[0], tuple(parts[1:]))
 
 

@@ -60,7 +60,10 @@ class Streams:
         return Receipt(told["ts"])
 
     async def grow(self, room: str, ts: str, text: str) -> bool:
-        """Append what is new, so that it says `text`; False where only an edit can make it say that."""
+        """Append what is new, so that it says `text`; False where only an edit can make it say that.
+
+        Errors: Retryable.
+        """
         known = self._open.get((room, ts))
         if known is None or not text.startswith(known):
             return False
@@ -69,6 +72,9 @@ class Streams:
         self._open.pop((room, ts))  # until it is known that the words arrived, they may or may not be there
         try:
             await self._web.call("chat.appendStream", channel=room, ts=ts, markdown_text=text[len(known) :])
+        except Retryable:
+            self._note(room, ts, known)
+            raise
         except ChannelError:
             return False
         self._note(room, ts, text)

@@ -21,8 +21,8 @@ from typing import Any, Final
 
 Record = dict[str, Any]
 
-CONTENT: Final = ("text", "blocks", "metadata", "edited", "streaming", "files")
-"""What an edit may change."""
+LONG_AGO: Final = "1700000000."
+"""Begins timestamps of messages that nobody needs to say first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,12 @@ class Board:
         message = replace(made, first={"text": made.text, "blocks": list(made.blocks)})
         self._write({"op": "shown", **asdict(message)})
         return message
+
+    def root(self, channel: str, ts: str) -> Message | None:
+        """The message of that timestamp, for a thread to hang on. All of `LONG_AGO` were said by U1, in every channel."""
+        if (channel, ts) not in self.messages and ts.startswith(LONG_AGO):
+            self._write({"op": "shown", **asdict(Message(channel, ts, "U1", text="long ago"))})
+        return self.messages.get((channel, ts))
 
     def edit(self, message: Message, **changes: Any) -> Message:
         self._write({"op": "edited", "channel": message.channel, "ts": message.ts, **changes})

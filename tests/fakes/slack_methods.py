@@ -93,7 +93,7 @@ class Methods:
         """A thread hangs on a message that is none of a thread's replies."""
         check_thread(args)
         if thread := args.get("thread_ts"):
-            root = self.board.messages.get((args["channel"], thread))
+            root = self.board.root(args["channel"], thread)
             if root is None or (root.thread_ts and root.thread_ts != root.ts):
                 raise Refused("thread_not_found")
 
@@ -193,6 +193,7 @@ class Methods:
     def replies(self, args: Args, who: Caller) -> Answer:
         thread = _need(args, "ts")
         check_thread({"thread_ts": thread})
+        self.board.root(args.get("channel", ""), thread)
         found = [*self.board.history(_need(args, "channel"), thread_ts=thread)]
         if not found:
             raise Refused("thread_not_found")

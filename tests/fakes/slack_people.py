@@ -32,8 +32,6 @@ class People:
                 return [self.command(raw)]
             case "submit":
                 return [self.submit(raw)]
-            case "root":
-                return [self.root(raw)]
             case "again":
                 return [self.board.events[raw["event"]]]
             case "assistant":
@@ -65,11 +63,6 @@ class People:
             mention = {k: v for k, v in told.items() if k not in ("channel_type", "subtype")} | {"type": "app_mention"}
             yield self.event(raw.get("team", "T1"), mention)
 
-    def root(self, raw: Raw) -> Event:
-        """A message of long ago, which nobody is told of any more: for threads to hang on."""
-        message = self.board.show(raw["channel"], raw.get("user", "U1"), text=raw.get("text", "long ago"))
-        return Event(self.board.next_id("Ev"), raw.get("team", "T1"), "nothing", {"event": self.told(message)})
-
     def told(self, message: Message) -> dict[str, Any]:
         """The `event` of a message."""
         return {
@@ -88,7 +81,7 @@ class People:
         """What only some messages have."""
         made: dict[str, Any] = {}
         if message.thread_ts:
-            root = self.board.messages.get((message.channel, message.thread_ts))
+            root = self.board.root(message.channel, message.thread_ts)
             made |= {"thread_ts": message.thread_ts, **({"parent_user_id": root.user} if root else {})}
         if message.bot_id:
             made |= {"bot_id": message.bot_id, "app_id": APP_ID if message.bot_id == BOT_ID else "A9"}

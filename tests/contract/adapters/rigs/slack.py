@@ -16,6 +16,7 @@ from aiohttp import ClientSession, web
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.dialect import NOBODY
 from adapters.slack.parse import BUTTON, WITH_REASON
+from adapters.slack.posts import REPEATED
 from adapters.slack.settings import Pace, SlackSettings
 from runtime.contract import Address, ChannelAdapter, Given, Identity
 from runtime.markup import parse, to_plain
@@ -23,6 +24,7 @@ from runtime.markup.tree import CodeBlock, Document
 from tests.contract.adapters.rig import Event, Limit, OnScreen, Place, Press, RigMaker, Rooms, Skill, Trouble, platform
 from tests.fakes.serve import serving
 from tests.fakes.slack import Slack
+from tests.fakes.slack_board import LONG_AGO
 from tests.fakes.slack_delivery import secret_of
 from tests.fakes.slack_driver import Driver, Told, text_of
 from tests.fakes.slack_faults import Do
@@ -64,6 +66,7 @@ class SlackRig:
 
     channel = "slack"
     owner = Identity(f"slack:{TEAM}/U1")
+    stranger = Identity(f"slack:{TEAM}/U2")
     limit: Limit | None = Limit(MARKDOWN, len, "characters")
 
     def __init__(self, url: str, mode: str) -> None:
@@ -73,7 +76,6 @@ class SlackRig:
         self._mode = mode
         self._url = url
         self._told: dict[Event, Told] = {}
-        self._thread = ""
 
     # Our side.
 
@@ -117,14 +119,14 @@ class SlackRig:
     # Places.
 
     def rooms(self) -> Rooms:
-        return Rooms(direct=self._direct("U1"), shared=self._place("C1"), thread=self._place("C1", self._thread))
+        return Rooms(self._direct("U1"), self._place("C1"), self._place("C1", thread(1)), self._direct("U2"))
 
     def places(self, count: int) -> Sequence[Place]:
-        """Direct messages, public and private channels, conversations of several people."""
+        """Direct messages; threads of public and private channels and of conversations of several people."""
         return [self._numbered("DCGM"[number % 4], number + 1) for number in range(count)]
 
     def _numbered(self, kind: str, number: int) -> Place:
-        return self._direct(f"U{number}") if kind == "D" else self._place(f"{kind}{number:03}")
+        return self._direct(f"U{number}") if kind == "D" else self._place(f"{kind}{number:03}", thread(number))
 
     def _place(self, channel: str, thread: str = "") -> Place:
         return Place(Address("slack", TEAM, channel, thread), self.owner, direct=False)
@@ -201,9 +203,9 @@ class SlackRig:
 
     async def visible(self, place: Place) -> Sequence[OnScreen]:
         screen = await self.driver.screen()
-        thread = place.address.thread
+        there = place.address.thread
         return [
-            on_screen(message) for message in screen.ours(place.address.room) if thread in ("", message["thread_ts"])
+            on_screen(message) for message in screen.ours(place.address.room) if there in ("", message["thread_ts"])
         ]
 
     async def acknowledged(self, event: Event) -> bool:
@@ -233,6 +235,11 @@ class SlackRig:
         await self.driver.lift()
 
 
+def thread(number: int) -> str:
+    """A thread that is there already."""
+    return f"{LONG_AGO}{number:06}"
+
+
 def name_of(user: Identity) -> str:
     """Slack's id of a person."""
     return user.rpartition("/")[2]
@@ -255,6 +262,7 @@ def on_screen(message: Told) -> OnScreen:
         version=message["version"],
         first=read(first),
         first_buttons=presses(first["blocks"]),
+        marked=REPEATED in text_of(message),
     )
 
 
@@ -288,8 +296,6 @@ async def made(mode: str, folder: Path, *, process: bool = False) -> AsyncIterat
     async with platform("tests.fakes.slack", app, folder, process=process) as url:
         rig = SlackRig(url, mode)
         await rig.driver.sockets(ack_within=0.5, ping=0.1, retries=[0.05, 0.1, 0.2, 0.5, 1, 2, 4])
-        root = await rig.driver.do("root", channel="C1")
-        rig._thread = root["ts"]
         yield rig
 
 
