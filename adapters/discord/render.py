@@ -17,10 +17,10 @@ from runtime.contract import Button, Choice, Content, Delivery, FileRef, Wire
 from runtime.markup import Document, parse, to_plain
 from runtime.markup.attachment import opening
 from runtime.markup.measures import characters
-from runtime.markup.mentions import mass_mentions, neutralised, neutralised_text
+from runtime.markup.mentions import NOTHING_WIDE, mass_mentions, neutralised, neutralised_text
 from runtime.markup.split import split
 
-REPEAT_MARK: Final = "(repeated) "
+REPEAT_MARK: Final = "(repeated)\n"  # on a line of its own: a heading or a fence begins its line
 CONTENT: Final = 2000  # characters
 LIMIT: Final = CONTENT - len(REPEAT_MARK)
 ROW: Final = 5  # buttons
@@ -113,7 +113,8 @@ def _without_files(text: str, rows: list[Body], files: Sequence[FileRef]) -> str
 
 
 def _json(text: str, rows: Sequence[Body] = (), files: Sequence[FileRef] = ()) -> str:
-    body: Body = {"content": text or ("" if files else NOTHING), "components": list(rows)}
+    is_seen = text.replace(NOTHING_WIDE, "").strip()
+    body: Body = {"content": text if is_seen else "" if files else NOTHING, "components": list(rows)}
     if files:
         body["files"] = [{"name": file.name, "path": file.path} for file in files]
     return json.dumps(body, ensure_ascii=False)

@@ -97,7 +97,7 @@ class Discord:
             if isinstance(done, Awaitable):
                 await done
 
-    def _switches(self) -> Mapping[str, Callable[[Any], Any]]:
+    def _switches(self) -> dict[str, Callable[[Any], Any]]:
         """What holds until lifted."""
         faults, gateway = self.faults, self.gateway
         return {
@@ -112,7 +112,7 @@ class Discord:
             "patience": lambda seconds: setattr(self.interactions, "patience", float(seconds)),
         }
 
-    def _strokes(self) -> Mapping[str, Callable[[Any], Any]]:
+    def _strokes(self) -> dict[str, Callable[[Any], Any]]:
         """What happens now."""
         gateway = self.gateway
         return {
@@ -126,6 +126,8 @@ class Discord:
 
     def _go_away(self, away: bool) -> None:
         self.faults.away = self.gateway.closed = away
+        if away:
+            self.gateway.drop()
 
     async def _refuse_token(self, refused: bool) -> None:
         self.faults.token = refused

@@ -93,13 +93,10 @@ class People:
         channel = str(raw["channel"])
         if channel == "dm":
             return str(self.world.dm(raw["user"])["id"])
-        if channel.startswith("9") and channel[1:] in self.world.users:
-            self.world.dm(channel[1:])
-        return channel
+        return str(self.world.channel(channel)["id"])
 
     def _say(self, raw: Record, user: str) -> Record:
         channel = self._channel(raw)
-        self.world.channel(channel)
         said: Record = {"content": raw.get("text", ""), "attachments": self._files(channel, raw)}
         if raw.get("reply_to"):
             said["message_reference"] = {"message_id": raw["reply_to"]}

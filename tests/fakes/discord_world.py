@@ -36,6 +36,8 @@ BOT_ROLE: Final = "501"
 GENERAL: Final = "700"
 PEOPLE: Final[Mapping[str, str]] = {"42": "Ada", "43": "Bob"}
 OTHER_BOT: Final = "77"
+FIRST_CHANNEL, FIRST_THREAD, PER_KIND = 7_100_000, 7_200_000, 100_000
+"""Channels of the server and threads of its first channel with such numbers are there as soon as somebody looks."""
 TEXT, DM, ANNOUNCED, THREAD, PRIVATE_THREAD, FORUM = 0, 1, 5, 11, 12, 15
 THREADS: Final = (10, THREAD, PRIVATE_THREAD)
 USER_MENTION: Final = re.compile(r"<@!?(\d+)>")
@@ -140,8 +142,19 @@ class World:
 
     def channel(self, number: str) -> Record:
         if number not in self.channels:
+            self._make(int(number) if number.isdigit() else 0)
+        if number not in self.channels:
             raise UNKNOWN_CHANNEL
         return self.channels[number]
+
+    def _make(self, number: int) -> None:
+        """A place that a test counts on: see FIRST_CHANNEL; or the conversation with somebody, 9 and their number."""
+        if FIRST_CHANNEL <= number < FIRST_CHANNEL + PER_KIND:
+            self.add_channel(str(number))
+        elif FIRST_THREAD <= number < FIRST_THREAD + PER_KIND:
+            self.open_thread(GENERAL, str(number), f"thread-{number}")
+        elif str(number).startswith("9") and len(str(number)) < 8:
+            self.dm(str(number)[1:])
 
     def change_channel(self, number: str, **changes: Any) -> Record:
         """Change a channel; of a thread what its metadata say (`archived`, `locked`)."""
