@@ -37,7 +37,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class TracedSignal:
-    """`kind` is said, clicked or stopped. `joined_at`: when a run that was at work already took it up, if known."""
+    """`kind` is the body's: said, clicked, commanded, … `joined_at`: when a run that was at work already took it up, if known."""
 
     id: SignalId
     kind: str

@@ -43,6 +43,8 @@ OF_RUN = (
     .where(signals.c.run_id == bindparam("run"))
     .order_by(signals.c.accepted_at, signals.c.seq, signals.c.id)
 )
+OF_THE_SINK = "signal:"
+"""How the origin of an answer begins that the sink gave by itself: a command's, or a pairing code."""
 SESSION_OF = select(signals.c.session).where(signals.c.id == bindparam("id"))
 RUN = select(*RUN_COLUMNS).outerjoin(people, people.c.id == runs.c.requester).where(runs.c.id == bindparam("run"))
 STEPS = (
@@ -72,6 +74,7 @@ BEFORE = (
         turns.c.number <= bindparam("last"),
         turns.c.at <= bindparam("began"),
         turns.c.run_id != bindparam("run"),
+        turns.c.run_id != literal(""),  # what was only observed has no run
     )
     .order_by(turns.c.number.desc())
     .limit(1)
@@ -109,9 +112,11 @@ def _named(about: str) -> Op[tuple[str | None, str | None, list[str]]]:
     """The run it belongs to, if any; and what is told without one, or when that is gone: a signal, and deliveries."""
     if rows := (yield SIGNAL, {"id": about}):
         merged_into, run = rows[0][7], rows[0][8]
-        return run, merged_into or about, [f"run:{run}"] if run else []
+        return run, merged_into or about, [f"run:{run}" if run else f"{OF_THE_SINK}{about}"]
     if rows := (yield DELIVERY, {"d": about}):
-        return rows[0][0], rows[0][0], [rows[0][1]]
+        run, origin = rows[0]
+        answered = origin.removeprefix(OF_THE_SINK) if origin.startswith(OF_THE_SINK) else None
+        return run, run or answered, [origin]
     rows = yield RUN_OF_APPROVAL, {"id": about}
     return (rows[0][0] if rows else about), None, []
 

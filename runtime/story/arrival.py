@@ -9,7 +9,11 @@ from typing import Final
 from runtime.story.words import Event, Telling, What, several, span
 from runtime.trails import TracedSignal
 
-DEEDS: Final = {"clicked": "pressed a button", "stopped": "asked to stop"}
+DEEDS: Final = {
+    "clicked": "pressed a button",
+    "stopped": "asked to stop",
+    "amended": "edited a message",
+}
 
 
 def arrivals(telling: Telling) -> Iterator[Event]:
@@ -26,6 +30,10 @@ def deed(telling: Telling, signal: TracedSignal) -> str:
     """What the person did, as the rest of a sentence."""
     if signal.kind in DEEDS:
         return DEEDS[signal.kind]
+    if signal.kind == "moved":
+        return "told that this room has another id now"
+    if signal.kind == "commanded":
+        return f"gave the command {telling.short(signal.text)}" if signal.text else "gave a command"
     if signal.state == "forgotten":
         return "wrote something that is not kept any more"
     if signal.state == "refused":
@@ -44,6 +52,10 @@ def _taken_in(telling: Telling, signal: TracedSignal) -> Event:
             words = f"accepted after {lag}, and merged with {signal.merged_into}: the same words, not answered yet"
         case "decided":
             what, words = What.ACCEPTED, f"accepted after {lag}, and acted upon in the same transaction"
+        case "observed":
+            what, words = What.OBSERVED, f"kept after {lag} as context for whatever is asked next"
+        case "stale":
+            what, words = What.STALE, f"came {lag} after it was sent, which is too late to be acted upon"
         case _:
             what, words = What.ACCEPTED, f"accepted after {lag}"
     return telling.event(signal.accepted_at, what, words, signal.id, signal.node)

@@ -26,10 +26,19 @@ def standing(telling: Telling) -> tuple[str, bool]:
 
 def _signal(telling: Telling, signal: TracedSignal) -> tuple[str, bool]:
     match signal.state:
+        case "refused" if telling.trail.deliveries:
+            shown, over = _deliveries(telling)
+            return f"It was refused, and its sender told so. {shown}", over
         case "refused":
             return "It was refused, and nothing came of it.", True
+        case "decided" if telling.trail.deliveries:
+            return _deliveries(telling)
         case "decided":
             return "It was acted upon when it was accepted; the run it was about tells the rest.", True
+        case "observed":
+            return "It is context: the next run in this conversation reads it. Nothing is answered to it.", True
+        case "stale":
+            return "It came too late, and nothing came of it; its sender was told to ask again.", True
         case "forgotten":
             return "It was answered or ended; what was written and done is not kept any more.", True
         case _ if telling.trail.behind:

@@ -22,6 +22,8 @@ class What(StrEnum):
     ACCEPTED = "accepted"
     REFUSED = "refused"
     MERGED = "merged"
+    OBSERVED = "observed"
+    STALE = "stale"
     JOINED = "joined"
     ANSWERED = "answered"
     CLAIMED = "claimed"

@@ -219,6 +219,32 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
         What.SENT,
         "somebody wrote something that is not kept any more",
     ),
+    "a command": (
+        trail(signals=(signal(kind="commanded", text="/status", state="decided"),)),
+        What.SENT,
+        "Ada gave the command “/status”",
+    ),
+    "a command that was refused": (
+        trail(signals=(signal(kind="commanded", text="", state="refused"),)),
+        What.SENT,
+        "Ada gave a command",
+    ),
+    "an edit": (trail(signals=(signal(kind="amended", state="decided"),)), What.SENT, "Ada edited a message"),
+    "a room that moved": (
+        trail(signals=(signal(kind="moved", state="decided"),)),
+        What.SENT,
+        "Ada told that this room has another id now",
+    ),
+    "observed": (
+        trail(signals=(signal(state="observed"),)),
+        What.OBSERVED,
+        "kept after 0.100 s as context for whatever is asked next",
+    ),
+    "too late": (
+        trail(signals=(signal(state="stale", accepted_at=at(90_000)),)),
+        What.STALE,
+        "came 1 d 1 h after it was sent, which is too late to be acted upon",
+    ),
     "refused, long ago": (trail(signals=(signal(state="refused"),)), What.REFUSED, "refused: the reason is not kept"),
     "several answered at once": (
         trail(signals=(signal(), signal(id="s2", received_at=at(1)))),
@@ -517,6 +543,31 @@ NOWS: dict[str, tuple[Trail, str, bool]] = {
     "a click": (
         Trail("s1", (signal(state="decided", kind="clicked"),)),
         "It was acted upon when it was accepted; the run it was about tells the rest.",
+        True,
+    ),
+    "a command": (
+        Trail("s1", (signal(state="decided", kind="commanded", answered_at=None),), deliveries=(delivery(),)),
+        "All of it was shown.",
+        True,
+    ),
+    "a command on its way": (
+        Trail("s1", (signal(state="decided", kind="commanded"),), deliveries=(delivery(state=DeliveryState.QUEUED),)),
+        "Still on its way to the screen: the reply.",
+        False,
+    ),
+    "a stranger with a code": (
+        Trail("s1", (signal(state="refused", answered_at=None),), deliveries=(delivery(),)),
+        "It was refused, and its sender told so. All of it was shown.",
+        True,
+    ),
+    "observed": (
+        Trail("s1", (signal(state="observed"),)),
+        "It is context: the next run in this conversation reads it. Nothing is answered to it.",
+        True,
+    ),
+    "too late": (
+        Trail("s1", (signal(state="stale"),)),
+        "It came too late, and nothing came of it; its sender was told to ask again.",
         True,
     ),
     "its run is gone": (Trail("s1", (signal(),)), "It was worked on; the run is not kept any more.", True),

@@ -18,6 +18,7 @@ from sqlalchemy import text
 
 from runtime.agent import Agent, Limits
 from runtime.approvals import Approval, ApprovalState, Rights
+from runtime.attention import RoomRules
 from runtime.bell import LocalBell
 from runtime.contract import (
     CONNECTED,
@@ -29,6 +30,7 @@ from runtime.contract import (
     Busy,
     Call,
     Capability,
+    ChannelAdapter,
     Choice,
     Clicked,
     Delivery,
@@ -61,6 +63,7 @@ from runtime.contract import (
 from runtime.courier import Courier
 from runtime.couriers import Couriers
 from runtime.dispatch import Dispatch
+from runtime.extras import extras_of
 from runtime.fetching import Fetching, FileBounds
 from runtime.ids import new_id
 from runtime.intake import Reception
@@ -87,7 +90,9 @@ STRANGER: Final = Identity("page:nobody")
 ROLES: Final = {ADA: Role.OWNER, OTTO: Role.OPERATOR, UMA: Role.USER, VERA: Role.VIEWER}
 
 ANYONE: Final = Rights()
+ROOMS: Final = RoomRules()
 LIMITS: Final = Limits()
+PACE: Final = Pace()
 READ: Final = Call("c-read", "look", '{"path": "."}')
 WRITE: Final = Call("c-write", "write", '{"text": "b"}')
 SHELL: Final = Call("c-shell", "shell", '{"command": "uname -a"}')
@@ -199,6 +204,7 @@ class Process:
         busy: Busy = Busy.STEER,
         rules: Sequence[Rule] = (),
         rights: Rights = ANYONE,
+        rooms: RoomRules = ROOMS,
         limits: Limits = LIMITS,
         max_crashes: int = HARDY,
         width: int = 64,
@@ -207,6 +213,9 @@ class Process:
         carrier: HasFiles | None = None,
         transcriber: Transcriber | None = None,
         long_replies: LongForm = LongForm.PARTS,
+        adapter: ChannelAdapter | None = None,
+        pace: Pace = PACE,
+        previews: bool = False,
     ) -> None:
         self.stage = stage
         self.store = store or stage.store
@@ -215,15 +224,18 @@ class Process:
         self.bell = LocalBell()
         self.page = Page()
         self.tools = {tool.spec.name: tool for tool in tools}
-        policy, gate = Policy(rules), Gate(open_to_all=False, busy=busy, rights=rights)
+        policy, gate = Policy(rules), Gate(open_to_all=False, busy=busy, rights=rights, rooms=rooms)
         self.courier = Courier(
             outbox=self.store,
-            adapter=self.page,
+            adapter=(at := adapter or self.page),
             take=self._take,
-            pace=Pace(),
+            pace=pace,
             now=stage.clock,
             on_shown=lambda address: None,
             lease_is_fresh=lambda: self.fresh,
+            extras=extras_of(at),
+            previews=previews,
+            ticks=lambda: stage.clock() - START,
             probe=probe,
         )
         self.agent = Agent(
@@ -247,7 +259,7 @@ class Process:
             outlet=Couriers([self.courier], self.store),
             now=stage.clock,
             new_id=new_id,
-            busy=busy,
+            busy=gate.busy_in,
             probe=probe,
         )
         self.reception = Reception(
@@ -265,7 +277,7 @@ class Process:
             lease=lease,
             agent=self.agent,
             bell=self.bell,
-            busy=busy,
+            busy=gate.busy_in,
             lease_is_fresh=lambda: self.fresh,
             max_crashes=max_crashes,
             width=width,

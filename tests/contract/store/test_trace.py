@@ -10,12 +10,14 @@ import pytest
 
 from runtime.contract import (
     Busy,
+    Commanded,
     DeliveryId,
     Kind,
     NodeId,
     Outcome,
     Receipt,
     Said,
+    Urgency,
     Wire,
 )
 from runtime.runs import RunState, StepState
@@ -23,6 +25,7 @@ from runtime.store.protocol import Claim, Duty
 from runtime.trails import Candidate, Thing, Trail
 from tests.contract.store.stage import (
     ADA,
+    GATE,
     LIST,
     OTHER_ROOM,
     ROOM,
@@ -553,3 +556,25 @@ async def test_where_the_run_is_not_kept_its_message_and_its_reply_are(stage: St
 async def test_what_is_not_there_has_no_trail(stage: Stage, about: str) -> None:
     await stage.say("hello")
     assert await stage.store.trail(about) is None
+
+
+async def test_a_command_leads_to_its_answer_and_the_answer_to_the_command(stage: Stage) -> None:
+    taken = await stage.take_in(stage.signal(Commanded("status")))
+    (waiting,) = await stage.waiting()
+    for about in (taken.verdict.signal_id, waiting.delivery.id):
+        found = await trail(stage, about)
+        assert [(one.kind, one.text) for one in found.signals] == [("commanded", "/status")]
+        assert [one.id for one in found.deliveries] == [waiting.delivery.id]
+
+
+async def test_a_stranger_and_their_pairing_code_are_one_trail(stage: Stage) -> None:
+    taken = await stage.say("let me in", actor=STRANGER, gate=replace(GATE, pairs=True))
+    found = await trail(stage, taken.verdict.signal_id)
+    assert [one.state for one in found.signals] == ["refused"]
+    assert [one.origin for one in found.deliveries] == [f"signal:{taken.verdict.signal_id}"]
+
+
+async def test_what_was_observed_is_no_run_that_had_the_lane(stage: Stage) -> None:
+    await stage.take_in(replace(stage.signal(Said("by the way")), urgency=Urgency.LOW))
+    claim = await stage.begin("and now?")
+    assert (await trail(stage, claim.run_id)).behind is None
