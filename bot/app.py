@@ -9,27 +9,29 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from functools import partial
+from typing import Any, Final
 
 import structlog
 from aiohttp import web
 
 from adapters.web.adapter import ACCOUNT, CHANNEL, WebAdapter
-from adapters.web.guard import install
 from adapters.web.settings import WebSettings
 from bot.channels import MakeAdapters, adapters_of, no_adapters
 from bot.console.desk import ConsoleDesk
-from bot.console.health import health_routes
-from bot.console.routes import console_routes
+from bot.gate import gate_of
 from bot.instruments import Instruments, instruments_of
 from bot.live import Live, rules_of
 from bot.logs import set_level
 from bot.masking import Mask
-from bot.names import fresh_identity, of_adapters
+from bot.names import address_at, fresh_identity, of_adapters
+from bot.outages import Outages
 from bot.parts import model_of, notices_of, pace_of, shell_of
 from bot.presence import Presence
 from bot.reload import Reload, in_words
 from bot.settings import Settings
+from bot.site import site_of
+from bot.standings import Standings
 from bot.upkeep import retention_of, trimmer_of
 from bot.version import VERSION
 from runtime.agent import Agent, Limits
@@ -37,6 +39,7 @@ from runtime.bell import LocalBell, SharedBell
 from runtime.clock import Jumps
 from runtime.contract import (
     Address,
+    Busy,
     ChannelAdapter,
     Given,
     Model,
@@ -56,6 +59,7 @@ from runtime.dispatch import Dispatch
 from runtime.elsewhere import Elsewhere, outbox_topic
 from runtime.errors import ConfigError, StoreError
 from runtime.expiry import Expiry
+from runtime.extras import extras_of
 from runtime.ids import new_id as fresh_id
 from runtime.intake import LANES, Accept, Reception
 from runtime.models.library import preload
@@ -69,24 +73,14 @@ from runtime.workspaces import SessionWorkspaces
 from tools.catalogue import first_tools
 from tools.shell import Sandbox, sandbox_for
 
-if TYPE_CHECKING:
-    pass  # and asyncpg with it, which an embedded database needs not
-
 log = structlog.get_logger("app")
 
 DRAIN: Final = timedelta(seconds=6)
 """How long runs and couriers get to come to a good place before the process leaves: 10 s less what closing takes."""
 REJOIN: Final = timedelta(seconds=1)
+GLANCE: Final = timedelta(milliseconds=1)
 LAST_WORD: Final = timedelta(seconds=0.25)
 """How long other nodes are told that we leave; who is not told finds out by looking."""
-LARGEST_REQUEST: Final = 1 << 20  # bytes; files are streamed past it
-
-
-@runtime_checkable
-class HasRoutes(Protocol):
-    """An adapter that answers web requests."""
-
-    def routes(self) -> list[web.RouteDef]: ...
 
 
 async def build(
@@ -146,8 +140,11 @@ class App:
         self._instruments = instruments
         self.control_token = secrets.token_urlsafe(32)
         self._settings = settings
-        self._live = Live(rules_of(settings))
-        self._reload = Reload(settings=settings, live=self._live, people=store, registry=store, set_level=set_level)
+        gate = partial(gate_of, named=self._name_of, trouble=self._trouble_at)
+        self._live = Live(rules_of(settings, gate))
+        self._reload = Reload(
+            settings=settings, live=self._live, people=store, registry=store, set_level=set_level, gate=gate
+        )
         self._probe = probe
         self._new_id = new_id
         self._notices = notices_of(settings, store)
@@ -182,7 +179,14 @@ class App:
             probe=probe,
         )
         self._sink = instruments.sink(self._reception.sink)
-        self._site = self._application(web_identity)
+        self._standings = Standings(self._accounts, store.now)
+        self._site = site_of(
+            self._accounts,
+            self._desk(web_identity),
+            hosts=settings.web.hosts,
+            checks={"store": store.check},
+            others=instruments.routes(),
+        )
 
     # ------------------------------------------------------------------------------------------------- the parts
 
@@ -200,7 +204,7 @@ class App:
             now=self.store.now,
             new_id=self._new_id,
             named=self._named,
-            busy=self._settings.sessions.busy,
+            busy=self._busy_in,
             probe=self._probe,
         )
 
@@ -213,16 +217,12 @@ class App:
             now=self.store.now,
             on_shown=lambda address: self._bell.ring(room_topic(address)),
             lease_is_fresh=self._lease_is_fresh,
+            extras=extras_of(account.raw),
             probe=self._probe,
         )
 
-    def _application(self, web_identity: str) -> web.Application:
-        site = web.Application(client_max_size=LARGEST_REQUEST)
-        install(site, self._settings.web.hosts)
-        for account in self._accounts:
-            if isinstance(account.raw, HasRoutes):
-                site.add_routes(account.raw.routes())
-        desk = ConsoleDesk(
+    def _desk(self, web_identity: str) -> ConsoleDesk:
+        return ConsoleDesk(
             store=self.store,
             sink=self._sink,
             links=self.store,
@@ -237,13 +237,20 @@ class App:
             head=HeadFile(self._settings.data_dir).read,
             checkpoint=CheckpointFile(self._settings.data_dir).read,
             reload=self.reload,
+            states=self._standings.look,
             info=self._info(),
         )
-        site.add_routes(console_routes(desk))
-        checks = {"store": self.store.check} | {account.name: trouble_of(account) for account in self._accounts}
-        site.add_routes(health_routes(checks))
-        site.add_routes(self._instruments.routes())
-        return site
+
+    def _outages(self) -> Outages:
+        return Outages(
+            room=lambda: address_at(self._accounts, self._settings.operators.room),
+            after=self._settings.operators.after,
+            told=self.store,
+            post=self._couriers.post,
+            take=self._take,
+            now=self.store.now,
+            new_id=self._new_id,
+        )
 
     def _info(self) -> Mapping[str, str]:
         return {
@@ -252,6 +259,19 @@ class App:
             "database": self._settings.shown()["database_url"],
             "banner": self._settings.banner or "",
         }
+
+    # ---------------------------------------------------------------------------------------------------- rooms
+
+    def _name_of(self, address: Address) -> str:
+        return self._named(address)
+
+    def _busy_in(self, address: Address) -> Busy:
+        return self._live.rules.gate.busy_in(address)
+
+    def _trouble_at(self, address: Address) -> str | None:
+        """What is wrong with the account of an address."""
+        here = (address.channel, address.account)
+        return next((one.standing().trouble for one in self._accounts if (one.channel, one.identity) == here), None)
 
     # --------------------------------------------------------------------------------------------------- duties
 
@@ -313,7 +333,7 @@ class App:
             lease=node.lease,
             agent=self._instruments.worker(self._agent),
             bell=self._bell,
-            busy=self._settings.sessions.busy,
+            busy=self._busy_in,
             lease_is_fresh=self._lease_is_fresh,
             max_crashes=self._settings.run.max_crashes,
             probe=self._probe,
@@ -332,6 +352,8 @@ class App:
             group.create_task(Expiry(desk=self.store, decided=self._reception.decided, first=jumps.look).run())
             for account, courier in zip(self._accounts, self._couriers, strict=True):
                 group.create_task(self._serve(account, courier))
+            told = self._outages().see if self._settings.operators.room else None
+            group.create_task(self._standings.run(told))
             for duty in self._instruments.duties():
                 group.create_task(duty())
             group.create_task(dispatch.run())
@@ -391,8 +413,9 @@ class App:
                 await asyncio.sleep(REJOIN.total_seconds())
 
     async def _announce(self, on_ready: Callable[[], None]) -> None:
-        """Say that we are ready once each channel listens, or has said why it does not yet."""
-        await asyncio.sleep(0)
+        """Say that we are ready once the page takes messages. Platforms may take long; `/readyz` tells of them."""
+        while self._accounts[0].standing().trouble:
+            await asyncio.sleep(GLANCE.total_seconds())
         with suppress(asyncio.InvalidStateError):  # it was said in an earlier life of this process
             on_ready()
 
@@ -430,11 +453,6 @@ class App:
             raise ConfigError(f'tools.shell.sandbox: "bwrap" is demanded, and it cannot work here. {trouble}')
         if trouble:
             log.warning("the shell tool refuses every call", reason=trouble)
-
-
-def trouble_of(adapter: ChannelAdapter) -> Callable[[], str | None]:
-    """Asks an account how it stands with its platform."""
-    return lambda: adapter.standing().trouble
 
 
 def leaving() -> bool:

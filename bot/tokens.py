@@ -33,6 +33,8 @@ FORMS: Final[Mapping[Token, re.Pattern[str]]] = {
     Token.SLACK_SIGNING: re.compile(r"[0-9a-f]{32}"),
     Token.DISCORD: re.compile(r"[A-Za-z0-9_-]{18,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{20,}"),
 }
+UNFORMED: Final = frozenset({Token.SLACK_SIGNING})
+"""Nothing in these tells that they are no other secret: only what is surely something else is refused."""
 LOOKS: Final[Mapping[Token, str]] = {
     Token.TELEGRAM: "digits, a colon and 35 characters, as @BotFather gives it",
     Token.SLACK_BOT: "it begins with xoxb- and is under OAuth & Permissions of the app",
@@ -49,7 +51,7 @@ def kind_of(text: str) -> Token | None:
 def fault_of(text: str, wanted: Token) -> str | None:
     """What is wrong with `text` where `wanted` belongs, as what is expected; never the text itself."""
     kind = kind_of(text)
-    if kind is wanted:
+    if kind is wanted or (kind is None and wanted in UNFORMED):
         return None
     return f"{wanted} ({LOOKS[wanted]}){_instead(text, kind)}"
 

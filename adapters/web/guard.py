@@ -2,7 +2,8 @@
 
 A page elsewhere must not speak to us with a person's cookie (CSRF), nor by pointing its own name at our address (DNS
 rebinding). So the Host header must be a name we know, and a request that changes something must come from our own
-origin and carry what a plain form cannot: a JSON body or the header X-Signalbox. Health checks come from anywhere.
+origin and carry what a plain form cannot: a JSON body or the header X-Signalbox. Health checks come from anywhere; so do
+webhooks of chat platforms, under whatever name the operator gave us, with a proof of their own and no cookie.
 """
 
 from __future__ import annotations
@@ -63,9 +64,12 @@ _log = logging.getLogger(__name__)
 _started: Final = web.RequestKey("started", bool)
 
 
-def install(app: web.Application, hosts: Collection[str]) -> None:
-    """Put the guard before all routes of `app`: the middleware, and the headers of streamed answers too."""
-    app.middlewares.append(guard(hosts))
+def install(app: web.Application, hosts: Collection[str], *, webhooks: Collection[str] = ()) -> None:
+    """Put the guard before all routes of `app`: the middleware, and the headers of streamed answers too.
+
+    `webhooks` are paths whose routes check each request themselves.
+    """
+    app.middlewares.append(guard(hosts, open_paths=OPEN_PATHS | frozenset(webhooks)))
     app.on_response_prepare.append(harden)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.web.errors import Refusal
 from bot.console.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
 from bot.console.views import View
 from bot.names import Named
+from bot.standings import State
 from runtime.contract import Address, Bell, Links, NewId, Now, Sink
 from runtime.store.protocol import Store
 
@@ -25,8 +26,8 @@ async def nothing_runs(by: str) -> View:
 class ConsoleDesk:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
 
-    `nudge` wakes the courier of a room. `head` and `checkpoint` read what is signed of the audit chain. `info` is shown
-    on the overview, as name and value: version, model, database, banner. `mask` hides secrets in what people wrote and tools answered.
+    `nudge` wakes the courier of a room. `head` and `checkpoint` read what is signed of the audit chain. `states` tells how
+    each account stands. `info` is shown on the overview, as name and value: version, model, database, banner. `mask` hides secrets in what people wrote and tools answered.
     """
 
     store: Store
@@ -43,4 +44,5 @@ class ConsoleDesk:
     head: SignedHead = no_head
     checkpoint: SignedCheckpoint = no_checkpoint
     reload: Reloading = nothing_runs
+    states: Callable[[], Sequence[State]] = tuple
     info: Mapping[str, str] = field(default_factory=dict)

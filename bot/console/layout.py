@@ -14,6 +14,7 @@ PLACES: Final = (
     ("/console/approvals", "Approvals"),
     ("/console/runs", "Runs"),
     ("/console/outbox", "Outbox"),
+    ("/console/people", "People"),
     ("/console/trace", "Trace"),
 )
 # How a state looks: it wants a person, it goes on by itself, it ended well, it ended badly, it is over.
@@ -35,6 +36,11 @@ TONES: Final = {
     "dead": "bad",
     "denied": "bad",
     "danger": "bad",
+    "connecting": "live",
+    "connected": "good",
+    "reconnecting": "live",
+    "deaf": "bad",
+    "refused": "bad",
     "write": "ask",
 }
 

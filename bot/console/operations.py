@@ -40,7 +40,7 @@ from runtime.contract import (
 from runtime.deliveries import DeliveryState
 from runtime.errors import ConfigError
 from runtime.runs import RunState
-from runtime.store.protocol import DeliveryRow
+from runtime.store.protocol import DeliveryRow, Unpaired
 
 LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common proxies
 GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
@@ -59,7 +59,8 @@ class Operations:
     # ------------------------------------------------------------------------------------------------------ reading
 
     async def overview(self) -> View:
-        return {"info": dict(self._desk.info), "counts": dict(await self._store.counts())}
+        counts = dict(await self._store.counts())
+        return {"info": dict(self._desk.info), "counts": counts, "accounts": [*map(views.account, self._desk.states())]}
 
     async def runs(self, state: str = "", limit: int = 100) -> list[View]:
         return [
@@ -151,6 +152,23 @@ class Operations:
         if await self._store.set_role(name, _role(role)) is None:
             raise Refusal(404, f'There is nobody named "{name}".')
         return await self._person(name)
+
+    async def pairings(self) -> list[View]:
+        """Who was sent a code and waits."""
+        return [views.pairing(one, self._desk.named) for one in await self._store.pairings()]
+
+    async def pair(self, code: str, name: str = "", role: str = "") -> View:
+        """Make whoever was sent `code` known: as the person called `name` if there is one, else as a new one."""
+        self._actor.must_be(Role.OWNER)
+        chosen = _role(role) if role else None
+        if name and chosen is not None:
+            await self._keep_an_owner(name, chosen)
+        made = await self._store.pair(code, name.strip(), chosen, self._actor.person)
+        if isinstance(made, Unpaired):
+            raise Refusal(429 if made.locked else 404, made.reason)
+        self._desk.nudge(made.address)
+        told = f"{made.identity} is {made.person.name} now ({made.person.role.word})"
+        return {**await self._person(made.person.name), "identity": made.identity, "told": f"Paired: {told}."}
 
     async def link(self, name: str) -> View:
         """A new link for a person; the old one is void. The token is in this answer and nowhere else."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from aiohttp import web
 
-from bot.console import pieces, trace_page
+from bot.console import people_page, pieces, trace_page
 from bot.console.desk import ConsoleDesk
 from bot.console.entrance import Entrance
 from bot.console.html import Html, tag
@@ -36,6 +36,7 @@ class Pages:
             web.get("/console/runs/{id}", self._serving(_run)),
             web.get("/console/outbox", self._serving(_outbox)),
             web.get("/console/outbox/{id}", self._serving(_delivery)),
+            web.get("/console/people", self._serving(people_page.people)),
             web.get(trace_page.PLACE, self._serving(trace_page.newest)),
             web.get(trace_page.PLACE + "/{id}", self._serving(trace_page.story)),
             web.get(STATIC + "/{name}", _asset),
@@ -72,6 +73,7 @@ async def _overview(_request: web.Request, do: Operations) -> Html:
         tag("h2", "Waiting for a person"),
         *(pieces.question(row) for row in pending),
         None if pending else nothing("Nothing waits for a decision."),
+        *pieces.accounts(overview["accounts"]),
         tag("h2", "This installation"),
         facts(overview["info"].items()),
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import quote
 
 from bot.console.api import ROOT
 from bot.console.html import Html, tag
-from bot.console.layout import badge, moment
+from bot.console.layout import badge, moment, table
 from bot.console.trace_page import link as trace_link
 from bot.console.views import View
 from runtime.markup import parse, to_plain
@@ -77,6 +78,14 @@ def mend(row: View) -> Html:
         for verb in verbs
     ]
     return tag("div", *forms, class_="buttons") if forms else Html("")
+
+
+def accounts(rows: Sequence[View]) -> Iterator[Html]:
+    """How each account stands with its platform; nothing where no process runs."""
+    if rows:
+        lines = ((row["account"], badge(row["state"]), moment(row["since"]), row["reason"] or "-") for row in rows)
+        yield tag("h2", "Channels")
+        yield table("Channels", ("Account", "State", "Since", "Why"), lines)
 
 
 def run_link(row: View) -> Html:

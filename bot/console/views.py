@@ -8,10 +8,11 @@ from typing import Any
 
 from adapters.web import render
 from bot.names import Named
+from bot.standings import State
 from runtime.approvals import Approval
 from runtime.cards import LABELS
 from runtime.contract import CHOICES, Entry
-from runtime.store.protocol import DeliveryRow, Known, OpenPart, RunRow, StepRow
+from runtime.store.protocol import DeliveryRow, Known, OpenPart, Pairing, RunRow, StepRow
 
 View = dict[str, Any]
 
@@ -105,6 +106,26 @@ def person(known: Known) -> View:
         "role": known.person.role.word,
         "identities": list(known.identities),
         "linked": known.linked,
+    }
+
+
+def pairing(one: Pairing, named: Named) -> View:
+    return {
+        "identity": one.identity,
+        "name": one.name,
+        "address": named(one.address),
+        "since": at(one.created_at),
+        "until": at(one.expires_at),
+    }
+
+
+def account(state: State) -> View:
+    standing = state.standing
+    return {
+        "account": state.account,
+        "state": standing.connection,
+        "since": at(state.since),
+        "reason": standing.reason,
     }
 
 

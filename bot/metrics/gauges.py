@@ -12,7 +12,7 @@ from typing import Final
 
 from bot.metrics.labels import Account, Labels
 from bot.metrics.tally import Gauge
-from runtime.contract import ApprovalKind, ChannelAdapter
+from runtime.contract import ApprovalKind, ChannelAdapter, Connection
 from runtime.deliveries import DeliveryState
 from runtime.runs import RunState
 from runtime.store.depths import LANE_STATES, Depths
@@ -22,6 +22,13 @@ Reading = tuple[Gauge, tuple[str, ...], float]
 BUILD: Final = Gauge("signalbox_build_info", "Which program this is; always 1.", "version")
 CONNECTED: Final = Gauge(
     "signalbox_adapter_connected", "1 while an account is connected to its platform, else 0.", "channel", "account"
+)
+STATE: Final = Gauge(
+    "signalbox_adapter_state",
+    "1 for how an account stands with its platform (connecting, connected, reconnecting, deaf, refused), 0 for the others.",
+    "channel",
+    "account",
+    "state",
 )
 STORE_UP: Final = Gauge("signalbox_store_up", "1 when the store answered this very look, else 0.")
 SIGNALS: Final = Gauge("signalbox_signals_waiting", "Messages that wait for a run.")
@@ -54,7 +61,7 @@ OF_THE_STORE: Final[Sequence[Gauge]] = (
     UNSETTLED,
     NODES,
 )
-ALL: Final[Sequence[Gauge]] = (BUILD, CONNECTED, STORE_UP, *OF_THE_STORE)
+ALL: Final[Sequence[Gauge]] = (BUILD, CONNECTED, STATE, STORE_UP, *OF_THE_STORE)
 
 OPEN_RUNS: Final = (RunState.RUNNING, RunState.PARKED, RunState.READY)
 UNSHOWN: Final = (DeliveryState.QUEUED, DeliveryState.OPEN, DeliveryState.HELD, DeliveryState.DEAD)
@@ -63,7 +70,10 @@ UNSHOWN: Final = (DeliveryState.QUEUED, DeliveryState.OPEN, DeliveryState.HELD, 
 def of_process(version: str, adapters: Iterable[ChannelAdapter]) -> Iterator[Reading]:
     yield BUILD, (version,), 1
     for adapter in adapters:
-        yield CONNECTED, (adapter.channel, adapter.account), 1 if adapter.standing().trouble is None else 0
+        standing = adapter.standing()
+        yield CONNECTED, (adapter.channel, adapter.account), 1 if standing.trouble is None else 0
+        for state in Connection:
+            yield STATE, (adapter.channel, adapter.account, state), 1 if standing.connection is state else 0
 
 
 def of_store(depths: Depths | None, labels: Labels) -> Iterator[Reading]:

@@ -57,6 +57,12 @@ STEPS = (
     .where(steps.c.run_id == bindparam("run"))
     .order_by(steps.c.number)
 )
+NEWEST_OF = (
+    select(deliveries.c.origin, deliveries.c.ordinal)
+    .where(deliveries.c.origin >= bindparam("low"), deliveries.c.origin < bindparam("high"))
+    .order_by(deliveries.c.origin.desc(), deliveries.c.ordinal.desc())
+    .limit(1)
+)
 DELIVERY_COLUMNS = (
     deliveries.c.id,
     deliveries.c.kind,
@@ -235,6 +241,11 @@ def counts() -> Op[Mapping[str, int]]:
     return found | ({"runs.suspect": int(rows[0][0])} if rows[0][0] else {})
 
 
+def newest_of(prefix: str) -> Op[tuple[str, int] | None]:
+    rows = yield NEWEST_OF, {"low": prefix, "high": prefix[:-1] + chr(ord(prefix[-1]) + 1)}
+    return (rows[0][0], rows[0][1]) if rows else None
+
+
 class OperatorStore(Base):
     """Implements `protocol.Operators`."""
 
@@ -260,6 +271,9 @@ class OperatorStore(Base):
     async def discard(self, delivery_id: DeliveryId, actor: str) -> DeliveryRow | None:
         now = self.now()
         return await self._driver.write(lambda: discard(delivery_id, actor, now))
+
+    async def newest_of(self, prefix: str) -> tuple[str, int] | None:
+        return await self._driver.read(lambda: newest_of(prefix))
 
     async def counts(self) -> Mapping[str, int]:
         return await self._driver.read(counts)

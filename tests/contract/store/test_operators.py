@@ -123,3 +123,13 @@ async def test_a_closed_store_says_so(stage: Stage) -> None:
     await stage.store.close()
     with pytest.raises(StoreError, match="clos"):
         await stage.store.check()
+
+
+async def test_the_last_word_about_an_account_is_found_by_its_beginning(stage: Stage) -> None:
+    for origin, ordinal in (("outage:a:b:1", 1), ("outage:a:b:1", 2), ("outage:a:b:2", 1), ("outage:a:bc:9", 1)):
+        await stage.enqueue(origin=origin, ordinal=ordinal)
+    assert await stage.store.newest_of("outage:a:b:") == ("outage:a:b:2", 1)
+    await stage.enqueue(origin="outage:a:b:2", ordinal=2)
+    assert await stage.store.newest_of("outage:a:b:") == ("outage:a:b:2", 2)
+    assert await stage.store.newest_of("outage:a:") == ("outage:a:bc:9", 1)
+    assert await stage.store.newest_of("outage:z:") is None

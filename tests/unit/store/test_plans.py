@@ -23,6 +23,7 @@ from runtime.store import (
     messages,
     ledger,
     operators,
+    places,
     registry,
     retention,
     stops,
@@ -79,6 +80,27 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     ),
     "the newest run of a room": (operators.NEWEST_RUN_IN, {"room": "web:main/r7"}, "ix_signals_said"),
     "what is asked in a room": (operators.ASKED_IN, {"room": "web:main/r7"}, "ix_approvals_pending"),
+    "the rooms of an account": (
+        places.NEWEST,
+        {"beginning": "web:main/", "length": 9, "since": NOW},
+        "ix_signals_said",
+    ),
+    "when an account was last heard": (
+        places.LAST_HEARD,
+        {"beginning": "web:main/", "length": 9},
+        "ix_signals_said",
+    ),
+    "the newest message of a room": (places.MESSAGE, {"room": "web:main/r7", "at": NOW}, "ix_signals_said"),
+    "what is shown in a room": (
+        places.SHOWN,
+        {"room": "web:main/r7", "beginning": "web:main/r7/", "length": 12, "since": NOW, "n": 1000},
+        "ix_deliveries_created",
+    ),
+    "the last word about an account": (
+        operators.NEWEST_OF,
+        {"low": "o7:", "high": "o7;"},
+        "uq_deliveries_origin|autoindex_deliveries",
+    ),
     "nodes whose lease ended": (registry.EXPIRED, {"now": NOW}, "ix_nodes_live"),
 }
 

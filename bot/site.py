@@ -1,0 +1,51 @@
+"""The one web application of the process: the page, webhooks of channels, the console, health and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, Protocol, runtime_checkable
+
+from aiohttp import web
+
+from adapters.web.adapter import CHANNEL
+from adapters.web.guard import install
+from bot.console.desk import ConsoleDesk
+from bot.console.health import Check, health_routes
+from bot.console.routes import console_routes
+from bot.presence import Presence
+
+LARGEST_REQUEST: Final = 1 << 20  # bytes; files are streamed past it
+
+
+@runtime_checkable
+class HasRoutes(Protocol):
+    """An adapter that answers web requests. All but the page's own check by themselves who sent them."""
+
+    def routes(self) -> list[web.RouteDef]: ...
+
+
+def site_of(
+    accounts: Iterable[Presence],
+    desk: ConsoleDesk,
+    *,
+    hosts: Sequence[str],
+    checks: Mapping[str, Check],
+    others: Iterable[web.RouteDef],
+) -> web.Application:
+    """`checks` are those of health, beside how the accounts stand; `others` are further routes."""
+    pages: list[web.RouteDef] = []
+    webhooks: list[web.RouteDef] = []
+    every = list(accounts)
+    for account in every:
+        if isinstance(account.raw, HasRoutes):
+            (pages if account.channel == CHANNEL else webhooks).extend(account.raw.routes())
+    site = web.Application(client_max_size=LARGEST_REQUEST)
+    install(site, hosts, webhooks=[route.path for route in webhooks])
+    site.add_routes([*pages, *webhooks, *console_routes(desk), *others])
+    site.add_routes(health_routes({**checks, **{account.name: trouble_of(account) for account in every}}))
+    return site
+
+
+def trouble_of(account: Presence) -> Callable[[], str | None]:
+    """Asks an account how it stands with its platform."""
+    return lambda: account.standing().trouble
