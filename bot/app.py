@@ -26,7 +26,7 @@ from bot.logs import set_level
 from bot.masking import Mask
 from bot.names import address_at, fresh_identity, of_adapters
 from bot.outages import Outages
-from bot.parts import model_of, notices_of, pace_of, shell_of
+from bot.parts import fetching_of, files_in, long_replies_of, model_of, notices_of, pace_of, shell_of
 from bot.presence import Presence
 from bot.reload import Reload, in_words
 from bot.settings import Settings
@@ -191,6 +191,7 @@ class App:
     # ------------------------------------------------------------------------------------------------- the parts
 
     def _make_agent(self, model: Model, tools: Mapping[str, Tool], workspaces: SessionWorkspaces) -> Agent:
+        files_of = files_in(self._accounts)
         return Agent(
             store=self.store,
             model=self._instruments.model(model),
@@ -206,6 +207,8 @@ class App:
             named=self._named,
             busy=self._busy_in,
             probe=self._probe,
+            files=fetching_of(self._settings, workspaces, files_of, self._new_id),
+            long_replies=long_replies_of(self._settings, workspaces, files_of, self._new_id),
         )
 
     def _courier(self, account: Presence) -> Courier:
@@ -218,6 +221,8 @@ class App:
             on_shown=lambda address: self._bell.ring(room_topic(address)),
             lease_is_fresh=self._lease_is_fresh,
             extras=extras_of(account.raw),
+            previews=self._settings.outbox.previews,
+            new_id=self._new_id,
             probe=self._probe,
         )
 

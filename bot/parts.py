@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
 
+from bot.presence import Presence
 from bot.settings import Settings
-from runtime.contract import Model
+from runtime.contract import Address, HasFiles, Model, NewId, Transcriber
+from runtime.fetching import Fetching, FileBounds, FilesOf
+from runtime.longreplies import LongForm, LongReplies
 from runtime.pace import Pace, Unknown
 from runtime.store.store import POSTGRES, SqlStore
+from runtime.workspaces import SessionWorkspaces
 from tools.shell import ShellSettings
+from tools.transcribe import CommandTranscriber
 
 if TYPE_CHECKING:
     from runtime.store.notices import Notices
+
+MIB: Final = 1 << 20
 
 
 def model_of(settings: Settings) -> Model:
@@ -20,6 +29,7 @@ def model_of(settings: Settings) -> Model:
         from runtime.models.demo import Demo
 
         return Demo()
+    from runtime.models.images import Images
     from runtime.models.lite import LiteModel, ModelSettings
 
     chosen = settings.model
@@ -31,8 +41,43 @@ def model_of(settings: Settings) -> Model:
             api_key=key,
             stream=chosen.stream,
             timeout=chosen.timeout,
+            images=Images(chosen.images),
         )
     )
+
+
+def fetching_of(settings: Settings, workspaces: SessionWorkspaces, files_of: FilesOf, new_id: NewId) -> Fetching:
+    sessions = settings.sessions
+    bounds = FileBounds(
+        int(sessions.file_mib * MIB), int(sessions.message_files_mib * MIB), timedelta(seconds=sessions.file_seconds)
+    )
+    return Fetching(
+        files_of=files_of, workspaces=workspaces, new_id=new_id, bounds=bounds, transcriber=transcriber_of(settings)
+    )
+
+
+def transcriber_of(settings: Settings) -> Transcriber | None:
+    transcribe = settings.tools.transcribe
+    if not transcribe.command:
+        return None
+    return CommandTranscriber(transcribe.command, timeout=transcribe.timeout, uid=shell_of(settings).uid)
+
+
+def long_replies_of(settings: Settings, workspaces: SessionWorkspaces, files_of: FilesOf, new_id: NewId) -> LongReplies:
+    outbox = settings.outbox
+    return LongReplies(workspaces, new_id, files_of, LongForm(outbox.long_replies), outbox.long_reply_characters)
+
+
+def files_in(accounts: Iterable[Presence]) -> FilesOf:
+    """Finds the account of an address, if it carries files."""
+    known = tuple(accounts)
+
+    def files_of(address: Address) -> HasFiles | None:
+        here = (address.channel, address.account)
+        found = next((one.raw for one in known if (one.channel, one.identity) == here), None)
+        return found if isinstance(found, HasFiles) else None
+
+    return files_of
 
 
 def shell_of(settings: Settings) -> ShellSettings:

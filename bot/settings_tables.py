@@ -117,6 +117,11 @@ class Model(Section):
     )
     api_key_env: str = Field(default="", description="Name of the variable that holds `api_key`.")
     stream: Switch = Field(default=True, description="Show the reply while the model writes it.")
+    images: Literal["auto", "on", "off"] = Field(
+        default="auto",
+        description='Whether the model is shown images that people send: "auto" if it is known to look at them, "on" for '
+        "a model that does and is in no list.",
+    )
     timeout_seconds: Number = Field(default=120, gt=0, le=3600, description="Longest wait for one reply of the model.")
     preload: Switch = Field(
         default=False, description="Load the model client at start: more memory, a faster first reply."
@@ -208,6 +213,18 @@ class Sessions(Section):
         le=8760,
         description="A message that comes later than this, after the bot was away, is not acted upon; its sender is told.",
     )
+    file_mib: Number = Field(
+        default=20, gt=0, le=2_000, description="Largest file, in MiB, that is taken from a message on a chat platform."
+    )
+    message_files_mib: Number = Field(
+        default=100, gt=0, le=20_000, description="Most, in MiB, that is taken of all files of one message together."
+    )
+    file_seconds: Number = Field(
+        default=60,
+        gt=0,
+        le=3600,
+        description="Longest wait for a file from a chat platform, before the model is asked.",
+    )
 
     @property
     def freshness(self) -> timedelta:
@@ -262,10 +279,27 @@ class ShellTool(Section):
         return timedelta(seconds=self.timeout_seconds)
 
 
+class Transcribe(Section):
+    """Voice notes to words."""
+
+    command: tuple[Text, ...] = Field(
+        default=(),
+        description='Program and arguments that print the words of a recording, such as ["whisper-cli", "-nt", "-f", '
+        '"{file}"]; no shell reads them. `{file}` is the recording, which otherwise comes last. Empty: voice notes are '
+        "kept as files, and not heard.",
+    )
+    timeout_seconds: Number = Field(default=120, gt=0, le=3600, description="Longest time one recording may take.")
+
+    @property
+    def timeout(self) -> timedelta:
+        return timedelta(seconds=self.timeout_seconds)
+
+
 class Tools(Section):
-    """What the agent may call."""
+    """What the agent may call, and what serves it."""
 
     shell: ShellTool = Field(default_factory=ShellTool, description="The shell tool.")
+    transcribe: Transcribe = Field(default_factory=Transcribe, description="Voice notes to words.")
 
 
 class Outbox(Section):
@@ -275,6 +309,14 @@ class Outbox(Section):
         default="repeat",
         description='When nobody can tell whether a message was shown: "repeat" it with a mark, or "hold" it for a '
         "person.",
+    )
+    long_replies: Literal["parts", "file"] = Field(
+        default="parts",
+        description='A long answer on a chat platform: in as many messages as it takes ("parts"), or how it begins and a '
+        'file with all of it ("file"). The web page shows all of it anyway.',
+    )
+    long_reply_characters: Whole = Field(
+        default=12_000, ge=1_000, le=10_000_000, description="Characters above which an answer is long."
     )
     settle_first_seconds: Number = Field(
         default=10, gt=0, le=3600, description="First look for a message cut while sent."

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -169,21 +168,13 @@ class Fetching:
         """What is said in a voice note, where something here can hear it."""
         if self._transcriber is None or not is_voice(file):
             return None
-        copy = self._workspaces.arriving(self._new_id() + Path(file.path).suffix)
         try:
-            await asyncio.to_thread(self._copy, address, file, copy)
-            words = (await self._transcriber.transcribe(copy)).strip()
+            with self._workspaces.open(address, file.path) as recording:
+                words = (await self._transcriber.transcribe(recording, file.name)).strip()
         except (ToolError, OSError) as error:
             log.warning("a voice note was not transcribed", file=file.path, reason=str(error))
             return f"{_not_heard(file)}{error}"
-        finally:
-            copy.unlink(missing_ok=True)
         return f"{_heard(file)}{bound(words, WORDS) or '(nothing is said in it)'}]"
-
-    def _copy(self, address: Address, file: FileRef, copy: Path) -> None:
-        """A program is given a copy where no tool can exchange it for a link."""
-        with self._workspaces.open(address, file.path) as source, copy.open("wb") as target:
-            shutil.copyfileobj(source, target)
 
 
 def is_voice(file: FileRef) -> bool:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from tools.output import Ends
 
 CHUNK: Final = 64 * 1024
+NO_VARIABLES: Final[Mapping[str, str]] = {}
 LAST_WORDS: Final = 1.0  # seconds for output still in the pipe once the process is dead
 
 
@@ -28,13 +29,23 @@ class Ended:
 
 
 async def capture(
-    argv: Sequence[str], *, cwd: Path, deadline: timedelta, limit: int, pass_fds: Sequence[int] = ()
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    deadline: timedelta,
+    limit: int,
+    pass_fds: Sequence[int] = (),
+    env: Mapping[str, str] = NO_VARIABLES,
+    quiet: bool = False,
+    uid: int | None = None,
 ) -> Ended:
-    """Run `argv` with an empty environment and no input, and keep at most `limit` characters of what it says.
+    """Run `argv` with no variables but `env` and no input, and keep at most `limit` characters of what it says.
 
-    Its process group is dead when this returns, also by cancellation. Errors: OSError when it cannot be started.
+    `quiet` drops what it says on standard error; with `uid` it runs as that user and in that user's group alone. Its
+    process group is dead when this returns, also by cancellation. Errors: OSError when it cannot be started.
     """
     ends = Ends(limit)
+    as_user: dict[str, Any] = {} if uid is None else {"user": uid, "group": uid, "extra_groups": []}
     read_end, write_end = os.pipe()
     # A pipe of our own rather than asyncio's: else wait() would wait for whoever still holds the other end.
     with os.fdopen(read_end, "rb", buffering=0) as pipe:
@@ -42,11 +53,12 @@ async def capture(
             process = await asyncio.create_subprocess_exec(
                 *argv,
                 cwd=cwd,
-                env={},
+                env=dict(env),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=write_end,
-                stderr=asyncio.subprocess.STDOUT,
+                stderr=asyncio.subprocess.DEVNULL if quiet else asyncio.subprocess.STDOUT,
                 start_new_session=True,
+                **as_user,
                 pass_fds=pass_fds,
             )
         finally:

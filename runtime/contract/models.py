@@ -98,8 +98,8 @@ class Tool(Protocol):
 class Transcriber(Protocol):
     """What makes words of voice notes."""
 
-    async def transcribe(self, recording: Path) -> str:
-        """The words in `recording`, a file of whatever kind the platform records. Errors: ToolError says why not."""
+    async def transcribe(self, recording: BinaryIO, name: str) -> str:
+        """The words in `recording`, of whatever kind its platform records; `name` may tell. Errors: ToolError."""
 
 
 @dataclass(frozen=True, slots=True)

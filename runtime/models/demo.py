@@ -25,7 +25,16 @@ from runtime.contract import (
     Usage,
     UserTurn,
 )
-from runtime.models.demo_phrases import WHAT_I_KNOW, Wish, asks_for_help, asks_what_waits, attached, lines, wish
+from runtime.models.demo_phrases import (
+    WHAT_I_KNOW,
+    Wish,
+    asks_for_help,
+    asks_what_waits,
+    attached,
+    lines,
+    missing,
+    wish,
+)
 from runtime.models.demo_telling import inline, is_waiting, outcome
 from runtime.models.images import NO_IMAGES, has_files, kinds
 from runtime.output import bound
@@ -95,8 +104,16 @@ def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:
     untold = [b for b in all_batches if b not in parked and (b.begin >= start or is_untold(turns, b))]
     heard = list(lines(turns[start:]))
     said = [line for line in heard if not (wish(line) or attached(line))]
-    files = [] if any(map(wish, heard)) else list(filter(None, map(attached, heard)))
-    paragraphs = [*(b.answer() for b in untold), *small_talk(said), *received(files, images), *reminders(said, parked)]
+    lost = missing(turns[start:])
+    came = [file for file in map(attached, heard) if file and file not in lost]
+    files = [] if any(map(wish, heard)) else came
+    paragraphs = [
+        *(b.answer() for b in untold),
+        *small_talk(said),
+        *received(files, images),
+        *regrets(lost),
+        *reminders(said, parked),
+    ]
     return "\n\n".join(paragraphs) or "There is nothing left to answer."
 
 
@@ -130,6 +147,10 @@ def received(files: Sequence[str], images: Mapping[str, str]) -> Iterator[str]:
     others = [file for file in files if file not in images]
     if others:
         yield f"I have {' and '.join(map(inline, others))} now. Say {inline(f'read {others[0]}')} to see what is in it."
+
+
+def regrets(lost: Mapping[str, str]) -> Iterator[str]:
+    yield from (f"{inline(file)} did not come: {why}." for file, why in lost.items())
 
 
 def reminders(said: Sequence[str], parked: Iterable[Batch]) -> Iterator[str]:

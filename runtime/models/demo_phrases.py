@@ -38,6 +38,9 @@ AUTHOR: Final = re.compile(r"\[[^\]\n]{1,80}\] ")
 """How a line begins that names who wrote it."""
 ATTACHED: Final = re.compile(r"\[attached file: (?P<path>.+?)(?: \([\d,]+ bytes\))?\]")
 """The line that stands in a message for each file that came with it."""
+MISSING: Final = re.compile(re.escape(OURS) + r"The file (?P<path>.+?) could not be fetched: (?P<why>.+)")
+VOICE: Final = re.compile(r"\[voice note .+?: (?P<words>.*)\]")
+"""What is said of a file that did not come, and of one that is somebody speaking: see `runtime.fetching`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,12 @@ def attached(line: str) -> str | None:
     return found["path"] if found else None
 
 
+def missing(turns: Iterable[Turn]) -> dict[str, str]:
+    """Files that did not come, by path, and why."""
+    told = (line for turn in turns if isinstance(turn, UserTurn) for line in turn.text.splitlines())
+    return {found["path"]: found["why"] for found in map(MISSING.fullmatch, told) if found}
+
+
 def asks_for_help(line: str) -> bool:
     return HELP.fullmatch(line.rstrip(".!?")) is not None
 
@@ -92,6 +101,6 @@ def lines(turns: Iterable[Turn]) -> Iterator[str]:
             for line in turn.text.splitlines():
                 if line.startswith(OURS):
                     continue
-                words = line.strip()
+                words = VOICE.sub(r"\g<words>", line.strip())
                 if words := words if attached(words) else AUTHOR.sub("", words, count=1).strip():
                     yield words
