@@ -189,6 +189,19 @@ def _code(text: str) -> str:
 
 
 def _link(url: str, label: str, title: str) -> str:
-    safe = url.replace("(", "%28").replace(")", "%29")
+    words = label or _words(url)
+    if not _balanced(words, "[", "]"):
+        words = re.sub(r"(?<!\\)[\[\]]", r"\\\g<0>", words)
+    safe = url if _balanced(url, "(", ")") else url.replace("(", "%28").replace(")", "%29")
     hint = f' ("{_words(title)}")' if title else ""
-    return f"[{label or _words(url)}]({safe}){hint}"
+    return f"[{words}]({safe}){hint}"
+
+
+def _balanced(text: str, opening: str, closing: str) -> bool:
+    """Whether each bracket has its other half, so that none of them ends what is around."""
+    depth = 0
+    for character in text:
+        depth += (character == opening) - (character == closing)
+        if depth < 0:
+            return False
+    return depth == 0

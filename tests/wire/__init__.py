@@ -1,0 +1,1 @@
+"""Each channel with its real client, over the fake of its platform."""

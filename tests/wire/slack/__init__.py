@@ -1,0 +1,1 @@
+"""Slack: the adapter with slack-bolt and slack-sdk over the fake Slack."""
