@@ -25,6 +25,8 @@ ROOMS: Final = timedelta(days=90)
 """A conversation with one person is not told by the gateway: it is known by what was said there so long ago at most."""
 DOUBT: Final = timedelta(minutes=15)
 """Before the last thing heard, another may have waited for the store when the process was killed."""
+A_DAY: Final = timedelta(days=1)
+"""So far back somebody who writes for the first time may have written while nobody listened."""
 PAGE: Final = 100  # messages of one answer; the most there can be
 PAGES: Final = 20
 
@@ -35,12 +37,23 @@ class Gap:
     def __init__(self, identity: str, given: Given, http: Http) -> None:
         self._newest: dict[str, int] = {}
         self._before: dict[str, int] | None = None
+        self._seen: set[str] = set()
+        self._since_start = given.now()
         self._identity = identity
         self._given = given
         self._http = http
 
     def heard(self, channel: str, message: str) -> None:
         self._newest[channel] = max(self._newest.get(channel, 0), int(message))
+
+    def unheard(self, channel: str) -> int | None:
+        """After which message to look in a conversation with one person of which nothing is known; None for any other.
+
+        Discord lists no such conversations: one that began while nobody listened is found with its next message.
+        """
+        if channel in self._newest or channel in self._seen:
+            return None
+        return first_at(self._given.now() - A_DAY)
 
     def begin(self) -> None:
         """From here on something may be missing, until `end`: what is heard meanwhile is no mark."""
@@ -59,12 +72,13 @@ class Gap:
         """
         floor = first_at(self._given.now() - OLDEST)
         marks = await self._marks()
+        self._seen = set(marks)
         since = await self._since()
         missed = {channel: max(mark, floor) for channel, mark in marks.items()} if with_others else {}
         for place in places:
             last = int(place.last or 0)
             mark = marks.get(place.id, since)
-            if mark is not None and last > max(mark, floor):
+            if last > max(mark, floor):
                 missed[place.id] = max(mark, floor)
             else:
                 missed.pop(place.id, None)
@@ -78,10 +92,10 @@ class Gap:
                 marks[channel] = max(marks.get(channel, 0), mark_of(seen))
         return marks
 
-    async def _since(self) -> int | None:
-        """For channels in which nothing was taken in: when anything last was. None before the first message ever."""
+    async def _since(self) -> int:
+        """For channels in which nothing was taken in: when anything last was; before anything was, this start."""
         last = await self._given.places.last_heard(CHANNEL, self._identity)
-        return None if last is None else first_at(last - DOUBT)
+        return first_at(self._since_start if last is None else last - DOUBT)
 
     async def pages(self, channel: str, after: int) -> AsyncIterator[list[Raw]]:
         """The messages after that one, oldest first. Errors: of the library, as `Http.request`."""

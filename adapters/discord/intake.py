@@ -34,6 +34,7 @@ DISPATCH: Final = 0
 MALFORMED: Final = (LookupError, TypeError, ValueError, AttributeError)
 LOOK: Final = timedelta(seconds=0.05)
 UNKNOWN_KIND: Final = 0
+NEVER: Final = 1 << 64  # beyond all ids
 
 
 class Intake:
@@ -96,10 +97,13 @@ class Intake:
 
     def _message(self, raw: Raw) -> None:
         channel, number = str(raw["channel_id"]), str(raw["id"])
+        unheard = None if raw.get("guild_id") else self._gap.unheard(channel)
         self._gap.heard(channel, number)
         self._rooms.note(channel, number)
         if str(raw["author"]["id"]) == self._settings.identity:
             return
+        if unheard is not None:
+            self._lanes.put(channel, partial(self._catch_up, channel, unheard, before=int(number)))
         if not self._lanes.is_full:
             self._queue(raw, message)
         elif channel not in self._missed:
@@ -212,15 +216,15 @@ class Intake:
                 log.warning("what was said meanwhile cannot be looked for yet: %s", error)
                 await asyncio.sleep(self._waits.store.total_seconds())
 
-    async def _catch_up(self, channel: str, after: int) -> None:
-        """Take in what was said in a channel after that message, until all of it is."""
+    async def _catch_up(self, channel: str, after: int, *, before: int = NEVER) -> None:
+        """Take in what was said in a channel after that message and `before` that one, until all of it is."""
         self._missed.discard(channel)
         wait = self._waits.again
         while True:
             try:
                 place = await self._place(channel, is_direct=False)
                 async for page in self._gap.pages(channel, after):
-                    for raw in page:
+                    for raw in filter(lambda raw: int(raw["id"]) < before, page):
                         await self._take_told(raw, place)
                         after = int(raw["id"])
                 return

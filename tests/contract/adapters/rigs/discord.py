@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
@@ -45,6 +46,7 @@ SWITCHES: Final[Mapping[Trouble, str]] = {
     Trouble.AWAY: "away",
 }
 HEARTBEAT: Final = 0.4  # seconds; a socket that is silent for longer than `quiet` is deaf
+PATIENCE: Final = 15.0  # seconds
 SHORT: Final = Waits(
     quiet=timedelta(seconds=1.5),
     identify=timedelta(seconds=0.05),
@@ -128,7 +130,17 @@ class DiscordRig:
     ) -> Event:
         named = f"<@{BOT}> " if (mention if mention is not None else not place.direct) else ""
         author = OTHER_BOT if bot else number_of(user or place.user)
+        await self._somebody_listens(place)
         return self._noted(await self.driver.say(named + text, channel=channel_of(place), user=author, files=files))
+
+    async def _somebody_listens(self, place: Place) -> None:
+        """Discord lists no conversations with one person: the first words of one count once the bot was there to hear."""
+        end = asyncio.get_running_loop().time() + PATIENCE
+        while place.direct and asyncio.get_running_loop().time() < end:
+            screen = (await self.driver.screen()).raw
+            if screen["identified"] or place.address.room in screen["channels"]:
+                return
+            await asyncio.sleep(0.05)
 
     async def again(self, event: Event) -> None:
         await self.driver.do("again", event=event)
