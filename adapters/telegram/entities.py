@@ -44,6 +44,8 @@ QUOTE: Final[Style] = ("blockquote", "")
 CODE: Final[Style] = ("code", "")
 LINE: Final = "—" * 10
 BULLETS: Final = ("• ", "◦ ", "▪ ")
+PRESSED: Final = ("http://", "https://")
+"""Addresses that words can be a link to; the platform takes that from words with any other."""
 MOST: Final = 100
 """Entities the platform keeps in one message; it drops the rest without a word."""
 
@@ -151,9 +153,20 @@ class Writer:
 
     def _link(self, url: str, children: Iterable[Inline], styles: Styles) -> None:
         before = len(self.runs)
-        self._inlines(children, frozenset(s for s in styles if s[0] != "text_link") | {("text_link", url)})
-        if not "".join(run.text for run in self.runs[before:]).strip():
-            self.write(url, styles)  # what nobody could press is there to be read
+        links = url.lower().startswith(PRESSED)
+        self._inlines(
+            children, frozenset(s for s in styles if s[0] != "text_link") | ({("text_link", url)} if links else set())
+        )
+        label = "".join(run.text for run in self.runs[before:]).strip()
+        if not label or not links:
+            self._address(url.removeprefix("mailto:"), label, styles)
+
+    def _address(self, address: str, label: str, styles: Styles) -> None:
+        """What nobody could press is there to be read; an address of mail is known to the platform as it is."""
+        if not label:
+            self.write(address, styles)
+        elif address not in label:
+            self.write(f" ({address})", styles)
 
 
 def _code(styles: Styles) -> Styles:

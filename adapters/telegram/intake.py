@@ -43,7 +43,8 @@ class Intake:
             query = update.callback_query.message if update.callback_query else None
             message = update.message or update.edited_message or query
             if message is not None:
-                self._known.note(message.chat.id, message.message_id)
+                dated = message.date if isinstance(message, Message) else None
+                self._known.note(message.chat.id, message.message_id, dated)
             if isinstance(message, Message) and message.migrate_to_chat_id:
                 self._rooms.move(message.chat.id, message.migrate_to_chat_id)
             if isinstance(message, Message) and message.migrate_from_chat_id:

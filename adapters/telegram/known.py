@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Collection, Iterator
+from datetime import datetime, timedelta
 from typing import Final
 
 from adapters.telegram.rooms import SUPERGROUPS
@@ -18,6 +19,10 @@ BEYOND: Final = 8
 """Ids looked at above the highest known one, when nobody else is looked for."""
 KEPT: Final = 8_192
 """Ids kept of one space: at 30 messages a second each way, two minutes; an uncertain one is settled in less."""
+DATED: Final = 1_024
+"""… of which it is known when they were given."""
+SKEW: Final = timedelta(seconds=5)
+"""How far the platform's clock and ours may be apart, and its dates are whole seconds."""
 SPACES: Final = 512
 """Supergroups kept in mind; the one that was silent longest goes first."""
 
@@ -53,9 +58,9 @@ class Known:
             self._spaces.pop(next(other for other in self._spaces if other != BOX))
         return found
 
-    def note(self, chat: int, number: int) -> None:
-        """The id `number` is taken, by something that needs no looking for."""
-        self.space(chat).note(number)
+    def note(self, chat: int, number: int, at: datetime | None = None) -> None:
+        """The id `number` is taken, by something that needs no looking for, and that the platform dates `at`."""
+        self.space(chat).note(number, at)
 
 
 class Space:
@@ -65,14 +70,21 @@ class Space:
         self.top = 0  # the highest known id; 0 when none is
         self._ids: set[int] = set()
         self._order: deque[int] = deque()
+        self._dated: deque[tuple[datetime, int]] = deque(maxlen=DATED)
 
-    def note(self, number: int) -> None:
+    def note(self, number: int, at: datetime | None = None) -> None:
         self.top = max(self.top, number)
         if number not in self._ids:
             self._ids.add(number)
             self._order.append(number)
+            if at:
+                self._dated.append((at, number))
         if len(self._order) > KEPT:
             self._ids.discard(self._order.popleft())
+
+    def before(self, at: datetime) -> int:
+        """The highest id of which it is sure that it was given before `at`; 0 when there is none."""
+        return max((number for dated, number in self._dated if dated < at - SKEW), default=0)
 
     def above(self, floor: int) -> set[int]:
         if self.top - floor < len(self._ids):

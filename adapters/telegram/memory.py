@@ -59,11 +59,11 @@ class Memory:
     async def warm(self, now: datetime) -> None:
         """Begin with the newest message of each room that was heard of lately. Errors: StoreError."""
         for found in await self._places.seen(self._channel, self._identity, now - HEARD):
-            self._note(found.message_id)
+            self._note(found.message_id, found.at)
 
-    def floor(self, chat: int) -> int:
-        """The highest id of the chat that the store knew from before the marker; 0 when it knew none."""
-        return self._floors.get(chat, 0)
+    def floor(self, chat: int, marked_at: datetime) -> int:
+        """An id that was surely given before the marker, where nothing was known then; 0 when there is none."""
+        return max(self._floors.get(chat, 0), self._known.space(chat).before(marked_at))
 
     async def recall(self, chat: int, address: Address, marked_at: datetime) -> None:
         """Note what the store knows. Errors: Retryable while it is away."""
@@ -82,16 +82,15 @@ class Memory:
         seen = await self._places.seen(self._channel, self._identity, marked_at - HEARD)
         inside = [s for s in seen if space_of(self._rooms.chat(s.address.room)) == space_of(chat)]
         for found in inside:
-            self._note(found.message_id)
-        before = [s.message_id for s in inside if s.at < marked_at and s.address.room == address.room]
-        shown = await self._places.receipts(address, marked_at - HEARD)
-        self._floors[chat] = max((n for c, n in filter(None, map(message_of, before + shown)) if c == chat), default=0)
+            self._note(found.message_id, found.at)
+        shown = await self._places.receipts(address, marked_at - HEARD)  # nothing went there since
+        self._floors[chat] = max((n for c, n in filter(None, map(message_of, shown)) if c == chat), default=0)
         rooms = {s.address.room: s.address for s in inside[:ROOMS]} if space_of(chat) == BOX else {}
         for other in [address, *rooms.values()]:
             for name in await self._places.receipts(other, marked_at - BEFORE):
                 self._note(name)
 
-    def _note(self, name: str) -> None:
+    def _note(self, name: str, at: datetime | None = None) -> None:
         found = message_of(name)
         if found:
-            self._known.note(*found)
+            self._known.note(*found, at)

@@ -123,7 +123,7 @@ class Poller:
 
     def _confirm(self, updates: Sequence[Update]) -> None:
         left = [update.update_id for update in updates if update.update_id not in self._done]
-        self._offset = min(left, default=updates[-1].update_id + 1)
+        self._offset = min(left, default=max(update.update_id for update in updates) + 1)
         self._done = {number for number in self._done if number >= self._offset}
 
     async def _all_in(self, ready: Sequence[Bundle], sink: Sink, group: asyncio.TaskGroup) -> bool:

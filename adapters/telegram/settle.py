@@ -95,7 +95,7 @@ class Settling:
         """Where nothing was known at the marker, what the store knows of the time before it counts."""
         key = part.id, attempt.number
         if key not in self._searches:
-            floor = mark.top or self._memory.floor(mark.chat)
+            floor = mark.top or self._memory.floor(mark.chat, attempt.marked_at)
             if not floor:
                 return None
             while len(self._searches) >= KEPT:

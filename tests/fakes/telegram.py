@@ -46,7 +46,7 @@ NESTED: Final = frozenset(
     ]
 )
 """Parameters that are JSON, also inside a form."""
-HIDDEN: Final = ("sent_entities",)
+HIDDEN: Final = ("sent_entities", "uploaded")
 """What the fake notes about a message and no bot is told."""
 
 

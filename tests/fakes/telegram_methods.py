@@ -130,7 +130,7 @@ class Methods:
         size = {"width": 90, "height": 90} if kind == "photo" else {"file_name": upload.name, "mime_type": upload.mime}
         told = {**stored, **size}
         return self._post(
-            asked, caption=caption, caption_entities=spans, sent_entities=bool(spans), media_group_id=group,
+            asked, caption=caption, caption_entities=spans, sent_entities=bool(spans), uploaded=upload.name, media_group_id=group,
             **{kind: [told] if kind == "photo" else told},
         )  # fmt: skip
 

@@ -4,7 +4,8 @@
      "files": [{"name": "notes.txt", "content": "<base64>", "mime": "text/plain", "as": "document"}], "album": "a1"}
     {"type": "edit", "chat": 11, "message_id": 101, "text": "hello"}
     {"type": "click", "chat": 11, "message_id": 102, "user": 11, "data": "…", "old": false}
-    {"type": "introduce", "chat": -100, "user": 11, "title": "Group", "thread": 5}    the bot gets to know a chat
+    {"type": "introduce", "chat": -100, "user": 11, "title": "Group", "thread": 5,
+     "ago": 60}                                                                        the bot gets to know a chat
     {"type": "member", "chat": 11, "status": "kicked"}                                 blocked or kicked, or back
     {"type": "move", "chat": -100, "to": -1000000000100}                               a group becomes a supergroup
     {"type": "hidden", "chat": -1000000000001, "count": 3}                             ids taken that the bot never sees
@@ -114,7 +115,8 @@ class People:
         """A service message, which is no request: the bot may write from now on."""
         chat = self._world.ensure(raw["chat"], raw.get("title", ""), raw.get("thread"))
         came: Raw = {"new_chat_members": [self._world.bot]} if chat.id < 0 else {"write_access_allowed": {}}
-        message = self._world.message(chat, user(raw["user"]), None, **came) | came
+        came["date"] = int(time.time()) - raw.get("ago", 0)
+        message = self._world.message(chat, user(raw["user"]), None) | came
         return {
             "update_id": self._world.update("message", message)["update_id"],
             "message_id": message["message_id"],

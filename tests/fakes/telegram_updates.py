@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
@@ -19,6 +18,7 @@ OTHER: Final = "Conflict: terminated by other getUpdates request; make sure that
 HOOKED: Final = (
     "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
 )
+SIDE_BY_SIDE: Final = 8
 AGAIN: Final = 0.05
 """Seconds after which a webhook that failed is tried again; the platform takes longer."""
 
@@ -105,36 +105,39 @@ class Hook:
 
     def tell(self) -> None:
         self._wake.set()
+        self._wake = asyncio.Event()
 
     async def run(self) -> None:
         async with aiohttp.ClientSession() as http, asyncio.TaskGroup() as group:
-            while True:
+            for _ in range(SIDE_BY_SIDE):
+                group.create_task(self._bring(http))
+
+    async def _bring(self, http: aiohttp.ClientSession) -> None:
+        while True:
+            update = self._next()
+            if update is None:
                 await self._wake.wait()
-                self._wake.clear()
-                for chat, updates in self._next().items():
-                    self._busy.add(chat)
-                    group.create_task(self._bring(http, chat, updates))
+                continue
+            self._busy.add(queue_of(update))
+            brought = await self._brought(http, update)
+            await asyncio.sleep(0 if brought else AGAIN)
+            self._busy.discard(queue_of(update))
+            if brought:
+                self.delivered.add(update["update_id"])
+                self._confirm()
+            elif update["update_id"] < self._world.confirmed:
+                self._people.repeated.append(update)
+            self.tell()
 
-    def _next(self) -> dict[int, list[Raw]]:
-        """What waits in the chats for which nothing is under way."""
-        found: dict[int, list[Raw]] = defaultdict(list)
-        again, self._people.repeated[:] = list(self._people.repeated), []
-        if self._world.webhook:
-            fresh = [u for u in self._world.pending() if u["update_id"] not in self.delivered]
-            for update in [*again, *fresh]:
-                found[queue_of(update)].append(update)
-        return {chat: updates for chat, updates in found.items() if chat not in self._busy}
-
-    async def _bring(self, http: aiohttp.ClientSession, chat: int, updates: list[Raw]) -> None:
-        for update in updates:
-            while self._world.webhook:
-                if await self._brought(http, update):
-                    break
-                await asyncio.sleep(AGAIN)
-            self.delivered.add(update["update_id"])
-            self._confirm()
-        self._busy.discard(chat)
-        self.tell()
+    def _next(self) -> Raw | None:
+        """What is told next, of the chats for which nothing is under way."""
+        if not self._world.webhook:
+            return None
+        for number, update in enumerate(self._people.repeated):
+            if queue_of(update) not in self._busy:
+                return self._people.repeated.pop(number)
+        fresh = (u for u in self._world.pending() if u["update_id"] not in self.delivered)
+        return next((update for update in fresh if queue_of(update) not in self._busy), None)
 
     async def _brought(self, http: aiohttp.ClientSession, update: Raw) -> bool:
         hook = self._world.webhook
