@@ -42,6 +42,7 @@ from runtime.errors import ConfigError
 from runtime.runs import RunState
 from runtime.store.protocol import DeliveryRow, Unpaired
 
+AT_WORK: Final = (RunState.RUNNING, RunState.READY)
 LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common proxies
 GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
 
@@ -202,11 +203,11 @@ class Operations:
             await _next(rings, min(left, GLANCE.total_seconds()))
 
     async def _look(self, address: Address) -> View:
-        work = await self._store.room_work(address)  # before the entries: a room that rests shows all it will show
         seen = await self._store.view(address)
+        work = await self._store.room_work(address)  # after it: a room that rests has asked all it will ask
         view = views.room(
             seen.entries,
-            busy=seen.busy,
+            busy=seen.busy or work.run in AT_WORK,  # a question may have been answered in between
             approvals=work.questions,
             named=self._desk.named,
             run_state=work.run,

@@ -34,8 +34,21 @@ from runtime.contract import (
     View,
 )
 from runtime.deliveries import DeliveryState
+from runtime.pairing import wrong
 from runtime.runs import RunState, StepState
-from runtime.store.protocol import AuditRow, DeliveryRow, Head, Known, RoomWork, RunRow, StepRow, Store
+from runtime.store.protocol import (
+    AuditRow,
+    DeliveryRow,
+    Head,
+    Known,
+    Paired,
+    Pairing,
+    RoomWork,
+    RunRow,
+    StepRow,
+    Store,
+    Unpaired,
+)
 from runtime.trails import Candidate, Trail
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -84,6 +97,14 @@ def run(run_id: str = "r1", state: RunState = RunState.DONE, words: str = "list 
     return RunRow(RunId(run_id), SessionKey("main|web"), ROOM, state, "ada", NOW, None, 2, "", (words,))
 
 
+CODE = "ABCD2345"
+
+
+def pairing(name: str = "Sam") -> Pairing:
+    there = Address("telegram", "77", "1001")
+    return Pairing(Identity("telegram:1001"), name, there, NOW, NOW + timedelta(hours=1))
+
+
 STEP = StepRow(1, "tool", "shell", '{"command": "ls"}', StepState.DONE, "<b>output</b>", NOW, NOW)
 
 
@@ -93,6 +114,7 @@ class FakeStore:
 
     known: dict[str, Known] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
+    unpaired: list[Pairing] = field(default_factory=list)
     asked: list[Approval] = field(default_factory=list)
     sent: list[DeliveryRow] = field(default_factory=list)
     ran: list[RunRow] = field(default_factory=list)
@@ -135,6 +157,18 @@ class FakeStore:
     async def person_of(self, token: str) -> tuple[Person, Identity] | None:
         known = self.known.get(self.links.get(token, ""))
         return (known.person, Identity(f"web:{known.person.id}")) if known else None
+
+    async def pairings(self) -> list[Pairing]:
+        return self.unpaired
+
+    async def pair(self, code: str, name: str, role: Role | None, by: Person) -> Paired | Unpaired:
+        """Every code but `CODE` is wrong."""
+        if code != CODE:
+            return Unpaired(wrong(4))
+        one = self.unpaired.pop(0)
+        person = await self.add_person(name or one.name, role or Role.USER, [one.identity])
+        assert person
+        return Paired(person, one.identity, one.address)
 
     async def approval(self, approval_id: ApprovalId) -> Approval | None:
         return next((row for row in self.asked if row.id == approval_id), None)

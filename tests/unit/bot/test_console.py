@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -19,9 +20,23 @@ from bot.console.routes import console_routes
 from bot.lock import Control
 from runtime.approvals import ApprovalState
 from runtime.bell import LocalBell
-from runtime.contract import Address, Author, Entry, room_topic
+from runtime.contract import Address, Author, Entry, View, room_topic
 from runtime.deliveries import DeliveryState
-from tests.unit.bot.fake_store import NOW, ROOM, TOKEN, FakeStore, approval, crowd, delivery, desk_of, run
+from runtime.runs import RunState
+from runtime.store.protocol import RoomWork
+from tests.unit.bot.fake_store import (
+    CODE,
+    NOW,
+    ROOM,
+    TOKEN,
+    FakeStore,
+    approval,
+    crowd,
+    delivery,
+    desk_of,
+    pairing,
+    run,
+)
 
 EVIL = "<script>alert(1)</script>"
 Browser = TestClient[web.Request, web.Application]
@@ -60,7 +75,7 @@ def same_site(browser: Browser) -> dict[str, str]:
 
 # ------------------------------------------------------------------------------------------------------ who may come in
 
-PAGES = ["/console", "/console/approvals", "/console/runs", "/console/outbox", "/console/trace"]
+PAGES = ["/console", "/console/approvals", "/console/runs", "/console/outbox", "/console/people", "/console/trace"]
 
 
 @pytest.mark.parametrize(
@@ -220,6 +235,51 @@ async def test_mistakes_about_people_are_told() -> None:
                 await mistake
 
 
+async def test_a_pairing_code_makes_whoever_was_sent_it_known() -> None:
+    """Scenario 8: and the courier of their room is woken, to tell them."""
+    store, nudged = await crowd(), list[Address]()
+    store.unpaired = [pairing()]
+    async with client(store, nudged=nudged) as office:
+        assert [row["identity"] for row in await office.pairings()] == ["telegram:1001"]
+        made = await office.pair(CODE)
+    assert made["told"] == "Paired: telegram:1001 is Sam now (user)."
+    assert (made["name"], made["role"]) == ("Sam", "user")
+    assert nudged == [Address("telegram", "77", "1001")]
+
+
+async def test_mistakes_about_pairing_are_told() -> None:
+    async with client(await crowd()) as office:
+        for mistake, words in (
+            (office.pair("WRONG"), "There are 4 more tries"),
+            (office.pair(CODE, "new", "king"), "is no role"),
+            (office.pair(CODE, "ada", "user"), "the only owner"),
+        ):
+            with pytest.raises(Refusal, match=words):
+                await mistake
+
+
+async def test_only_owners_enter_pairing_codes() -> None:
+    store = await crowd()
+    store.unpaired = [pairing()]
+    async with serving(store) as browser:
+        sent = browser.post(
+            "/console/api/pairings", json={"code": CODE}, headers=same_site(browser), **as_person("oscar")
+        )
+        async with sent as answer:
+            assert answer.status == 403
+    assert len(store.unpaired) == 1
+
+
+async def test_the_page_of_people_shows_who_waits_and_never_a_code() -> None:
+    store = await crowd()
+    store.unpaired = [pairing(EVIL)]
+    html = await page(store, "/console/people")
+    assert "telegram:1001" in html
+    assert 'action="/console/api/pairings"' in html
+    assert EVIL not in html
+    assert CODE not in html
+
+
 # ------------------------------------------------------------------------------------------------------------- rooms
 
 
@@ -268,6 +328,32 @@ async def test_a_room_tells_the_questions_that_wait_in_it() -> None:
     assert [row["id"] for row in view["approvals"]] == ["here"]
     assert view["approvals"][0]["choices"] == {"approve": "Approve", "deny": "Deny"}
     assert view["run"] == "done"
+
+
+class Asking(FakeStore):
+    """Parks with a question right after whatever is read first."""
+
+    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
+        seen = await super().view(address)
+        self._park()
+        return seen
+
+    async def room_work(self, address: Address) -> RoomWork:
+        work = await super().room_work(address)
+        self._park()
+        return work
+
+    def _park(self) -> None:
+        self.working, self.asked, self.ran = False, [approval()], [run(state=RunState.PARKED)]
+
+
+async def test_a_question_that_is_asked_while_a_room_is_read_is_not_missed() -> None:
+    """Whoever waits for the room to rest would go on without it."""
+    crew = await crowd()
+    store = Asking(known=crew.known, links=crew.links, ran=[run(state=RunState.RUNNING)], working=True)
+    async with client(store) as office:
+        view = await office.room("room01")
+    assert view["busy"] or view["approvals"]
 
 
 async def test_a_name_that_is_no_room_is_refused() -> None:
