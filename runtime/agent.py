@@ -73,15 +73,15 @@ class Limits:
 class Outlet(Protocol):
     """The way out: implemented by `runtime.couriers`."""
 
-    async def prepare(self, new: NewDelivery) -> NewDelivery:
-        """The same, rendered where it could be shown at once."""
+    async def prepare(self, new: NewDelivery, run_id: RunId) -> NewDelivery:
+        """The same, rendered where it could be shown at once. The run shows nothing of itself from here on."""
 
     def carry_on(self, new: NewDelivery, run_id: RunId, *, begun: bool) -> None:
         """After the commit, or in place of it: `begun` with it, or it waits its turn, or was never stored."""
 
     def nudge(self, address: Address) -> None: ...
 
-    def progress(self, address: Address, event: Progress) -> None: ...
+    def progress(self, claim: Claim, event: Progress) -> None: ...
 
 
 class Files(Protocol):
@@ -181,7 +181,7 @@ class Agent:
             return False
         finally:
             del self._live[claim.run_id]
-            self._progress(run.address, Resting())
+            self._progress(run.claim, Resting())
 
     async def fail(self, claim: Claim, text: str) -> bool:
         """End a run that cannot go on with words to the person; whether its lane has more to do."""
@@ -241,7 +241,7 @@ class Agent:
         return None
 
     async def _ask_model(self, run: Cursor) -> ModelReply:
-        self._progress(run.address, Thinking())
+        self._progress(run.claim, Thinking())
         turns = repair(await self._with_files(run, await self._turns(run)))
         reply = await self._unless_stopped(run, self._reply(run, turns))
         self._probe("model-answered")
@@ -267,7 +267,7 @@ class Agent:
         request = ModelRequest(self._prompt(), turns, self._specs, partial(self._workspaces.open, run.address))
         try:
             async with asyncio.timeout(self._limits.model_time.total_seconds()):
-                return await self._model.reply(request, lambda text: self._progress(run.address, Speaking(text)))
+                return await self._model.reply(request, lambda text: self._progress(run.claim, Speaking(text)))
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {self._limits.model_time}.") from None
 
@@ -332,11 +332,11 @@ class Agent:
         marked = self._own(await self._store.mark_tool(lane, run_id, step.number))
         self._probe("tool-marked")
         self._obey(run, marked.stop)
-        self._progress(run.address, Working(step.call.tool, step.call.arguments))
+        self._progress(run.claim, Working(step.call.tool, step.call.arguments))
         result = await self._call(run, step)
         self._probe("tool-finished")
         log.info("tool ran", tool=step.call.tool, step=step.number)
-        self._progress(run.address, Working(step.call.tool, step.call.arguments, ended=True))
+        self._progress(run.claim, Working(step.call.tool, step.call.arguments, ended=True))
         recorded = self._own(await self._record(run, step, result))
         self._obey(run, recorded.stop)
         return recorded.waiting
@@ -391,11 +391,12 @@ class Agent:
 
     async def _park(self, run: Cursor, asked: Sequence[ToolStep]) -> Released:
         questions = [self._question(run, step) for step in asked]
-        prepared = [replace(question, card=await self._outlet.prepare(question.card)) for question in questions]
+        run_id = run.claim.run_id
+        prepared = [replace(one, card=await self._outlet.prepare(one.card, run_id)) for one in questions]
         released = await self._handed_on(
             run,
             [question.card for question in prepared],
-            self._store.park(run.claim.lane, run.claim.run_id, prepared),
+            self._store.park(run.claim.lane, run_id, prepared),
             point="approval-stored",
         )
         log.info("run parked", approvals=[question.id for question in questions])
@@ -414,7 +415,7 @@ class Agent:
         origin = f"run:{run.claim.run_id}"
         final = self._made(run, origin, Kind.FINAL, await self._content(run, text))
         lane, run_id = run.claim.lane, run.claim.run_id
-        final = await self._outlet.prepare(final)
+        final = await self._outlet.prepare(final, run_id)
         finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, [final])
         released = await self._handed_on(run, [final], finish, point="delivery-stored")
         log.info("run ended", state=state.value, delivery=final.id)

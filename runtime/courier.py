@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import structlog
 
@@ -17,18 +18,25 @@ from runtime.contract import (
     Address,
     ChannelAdapter,
     Delivery,
+    Kind,
+    NewId,
     Now,
     Probe,
+    Receipt,
     RunId,
+    Wire,
     no_probe,
 )
 from runtime.deliveries import DeliveryState, PartState
-from runtime.errors import StoreError
+from runtime.errors import Retryable, StoreError
 from runtime.extras import PLAIN, Extras
+from runtime.ids import new_id as fresh_id
 from runtime.pace import Pace
+from runtime.previews import Previews
 from runtime.rates import Rates, ticking
 from runtime.showing import DutyLost, Showing
 from runtime.store.protocol import Duty, NewDelivery, OpenDelivery, OpenPart, Outbox, Rendered
+from runtime.underway import Underway, can_preview
 
 T = TypeVar("T")
 log = structlog.get_logger("courier")
@@ -56,13 +64,25 @@ def delivery_of(new: NewDelivery) -> Delivery:
     return Delivery(new.id, new.origin, new.ordinal, new.kind, new.address, new.content, new.edits, new.reply_to)
 
 
-def begun(new: NewDelivery, rendered: Rendered, run_id: RunId, now: datetime) -> OpenDelivery:
-    """What a new delivery is in the store once its first part is marked."""
+def begun(
+    new: NewDelivery, rendered: Rendered, run_id: RunId, now: datetime, over: Receipt | None = None
+) -> OpenDelivery:
+    """What a new delivery is in the store once its first part is marked; `over` is the preview that it replaces."""
     parts = [
         OpenPart(n, PartState.MARKED if n == 1 else PartState.PENDING, wire.body, wire.fallback)
         for n, wire in enumerate(rendered.wires, 1)
     ]
-    return OpenDelivery(delivery_of(new), DeliveryState.OPEN, new.kind.rank, 0, now, tuple(parts), run_id=run_id)
+    return OpenDelivery(
+        delivery_of(new),
+        DeliveryState.OPEN,
+        new.kind.rank,
+        0,
+        now,
+        tuple(parts),
+        over,
+        run_id,
+        over_preview=over is not None,
+    )
 
 
 class Courier:
@@ -81,6 +101,8 @@ class Courier:
         chance: Callable[[], float] = random.random,
         width: int = 32,
         extras: Extras = PLAIN,
+        previews: bool = False,
+        new_id: NewId = fresh_id,
         ticks: Callable[[], timedelta] = ticking,
         probe: Probe = no_probe,
     ) -> None:
@@ -93,6 +115,17 @@ class Courier:
         self._width = asyncio.Semaphore(width)
         self._floor = extras.floor
         self._rates = Rates(extras.buckets, ticks)
+        self._previews = Previews(adapter=adapter, pace=pace, ticks=ticks, new_id=new_id, heed=self._heed)
+        self.underway = Underway(
+            post=self,
+            outbox=outbox,
+            previews=self._previews,
+            rates=self._rates,
+            pace=pace,
+            extras=extras,
+            posts=previews and can_preview(adapter.capabilities),
+            heed=self._heed,
+        )
         self._showing = Showing(
             outbox=outbox,
             adapter=adapter,
@@ -102,6 +135,7 @@ class Courier:
             on_shown=on_shown,
             rates=self._rates,
             floor=extras.floor,
+            previews=self._previews,
             probe=probe,
         )
         self._wanted: set[Address] = set()
@@ -140,18 +174,29 @@ class Courier:
 
         Whoever asked says what became of it, by `begin` or `let_go`. Edits wait: what they replace is read first.
         """
-        if self._duty is None or new.edits or self._is_busy(new.address) or not self._lease_is_fresh():
+        if self._duty is None or self._is_busy(new.address) or not self._lease_is_fresh():
+            return None
+        if new.edits and self._previews.receipt(new.edits) is None:
             return None
         try:
-            wires = self._showing.rendered(delivery_of(new))
+            wires = self._wires(delivery_of(new))
         except Exception:  # noqa: BLE001 - it is rendered once more in its turn, which keeps the payload and tells
             return None
-        if not self._rates.take_now(new.address, new.kind.rank):
+        if not self._has_token(new):
             return None
         self._active.add(new.address)
         self._calm.clear()
         receipts = await self._showing.receipts(new.id, new.address, wires)
         return Rendered(self._duty, wires, receipts, self._floor(new.address))
+
+    def _wires(self, delivery: Delivery) -> tuple[Wire, ...]:
+        is_preview = delivery.kind is Kind.PROGRESS
+        return (self._previews.rendered(delivery),) if is_preview else self._showing.rendered(delivery)
+
+    def _has_token(self, new: NewDelivery) -> bool:
+        if new.kind is Kind.PROGRESS:
+            return self._rates.spare(new.address)
+        return self._rates.take_now(new.address, new.kind.rank)
 
     def _is_busy(self, address: Address) -> bool:
         return address in self._active or address in self._wanted or address in self._later or self._width.locked()
@@ -162,7 +207,8 @@ class Courier:
         if rendered is None or rendered.duty != self._duty or self._group is None:
             self.let_go(new.address)  # the duty changed hands since: whoever has it finds the marker
             return
-        open_ = begun(new, rendered, run_id, self._now())
+        over = self._previews.receipt(new.edits) if new.edits else None
+        open_ = begun(new, rendered, run_id, self._now(), over)
         if rendered.receipts:
             self._showing.tell(open_, len(rendered.wires))
             self._leave(new.address)
@@ -184,6 +230,24 @@ class Courier:
         for address in list(self._later):
             self.nudge(address)
 
+    async def _heed(self, address: Address, error: Retryable) -> None:
+        """The platform says to wait, to something that is not sent again."""
+        if self._duty:
+            with suppress(DutyLost):
+                await self._showing.heed(self._duty, address, error)
+
+    @property
+    def may_send(self) -> bool:
+        """Whether this process sends for the account at this moment."""
+        return self._group is not None and self._lease_is_fresh()
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something beside, as long as this one serves the account."""
+        if self._group is None:
+            work.close()
+        else:
+            self._group.create_task(work)
+
     async def run(self) -> None:
         """Take the duty, serve until it is lost, and again, until cancelled."""
         while True:
@@ -199,6 +263,7 @@ class Courier:
             finally:
                 self._duty = self._group = None
                 self._active.clear()
+                self.underway.stop()
                 self._rest()
 
     async def drain(self) -> None:
@@ -238,6 +303,7 @@ class Courier:
 
     async def _take_over(self) -> None:
         """Whoever sent for this account until now is not known: only what its platform said to wait for is."""
+        self._previews.start()
         if not self._rates.bound:
             return
         self._rates.start()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from runtime.contract import Address, Capability, Progress, RunId
 from runtime.courier import Courier
 from runtime.errors import Rejected
-from runtime.store.protocol import NewDelivery, Outbox
+from runtime.store.protocol import Claim, NewDelivery, Outbox
 
 
 class Couriers:
@@ -44,10 +44,13 @@ class Couriers:
         self.nudge(delivery.address)
         return fresh
 
-    async def prepare(self, new: NewDelivery) -> NewDelivery:
-        """A delivery about to be committed, rendered if its courier is here and its room free; see `Courier.prepare`."""
+    async def prepare(self, new: NewDelivery, run_id: RunId) -> NewDelivery:
+        """What a run is about to commit: over its preview, and rendered if its courier is here and its room free."""
         courier = self._of(new.address)
-        return replace(new, rendered=await courier.prepare(new)) if courier else new
+        if courier is None:
+            return new
+        new = courier.underway.last_word(new, run_id)
+        return replace(new, rendered=await courier.prepare(new))
 
     def carry_on(self, new: NewDelivery, run_id: RunId, *, begun: bool) -> None:
         """What became of a prepared delivery: `begun` with its commit, or it waits its turn, or was never stored."""
@@ -78,8 +81,12 @@ class Couriers:
         for courier in self:
             courier.look_around()
 
-    def progress(self, address: Address, event: Progress) -> None:
-        """Show live progress where the channel can."""
-        courier = self._of(address)
-        if courier and Capability.PROGRESS in courier.adapter.capabilities:
-            courier.adapter.progress(address, event)
+    def progress(self, claim: Claim, event: Progress) -> None:
+        """Show live progress: by the channel's own means, else as its courier can."""
+        courier = self._of(claim.address)
+        if courier is None:
+            return
+        if Capability.PROGRESS in courier.adapter.capabilities:
+            courier.adapter.progress(claim.address, event)
+        else:
+            courier.underway.note(claim, event)

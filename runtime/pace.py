@@ -16,7 +16,11 @@ class Unknown(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Waits of the courier; `settle_first` and `settle_second` count from the marker."""
+    """Waits of the courier; `settle_first` and `settle_second` count from the marker.
+
+    Who waits for an answer sees the agent at work after `typing_after`, and the answer growing after `preview_after`, with
+    a change at most each `preview_every`. A call that only serves this may take `glance`.
+    """
 
     unknown: Unknown = Unknown.REPEAT
     settle_first: timedelta = timedelta(seconds=10)
@@ -24,6 +28,10 @@ class Pace:
     backoff_first: timedelta = timedelta(seconds=1)
     backoff_most: timedelta = timedelta(seconds=60)
     send_timeout: timedelta = timedelta(seconds=30)
+    typing_after: timedelta = timedelta(seconds=1)
+    preview_after: timedelta = timedelta(seconds=2)
+    preview_every: timedelta = timedelta(seconds=2)
+    glance: timedelta = timedelta(seconds=5)
 
     def backoff(self, attempts: int, chance: float) -> timedelta:
         """The wait after the `attempts`-th failure: it doubles, and `chance` in [0, 1) spreads it by a quarter."""

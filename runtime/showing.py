@@ -4,6 +4,8 @@ PENDING -mark-> MARKED -show-> SHOWN
                   |  certainly not shown: back to PENDING, later
                   |  perhaps shown: UNSETTLED -look-> SHOWN | two empty looks: PENDING | cannot tell: policy
                   |  refused: its plain twin, else DEAD
+
+What only tells of work under way is left out where another part would go back to PENDING or be DEAD.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from runtime.contract import (
     ChannelAdapter,
     Delivery,
     DeliveryId,
+    Kind,
     Look,
     Now,
     Part,
@@ -30,9 +33,10 @@ from runtime.contract import (
     Shown,
     Wire,
 )
-from runtime.deliveries import PartState
+from runtime.deliveries import PartEvent, PartState
 from runtime.errors import ChannelError, Rejected, Retryable, Scope, StoreError, Uncertain
 from runtime.pace import Pace, Unknown
+from runtime.previews import Previews
 from runtime.rates import Rates
 from runtime.store.protocol import Duty, OpenDelivery, OpenPart, Outbox
 
@@ -41,6 +45,15 @@ log = structlog.get_logger("courier")
 LOOKS: Final = 2
 """Empty looks before a part counts as absent, since a platform may apply a request late."""
 PATIENCE: Final = timedelta(seconds=1)
+
+
+def passing(open_: OpenDelivery) -> bool:
+    """Whether it only tells of work under way, and nothing of it is on screen: soon it is worth nothing."""
+    return (
+        open_.delivery.kind is Kind.PROGRESS
+        and open_.edit_of is None
+        and all(part.state is not PartState.SHOWN for part in open_.parts)
+    )
 
 
 class DutyLost(Exception):
@@ -61,10 +74,12 @@ class Showing:
         on_shown: Callable[[Address], None],
         rates: Rates,
         floor: Callable[[Address], str],
+        previews: Previews,
         probe: Probe,
     ) -> None:
         self._outbox = outbox
         self._rates = rates
+        self._previews = previews
         self._floor = floor
         self._adapter = adapter
         self._pace = pace
@@ -146,12 +161,30 @@ class Showing:
             await self._unclear(duty, open_, known, str(error) or type(error).__name__)
         else:
             self._probe("part-shown")
-            await self._checkpoint(duty, open_, known, receipt)
+            if wait := self._unsure_for(open_, known):
+                await self._once_more(duty, open_, known, wait)
+            else:
+                await self._checkpoint(duty, open_, known, receipt)
 
     async def _checkpoint(self, duty: Duty, open_: OpenDelivery, known: OpenPart, receipt: Receipt) -> None:
         await self._surely(lambda: self._outbox.checkpoint(duty, open_.delivery.id, known.ordinal, receipt))
         self._probe("part-checkpointed")
+        if open_.delivery.kind is Kind.PROGRESS:
+            self._previews.shown(open_.delivery.id, receipt)
         self.tell(open_, known.ordinal)
+
+    def _unsure_for(self, open_: OpenDelivery, known: OpenPart) -> timedelta:
+        """How long the preview that this one replaces may still be changed by something that was cut."""
+        if not open_.over_preview or not self._is_edit(open_, known.ordinal) or open_.delivery.edits is None:
+            return timedelta()
+        return self._previews.unsure_for(open_.delivery.edits)
+
+    async def _once_more(self, duty: Duty, open_: OpenDelivery, known: OpenPart, wait: timedelta) -> None:
+        """It is on screen, where something older may still come over it: an edit may be made as often as one likes."""
+        delivery, at = open_.delivery.id, self._now() + wait
+        reason = "it is on screen; a change of the preview under it may still arrive and is then covered again"
+        await self._surely(lambda: self._outbox.retry(duty, delivery, known.ordinal, at, reason))
+        self._on_shown(open_.delivery.address)
 
     def tell(self, open_: OpenDelivery, part: int) -> None:
         log.info("shown", kind=open_.delivery.kind, address=str(open_.delivery.address), part=part)
@@ -161,6 +194,9 @@ class Showing:
         self, duty: Duty, open_: OpenDelivery, known: OpenPart, reason: str, wait: timedelta | None = None
     ) -> None:
         """Certainly not shown, or repeatable: later, and not before the platform's own wait is over."""
+        if passing(open_):
+            await self._drop(duty, open_, known, PartEvent.RETRY, reason)
+            return
         backoff = self._pace.backoff(known.attempts + 1, self._chance())
         at = self._now() + max(backoff, wait or timedelta())
         log.info("not shown yet", part=known.ordinal, again_at=str(at), reason=reason)
@@ -178,6 +214,8 @@ class Showing:
     async def _put(self, open_: OpenDelivery, part: Part) -> Receipt:
         """Edit the message that this one replaces where the channel can, else show a new one."""
         if self._is_edit(open_, part.ordinal) and open_.edit_of:
+            if open_.over_preview and open_.delivery.edits:
+                await self._previews.still(open_.delivery.edits)
             return await self._adapter.edit(open_.edit_of, part)
         return await self._adapter.show(part)
 
@@ -187,8 +225,12 @@ class Showing:
     async def _refused(self, duty: Duty, open_: OpenDelivery, known: OpenPart, error: Rejected) -> None:
         delivery, ordinal, reason = open_.delivery.id, known.ordinal, str(error)
         log.warning("refused by the platform", part=ordinal, reason=reason)
-        if error.form and known.fallback is not None:
+        if passing(open_):
+            await self._drop(duty, open_, known, PartEvent.GIVE_UP, reason)
+        elif error.form and known.fallback is not None:
             await self._surely(lambda: self._outbox.plain(duty, delivery, ordinal, reason))
+        elif open_.over_preview and self._is_edit(open_, ordinal):
+            await self._surely(lambda: self._outbox.detach(duty, delivery, ordinal, reason))
         else:
             await self._surely(lambda: self._outbox.give_up(duty, delivery, ordinal, reason))
 
@@ -244,7 +286,9 @@ class Showing:
 
     async def _absent(self, duty: Duty, open_: OpenDelivery, known: OpenPart, marked: datetime) -> None:
         delivery = open_.delivery.id
-        if known.looks + 1 >= LOOKS:
+        if known.looks + 1 >= LOOKS and passing(open_):
+            await self._drop(duty, open_, known, PartEvent.ABSENT, "it is certainly not on screen")
+        elif known.looks + 1 >= LOOKS:
             self._held(await self._outbox.absent(duty, delivery, known.ordinal))
         else:
             at = max(marked + self._pace.settle_second, self._now() + self._pace.settle_first)
@@ -255,6 +299,9 @@ class Showing:
         if self._is_edit(open_, ordinal):
             self._held(await self._outbox.absent(duty, delivery, ordinal))  # an edit may be made twice
             return
+        if passing(open_):
+            await self._drop(duty, open_, known, PartEvent.HOLD, "nobody can tell whether it is on screen")
+            return
         log.warning("nobody can tell whether it was shown", part=ordinal, policy=self._pace.unknown)
         match self._pace.unknown:
             case Unknown.REPEAT:
@@ -262,6 +309,11 @@ class Showing:
             case Unknown.HOLD:
                 reason = "nobody can tell whether it was shown"
                 self._held(await self._outbox.hold(duty, delivery, ordinal, reason))
+
+    async def _drop(self, duty: Duty, open_: OpenDelivery, known: OpenPart, event: PartEvent, reason: str) -> None:
+        """Progress is worth showing now or never."""
+        log.info("not shown, and left out", part=known.ordinal, reason=reason)
+        await self._surely(lambda: self._outbox.drop(duty, open_.delivery.id, known.ordinal, event, reason))
 
     # -------------------------------------------------------------------------------------------------- the store
 

@@ -23,7 +23,18 @@ COMMIT: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.0
 BATCH: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # operations; 256 is the most that the writer takes at once
 
 ACCOUNT: Final = ("channel", "account")
-PART_OUTCOMES: Final = ("shown", "retried", "plain", "uncertain", "found", "absent", "repeated", "held", "dead")
+PART_OUTCOMES: Final = (
+    "shown",
+    "retried",
+    "plain",
+    "uncertain",
+    "found",
+    "absent",
+    "repeated",
+    "held",
+    "dropped",
+    "dead",
+)
 ENDINGS: Final = {
     Choice.APPROVE: "approved",
     Choice.DENY: "denied",

@@ -8,8 +8,10 @@ from datetime import datetime, timedelta
 from bot.metrics.answers import ADOPTED
 from bot.metrics.counting import Counting
 from runtime.contract import Address, DeliveryId, Kind, Receipt, Wire
+from runtime.deliveries import PartEvent
 from runtime.store.driver import Op
 from runtime.store.outbox import ABANDONED, OutboxStore
+from runtime.store.previews import PreviewStore
 from runtime.store.protocol import Duty, OpenDelivery
 
 
@@ -17,7 +19,7 @@ def _cut(channel: str, account: str) -> Op[int]:
     return len((yield ABANDONED, {"c": channel, "a": account}))
 
 
-class CountedOutbox(Counting, OutboxStore):
+class CountedOutbox(Counting, OutboxStore, PreviewStore):
     async def open_deliveries(self, address: Address, *, limit: int = 20) -> list[OpenDelivery]:
         found = await super().open_deliveries(address, limit=limit)
         for open_ in found:
@@ -72,6 +74,12 @@ class CountedOutbox(Counting, OutboxStore):
     async def plain(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str = "") -> bool:
         """It may take more parts than were rendered; the courier reads them before it goes on, see `open_deliveries`."""
         return self._told(duty, "plain", await super().plain(duty, delivery, ordinal, reason))
+
+    async def drop(self, duty: Duty, delivery: DeliveryId, ordinal: int, event: PartEvent, reason: str) -> bool:
+        return self._told(duty, "dropped", await super().drop(duty, delivery, ordinal, event, reason))
+
+    async def detach(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool:
+        return self._told(duty, "retried", await super().detach(duty, delivery, ordinal, reason))
 
     async def hold(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool:
         self._answers.forget(delivery)

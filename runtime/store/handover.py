@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -19,6 +20,7 @@ from runtime.machines import move
 from runtime.store.common import ADD_DELIVERY, add, delivery_row, fact, held
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.protocol import NewDelivery, Rendered
+from runtime.store.replacing import replaced
 from runtime.store.schema import deliveries, parts, signals
 
 ADD_PART = add(parts)
@@ -50,17 +52,22 @@ SHOWN_PART = move(PART_MOVES, PartState.PENDING, PartEvent.CHECKPOINT)
 def put(new: NewDelivery, now: datetime, run: RunId | None = None) -> Op[bool]:
     """Add a delivery; whether it is begun: shown, or its first part marked for its courier to send."""
     handed = new.rendered
-    if handed is None or not (yield from _free(new, handed)):
+    begun = handed is not None and (yield from free(new, handed))
+    if new.replaces:
+        under = yield from replaced(new.replaces, now)
+        begun, new = begun and under == new.edits, replace(new, edits=under)
+    if handed is None or not begun:
         yield ADD_DELIVERY, delivery_row(new, now, run)
         return False
     if handed.receipts:
         yield from _put_shown(new, handed, now, run)
     else:
-        yield from _put_marked(new, handed, now, run)
+        yield from put_marked(new, handed, now, run)
     return True
 
 
-def _free(new: NewDelivery, handed: Rendered) -> Op[bool]:
+def free(new: NewDelivery, handed: Rendered) -> Op[bool]:
+    """Whether the courier that rendered it still has its duty, and nothing waits for the room."""
     if not (yield from held(handed.duty)):
         return False
     return not (yield OPEN_HERE, {"room": str(new.address)})
@@ -76,7 +83,8 @@ def _put_shown(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | N
     yield from on_screen(new.id, new.kind, run, str(new.address), now)
 
 
-def _put_marked(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
+def put_marked(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
+    """Its parts, the first one marked: the courier sends that next."""
     yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": RENDERED.value}
     at = micros(now)
     mark = {"state": MARKED_PART.value, "attempts": 1, "marked_at": at, "first_at": at, "node": handed.duty.node}

@@ -17,7 +17,7 @@ from runtime.store.base import Base
 from runtime.store.common import fact, moved
 from runtime.store.desk import approval_of
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
-from runtime.store.outbox import LOCK_DELIVERY
+from runtime.store.moving import LOCK_DELIVERY
 from runtime.store.protocol import DeliveryRow, RoomWork, RunRow, StepRow
 from runtime.store.schema import approvals, deliveries, parts, people, runs, signals, steps
 from runtime.store.suspects import AT_WORK

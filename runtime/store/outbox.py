@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Executable, bindparam, case, func, literal_column, select, update
+from sqlalchemy import bindparam, case, func, literal_column, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from runtime.contract import Address, DeliveryId, Kind, Receipt, Wire
-from runtime.deliveries import (
-    DELIVERY_MOVES,
-    PART_MOVES,
-    DeliveryEvent,
-    DeliveryState,
-    PartEvent,
-    PartState,
-)
-from runtime.machines import move
+from runtime.deliveries import DeliveryEvent, PartEvent
 from runtime.store.base import Base
 from runtime.store.common import delivery_row, fact, held, moved
 from runtime.store.driver import Op, is_word, micros, moment
 from runtime.store.handover import ADD_PART, NO_MORE, on_screen, part_row
+from runtime.store.moving import changed, move_delivery, move_part, ours
 from runtime.store.protocol import Duty, NewDelivery, OpenDelivery
 from runtime.store.schema import deliveries, parts
 from runtime.store.waiting import open_at, rooms
@@ -43,34 +36,12 @@ ABANDONED = (
         deliveries.c.account == bindparam("a"),
     )
 )
-DELIVERY = select(
-    deliveries.c.state, deliveries.c.kind, deliveries.c.run_id, deliveries.c.address, deliveries.c.rank
-).where(deliveries.c.id == bindparam("d"))
-LOCK_DELIVERY = select(deliveries.c.state).where(deliveries.c.id == bindparam("d")).with_for_update()
-SET_DELIVERY = (
-    update(deliveries)
-    .where(deliveries.c.id == bindparam("d"))
-    .values(state=bindparam("new_state"), reason=bindparam("why"), settled_at=bindparam("at"))
-)
 WAIT_UNTIL = (
     update(deliveries)
     .where(deliveries.c.id == bindparam("d"))
     .values(not_before=bindparam("at"), reason=bindparam("why"))
 )
 GOES_FIRST = update(deliveries).where(deliveries.c.id == bindparam("d")).values(rank=0)
-PART = select(parts.c.state, parts.c.attempts, parts.c.looks).where(
-    parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n")
-)
-SET_PART = (
-    update(parts)
-    .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
-    .values(
-        state=bindparam("new_state"),
-        attempts=bindparam("tries"),
-        looks=bindparam("looked"),
-        reason=bindparam("why"),
-    )
-)
 MARKED_AT = (
     update(parts)
     .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
@@ -81,26 +52,10 @@ MARKED_AT = (
         floor=bindparam("lowest"),
     )
 )
-# Of the last attempt it is certain now; of one before it that nobody could tell about it still is not.
-LAST_ONE_FAILED = (
-    update(parts)
-    .where(
-        parts.c.delivery_id == bindparam("d"),
-        parts.c.ordinal == bindparam("n"),
-        parts.c.first_at == parts.c.marked_at,
-    )
-    .values(first_at=None)
-)
-NONE_LEFT_ANYTHING = (
-    update(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n")).values(first_at=None)
-)
 SHOWN_AT = (
     update(parts)
     .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
     .values(shown_at=bindparam("at"), receipt=bindparam("slip"), node=bindparam("by"))
-)
-REPEAT_MARK = (
-    update(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n")).values(repeat_mark=1)
 )
 USE_PLAIN = (
     update(parts)
@@ -111,9 +66,7 @@ MORE = select(parts.c.more).where(parts.c.delivery_id == bindparam("d"), parts.c
 LAST = select(func.max(parts.c.ordinal)).where(parts.c.delivery_id == bindparam("d"))
 LEFT = select(func.count()).select_from(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.state != "shown")
 
-
 CUT: Final = "its courier ended between sending and checkpoint"
-
 
 DOUBTED_AT = select(deliveries.c.doubted_at).where(deliveries.c.id == bindparam("d"))
 # One that was certainly not shown before has the marker of an attempt that is of no account any more.
@@ -138,19 +91,11 @@ def adopt(duty: Duty, channel: str, account: str, look_after: timedelta, now: da
         return False
     for delivery, ordinal, marked_at in (yield ABANDONED, {"c": channel, "a": account}):
         at = moment(marked_at) + look_after
-        yield from _move_part(DeliveryId(delivery), ordinal, PartEvent.DOUBT, CUT)
+        yield from move_part(DeliveryId(delivery), ordinal, PartEvent.DOUBT, CUT)
         yield from moved(now, delivery, duty.node, PartEvent.DOUBT, f"part {ordinal}: {CUT}")
         yield WAIT_UNTIL, {"d": delivery, "at": micros(at), "why": "being looked for"}
         yield GOES_FIRST, {"d": delivery}
     return True
-
-
-def _ours(duty: Duty, delivery: DeliveryId) -> Op[bool]:
-    """Whether the duty is still held and nobody threw the delivery away; its row is locked."""
-    if not (yield from held(duty)):
-        return False
-    rows = yield LOCK_DELIVERY, {"d": delivery}
-    return bool(rows) and rows[0][0] != DeliveryState.DISCARDED
 
 
 def _add_parts(delivery: DeliveryId, wires: Sequence[Wire]) -> Op[None]:
@@ -158,41 +103,13 @@ def _add_parts(delivery: DeliveryId, wires: Sequence[Wire]) -> Op[None]:
         yield ADD_PART, part_row(delivery, ordinal, wire.body, wire.fallback, wire.more)
 
 
-def _move_delivery(delivery: DeliveryId, event: DeliveryEvent, why: str, at: int | None) -> Op[Mapping[str, Any]]:
-    rows = yield DELIVERY, {"d": delivery}
-    state, kind, run, address, rank = rows[0]
-    after = move(DELIVERY_MOVES, DeliveryState(state), event)
-    yield SET_DELIVERY, {"d": delivery, "new_state": after.value, "why": why, "at": at}
-    return {"kind": kind, "run": run, "address": address, "rank": rank}
-
-
-def _move_part(
-    delivery: DeliveryId, ordinal: int, event: PartEvent, why: str = "", *, tried: int = 0, looked: int | None = None
-) -> Op[None]:
-    """One move of a part. `tried` attempts are added; `looked` looks are set (None keeps them)."""
-    rows = yield PART, {"d": delivery, "n": ordinal}
-    state, attempts, looks = rows[0]
-    after = move(PART_MOVES, PartState(state), event)
-    yield (
-        SET_PART,
-        {
-            "d": delivery,
-            "n": ordinal,
-            "new_state": after.value,
-            "tries": attempts + tried,
-            "looked": looks if looked is None else looked,
-            "why": why,
-        },
-    )
-
-
 def render(
     duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], mark_first: bool, floor: str, now: datetime
 ) -> Op[bool]:
-    if not (yield from _ours(duty, delivery)):
+    if not (yield from ours(duty, delivery)):
         return False
     yield from _add_parts(delivery, wires)
-    yield from _move_delivery(delivery, DeliveryEvent.RENDER, "", None)
+    yield from move_delivery(delivery, DeliveryEvent.RENDER, "", None)
     doubted = yield DOUBTED_AT, {"d": delivery}
     if doubted[0][0] is not None:
         yield from doubt_parts(delivery, doubted[0][0])
@@ -204,7 +121,7 @@ def render(
 def doubt_parts(delivery: DeliveryId, since: int) -> Op[None]:
     """After a restore: what is not known to be on screen may have come there since the backup was taken, `since`."""
     for ordinal, marked_at, floor in (yield NOT_SHOWN, {"d": delivery}):
-        yield from _move_part(delivery, ordinal, PartEvent.RESTORE, "a backup was restored", looked=0)
+        yield from move_part(delivery, ordinal, PartEvent.RESTORE, "a backup was restored", looked=0)
         at = since if marked_at is None else marked_at
         yield MARKED_AT, {"d": delivery, "n": ordinal, "at": at, "by": None, "lowest": floor}
 
@@ -212,10 +129,10 @@ def doubt_parts(delivery: DeliveryId, since: int) -> Op[None]:
 def render_shown(
     duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], receipts: Sequence[Receipt], now: datetime
 ) -> Op[bool]:
-    if not (yield from _ours(duty, delivery)):
+    if not (yield from ours(duty, delivery)):
         return False
     yield from _add_parts(delivery, wires)
-    yield from _move_delivery(delivery, DeliveryEvent.RENDER, "", None)
+    yield from move_delivery(delivery, DeliveryEvent.RENDER, "", None)
     for ordinal, receipt in enumerate(receipts, 1):
         yield from _show(duty, delivery, ordinal, receipt, now)
     yield from _settle(delivery, now)
@@ -223,19 +140,19 @@ def render_shown(
 
 
 def mark(duty: Duty, delivery: DeliveryId, ordinal: int, floor: str, now: datetime) -> Op[bool]:
-    if not (yield from _ours(duty, delivery)):
+    if not (yield from ours(duty, delivery)):
         return False
     yield from _mark(duty, delivery, ordinal, floor, now)
     return True
 
 
 def _mark(duty: Duty, delivery: DeliveryId, ordinal: int, floor: str, now: datetime) -> Op[None]:
-    yield from _move_part(delivery, ordinal, PartEvent.MARK, tried=1, looked=0)
+    yield from move_part(delivery, ordinal, PartEvent.MARK, tried=1, looked=0)
     yield MARKED_AT, {"d": delivery, "n": ordinal, "at": micros(now), "by": duty.node, "lowest": floor}
 
 
 def checkpoint(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt, now: datetime) -> Op[bool]:
-    if not (yield from _ours(duty, delivery)):
+    if not (yield from ours(duty, delivery)):
         return False
     yield from _show(duty, delivery, ordinal, receipt, now)
     left = yield LEFT, {"d": delivery}
@@ -247,22 +164,13 @@ def checkpoint(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt,
 
 
 def _show(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt, now: datetime) -> Op[None]:
-    yield from _move_part(delivery, ordinal, PartEvent.CHECKPOINT)
+    yield from move_part(delivery, ordinal, PartEvent.CHECKPOINT)
     yield SHOWN_AT, {"d": delivery, "n": ordinal, "at": micros(now), "slip": receipt.message_id, "by": duty.node}
 
 
 def _settle(delivery: DeliveryId, now: datetime) -> Op[None]:
-    about = yield from _move_delivery(delivery, DeliveryEvent.SHOW, "", micros(now))
+    about = yield from move_delivery(delivery, DeliveryEvent.SHOW, "", micros(now))
     yield from on_screen(delivery, Kind(about["kind"]), about["run"], about["address"], now)
-
-
-AFTER: Final[Mapping[PartEvent, Executable]] = {
-    PartEvent.RETRY: LAST_ONE_FAILED,
-    PartEvent.PLAIN: LAST_ONE_FAILED,
-    PartEvent.ABSENT: NONE_LEFT_ANYTHING,
-    PartEvent.REPEAT: REPEAT_MARK,
-}
-"""What a move changes in its part beside the state."""
 
 
 def change(
@@ -277,9 +185,9 @@ def change(
     looked: int | None = None,
 ) -> Op[bool]:
     """A part that is neither shown nor given up: it moves, and its delivery waits until `at`."""
-    if not (yield from _ours(duty, delivery)):
+    if not (yield from ours(duty, delivery)):
         return False
-    yield from _changed(duty, delivery, ordinal, event, why, now, looked=looked)
+    yield from changed(duty, delivery, ordinal, event, why, now, looked=looked)
     if event is PartEvent.DOUBT:
         yield GOES_FIRST, {"d": delivery}
     if at is not None:
@@ -287,31 +195,14 @@ def change(
     return True
 
 
-def _changed(
-    duty: Duty,
-    delivery: DeliveryId,
-    ordinal: int,
-    event: PartEvent,
-    why: str,
-    now: datetime,
-    *,
-    looked: int | None = None,
-) -> Op[None]:
-    """The move, what it changes in its part, and the word about it for those who trace."""
-    yield from _move_part(delivery, ordinal, event, why, looked=looked)
-    yield from moved(now, delivery, duty.node, event, f"part {ordinal}: {why}".removesuffix(": "))
-    if event in AFTER:
-        yield AFTER[event], {"d": delivery, "n": ordinal}
-
-
 def plain(duty: Duty, delivery: DeliveryId, ordinal: int, why: str, now: datetime) -> Op[bool]:
     """Its fall-back takes its place; where one message held what several do without it, the others follow the last."""
-    if not (yield from _ours(duty, delivery)):
+    if not (yield from ours(duty, delivery)):
         return False
     rows = yield MORE, {"d": delivery, "n": ordinal}
     more = json.loads(rows[0][0])
     told = f"{why}; {len(more)} more go behind it" if more else why
-    yield from _changed(duty, delivery, ordinal, PartEvent.PLAIN, told, now)
+    yield from changed(duty, delivery, ordinal, PartEvent.PLAIN, told, now)
     yield USE_PLAIN, {"d": delivery, "n": ordinal}
     if more:
         last = yield LAST, {"d": delivery}
@@ -340,12 +231,12 @@ def end(
     now: datetime,
 ) -> Op[bool]:
     """A part nobody will send by itself any more, and with it its delivery. `ordinal` None: never rendered."""
-    if not (yield from _ours(duty, delivery)):
+    if not (yield from ours(duty, delivery)):
         return False
     if ordinal is not None:
-        yield from _move_part(delivery, ordinal, events[0], why)
+        yield from move_part(delivery, ordinal, events[0], why)
     yield from moved(now, delivery, duty.node, events[1], f"part {ordinal}: {why}" if ordinal else why)
-    about = yield from _move_delivery(delivery, events[1], why, micros(now))
+    about = yield from move_delivery(delivery, events[1], why, micros(now))
     yield from fact(now, f"delivery {events[1].value}", "", delivery, f"{about['address']}: {why}")
     return True
 

@@ -42,7 +42,7 @@ from runtime.contract import (
     Verdict,
     Wire,
 )
-from runtime.deliveries import DeliveryState, PartState
+from runtime.deliveries import DeliveryState, PartEvent, PartState
 from runtime.runs import RunState, StepState
 from runtime.trails import Candidate, Trail
 
@@ -202,7 +202,11 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class NewDelivery:
-    """Something to show. `rendered` is taken up only if nothing else waits for its address."""
+    """Something to show. `rendered` is taken up only if nothing else waits for its address.
+
+    `replaces` is an origin of previews: the commit looks which of them it takes the place of, and sets `edits`. What
+    stands there before is what its courier knows; if that is wrong, `rendered` is not taken up.
+    """
 
     id: DeliveryId
     origin: str
@@ -213,6 +217,16 @@ class NewDelivery:
     edits: DeliveryId | None = None
     rendered: Rendered | None = None
     reply_to: str = ""
+    replaces: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """The preview of a run: `begun` by this very commit, or there before, with its receipt if it is on screen."""
+
+    id: DeliveryId
+    begun: bool = False
+    receipt: Receipt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,8 +363,9 @@ class OpenPart:
 class OpenDelivery:
     """A delivery that is not settled. `rank` 0: some part is or may be on screen, so this one goes on first.
 
-    `edit_of` is the receipt of the message this one replaces, None when there is none (yet). `in_doubt`: it may have been
-    shown already, after the backup was taken from which it comes.
+    `edit_of` is the receipt of the message this one replaces, None when there is none (yet); `over_preview` tells that
+    it is a preview, whose text may still change under way. `in_doubt`: it may have been shown already, after the backup
+    was taken from which it comes.
     """
 
     delivery: Delivery
@@ -362,6 +377,7 @@ class OpenDelivery:
     edit_of: Receipt | None = None
     run_id: RunId | None = None
     in_doubt: bool = False
+    over_preview: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,6 +438,19 @@ class Outbox(Protocol):
         """Refused for its form: its fall-back takes its place, and what more that takes becomes parts behind the last."""
 
     async def give_up(self, duty: Duty, delivery: DeliveryId, ordinal: int | None, reason: str) -> bool: ...
+
+    async def preview(self, lane: Lane, run: RunId, new: NewDelivery) -> Previewed | None:
+        """Begin to show how far the run is that has the lane, with `new.rendered` marked.
+
+        Shape:  the preview that is there already, if nothing was said in its place since. None when the lane is not
+                ours any more or something waits for the room: nothing is stored then.
+        """
+
+    async def drop(self, duty: Duty, delivery: DeliveryId, ordinal: int, event: PartEvent, reason: str) -> bool:
+        """Something that is not worth another try is thrown away; `event` is what became of its part."""
+
+    async def detach(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool:
+        """What it was to replace cannot be changed: it goes as a message of its own."""
 
     async def pause(self, duty: Duty, channel: str, account: str, room: str, until: datetime) -> bool:
         """The platform said to wait: for `room`, or with "" for the whole account."""

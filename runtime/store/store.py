@@ -23,6 +23,7 @@ from runtime.store.pairings import PairingStore
 from runtime.store.pauses import PauseStore
 from runtime.store.people import PeopleStore
 from runtime.store.places import PlaceStore
+from runtime.store.previews import PreviewStore
 from runtime.store.registry import RegistryStore
 from runtime.store.retention import RetentionStore
 from runtime.store.schema import nodes
@@ -42,6 +43,7 @@ class SqlStore(
     DeskStore,
     OutboxStore,
     PauseStore,
+    PreviewStore,
     RegistryStore,
     PeopleStore,
     PairingStore,

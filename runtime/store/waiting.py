@@ -60,7 +60,8 @@ PART_COLUMNS = (
 PARTS_OF = select(*PART_COLUMNS).where(parts.c.delivery_id == bindparam("d")).order_by(parts.c.ordinal)
 # The last message on screen: of a card that takes several, the one with the buttons.
 RECEIPT_OF = (
-    select(parts.c.receipt)
+    select(parts.c.receipt, deliveries.c.kind)
+    .join(deliveries, deliveries.c.id == parts.c.delivery_id)
     .where(parts.c.delivery_id == bindparam("d"), parts.c.receipt.is_not(None))
     .order_by(parts.c.ordinal.desc())
     .limit(1)
@@ -112,6 +113,7 @@ def _open(row: tuple[Any, ...]) -> Op[OpenDelivery]:
         receipt,
         run_id,
         doubted_at is not None,
+        bool(shown) and shown[0][1] == Kind.PROGRESS,
     )
 
 

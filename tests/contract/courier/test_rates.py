@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from runtime.contract import Address, Attempt, Bucket, Kind, Now, Part, Receipt, Settled
+from runtime.contract import Address, Attempt, Bucket, Kind, Now, Part, Receipt, RunId, Settled
 from runtime.courier import Courier
 from runtime.couriers import Couriers
 from runtime.deliveries import DeliveryState, PartState
@@ -180,7 +180,7 @@ async def test_a_delivery_goes_up_with_the_commit_that_makes_it_only_if_there_is
         while not courier.on_duty:
             await stage.store.check()
         stage.clock.advance(REST)
-        prepared = [await couriers.prepare(stage.new("hello", room=f"r{number}")) for number in range(3)]
+        prepared = [await couriers.prepare(stage.new(room=f"r{number}"), RunId("r")) for number in range(3)]
     assert [new.rendered is not None for new in prepared] == [True, True, False]
 
 

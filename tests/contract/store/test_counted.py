@@ -23,6 +23,7 @@ from runtime.contract import (
     Said,
     Wire,
 )
+from runtime.deliveries import PartEvent
 from runtime.runs import RunState, StepState
 from runtime.store.protocol import Duty, NewStep, Rendered
 from runtime.store.store import SqlStore
@@ -204,6 +205,7 @@ SETTLEMENTS: Mapping[str, Ending] = {
     "absent": lambda stage, d, duty: stage.store.absent(duty, d, 1),
     "repeated": lambda stage, d, duty: stage.store.repeat(duty, d, 1),
     "held": lambda stage, d, duty: stage.store.hold(duty, d, 1, "nobody can tell"),
+    "dropped": lambda stage, d, duty: stage.store.drop(duty, d, 1, PartEvent.ABSENT, "not there"),
 }
 
 

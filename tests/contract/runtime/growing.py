@@ -1,0 +1,143 @@
+"""A house whose answers are seen growing: the runtime over a real store and a fake platform behind a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+from runtime.contract import Address, Call, ModelReply, ModelRequest, NodeId, OnText
+from runtime.deliveries import DeliveryState
+from runtime.ids import new_id
+from runtime.pace import Pace
+from runtime.previews import shortened
+from runtime.store.protocol import DeliveryRow
+from tests.contract.runtime.stage import LEASE, FakeTool, Process, Stage
+from tests.fakes.channel import Channel, ChannelKind
+from tests.fakes.channel_adapter import FakeAdapter
+from tests.fakes.models import USAGE
+from tests.fakes.serve import serving
+
+TELLING: Final = [ChannelKind.KEY, ChannelKind.LOOKUP, ChannelKind.PROBE]
+MILLISECOND: Final = timedelta(milliseconds=1)
+QUICK: Final = Pace(
+    typing_after=5 * MILLISECOND,
+    preview_after=5 * MILLISECOND,
+    preview_every=8 * MILLISECOND,
+    glance=300 * MILLISECOND,
+)
+ANSWER: Final = "The answer is forty-two."
+HALF: Final = "The answer"
+MORE: Final = "The answer is forty"
+
+
+@dataclass
+class House:
+    """Processes on one store, one after another, and the one platform they all speak to."""
+
+    stage: Stage
+    channel: Channel
+    url: str
+    pace: Pace = QUICK
+
+    def adapter(self) -> FakeAdapter:
+        return FakeAdapter(
+            base_url=self.url,
+            kind=self.channel.kind,
+            channel="page",
+            account="main",
+            identity="main",
+            now=self.stage.clock,
+            known_ids=self._known_ids,
+        )
+
+    async def process(self, model: Any, tools: Iterable[FakeTool] = (), *, alone: bool = True, **more: Any) -> Process:
+        """A new life; every earlier one is dead from now on."""
+        lease = await self.stage.store.join(NodeId(new_id()), "test", LEASE, alone=alone)
+        given = {"adapter": self.adapter(), "pace": self.pace, "previews": True} | more
+        return Process(self.stage, model, tools, lease, **given)
+
+    async def next_life(self, model: Any, tools: Iterable[FakeTool] = (), **more: Any) -> Process:
+        self.stage.clock.advance(LEASE)
+        return await self.process(model, tools, **more)
+
+    async def _known_ids(self, room: Address) -> list[str]:
+        rows = await self.stage.rows(
+            "SELECT p.receipt FROM parts p JOIN deliveries d ON d.id = p.delivery_id "
+            "WHERE d.address = :room AND p.receipt IS NOT NULL",
+            room=str(room),
+        )
+        return [row[0] for row in rows]
+
+    # --------------------------------------------------------------------------------------------------- the screen
+
+    def seen(self, room: str = "r1") -> list[str]:
+        return [post.body.text for post in self.channel.board.room(room)]
+
+    def versions(self) -> list[int]:
+        return [post.version for post in self.channel.board.posts.values()]
+
+    def fault(self, do: str, *, count: int = 1, seconds: float = 0, on: str = "send") -> None:
+        self.channel.faults.add({"do": do, "count": count, "seconds": seconds, "on": on})
+
+    async def previews(self) -> list[DeliveryRow]:
+        return [row for row in (await self.stage.store.deliveries())[::-1] if row.origin.endswith(":preview")]
+
+    async def states(self) -> list[DeliveryState]:
+        return [row.state for row in await self.previews()]
+
+    # ----------------------------------------------------------------------------------------------------- the time
+
+    async def settle(self, process: Process) -> None:
+        """Let the process work, and time pass once its runs have ended, until nothing is left to do."""
+        async with process.running():
+            await self.rest()
+
+    async def rest(self) -> None:
+        async with asyncio.timeout(20):
+            while not await self.stage.at_rest():
+                counts = await self.stage.store.counts()
+                if not counts.get("runs.running") and not counts.get("signals.waiting"):
+                    self.stage.clock.advance(timedelta(seconds=1))
+                await asyncio.sleep(0.004)
+
+
+@asynccontextmanager
+async def house(stage: Stage, kind: ChannelKind = ChannelKind.LOOKUP) -> AsyncIterator[House]:
+    channel = Channel(kind=kind)
+    async with serving(channel.app()) as at:
+        yield House(stage, channel, at)
+
+
+async def until(holds: Callable[[], bool], seconds: float) -> bool:
+    """Whether it comes to hold within so many seconds."""
+    end = asyncio.get_running_loop().time() + seconds
+    while not holds():
+        if asyncio.get_running_loop().time() > end:
+            return False
+        await asyncio.sleep(0.002)
+    return True
+
+
+@dataclass
+class Speaker:
+    """A model that says its answer bit by bit, and waits for people to see each bit, though not for long."""
+
+    house: House
+    bits: tuple[str, ...] = (HALF, MORE)
+    answer: str = ANSWER
+    calls: tuple[Call, ...] = ()
+    patience: float = 0.5
+    requests: list[ModelRequest] = field(default_factory=list)
+    name: str = "speaker"
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        self.requests.append(request)
+        for bit in self.bits:
+            on_text(bit)
+            await until(lambda bit=bit: shortened(bit) in self.house.seen(), self.patience)  # type: ignore[misc]
+        calls, self.calls = self.calls, ()
+        return ModelReply("" if calls else self.answer, calls, USAGE)
