@@ -60,6 +60,7 @@ FIXES: Final[Mapping[str, str]] = {
     "account_inactive": f"The token belongs to an app that was removed: {REINSTALL}.",
     "not_allowed_token_type": "This is a token of another kind.",
     "app_uninstalled": f"The app was uninstalled: {REINSTALL}.",
+    "link_disabled": "Socket Mode is switched off: switch it on under Socket Mode of the app, or set mode to http.",
     "is_archived": "The channel is archived: unarchive it, or send somewhere else.",
     "channel_not_found": f"There is no such channel, or it is private and the bot is not in it. {INVITE}",
     "not_in_channel": f"The bot is not in the channel. {INVITE}",

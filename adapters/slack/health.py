@@ -15,9 +15,9 @@ class Health:
     """One account's standing. Each change is told once."""
 
     def __init__(self, account: str) -> None:
-        self._who = f'Slack account "{account}"'
+        self.who = f'Slack account "{account}"'
         self._was_up = False
-        self.standing = Standing(Connection.CONNECTING, f"{self._who}: not connected yet")
+        self.standing = Standing(Connection.CONNECTING, f"{self.who}: not connected yet")
 
     @property
     def connected(self) -> bool:
@@ -25,7 +25,7 @@ class Health:
 
     def up(self) -> None:
         if not self.connected:
-            log.info("%s is connected", self._who)
+            log.info("%s is connected", self.who)
         self._was_up, self.standing = True, CONNECTED
 
     def down(self, why: str) -> None:
@@ -48,7 +48,7 @@ class Health:
             self.down(str(error))
 
     def _is(self, connection: Connection, why: str) -> None:
-        standing = Standing(connection, f"{self._who}: {why}")
+        standing = Standing(connection, f"{self.who}: {why}")
         if standing != self.standing:
             log.warning("%s", standing.reason)
         self.standing = standing

@@ -10,14 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from slack_bolt.app.async_app import AsyncApp
-from slack_bolt.authorization import AuthorizeResult
-from slack_bolt.authorization.async_authorize import AsyncAuthorize
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
@@ -38,7 +37,7 @@ from adapters.slack.parse import (
 )
 from adapters.slack.settings import SlackSettings
 from adapters.slack.speaking import Speaking
-from adapters.slack.web import Web, make_client, sdk_log
+from adapters.slack.web import Web, sdk_log
 from runtime.contract import Now, Said, Signal, Sink, Verdict
 from runtime.errors import Rejected, StoreError
 
@@ -69,30 +68,25 @@ class Intake:
         self.app = self._made(settings)
 
     def _made(self, settings: SlackSettings) -> AsyncApp:
-        """Bolt, for signatures, forms and envelopes. Who we are is known already, so it never asks Slack by itself:
-        what it cannot ask it would acknowledge and forget."""
-        app = AsyncApp(
+        """Bolt, for signatures, forms and envelopes."""
+        return AsyncApp(
             name="signalbox",
-            client=make_client(settings, token=None),
+            client=self._web.client,
             signing_secret=settings.signing_secret,
-            authorize=Known(),
+            before_authorize=Storing(self._store),
             logger=sdk_log,
-            ignoring_self_events_enabled=False,  # `parse` does that, for edits too
-            attaching_function_token_enabled=False,
         )
-        app.use(self._store)
-        return app
 
     def last_speaker(self, room: str, thread: str) -> str | None:
         """Who spoke last there, of those this process heard."""
         return self._speakers.get((room, thread))
 
-    async def _store(self, req: AsyncBoltRequest) -> BoltResponse:
-        """The middleware."""
+    async def _store(self, body: Mapping[str, Any]) -> BoltResponse:
+        """What the middleware answers."""
         if self.me is None or self.sink is None:
             return BoltResponse(status=AWAY, body="")
         try:
-            return await self._taken(req.body, self.me, self.sink)
+            return await self._taken(body, self.me, self.sink)
         except StoreError as error:
             log.warning("%s: not taken in, Slack will send it again: %s", self._who, error)
             return BoltResponse(status=AWAY, body="")
@@ -193,14 +187,19 @@ def team_of(body: Mapping[str, Any], me: Me) -> Me:
     return me if kind_of(body) == "message" else Me(team, "", "", me.name)
 
 
-class Known(AsyncAuthorize):
-    """What bolt asks of every request: whose it is. Never Slack: see `Intake._made`."""
+class Storing(AsyncMiddleware):
+    """Stands behind the check of signatures, and before bolt asks Slack whose token it has: an event for which it gets
+    no answer to that it would acknowledge and forget."""
 
-    def __init__(self) -> None:
-        """Without what `AsyncAuthorize` has: nothing."""
+    def __init__(self, store: Callable[[Mapping[str, Any]], Awaitable[BoltResponse]]) -> None:
+        self._store = store
 
-    async def __call__(self, *, team_id: str | None, enterprise_id: str | None, **_: Any) -> AuthorizeResult:
-        return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id)
+    async def async_process(
+        self, *, req: AsyncBoltRequest, resp: BoltResponse, next: Callable[[], Awaitable[BoltResponse]]
+    ) -> BoltResponse:
+        if req.body.get("type") == "url_verification":
+            return await next()  # bolt answers the challenge
+        return await self._store(req.body)
 
 
 class Turns:

@@ -73,6 +73,8 @@ def parse(body: Raw, me: Me, sender: Sender, now: datetime) -> Signal | None:
                 return _form(body, me, sender, now)
             case "command":
                 return _command(body, me, sender, now)
+            case "nothing":
+                raise Malformed("there is no event in it")
             case _:
                 return None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -82,7 +84,7 @@ def parse(body: Raw, me: Me, sender: Sender, now: datetime) -> Signal | None:
 def kind_of(body: Raw) -> str:
     """What a request is about: message, block_actions, view_submission, command, or Slack's own word."""
     if body.get("type") == "event_callback":
-        kind = _mapping(body.get("event")).get("type")
+        kind = _mapping(body.get("event")).get("type") or "nothing"
         return "message" if kind == "app_mention" else str(kind)
     return "command" if "command" in body else str(body.get("type"))
 

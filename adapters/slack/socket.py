@@ -15,6 +15,7 @@ from typing import Any, Final
 import aiohttp
 from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
 from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.response import BoltResponse
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
@@ -34,7 +35,7 @@ log = logging.getLogger(__name__)
 class Socket(SocketModeClient):
     """Opens, answers envelopes, and ends. `ended` tells why: what Slack said ("refresh_requested", …), or `CUT`."""
 
-    def __init__(self, app: AsyncApp, web: AsyncWebClient, url: str, pace: Pace) -> None:
+    def __init__(self, who: str, app: AsyncApp, web: AsyncWebClient, url: str, pace: Pace) -> None:
         super().__init__(
             "", logger=sdk_log, web_client=web, auto_reconnect_enabled=False, ping_interval=pace.ping.total_seconds()
         )
@@ -43,10 +44,11 @@ class Socket(SocketModeClient):
         self.greeted: asyncio.Future[str] = loop.create_future()
         self.ended: asyncio.Future[str] = loop.create_future()
         self.heard_at = self.event_at = time.monotonic()
+        self._who = who
         self._app = app
         self._pace = pace
         self._room = asyncio.Semaphore(AT_ONCE)
-        self._envelopes: set[asyncio.Task[None]] = set()
+        self._envelopes: set[asyncio.Future[None]] = set()
         self.socket_mode_request_listeners.append(self._answer)
 
     # ------------------------------------------------------------------------------------------------- its life
@@ -69,7 +71,6 @@ class Socket(SocketModeClient):
                 if message.type is aiohttp.WSMsgType.PING:
                     await session.pong(message.data)
                 elif message.type is aiohttp.WSMsgType.TEXT:
-                    await self._room.acquire()
                     await self.enqueue_message(message.data)
         except (aiohttp.ClientError, ConnectionError):
             pass  # as when it ends by itself: `CUT` below
@@ -108,36 +109,41 @@ class Socket(SocketModeClient):
 
     # ------------------------------------------------------------------------------------------------ envelopes
 
-    async def process_message(self) -> None:
-        """Begin with the next one."""
-        raw = await self.message_queue.get()
-        task = asyncio.ensure_future(self._processed(raw))
-        self._envelopes.add(task)
-        task.add_done_callback(self._envelopes.discard)
-
-    async def _processed(self, raw: str) -> None:
+    async def enqueue_message(self, message: str) -> None:
+        """Read at once, so that Slack's last word is heard before the connection ends; envelopes are stored side by side."""
         try:
-            message = json.loads(raw)
-            await self.run_message_listeners(message if isinstance(message, dict) else {}, raw)
-        except ValueError:
-            log.warning("a message on a socket of Slack was no JSON, and was left out")
-        finally:
-            self._room.release()
-
-    async def run_message_listeners(self, message: dict[str, Any], raw_message: str) -> None:
-        match message.get("type"):
+            told = json.loads(message)
+            kind = told["type"]
+        except (ValueError, KeyError, TypeError):
+            log.warning("a message on a socket of Slack was left out: it is no JSON object with a type")
+            return
+        match kind:
             case "hello":
                 _set(self.greeted, "hello")
             case "disconnect":
-                self._end(str(message.get("reason")))
+                self._end(str(told.get("reason")))
             case _:
-                self.event_at = time.monotonic()
-                await super().run_message_listeners(message, raw_message)
+                await self._begin(told, message)
+
+    async def _begin(self, envelope: dict[str, Any], raw: str) -> None:
+        self.event_at = time.monotonic()
+        await self._room.acquire()
+        task = asyncio.ensure_future(self.run_message_listeners(envelope, raw))
+        self._envelopes.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Future[None]) -> None:
+        self._envelopes.discard(task)
+        self._room.release()
 
     async def _answer(self, client: Any, request: SocketModeRequest) -> None:
-        """Acknowledged only when the intake says so."""
+        """Acknowledged only when the intake says so; and what not even bolt can read, so that it does not come again."""
         began = time.time()
-        response = await run_async_bolt_app(self._app, request)
+        try:
+            response = await run_async_bolt_app(self._app, request)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            log.warning("%s: an event we cannot read was left out (%s: %s)", self._who, type(error).__name__, error)
+            response = BoltResponse(status=200, body="")
         await send_async_response(self, request, response, began)
 
 

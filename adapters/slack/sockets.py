@@ -13,7 +13,7 @@ from typing import Final
 import aiohttp
 from slack_bolt.app.async_app import AsyncApp
 
-from adapters.slack.errors import Refusal, brief
+from adapters.slack.errors import FIXES, Refusal, brief
 from adapters.slack.health import Health
 from adapters.slack.settings import Pace
 from adapters.slack.socket import CUT, Socket
@@ -76,7 +76,7 @@ class Sockets:
 
     async def _open(self) -> Socket:
         """Errors: ChannelError."""
-        socket = Socket(self._app, self._web.client, await self._web.open_socket(), self._pace)
+        socket = Socket(self._health.who, self._app, self._web.client, await self._web.open_socket(), self._pace)
         try:
             async with asyncio.timeout(self._pace.hello.total_seconds()):
                 await socket.connect()
@@ -135,8 +135,7 @@ class Sockets:
 def _ending(reason: str) -> ChannelError:
     """The end of a socket as an error."""
     if reason == DISABLED:
-        fix = "Socket Mode is switched off: switch it on under Socket Mode of the app, or set mode to http."
-        return Refusal(fix, code=DISABLED)
+        return Refusal(FIXES[DISABLED], code=DISABLED)
     if reason == TOO_MANY:
         return Retryable("the app has ten sockets open already, which is as many as Slack allows")
     return Uncertain(f"{reason}; a new connection is being opened" if reason == CUT else f"Slack ended it: {reason}")
