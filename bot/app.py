@@ -17,7 +17,7 @@ from aiohttp import web
 
 from adapters.web.adapter import ACCOUNT, CHANNEL, WebAdapter
 from adapters.web.settings import WebSettings
-from bot.channels import MakeAdapters, adapters_of, no_adapters
+from bot.channels import MakeAdapters, adapters_of, extras_of_account, no_adapters
 from bot.console.desk import ConsoleDesk
 from bot.gate import gate_of
 from bot.instruments import Instruments, instruments_of
@@ -59,7 +59,6 @@ from runtime.dispatch import Dispatch
 from runtime.elsewhere import Elsewhere, outbox_topic
 from runtime.errors import ConfigError, StoreError
 from runtime.expiry import Expiry
-from runtime.extras import extras_of
 from runtime.ids import new_id as fresh_id
 from runtime.intake import LANES, Accept, Reception
 from runtime.models.library import preload
@@ -78,7 +77,6 @@ log = structlog.get_logger("app")
 DRAIN: Final = timedelta(seconds=6)
 """How long runs and couriers get to come to a good place before the process leaves: 10 s less what closing takes."""
 REJOIN: Final = timedelta(seconds=1)
-GLANCE: Final = timedelta(milliseconds=1)
 LAST_WORD: Final = timedelta(seconds=0.25)
 """How long other nodes are told that we leave; who is not told finds out by looking."""
 
@@ -220,7 +218,7 @@ class App:
             now=self.store.now,
             on_shown=lambda address: self._bell.ring(room_topic(address)),
             lease_is_fresh=self._lease_is_fresh,
-            extras=extras_of(account.raw),
+            extras=extras_of_account(self._settings, account.raw),
             previews=self._settings.outbox.previews,
             new_id=self._new_id,
             probe=self._probe,
@@ -419,8 +417,7 @@ class App:
 
     async def _announce(self, on_ready: Callable[[], None]) -> None:
         """Say that we are ready once the page takes messages. Platforms may take long; `/readyz` tells of them."""
-        while self._accounts[0].standing().trouble:
-            await asyncio.sleep(GLANCE.total_seconds())
+        await self._accounts[0].begun()
         with suppress(asyncio.InvalidStateError):  # it was said in an earlier life of this process
             on_ready()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from hashlib import sha256
 from importlib import import_module
 from typing import Any
@@ -11,10 +13,12 @@ from pydantic import SecretStr
 
 from bot.settings import Settings
 from bot.settings_accounts import AnyAccount, DiscordAccount, SlackAccount, TelegramAccount
-from runtime.contract import ChannelAdapter, Given
+from runtime.contract import Address, Bucket, ChannelAdapter, Given
 from runtime.errors import ConfigError
+from runtime.extras import Extras, extras_of
 
 MakeAdapters = Callable[[Given], Sequence[ChannelAdapter]]
+Buckets = Callable[[Address], Sequence[Bucket]]
 
 
 def no_adapters(given: Given) -> Sequence[ChannelAdapter]:
@@ -25,6 +29,20 @@ def no_adapters(given: Given) -> Sequence[ChannelAdapter]:
 def adapters_of(settings: Settings) -> MakeAdapters:
     """Errors: ConfigError when a channel is not part of this build, or a secret is not there."""
     return lambda given: [adapter_of(account, given) for account in settings.accounts if account.enabled]
+
+
+def extras_of_account(settings: Settings, adapter: ChannelAdapter) -> Extras:
+    """What `adapter` offers beside its contract, with the bound that the settings put on its account."""
+    extras = extras_of(adapter)
+    here = (adapter.channel, adapter.account)
+    most = next((one.messages_per_second for one in settings.accounts if (one.channel, one.name) == here), 0)
+    return replace(extras, buckets=_bounded(extras.buckets, most)) if most else extras
+
+
+def _bounded(buckets: Buckets | None, most: float) -> Buckets:
+    """As `buckets`, and no more than `most` in a second of the whole account."""
+    own = Bucket("messages_per_second", burst=1, every=timedelta(seconds=1 / most))
+    return lambda address: [own, *(buckets(address) if buckets else ())]
 
 
 def adapter_of(account: AnyAccount, given: Given) -> ChannelAdapter:
@@ -44,7 +62,7 @@ def _telegram(account: TelegramAccount, given: Given) -> ChannelAdapter:
         token=token,
         mode=account.mode,
         webhook_url=account.webhook_url,
-        webhook_secret=account.webhook_secret.get_secret_value() if account.webhook_secret else _webhook_secret(token),
+        webhook_secret=account.webhook_secret.get_secret_value() if account.webhook_secret else webhook_secret(token),
         api_base_url=account.api_base_url,
     )
     return _made(account, "TelegramAdapter", settings, given)
@@ -95,6 +113,6 @@ def _secret(account: AnyAccount, name: str, value: SecretStr | None) -> str:
     return value.get_secret_value()
 
 
-def _webhook_secret(token: str) -> str:
+def webhook_secret(token: str) -> str:
     """The same on every node and after every start, and of no use to get back to the token."""
     return sha256(f"webhook:{token}".encode()).hexdigest()

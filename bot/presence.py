@@ -44,7 +44,7 @@ log = structlog.get_logger("accounts")
 class Presence(AroundAdapter):
     """An account as the rest of the program has it. Implements `contract.ChannelAdapter`.
 
-    `take` asks for a role; `on_learnt` is told once the account has its identity, before anything of it is served.
+    `take` asks for a role; `on_learnt` is told once the account has its identity.
     """
 
     def __init__(
@@ -64,6 +64,7 @@ class Presence(AroundAdapter):
         self._pause = pause
         self._clock = clock
         self._known = asyncio.Event()
+        self._begun = asyncio.Event()
         self._listening: set[str] = set()
         self._elsewhere: set[str] = set()
         self._broken: dict[str, Standing] = {}
@@ -108,18 +109,27 @@ class Presence(AroundAdapter):
         """Until it is known who the account is. `listen` waits for it."""
         if isinstance(self._adapter, LearnsIdentity) and not self.identity:
             await self._until_done("learning who it is", self._adapter.learn)
-        await self._until_done("making it known", lambda: self._on_learnt(self._adapter))
         self._known.set()
+        await self._until_done("making it known", lambda: self._on_learnt(self._adapter))
 
     # --------------------------------------------------------------------------------------------------- listening
 
     async def listen(self, sink: Sink) -> None:
         """Take in what happens, for ever: here, and as one of its exclusive listeners wherever this process holds the role."""
         await self._known.wait()
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._for_ever("listening", lambda: self._adapter.listen(sink)))
-            if isinstance(adapter := self._adapter, HasListeners):
-                group.create_task(self._for_ever("taking up listeners", lambda: self._attend_all(adapter, sink)))
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._for_ever("listening", lambda: self._adapter.listen(sink)))
+                if isinstance(adapter := self._adapter, HasListeners):
+                    group.create_task(self._for_ever("taking up listeners", lambda: self._attend_all(adapter, sink)))
+                await asyncio.sleep(0)  # in which both take their first step
+                self._begun.set()
+        finally:
+            self._begun.clear()
+
+    async def begun(self) -> None:
+        """Wait until it listens, or has said why it does not yet."""
+        await self._begun.wait()
 
     async def _attend_all(self, adapter: HasListeners, sink: Sink) -> None:
         async with asyncio.TaskGroup() as group:

@@ -109,19 +109,31 @@ def version() -> None:
 
 def _print(finding: Finding) -> None:
     mark, colour = MARKS[finding.level]
-    group = finding.id.partition(".")[0]
+    group = _group(finding.id)
     what = clean(finding.what).replace("\n", f"\n{INDENT}")
     typer.echo(f"{typer.style(f'{mark:<7}', fg=colour)}  {group:<13}  {what}")
     if finding.why:
         typer.echo(f"{INDENT}{clean(finding.why)}\n{INDENT}To mend it: {clean(finding.fix)}")
 
 
+def _group(ident: str) -> str:
+    """What was looked at: of accounts with their names."""
+    from bot.settings_accounts import CHANNELS
+
+    first, *rest = ident.split(".")
+    return ".".join([first, *rest[:1]]) if first in CHANNELS else first
+
+
 def _leaves(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
-        if isinstance(value, dict):
-            yield from _leaves(value, f"{above}{name}.")
-        else:
-            yield above + name, value
+        match value:
+            case dict():
+                yield from _leaves(value, f"{above}{name}.")
+            case [{"channel": _}, *_]:
+                for number, table in enumerate(value, 1):
+                    yield from _leaves(table, f"{above}{name}[{number}].")
+            case _:
+                yield above + name, value
 
 
 def _toml(value: object) -> str:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from bot import lock
-from bot.doctor.channels import HasChecks, check_channels
+from bot.doctor.channels import check_channels
 from bot.doctor.clock import check_clock
 from bot.doctor.configuration import check_configuration
 from bot.doctor.model import check_model
@@ -37,6 +37,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "telemetry": check_telemetry,
     "sandbox": check_sandbox,
     "model": check_model,
+    "channels": check_channels,
 }
 
 
@@ -45,13 +46,12 @@ async def examine(
     faults: ConfigError | None = None,
     *,
     live: bool = False,
-    channels: Sequence[HasChecks] = (),
     checks: Mapping[str, Check] = CHECKS,
 ) -> AsyncIterator[Finding]:
     """The findings, one after the other, as they are made."""
     pid, control = lock.holder(settings.data_dir), lock.control_of(settings.data_dir)
     subject = Subject(settings, faults, pid, control, live)
-    for name, check in (*checks.items(), ("channels", check_channels(channels))):
+    for name, check in checks.items():
         for finding in await _made(name, check, subject):
             yield finding
 

@@ -33,7 +33,7 @@ from runtime.contract import (
     Sink,
     Standing,
 )
-from runtime.errors import ConfigError, Retryable
+from runtime.errors import Retryable
 from runtime.ids import new_id
 from tests.unit.bot.test_presence import Plain, until
 
@@ -247,18 +247,3 @@ async def test_an_account_of_the_settings_is_at_work_without_being_handed_in(tmp
         session.get(f"{ready.control.url}/readyz") as answer,
     ):
         assert list((await answer.json())["reasons"]) == ["telegram:tg"]
-
-
-def test_a_channel_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bot import channels
-
-    def gone(name: str) -> object:
-        raise ModuleNotFoundError(name=name)
-
-    text = '[[accounts]]\nname = "tg"\nchannel = "telegram"\n'
-    (tmp_path / "signalbox.toml").write_text(text)
-    variables = {"TELEGRAM_BOT_TOKEN": "1234567890:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc"}
-    settings = load(environ=variables, folder=tmp_path)
-    monkeypatch.setattr(channels, "import_module", gone)
-    with pytest.raises(ConfigError, match='account "tg": the channel telegram is not part of this build'):
-        channels.adapters_of(settings)(None)  # type: ignore[arg-type]  # nobody looks at it before

@@ -16,7 +16,6 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from bot.doctor import place, store, watching
-from bot.doctor.channels import HasChecks
 from bot.doctor.examine import CHECKS, examine, is_healthy
 from bot.doctor.subject import Check, Subject
 from bot.lock import Control, announced, holding
@@ -44,7 +43,6 @@ class Patient:
         settings: str = "",
         variables: Mapping[str, str] | None = None,
         live: bool = False,
-        channels: Sequence[HasChecks] = (),
     ) -> dict[str, Finding]:
         """What the checks of these names find, by id."""
         file = self.folder / "signalbox.toml"
@@ -52,7 +50,7 @@ class Patient:
         file.chmod(0o600)
         read, faults = load_usable(file, environ={"HOME": str(self.folder / "home"), **(variables or {})})
         checks: Mapping[str, Check] = {name: CHECKS[name] for name in names}
-        found = [f async for f in examine(read, faults, live=live, channels=channels, checks=checks)]
+        found = [f async for f in examine(read, faults, live=live, checks=checks)]
         assert all(f.why and f.fix for f in found if f.level is not Level.OK)
         assert len({f.id for f in found}) == len(found)
         return {f.id: f for f in found}
@@ -90,17 +88,6 @@ async def test_a_check_that_breaks_is_a_finding_and_the_rest_goes_on(patient: Pa
     found = [f async for f in examine(read, faults, checks=checks)]
     assert [(f.id, f.level) for f in found] == [("broken.check", Level.ERROR), ("process.state", Level.OK)]
     assert "RuntimeError: a bug" in found[0].what
-
-
-async def test_a_channel_tells_of_itself(patient: Patient) -> None:
-    class Telegram:
-        async def checks(self) -> Sequence[Finding]:
-            return [
-                Finding(Level.ERROR, "telegram.tg.token", "the token is refused", "Nothing comes in.", "ask BotFather")
-            ]
-
-    found = await patient.look(channels=[Telegram()])
-    assert found["telegram.tg.token"].fix == "ask BotFather"
 
 
 async def test_warnings_are_no_illness() -> None:
