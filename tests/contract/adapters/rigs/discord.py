@@ -130,16 +130,13 @@ class DiscordRig:
     ) -> Event:
         named = f"<@{BOT}> " if (mention if mention is not None else not place.direct) else ""
         author = OTHER_BOT if bot else number_of(user or place.user)
-        await self._somebody_listens(place)
+        await self._somebody_listens()
         return self._noted(await self.driver.say(named + text, channel=channel_of(place), user=author, files=files))
 
-    async def _somebody_listens(self, place: Place) -> None:
-        """Discord lists no conversations with one person: the first words of one count once the bot was there to hear."""
+    async def _somebody_listens(self) -> None:
+        """What was said before the bot came the first time is nobody's question: Discord would not tell of it."""
         end = asyncio.get_running_loop().time() + PATIENCE
-        while place.direct and asyncio.get_running_loop().time() < end:
-            screen = (await self.driver.screen()).raw
-            if screen["identified"] or place.address.room in screen["channels"]:
-                return
+        while not (await self.driver.screen()).raw["identified"] and asyncio.get_running_loop().time() < end:
             await asyncio.sleep(0.05)
 
     async def again(self, event: Event) -> None:
