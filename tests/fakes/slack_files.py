@@ -18,12 +18,17 @@ from tests.fakes.slack_teams import BOT_ID, BOT_USER, Caller, caller, kind_of
 
 @dataclass(slots=True)
 class Files:
-    """`methods` are the ones to extend: uploading is part of the Web API."""
+    """`methods` are the ones to extend: uploading is part of the Web API.
+
+    `refuse_downloads`: whoever asks is shown the login page. `other_host`: where files are said to lie instead.
+    """
 
     board: Board
     faults: Faults
     people: People
     methods: Methods
+    refuse_downloads: bool = False
+    other_host: str = ""
 
     def __post_init__(self) -> None:
         self.methods.table |= {
@@ -89,7 +94,10 @@ class Files:
         file = self.board.files.get(str(args.get("file")))
         if file is None:
             raise Refused("file_not_found")
-        return {"file": self.people.file(file)}
+        told = self.people.file(file)
+        if self.other_host:
+            told |= dict.fromkeys(("url_private", "url_private_download"), f"{self.other_host}/{file.id}")
+        return {"file": told}
 
     async def download(self, request: web.Request) -> web.StreamResponse:
         """Without the token in the header Slack answers its login page, with status 200."""
@@ -104,7 +112,7 @@ class Files:
         return web.Response(body=file.data, content_type=file.mimetype)
 
     def _may_read(self, who: Caller) -> None:
-        if "files:read" in self.faults.without:
+        if self.refuse_downloads or "files:read" in self.faults.without:
             raise Refused("missing_scope")
 
 
