@@ -18,6 +18,7 @@ from aiohttp.test_utils import TestServer
 from adapters.web.adapter import WebAdapter
 from adapters.web.guard import install
 from adapters.web.settings import WebSettings
+from runtime.confined import reading
 from runtime.contract import (
     Address,
     Author,
@@ -134,7 +135,7 @@ class FakeWorkspaces:
         return folder
 
     def open(self, address: Address, path: str) -> AbstractContextManager[BinaryIO]:
-        return (self.folder(address) / path).open("rb")
+        return reading(self.folder(address), path)
 
     def admit(self, path: Path) -> None:
         self.admitted.append(path)
