@@ -73,7 +73,7 @@ class Limits:
 class Outlet(Protocol):
     """The way out: implemented by `runtime.couriers`."""
 
-    async def prepare(self, new: NewDelivery, run_id: RunId) -> NewDelivery:
+    async def prepare(self, new: NewDelivery, claim: Claim) -> NewDelivery:
         """The same, rendered where it could be shown at once. The run shows nothing of itself from here on."""
 
     def carry_on(self, new: NewDelivery, run_id: RunId, *, begun: bool) -> None:
@@ -391,12 +391,12 @@ class Agent:
 
     async def _park(self, run: Cursor, asked: Sequence[ToolStep]) -> Released:
         questions = [self._question(run, step) for step in asked]
-        run_id = run.claim.run_id
-        prepared = [replace(one, card=await self._outlet.prepare(one.card, run_id)) for one in questions]
+        claim = run.claim
+        prepared = [replace(one, card=await self._outlet.prepare(one.card, claim)) for one in questions]
         released = await self._handed_on(
             run,
             [question.card for question in prepared],
-            self._store.park(run.claim.lane, run_id, prepared),
+            self._store.park(claim.lane, claim.run_id, prepared),
             point="approval-stored",
         )
         log.info("run parked", approvals=[question.id for question in questions])
@@ -415,7 +415,7 @@ class Agent:
         origin = f"run:{run.claim.run_id}"
         final = self._made(run, origin, Kind.FINAL, await self._content(run, text))
         lane, run_id = run.claim.lane, run.claim.run_id
-        final = await self._outlet.prepare(final, run_id)
+        final = await self._outlet.prepare(final, run.claim)
         finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, [final])
         released = await self._handed_on(run, [final], finish, point="delivery-stored")
         log.info("run ended", state=state.value, delivery=final.id)

@@ -44,12 +44,12 @@ class Couriers:
         self.nudge(delivery.address)
         return fresh
 
-    async def prepare(self, new: NewDelivery, run_id: RunId) -> NewDelivery:
+    async def prepare(self, new: NewDelivery, claim: Claim) -> NewDelivery:
         """What a run is about to commit: over its preview, and rendered if its courier is here and its room free."""
         courier = self._of(new.address)
         if courier is None:
             return new
-        new = courier.underway.last_word(new, run_id)
+        new = courier.underway.last_word(new, claim)
         return replace(new, rendered=await courier.prepare(new))
 
     def carry_on(self, new: NewDelivery, run_id: RunId, *, begun: bool) -> None:

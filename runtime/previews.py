@@ -36,6 +36,8 @@ log = structlog.get_logger("previews")
 
 MOST: Final = 1500
 """Characters of a text that a preview shows: within one message on every platform, and cheap to render often."""
+REMEMBERED: Final = 1000
+"""Runs of which it is known that they may have one: many times those that are at work."""
 GROWING: Final = " …"
 PATIENCE: Final = timedelta(seconds=1)
 """How long what takes a preview's place waits for a change of it that is on its way."""
@@ -83,6 +85,7 @@ class Previews:
         self._ticks = ticks
         self._new_id = new_id
         self._heed = heed
+        self._tried: dict[RunId, None] = {}
         self.start()
 
     def start(self) -> None:
@@ -98,6 +101,15 @@ class Previews:
 
     def of(self, run: RunId) -> Preview | None:
         return self._of_run.get(run)
+
+    def trying(self, run: RunId) -> None:
+        """A preview of this run is about to be stored; from here on there may be one."""
+        self._tried[run] = None
+        if len(self._tried) > REMEMBERED:
+            del self._tried[next(iter(self._tried))]
+
+    def tried(self, run: RunId) -> bool:
+        return run in self._tried
 
     def new(self, claim: Claim, text: str) -> NewDelivery:
         """A preview to be stored and shown."""

@@ -92,7 +92,7 @@ class Rates:
         return self._took(address, lambda bucket: self._wait(bucket, address, place, 1))
 
     def spare(self, address: Address) -> bool:
-        """As `take_now`, for what may as well not be sent: only if nobody waits, and a token is left for the next one."""
+        """As `take_now`, for what may as well not be sent: only if nobody waits, and half a burst is left for a reply."""
         return self._took(address, self._idle)
 
     def leave(self, address: Address) -> None:
@@ -132,8 +132,10 @@ class Rates:
         return self._until(bucket, line, line.ahead(address, place) + need)
 
     def _idle(self, bucket: Bucket) -> timedelta:
-        line = self._line(bucket.key, bucket)
-        return bucket.every if line.waiting or bucket.burst < 2 else self._until(bucket, line, 2)
+        line, kept = self._line(bucket.key, bucket), (bucket.burst + 1) // 2
+        if line.waiting or bucket.burst <= kept:
+            return bucket.every
+        return self._until(bucket, line, kept + 1)
 
     def _until(self, bucket: Bucket, line: Line, tokens: int) -> timedelta:
         ready: timedelta = line.full_at - bucket.every * (bucket.burst - tokens)

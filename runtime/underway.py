@@ -61,7 +61,6 @@ class Underway:
         self._outbox = outbox
         self._previews = previews
         self._rates = rates
-        self._drafts = extras.drafts
         self._posts = posts
         self._liveness = Liveness(
             extras=extras,
@@ -81,14 +80,18 @@ class Underway:
         else:
             self._liveness.note(claim, event)
 
-    def last_word(self, new: NewDelivery, run_id: RunId) -> NewDelivery:
-        """`new` is about to be committed and ends what the run shows of itself: it takes the place of its preview."""
-        self._liveness.hush(run_id)
-        if not self._posts or (self._drafts and self._drafts.drafts(new.address)):
+    def last_word(self, new: NewDelivery, claim: Claim) -> NewDelivery:
+        """`new` is about to be committed and ends what the run shows of itself: it takes the place of its preview.
+
+        Most runs have none, and the store is not asked for any: only this process made those of a run that began here.
+        """
+        run = claim.run_id
+        self._liveness.hush(run)
+        if not self._posts or not (claim.resumed or self._previews.tried(run)):
             return new
-        preview = self._previews.of(run_id)
+        preview = self._previews.of(run)
         edits = preview.delivery.id if preview and preview.receipt else None
-        return replace(new, replaces=origin_of(run_id), edits=edits)
+        return replace(new, replaces=origin_of(run), edits=edits)
 
     def stop(self) -> None:
         """Another process serves the account from here on."""
@@ -110,6 +113,7 @@ class Underway:
         new = replace(new, rendered=await self._post.prepare(new))
         if new.rendered is None:
             return False
+        self._previews.trying(claim.run_id)
         made = None
         try:
             made = await self._outbox.preview(claim.lane, claim.run_id, new)

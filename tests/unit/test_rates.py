@@ -213,13 +213,20 @@ def test_who_wants_it_now_does_not_push_in() -> None:
     assert rates.take_now(room("c"), Kind.APPROVAL.rank)
 
 
-@pytest.mark.parametrize("burst", [2, 3, 5])
-def test_progress_leaves_a_token_for_the_reply(burst: int) -> None:
-    account = Account(of_room=(burst, SECOND))
-    rates = account.rates()
+@pytest.mark.parametrize(("burst", "left"), [(2, 1), (3, 2), (5, 3), (20, 10)])
+def test_what_need_not_be_sent_leaves_half_a_burst_for_a_reply_of_several_messages(burst: int, left: int) -> None:
+    """Scenario 30."""
+    rates = Account(of_room=(burst, SECOND), of_all=(99, SECOND)).rates()
     while rates.spare(room("r")):
         pass
-    assert rates.take(room("r"), PROGRESS) > AT_ONCE
+    assert [rates.take(room("r"), FINAL) == AT_ONCE for _ in range(left + 1)] == [True] * left + [False]
+
+
+@pytest.mark.parametrize("burst", [2, 3, 5])
+def test_progress_that_waits_its_turn_leaves_a_token_for_the_reply(burst: int) -> None:
+    rates = Account(of_room=(burst, SECOND)).rates()
+    while rates.take(room("r"), PROGRESS) == AT_ONCE:
+        pass
     assert rates.take(room("r"), FINAL) == AT_ONCE
 
 
@@ -230,10 +237,10 @@ def test_where_there_is_only_ever_one_token_nothing_is_spare() -> None:
 
 
 def test_nothing_is_spare_while_somebody_waits() -> None:
-    account = Account(of_room=(99, SECOND), of_all=(3, SECOND))
+    account = Account(of_room=(99, SECOND), of_all=(9, SECOND))
     rates = drained(account)
     rates.take(room("a"), FINAL)
-    account.at += 3 * SECOND
+    account.at += 9 * SECOND
     assert not rates.spare(room("b"))
     rates.take(room("a"), FINAL)
     assert rates.spare(room("b"))

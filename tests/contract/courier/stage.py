@@ -21,6 +21,8 @@ from runtime.contract import (
     Kind,
     NodeId,
     Probe,
+    RunId,
+    SessionKey,
     no_probe,
 )
 from runtime.courier import Courier, choose
@@ -29,7 +31,7 @@ from runtime.extras import Extras, extras_of
 from runtime.ids import new_id
 from runtime.pace import Pace
 from runtime.store.driver import Op
-from runtime.store.protocol import DeliveryRow, Duty, Lease, NewDelivery, OpenDelivery, Outbox
+from runtime.store.protocol import Claim, DeliveryRow, Duty, Lane, Lease, NewDelivery, OpenDelivery, Outbox
 from runtime.store.store import SqlStore
 from tests.contract.runtime.stage import LEASE, START, HandClock
 from tests.fakes.channel import Channel, ChannelKind
@@ -44,6 +46,12 @@ LONG: Final = "".join(f"line {n:03} of a text that needs three messages\n" for n
 
 def address(room: str = "r1") -> Address:
     return Address("fake", ACCOUNT, room)
+
+
+def a_claim() -> Claim:
+    """Of a run that began here."""
+    lane = Lane(SessionKey("s"), NodeId("n"), 1)
+    return Claim(lane, RunId("r"), address(), None, resumed=False, iterations=0, next_step=1, stop=False)
 
 
 @dataclass

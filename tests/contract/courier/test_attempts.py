@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from runtime.contract import Address, Attempt, Look, Part, RunId, Settled
+from runtime.contract import Address, Attempt, Look, Part, Settled
 from runtime.courier import Courier
 from runtime.couriers import Couriers
 from tests.contract.courier.scripted import End, ScriptedAdapter
-from tests.contract.courier.stage import Stage, address
+from tests.contract.courier.stage import Stage, a_claim, address
 from tests.contract.courier.test_duty import running
 from tests.contract.runtime.stage import LEASE, Crash, crash_at
 
@@ -68,7 +68,7 @@ async def test_a_part_marked_in_the_commit_that_made_it_has_its_floor_too(stage:
     async with running(courier):
         while not courier.on_duty:
             await stage.store.check()
-        prepared = await Couriers([courier], stage.store).prepare(new, RunId("r"))
+        prepared = await Couriers([courier], stage.store).prepare(new, a_claim())
     assert prepared.rendered is not None
     assert prepared.rendered.floor == "r1:1"
 

@@ -8,14 +8,14 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from runtime.contract import Address, Attempt, Bucket, Kind, Now, Part, Receipt, RunId, Settled
+from runtime.contract import Address, Attempt, Bucket, Kind, Now, Part, Receipt, Settled
 from runtime.courier import Courier
 from runtime.couriers import Couriers
 from runtime.deliveries import DeliveryState, PartState
 from runtime.errors import Retryable, Scope
 from runtime.extras import Extras
 from tests.contract.courier.scripted import End, ScriptedAdapter
-from tests.contract.courier.stage import Stage
+from tests.contract.courier.stage import Stage, a_claim
 from tests.contract.courier.test_duty import running
 from tests.contract.runtime.stage import LEASE, START
 
@@ -180,7 +180,7 @@ async def test_a_delivery_goes_up_with_the_commit_that_makes_it_only_if_there_is
         while not courier.on_duty:
             await stage.store.check()
         stage.clock.advance(REST)
-        prepared = [await couriers.prepare(stage.new(room=f"r{number}"), RunId("r")) for number in range(3)]
+        prepared = [await couriers.prepare(stage.new(room=f"r{number}"), a_claim()) for number in range(3)]
     assert [new.rendered is not None for new in prepared] == [True, True, False]
 
 

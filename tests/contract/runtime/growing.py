@@ -57,7 +57,7 @@ class House:
     async def process(self, model: Any, tools: Iterable[FakeTool] = (), *, alone: bool = True, **more: Any) -> Process:
         """A new life; every earlier one is dead from now on."""
         lease = await self.stage.store.join(NodeId(new_id()), "test", LEASE, alone=alone)
-        given = {"adapter": self.adapter(), "pace": self.pace, "previews": True} | more
+        given: dict[str, Any] = {"adapter": self.adapter(), "pace": self.pace, "previews": True} | more
         return Process(self.stage, model, tools, lease, **given)
 
     async def next_life(self, model: Any, tools: Iterable[FakeTool] = (), **more: Any) -> Process:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -14,7 +14,8 @@ from runtime.deliveries import DeliveryState
 from runtime.errors import Rejected
 from runtime.previews import MOST, shortened
 from runtime.runs import RunState
-from runtime.store.driver import micros
+from runtime.store import handover
+from runtime.store.driver import Op, micros
 from runtime.store.protocol import NewDelivery
 from tests.contract.runtime.growing import ANSWER, HALF, MORE, QUICK, TELLING, House, Speaker, house, until
 from tests.contract.runtime.stage import ADA, READ, SHELL, Crash, Process, Stage, address, crash_at, fake_tool
@@ -88,6 +89,20 @@ async def test_an_answer_that_comes_at_once_has_no_preview(home: House) -> None:
     home.pace = replace(QUICK, typing_after=timedelta(seconds=5))
     await answered(home, await home.process(Speaker(home, bits=(HALF,), patience=0.05)))
     assert (home.seen(), home.versions(), await home.previews()) == ([ANSWER], [0], [])
+
+
+async def test_of_such_an_answer_the_store_is_not_asked_for_previews(
+    home: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nearly every answer: its commit must not pay for those that take long."""
+
+    def asked(origin: str, now: datetime) -> Op[None]:
+        raise AssertionError(origin)
+
+    monkeypatch.setattr(handover, "replaced", asked)
+    home.pace = replace(QUICK, typing_after=timedelta(seconds=5))
+    await answered(home, await home.process(Speaker(home, bits=())))
+    assert home.seen() == [ANSWER]
 
 
 @pytest.mark.parametrize("without", ["setting", "edits"])
