@@ -66,6 +66,7 @@ class Intake:
         self._rooms = Rooms(settings.identity)
         self._expected: set[str] = set()
         self._missed: set[str] = set()
+        self._read: dict[str, set[str]] = {}
         self._closing: asyncio.Task[None] | None = None
 
     def hear(self, text: str) -> None:
@@ -105,13 +106,23 @@ class Intake:
         if unheard is not None:
             self._lanes.put(channel, partial(self._catch_up, channel, unheard, before=int(number)))
         if not self._lanes.is_full:
-            self._queue(raw, message)
+            self._lanes.put(channel, partial(self._take_unread, raw))
         elif channel not in self._missed:
             self._missed.add(channel)
             self._lanes.put(channel, partial(self._catch_up, channel, int(number) - 1))
 
     def _queue(self, raw: Raw, parse: Parse) -> None:
         self._lanes.put(str(raw["channel_id"]), partial(self._take, raw, parse))
+
+    async def _take_unread(self, raw: Raw) -> None:
+        """A message, unless the history had it just before: what was overheard is not stored, and a mention that came
+        after it would make it one of ours when it is handed in again."""
+        channel, number = str(raw["channel_id"]), str(raw["id"])
+        read = self._read.get(channel, set())
+        if read and int(number) > max(map(int, read)):
+            del self._read[channel]
+        if number not in read:
+            await self._take(raw, message)
 
     async def _take(self, raw: Raw, parse: Parse) -> None:
         """One message or edit, until it is stored."""
@@ -227,6 +238,7 @@ class Intake:
                     for raw in filter(lambda raw: int(raw["id"]) < before, page):
                         await self._take_told(raw, place)
                         after = int(raw["id"])
+                        self._read.setdefault(channel, set()).add(str(after))
                 return
             except StoreError:
                 raise

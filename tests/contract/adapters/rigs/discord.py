@@ -136,7 +136,9 @@ class DiscordRig:
     async def _somebody_listens(self) -> None:
         """What was said before the bot came the first time is nobody's question: Discord would not tell of it."""
         end = asyncio.get_running_loop().time() + PATIENCE
-        while not (await self.driver.screen()).raw["identified"] and asyncio.get_running_loop().time() < end:
+        while asyncio.get_running_loop().time() < end:
+            if (await self.driver.screen()).raw["identified"]:
+                return
             await asyncio.sleep(0.05)
 
     async def again(self, event: Event) -> None:
