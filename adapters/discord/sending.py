@@ -8,7 +8,6 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any, Final
 
 import discord
@@ -26,6 +25,8 @@ Body = dict[str, Any]
 
 NONCE: Final = 25  # characters
 LONG_ID: Final = "~"  # begins the nonce of an id that is longer; no id begins so
+LARGEST: Final = 100 * 1024 * 1024
+"""Bytes, in servers that paid most; elsewhere Discord refuses what is over its own bound there (10 MiB)."""
 THREAD_NAME: Final = 100  # characters
 CONVERSATION: Final = "Conversation"  # a thread that begins with a message without words
 GONE: Final = Receipt("deleted")
@@ -149,13 +150,21 @@ class Sending:
         return body
 
     async def _files(self, part: Part) -> list[tuple[str, bytes]]:
-        """Errors: Rejected when a file is gone from the workspace; the plain twin names it."""
+        """Errors: Rejected when a file is gone, a link by now, or too large; the plain twin says it without."""
         named = json.loads(part.body).get("files", ())
-        folder = self._given.workspaces.folder(part.address) if named else Path()
         try:
-            return [(file["name"], await asyncio.to_thread((folder / file["path"]).read_bytes)) for file in named]
-        except OSError as error:
-            raise Rejected(f"a file of this message is gone from the workspace: {error}", form=True) from error
+            return [
+                (file["name"], await asyncio.to_thread(self._content, part.address, file["path"])) for file in named
+            ]
+        except (OSError, ValueError) as error:
+            raise Rejected(f"a file of this message cannot be sent: {error}", form=True) from error
+
+    def _content(self, address: Address, path: str) -> bytes:
+        with self._given.workspaces.open(address, path) as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise ValueError(f"{path} is larger than Discord takes anywhere ({LARGEST:,} bytes)")
+        return content
 
     def _ours(self, error: Exception) -> ChannelError:
         return error if isinstance(error, ChannelError) else ours(error, self._account)
