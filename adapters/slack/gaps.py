@@ -69,8 +69,8 @@ class Gaps:
         log.warning("%s: Slack did not let us read what was said meanwhile", address)
 
     async def _since(self, address: Address, oldest: str) -> AsyncIterator[Message]:
-        """Oldest first; the history of a channel comes the other way round."""
-        messages = [m async for m in self._settling.messages(address, oldest)]
+        """Oldest first; the history of a channel comes the other way round, and a thread's root whatever was asked for."""
+        messages = [m async for m in self._settling.messages(address, oldest) if str(m.get("ts")) >= oldest]
         for message in sorted(messages, key=lambda message: str(message.get("ts"))):
             yield message
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import aiohttp
+
 from bot.client import connected
 from bot.console.audit import verify
 from bot.lock import control_of
@@ -18,14 +20,14 @@ from runtime.contract import Address
 from runtime.signed import HeadFile
 from runtime.store.store import open_store
 from tests.contract.adapters.catalogue import RIGS
-from tests.contract.adapters.rig import Rig
+from tests.contract.adapters.rig import Rig, Skill
 from tests.fakes.channel_adapter import REPEAT_MARK
 from tests.fakes.channel_board import recorded
 from tests.fakes.channel_driver import Driver
 from tests.fakes.serve import spawned
 from tests.faults.app import EFFECTS
 from tests.faults.checker import Evidence, Part
-from tests.faults.program import Program, until
+from tests.faults.program import Program, living, until
 from tests.faults.rigside import ROOMS, RigSide
 from tests.faults.sides import Button, FakeSide, Seen, Side, seen, web_side
 from tests.faults.story import Story, effects_of
@@ -58,6 +60,34 @@ class Stage:
     story: Story
     driver: Driver | None = None
     rig: Rig | None = None
+
+    async def until_connected(self) -> None:
+        """Until every channel is."""
+
+        async def look() -> bool | None:
+            try:
+                async with aiohttp.ClientSession() as http, http.get(await self.program.up() + "/readyz") as answer:
+                    return answer.status == 200 or None
+            except aiohttp.ClientConnectionError:
+                return None
+
+        await until(look, "a connection to every channel")
+
+    async def introduced(self, rooms: int) -> None:
+        """A life in which a line is answered in each of so many rooms; the next scenes play there.
+
+        Only where a platform keeps nothing for a bot that is away: then what is said in a room of which we know is read
+        from its history, and what is said in any other is never heard of.
+        """
+        if self.rig is None or Skill.ACKNOWLEDGED not in self.rig.lacks:
+            return
+        async with living(self.program):
+            await self.until_connected()
+            await self.story.lines(rooms)
+            await self.story.all_answered()
+            await self.until_quiet()
+            await self.program.leave()
+        self.story.know_all()
 
     async def until_taken_in(self) -> None:
         """Until every line that people wrote is a signal."""

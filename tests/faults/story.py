@@ -55,6 +55,7 @@ class Story:
 
     def __init__(self, side: Side, workspaces: Path) -> None:
         self.talks: list[Talk] = []
+        self._known: list[Talk] = []
         self._side = side
         self._workspaces = workspaces
         self._numbers = count(1)
@@ -82,8 +83,7 @@ class Story:
 
     async def all_answered(self) -> None:
         for talk in self.talks:
-            for line in talk.lines:
-                await self.answered(talk, line)
+            await self.answered(talk, *talk.lines)
 
     # ------------------------------------------------------------------------------------------------ the scenes
 
@@ -121,13 +121,19 @@ class Story:
         await self._side.say(talk.room, line.text)
         return line
 
-    async def answered(self, talk: Talk, line: Line) -> None:
-        """Until the whole answer is on screen."""
+    async def answered(self, talk: Talk, *lines: Line) -> None:
+        """Until the whole answer to each of these is on screen."""
+        left = list(lines)
 
         async def look() -> bool | None:
-            return has_answer(await self._side.seen(talk.room), talk, line) or None
+            screen = await self._side.seen(talk.room)
+            left[:] = [line for line in left if not has_answer(screen, talk, line)]
+            return None if left else True
 
-        await until(look, f"an answer to {line.text[:60]!r} in {talk.room}")
+        try:
+            await until(look, f"answers in {talk.room}")
+        except AssertionError as error:
+            raise AssertionError(f"{error}: {', '.join(repr(line.text[:60]) for line in left)}") from None
 
     async def _card(self, talk: Talk, line: Line) -> Seen:
         async def look() -> Seen | None:
@@ -168,7 +174,13 @@ class Story:
 
     # --------------------------------------------------------------------------------------------------- its words
 
+    def know_all(self) -> None:
+        """The next scenes play in the rooms so far."""
+        self._known = list(reversed(self.talks))
+
     def _room(self) -> Talk:
+        if self._known:
+            return self._known.pop()
         talk = Talk(f"room{next(self._numbers):04}")
         self.talks.append(talk)
         return talk

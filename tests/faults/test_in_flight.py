@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.faults.checker import check
 from tests.faults.program import Kill, living
-from tests.faults.stage import PLATFORMS, Rows, stage
-from tests.faults.story import answers
+from tests.faults.stage import PLATFORMS, Rows, Stage, stage
+from tests.faults.story import Talk, answers, holds
 
 MESSAGES = 50
 KNOWN = 17  # at most so many replies are known to be shown when it is killed
+
+
+def rows_of(on: Stage, statement: str) -> list[Any]:
+    database = on.program.data / "signalbox.db"
+    return Rows(database).select(statement) if database.exists() else []
+
+
+async def copies_of(on: Stage, talk: Talk) -> int:
+    """How often the answer to the last line in a room is on screen."""
+    word = talk.lines[-1].words[0]
+    return sum(holds(seen.text, word) for seen in answers(await on.side.seen(talk.room)))
 
 
 @pytest.mark.timeout(180)  # seconds; about five where nothing else runs
 @pytest.mark.parametrize("kind", ["key", "lookup", "probe", *PLATFORMS])
 async def test_killed_with_33_of_50_replies_in_flight_none_is_lost_or_repeated(kind: str, tmp_path: Path) -> None:
     async with stage(tmp_path, kind, "--think", "1.5", stutter=False) as on:
+        await on.introduced(MESSAGES)
+        before = len(rows_of(on, "SELECT * FROM signals"))
         await on.story.lines(MESSAGES)
         async with living(on.program, [Kill("part-shown", KNOWN + 1)]):
             await on.program.spent.wait()
-            rows = Rows(on.program.data / "signalbox.db")
-            ((accepted,),) = rows.select("SELECT count(*) FROM signals")
-            ((known,),) = rows.select("SELECT count(*) FROM parts WHERE state = 'shown'")
-            for talk in on.story.talks:
-                await on.story.answered(talk, talk.lines[0])
+            accepted = len(rows_of(on, "SELECT * FROM signals")) - before
+            known = len(rows_of(on, "SELECT * FROM parts WHERE state = 'shown'")) - before
+            await on.story.all_answered()
             await on.until_quiet()
-            copies = [len(answers(await on.side.seen(talk.room))) for talk in on.story.talks]
+            copies = [await copies_of(on, talk) for talk in on.story.talks]
             check(await on.evidence())
             await on.program.leave()
     lost, repeated = copies.count(0), sum(max(0, n - 1) for n in copies)

@@ -19,6 +19,9 @@ from tests.faults.stage import FAKE_KINDS, PLATFORMS, SIDES, Rows, Stage, audit_
 CHAPTERS: int = 12
 """More than any plan needs: each chapter passes every point at least once."""
 
+ROOMS: int = 24
+"""Where chapters play on a platform that tells nothing of rooms nobody knew."""
+
 GROUPS = {
     "begin": ANYWHERE[:3],
     "tools": ANYWHERE[3:6],
@@ -63,6 +66,7 @@ async def play(on: Stage, plan: list[Kill]) -> None:
 @pytest.mark.parametrize(("kind", "plan"), PLANS)
 async def test_killed_anywhere_it_keeps_every_promise(kind: str, plan: list[Kill], tmp_path: Path) -> None:
     async with stage(tmp_path, kind) as on:
+        await on.introduced(ROOMS)
         async with living(on.program, plan):
             await play(on, plan)
             check(await on.evidence())

@@ -56,6 +56,7 @@ async def shown(rig: Rig, place: Place, count: int) -> Sequence[OnScreen]:
 
 async def warmed(on: Stage, rooms: int) -> None:
     """One line in each of so many rooms, answered: everybody knows everybody."""
+    await on.until_connected()
     await on.story.lines(rooms)
     await on.story.all_answered()
 
@@ -82,10 +83,12 @@ async def told(on: Stage) -> Told:
 
 
 def longest(on: Stage) -> float:
-    """Seconds from the first marker of a part to its checkpoint, the longest of all."""
+    """Seconds from an answer's commit until it is known to be shown, the longest of all."""
     rows = Rows(on.program.data / "signalbox.db")
-    ((microseconds,),) = rows.select("SELECT max(shown_at - first_at) FROM parts WHERE first_at IS NOT NULL")
-    return (microseconds or 0) / 1e6
+    ((seconds,),) = rows.select(
+        "SELECT max(p.shown_at - d.created_at) / 1e6 FROM parts p JOIN deliveries d ON d.id = p.delivery_id"
+    )
+    return float(seconds)
 
 
 async def until_shown(on: Stage, count: int) -> None:

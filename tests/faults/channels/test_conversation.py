@@ -33,6 +33,7 @@ async def test_a_question_is_answered_where_it_was_asked_and_what_names_nobody_i
     """Scenario 5: a direct message needs no mention, a room of several does."""
     async with stage(tmp_path, kind, *OPEN_TO_ALL) as on, living(on.program):
         rig = rig_of(on)
+        await on.until_connected()
         for place in kinds(rig):
             if not place.direct:
                 await rig.say(place, f"among us in {place}", mention=False)
@@ -53,6 +54,7 @@ async def test_a_gated_call_is_asked_about_and_runs_once_when_the_right_person_a
     """Scenarios 21 and 22, in a room of each kind."""
     async with stage(tmp_path, kind, *OPEN_TO_ALL) as on, living(on.program):
         rig = rig_of(on)
+        await on.until_connected()
         for number, place in enumerate(kinds(rig), 1):
             word = f"word{number}"
             await rig.say(place, f"run: echo {word} >> {word}.log")

@@ -50,6 +50,7 @@ async def test_a_thread_that_was_joined_needs_no_mention_also_after_a_restart(ki
         thread = rig.rooms().thread
         assert thread
         async with living(on.program):
+            await on.until_connected()
             await rig.say(thread, "not for you", mention=False)
             await rig.say(thread, "join us", mention=True)
             await shown(rig, thread, 1)
@@ -66,7 +67,7 @@ async def test_a_thread_that_was_joined_needs_no_mention_also_after_a_restart(ki
     assert "not for you" not in "".join(texts)
 
 
-FORUM = dict.fromkeys(PLATFORMS, ()) | {"telegram": ("--set", 'rooms=[{"room": "*", "attention": "thread"}]')}
+FORUM = dict.fromkeys(PLATFORMS, ()) | {"telegram": ("--set", 'access.rooms="thread"')}
 """A topic of a forum lasts, so it is only joined where its room's rule says so."""
 
 
@@ -79,6 +80,7 @@ async def test_neither_programs_nor_ourselves_nor_changed_words_are_answered(kin
         skip_without(rig, Skill.SHARED, Skill.OWN, Skill.EDITED)
         shared = rig.rooms().shared
         assert shared
+        await on.until_connected()
         first = await rig.say(shared, "one")
         await shown(rig, shared, 1)
         await rig.say(shared, "beep", bot=True, mention=True)
@@ -104,6 +106,7 @@ async def test_an_unknown_person_is_paired_in_a_direct_message_and_ignored_in_a_
         assert rooms.apart
         on.program.add(*owners(rig))
         async with living(on.program):
+            await on.until_connected()
             if rooms.shared:
                 await rig.say(rooms.shared, "psst", user=rig.stranger, mention=True)
             await rig.say(rooms.apart, "hello")
@@ -132,6 +135,7 @@ async def test_stop_ends_the_work_in_its_room(kind: str, tmp_path: Path) -> None
     async with stage(tmp_path, kind, "--think", "60", stutter=False) as on, living(on.program):
         rig = rig_of(on)
         place = rig.rooms().direct
+        await on.until_connected()
         await rig.say(place, "think about it")
         await heard(on, "think about it")
         await rig.command(place, "stop")
@@ -148,6 +152,7 @@ async def test_a_message_while_a_question_waits_is_answered_now(kind: str, tmp_p
     async with stage(tmp_path, kind, stutter=False) as on, living(on.program):
         rig = rig_of(on)
         place = rig.rooms().direct
+        await on.until_connected()
         await rig.say(place, "run: echo done >> done.log")
         [card] = await shown(rig, place, 1)
         await rig.say(place, "are you there?")

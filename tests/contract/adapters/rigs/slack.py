@@ -119,7 +119,7 @@ class SlackRig:
     # Places.
 
     def rooms(self) -> Rooms:
-        return Rooms(self._direct("U1"), self._place("C1"), self._place("C1", thread(1)), self._direct("U2"))
+        return Rooms(self._direct("U1"), self._place("C1"), self._place("C2", thread(1)), self._direct("U2"))
 
     def places(self, count: int) -> Sequence[Place]:
         """Direct messages; threads of public and private channels and of conversations of several people."""

@@ -32,8 +32,9 @@ GROUP: Final = SUPERGROUPS - 1
 FORUM: Final = SUPERGROUPS - 2
 TOPIC: Final = 5
 OTHER_BOT: Final = 900
-INTRODUCED: Final = 64
-"""Places that the bot knows from the begin, as it does each chat it can write to: something came from there once."""
+ACQUAINTED: Final = 2000
+INTRODUCED: Final = 8
+"""Places in which something happened before a test begins, as in each chat that a bot may write to."""
 
 NO_CALL: Final = "Telegram has no word that calls everybody in a room"
 NOT_TOLD: Final = "Telegram tells a bot nothing of its own messages"
@@ -129,8 +130,8 @@ class TelegramRig:
 
     def places(self, count: int) -> Sequence[Place]:
         """Private chats, groups, supergroups and topics of one forum, in turn."""
-        if count > INTRODUCED:
-            raise ValueError(f"the bot knows {INTRODUCED} places here")
+        if count > ACQUAINTED:
+            raise ValueError(f"the bot is in {ACQUAINTED} places here")
         return [numbered(number) for number in range(1, count + 1)]
 
     async def introduce(self) -> None:
@@ -290,9 +291,9 @@ def free_port() -> int:
 @asynccontextmanager
 async def _rig(folder: Path, hook: int, *, process: bool) -> AsyncIterator[TelegramRig]:
     def app(journal: Path) -> web.Application:
-        return Telegram(journal=journal).app()
+        return Telegram(journal=journal, acquainted=ACQUAINTED).app()
 
-    async with platform("tests.fakes.telegram", app, folder, process=process) as url:
+    async with platform("tests.fakes.telegram", app, folder, "--acquainted", str(ACQUAINTED), process=process) as url:
         rig = TelegramRig(url, hook=hook)
         await rig.introduce()
         yield rig
