@@ -258,7 +258,6 @@ class Agent:
         if self._files is None or not any(turn.files for turn in not_seen(turns)):
             return turns
         told = await self._unless_stopped(run, self._files.gather(run.address, turns))
-        self._probe("files-fetched")
         for text in told:
             self._obey(run, self._own(await self._store.note(run.claim.lane, run.claim.run_id, text)).stop)
         return await self._turns(run) if told else turns

@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 import pytest
 
-from runtime.contract import Content, Effect, FileRef, Json, Kind, ModelRequest, UserTurn
+from runtime.contract import Content, Effect, FileRef, Json, Kind, ModelReply, ModelRequest, OnText, UserTurn
 from runtime.errors import Rejected, Retryable, ToolFailed
 from runtime.longreplies import LongForm
 from runtime.runs import RunState
-from tests.contract.runtime.stage import LEASE, READ, Stage, address, crash_at, fake_tool
+from tests.contract.runtime.stage import LEASE, READ, Crash, Stage, address, crash_at, fake_tool
 from tests.contract.runtime.strict import Planned, Strict
 
 REPORT = FileRef("report.txt", "", 5, "id-report", "text/plain")
@@ -40,6 +40,20 @@ class Carrier:
         if self.trouble:
             raise self.trouble.pop(0)
         into.write_bytes(self.files[file.remote])  # noqa: ASYNC240 - a few bytes
+
+
+ASKED: Final = "asked"
+"""Killed between the last file and the first word of the model."""
+
+
+class Deadly(Strict):
+    """The process is killed when this model is asked."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        raise Crash
 
 
 class Listener:
@@ -77,7 +91,7 @@ async def test_a_file_is_there_before_the_model_is_asked(any_stage: Stage) -> No
     seen: list[dict[str, bytes]] = []
 
     class Looking(Strict):
-        async def reply(self, request, on_text):  # type: ignore[no-untyped-def]
+        async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
             seen.append(inbox(any_stage))
             return await super().reply(request, on_text)
 
@@ -121,10 +135,11 @@ async def test_a_message_that_joins_the_work_brings_its_file(stage: Stage) -> No
     assert "attached file: inbox/" in said(model.requests[1])
 
 
-@pytest.mark.parametrize("point", ["claimed", "files-fetched", "model-answered", "delivery-stored"])
+@pytest.mark.parametrize("point", ["claimed", ASKED, "model-answered", "delivery-stored"])
 async def test_a_kill_leaves_each_file_once_and_the_message_answered_once(point: str, any_stage: Stage) -> None:
     carrier = Carrier()
-    before = await any_stage.process(Strict(["I read it"]), carrier=carrier, probe=crash_at(point))
+    model = Deadly() if point == ASKED else Strict(["I read it"])
+    before = await any_stage.process(model, carrier=carrier, probe=crash_at(point))
     await before.say("see this", files=(REPORT, VOICE))
     await before.until_crash()
     any_stage.clock.advance(LEASE)
@@ -288,21 +303,17 @@ async def test_a_voice_note_without_words_or_with_trouble_is_told(stage: Stage) 
     assert said(model.requests[0]).endswith("voice.ogg could not be transcribed: no such model")
 
 
-async def test_a_voice_note_is_heard_again_after_a_kill_and_told_once(any_stage: Stage) -> None:
+async def test_a_voice_note_is_heard_once_and_told_once_also_after_a_kill(any_stage: Stage) -> None:
     listener = Listener()
-    for point in ("files-fetched", "model-answered"):
-        killed = await any_stage.process(
-            Strict(["I hear"]), carrier=Carrier(), transcriber=listener, probe=crash_at(point)
-        )
-        if point == "files-fetched":
-            await killed.say("", files=(VOICE,))
-        await killed.until_crash()
-        any_stage.clock.advance(LEASE)
+    killed = await any_stage.process(Deadly(), carrier=Carrier(), transcriber=listener)
+    await killed.say("", files=(VOICE,))
+    await killed.until_crash()
+    any_stage.clock.advance(LEASE)
     model = Strict(["I hear"])
     after = await any_stage.process(model, carrier=Carrier(), transcriber=listener)
     await after.answer_all()
     assert said(model.requests[0]).count("words of voice.ogg") == 1
-    assert len(listener.heard) == 2
+    assert len(listener.heard) == 1
 
 
 # ---------------------------------------------------------------------------------------------------- long replies
