@@ -32,17 +32,17 @@ def adapters_of(settings: Settings) -> MakeAdapters:
 
 
 def extras_of_account(settings: Settings, adapter: ChannelAdapter) -> Extras:
-    """What `adapter` offers beside its contract, with the bound that the settings put on its account."""
+    """What `adapter` offers beside its contract; a bound in the settings stands in place of the platform's own."""
     extras = extras_of(adapter)
     here = (adapter.channel, adapter.account)
     most = next((one.messages_per_second for one in settings.accounts if (one.channel, one.name) == here), 0)
-    return replace(extras, buckets=_bounded(extras.buckets, most)) if most else extras
+    return replace(extras, buckets=_bounded(most)) if most else extras
 
 
-def _bounded(buckets: Buckets | None, most: float) -> Buckets:
-    """As `buckets`, and no more than `most` in a second of the whole account."""
-    own = Bucket("messages_per_second", burst=1, every=timedelta(seconds=1 / most))
-    return lambda address: [own, *(buckets(address) if buckets else ())]
+def _bounded(most: float) -> Buckets:
+    """No more than `most` in a second of the whole account."""
+    own = Bucket("messages_per_second", burst=max(1, int(most)), every=timedelta(seconds=1 / most))
+    return lambda address: [own]
 
 
 def adapter_of(account: AnyAccount, given: Given) -> ChannelAdapter:

@@ -76,7 +76,10 @@ class Account(Section):
     )
     enabled: Switch = Field(default=True, description="false: it is left alone, as if it were not here.")
     messages_per_second: Number = Field(
-        default=0, ge=0, le=1000, description="Most that is sent in a second; 0: only the platform's own bounds."
+        default=0,
+        ge=0,
+        le=1000,
+        description="Most that is sent in a second to all rooms together, in place of the platform's own bounds; 0: those.",
     )
     api_base_url: ServerUrl = Field(
         default="", description="Another server that speaks as the platform does; empty: the platform."

@@ -121,16 +121,15 @@ class Free(Plain):
 
 
 @pytest.mark.parametrize("adapter", [Bound(), Free()])
-@pytest.mark.parametrize(("most", "every"), [("0.5", timedelta(seconds=2)), ("4", timedelta(seconds=0.25))])
-def test_the_bound_of_the_settings_comes_beside_the_platforms(
-    tmp_path: Path, adapter: Plain, most: str, every: timedelta
+@pytest.mark.parametrize(("most", "bucket"), [("0.5", (1, timedelta(seconds=2))), ("4", (4, timedelta(seconds=0.25)))])
+def test_the_bound_of_the_settings_stands_in_place_of_the_platforms(
+    tmp_path: Path, adapter: Plain, most: str, bucket: tuple[int, timedelta]
 ) -> None:
     text = THREE.replace('name = "tg"', f'name = "tg"\nmessages_per_second = {most}')
     buckets = extras_of_account(settings_of(tmp_path, text, **MINE), adapter).buckets
     assert buckets is not None
-    first, *others = buckets(ROOM)
-    assert (first.burst, first.every) == (1, every)
-    assert others == ([ITS_OWN] if isinstance(adapter, Bound) else [])
+    [only] = buckets(ROOM)
+    assert (only.burst, only.every) == bucket
 
 
 def test_without_a_bound_the_platforms_own_hold(tmp_path: Path) -> None:
