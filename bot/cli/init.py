@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -41,12 +42,23 @@ def init(
     owner: Annotated[str | None, typer.Option("--owner", metavar="NAME", help="The first person.")] = None,
     port: Annotated[int | None, typer.Option("--port", help="Port of the web page.")] = None,
     key_file: Annotated[bool, typer.Option("--key-file", help="Lock sealed secrets with a key file.")] = False,
-    no_try: Annotated[bool, typer.Option("--no-try", help="Do not ask the model for a word.")] = False,
+    channel: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--channel", metavar="NAME", help="telegram, slack or discord; its tokens are in their usual variables."
+        ),
+    ] = None,
+    channel_server: Annotated[
+        list[str] | None, typer.Option("--channel-server", metavar="CHANNEL=URL", hidden=True)
+    ] = None,
+    no_try: Annotated[
+        bool, typer.Option("--no-try", help="Do not ask the model for a word, nor the channels whether they work.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: flags and defaults answer.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a settings file that is there; it is kept.")] = False,
     config: ConfigFile = None,
 ) -> None:
-    """Set up Signalbox: asks for model, data, first person and port, tries them, and writes signalbox.toml.
+    """Set up Signalbox: asks for data, model, channels, first person and port, tries them, and writes signalbox.toml.
 
     Each answer may be a flag. With --yes, or without a terminal, nothing is asked. Nothing is written before the end.
     """
@@ -63,6 +75,9 @@ def init(
         port=port,
         key_file=key_file,
         try_model=not no_try,
+        channels=tuple(dict.fromkeys(channel or [])),
+        servers=dict(_pair(given) for given in channel_server or []),
+        try_channels=not no_try,
     )
     file = (config or context.find_root().obj or Path("signalbox.toml")).absolute()
     try:
@@ -70,6 +85,13 @@ def init(
     except (typer.Abort, KeyboardInterrupt):
         tell("\nStopped. No settings were written.")
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _pair(given: str) -> tuple[str, str]:
+    channel, equals, url = given.partition("=")
+    if not equals:
+        raise ConfigError("--channel-server: write CHANNEL=URL.")
+    return channel, url
 
 
 def _set_up(file: Path, flags: Flags, *, force: bool, alone: bool) -> None:
@@ -133,3 +155,15 @@ def _tell_the_end(draft: Draft, trouble: str | None) -> None:
     typer.echo("\nNext:")
     typer.echo(f"  signalbox doctor{where}   looks whether everything is in order")
     typer.echo(f"  signalbox run{where}      starts it")
+    if draft.accounts:
+        _tell_of_pairing(draft, where)
+
+
+def _tell_of_pairing(draft: Draft, where: str) -> None:
+    """How the first person becomes known on the channels too."""
+    from bot.wizard.channels import PLATFORMS
+
+    titles = dict.fromkeys(PLATFORMS[str(table["channel"][0])].title for table in draft.accounts)
+    name = shlex.quote(draft.owner or "owner")
+    typer.echo(f"\nThen write to your bot in {' and '.join(titles)}. It sends you a code, and you tell that it is you:")
+    typer.echo(f"  signalbox people pair{where} CODE --name {name}")

@@ -31,6 +31,10 @@ class Flags:
     port: int | None = None
     key_file: bool = False
     try_model: bool = True
+    channels: tuple[str, ...] = ()
+    servers: Mapping[str, str] = field(default_factory=dict)
+    """Addresses in place of the platforms' own, by channel."""
+    try_channels: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,10 @@ class Kept:
 
     value: str = field(repr=False)
     setting: str
+
+
+Table = dict[str, tuple[object, str]]
+"""A table of the settings file: each value with a comment, which may be empty."""
 
 
 @dataclass
@@ -54,6 +62,9 @@ class Draft:
     keyring: Keyring
     settings: dict[str, tuple[object, str]] = field(default_factory=dict)
     secrets: dict[str, Kept] = field(default_factory=dict)
+    accounts: list[Table] = field(default_factory=list)
+    left_out: set[str] = field(default_factory=set)
+    """Channels that the person did without."""
     owner: str = ""
     said: dict[str, str] = field(default_factory=dict)
     """What was answered before: offered again when a step is repeated."""
@@ -90,7 +101,8 @@ class Draft:
         for name, (value, comment) in self.settings.items():
             table, _, key = name.rpartition(".")
             tables.setdefault(table, []).append(_line(key, value, comment))
-        return "\n".join([HEAD, *(_table(name, lines) for name, lines in tables.items() if lines)])
+        accounts = [_table("[accounts]", [_line(k, *value) for k, value in table.items()]) for table in self.accounts]
+        return "\n".join([HEAD, *(_table(name, lines) for name, lines in tables.items() if lines), *accounts])
 
 
 def _table(name: str, lines: list[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from bot.wizard.channels import ask_channels
 from bot.wizard.dialogue import Dialogue
 from bot.wizard.draft import Draft
 from bot.wizard.model import ask_model
@@ -28,6 +29,12 @@ STEPS: Final[Sequence[Step]] = (
         '"demo" is built in and needs nothing. Others are named as LiteLLM does, such as openai/gpt-4o-mini,\n'
         "anthropic/claude-sonnet-4-5 or ollama/llama3. It is asked for one word, to see that it works.",
         ask_model,
+    ),
+    Step(
+        "Channels",
+        "Where people write to the agent, beside its own web page: Telegram, Slack, Discord. Each is asked whether the\n"
+        "account works. You can add more later, in the settings file.",
+        ask_channels,
     ),
     Step("You", "The first person owns everything, and lets others in.", ask_owner),
     Step(

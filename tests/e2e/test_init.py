@@ -59,6 +59,8 @@ def test_a_person_is_led_from_nothing_to_a_process_that_asks_for_the_passphrase(
         screen.reads("none): ")  # what is typed before this would be seen
         screen.types(KEY)
         screen.reads("openai/mock answers")
+        screen.reads("Channel (telegram, slack, discord, none) [none]")
+        screen.types("")
         screen.reads("Your name")
         screen.types("Ada")
         screen.reads("Port of the web page")
@@ -96,17 +98,26 @@ def test_a_dead_host_is_told_and_the_way_out_is_taken(empty: House) -> None:
         screen.reads("cannot be reached")
         screen.reads("Which [again]")
         screen.types("demo")
-        for question in ("Your name", "Port of the web page"):
+        for question in ("Channel (", "Your name", "Port of the web page"):
             screen.reads(question)
             screen.types("")
         assert screen.ends() == DONE
     assert "[model]" not in (empty.folder / "signalbox.toml").read_text()
 
 
-@pytest.mark.parametrize("question", ["Folder for the data", "Model [demo]", "Your name", "Port of the web page"])
+@pytest.mark.parametrize(
+    "question", ["Folder for the data", "Model [demo]", "Channel (", "Your name", "Port of the web page"]
+)
 def test_ctrl_c_at_any_question_leaves_nothing(empty: House, question: str) -> None:
     with terminal(empty, "init") as screen:
-        for asked in ("Folder for the data", "Database", "Model [demo]", "Your name", "Port of the web page"):
+        for asked in (
+            "Folder for the data",
+            "Database",
+            "Model [demo]",
+            "Channel (",
+            "Your name",
+            "Port of the web page",
+        ):
             screen.reads(asked)
             if asked == question:
                 break
