@@ -29,6 +29,8 @@ from runtime.store.stops import OPEN_RUNS
 WITHIN: Final = "/"  # between a room and its threads
 LONGEST_RUN: Final = timedelta(days=2)
 """A run that began before a month and went on in it is counted if it is no older."""
+NEVER: Final = timedelta(days=366)
+"""No clock of ours is so far ahead."""
 
 LANE = select(sessions.c.next_turn, sessions.c.since_turn).where(sessions.c.key == bindparam("k"))
 BEGIN_ANEW = update(sessions).where(sessions.c.key == bindparam("k")).values(since_turn=sessions.c.next_turn)
@@ -63,7 +65,12 @@ def _sums(*where: Any) -> Select[Any]:
     return select(
         *(func.coalesce(func.sum(column), 0) for column in columns),
         *(func.coalesce(func.sum(column).filter(today), 0) for column in columns),
-    ).where(usage.c.run_id >= bindparam("first"), usage.c.at >= bindparam("month"), *where)
+    ).where(
+        usage.c.run_id >= bindparam("first"),
+        usage.c.run_id <= bindparam("last"),  # none is later; a range with both ends is walked by its index everywhere
+        usage.c.at >= bindparam("month"),
+        *where,
+    )
 
 
 OF_ROOM = _sums(_in_room(usage.c.address))
@@ -90,9 +97,10 @@ def spent_of(signal: Signal, now: datetime) -> Op[Aside]:
     who = yield from whom(signal.actor)
     day = now.replace(hour=0, minute=0, second=0, microsecond=0)
     month = day.replace(day=1)
-    since = {"first": first_at(month - LONGEST_RUN), "month": micros(month), "day": micros(day)}
-    room = yield OF_ROOM, since | {"room": _room(signal.address)}
-    person = yield OF_PERSON, since | {"person": who.id if who else ""}
+    within: dict[str, object] = {"month": micros(month), "day": micros(day)}
+    within |= {"first": first_at(month - LONGEST_RUN), "last": first_at(day + NEVER)}
+    room = yield OF_ROOM, within | {"room": _room(signal.address)}
+    person = yield OF_PERSON, within | {"person": who.id if who else ""}
     return Aside(_spent(room[0]), _spent(person[0]))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, case, delete, exists, or_, select, update
+from sqlalchemy import bindparam, case, delete, exists, literal_column, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from runtime import commands
@@ -94,6 +94,7 @@ TOLD = (
         signals.c.address == bindparam("room"),
         signals.c.actor == bindparam("a"),
         is_word(signals.c.kind, "said"),
+        signals.c.state != literal_column("'refused'"),  # as the index says it
         is_word(signals.c.state, "stale"),
         signals.c.accepted_at > bindparam("since"),
     )

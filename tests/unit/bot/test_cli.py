@@ -266,6 +266,16 @@ def test_people_are_managed_with_and_without_a_process(tmp_path: Path) -> None:
     assert signalbox(tmp_path, "people", "add", "ada").returncode == 1
 
 
+def test_pairing_codes_are_entered_with_and_without_a_process(tmp_path: Path) -> None:
+    with running(tmp_path):
+        assert signalbox(tmp_path, "people", "pending").stdout == "Nobody waits for a pairing code to be entered.\n"
+        ended = signalbox(tmp_path, "people", "pair", "WRONGONE")
+        assert (ended.returncode, "There are 4 more tries." in ended.stderr) == (1, True)
+    ended = signalbox(tmp_path, "people", "pair", "WRONGONE", "--name", "Sam", "--role", "user")
+    assert (ended.returncode, "There are 3 more tries." in ended.stderr) == (1, True)
+    assert json.loads(signalbox(tmp_path, "people", "pending", "--json").stdout) == []
+
+
 def test_the_outbox_is_listed_and_shown(house: Path) -> None:
     assert signalbox(house, "ask", "good morning").returncode == 0
     rows = cast("list[dict[str, Any]]", json.loads(signalbox(house, "outbox", "list", "--json").stdout))

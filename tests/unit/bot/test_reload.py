@@ -13,7 +13,8 @@ from bot.live import Live, rules_of
 from bot.owner import settle_owner
 from bot.reload import Reload, Reloaded
 from bot.settings import load
-from runtime.contract import Busy, Effect, Identity, NodeId, Role
+from runtime.attention import Attention
+from runtime.contract import Address, Busy, Effect, Identity, NodeId, Role
 from runtime.errors import ConfigError, StoreError
 from runtime.policy import Ask, Ruling
 from runtime.store.store import SqlStore
@@ -74,6 +75,20 @@ async def test_who_may_approve_and_come_in_counts_from_then_on(place: Place) -> 
         False,
     )
     assert told.changed == ("access.default", "access.approvers", "access.self_approval")
+
+
+async def test_rooms_and_whom_to_answer_there_count_from_then_on(place: Place) -> None:
+    there = Address("telegram", "tg", "-100")
+    rules = '[[rooms]]\naddress = "telegram:tg/*"\nattention = "open"\nbusy = "collect"\n'
+    told = await place.again(FIRST + 'rooms = "strict"\nblocked = ["Bob"]\nbots = ["telegram:9"]\n' + rules)
+    gate = place.live.rules.gate
+    assert told.changed == ("access.rooms", "access.blocked", "access.bots", "rooms")
+    assert (gate.rooms.default, gate.rooms.blocked, gate.rooms.bots) == (
+        Attention.STRICT,
+        frozenset({"Bob"}),
+        frozenset({"telegram:9"}),
+    )
+    assert (gate.rooms.rule(there).attention, gate.busy_in(there)) == (Attention.OPEN, Busy.COLLECT)
 
 
 async def test_a_new_owner_is_one_and_one_taken_out_is_told(place: Place) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import settings_doc
+from bot.gate import gate_of
+from bot.names import naming
 from bot.settings import Settings, load
 from bot.settings_faults import MASK, nearest
 from bot.settings_sources import names_of, variable_of
-from runtime.contract import Busy
+from runtime.attention import Attention
+from runtime.contract import Address, Busy
 from runtime.errors import ConfigError
 
 ROOT = Path(__file__).parents[3]
@@ -103,6 +107,25 @@ def test_variables_hold_toml_values_or_plain_text(tmp_path: Path) -> None:
     assert settings.web.token.get_secret_value() == "12345678"
     assert settings.policy[0].arguments == {"command": "ls *"}
     assert settings.log.level == "info"
+
+
+def test_rooms_of_the_settings_are_the_rules_of_the_gate(tmp_path: Path) -> None:
+    """They name accounts as the settings do; inside, an address has the account's identity."""
+    text = '[sessions]\nfreshness_hours = 2\n[[rooms]]\naddress = "slack:work/C1"\npeople = ["Ada"]\nattention = "strict"\n'
+    gate = gate_of(read(tmp_path, text), named=naming([("slack", "T1", "work")]))
+    rule = gate.rooms.rule(Address("slack", "T1", "C1", "17.0"))
+    assert (rule.attention, rule.people) == (Attention.STRICT, frozenset({"Ada"}))
+    assert gate.rooms.rule(Address("slack", "T1", "C2")).attention is None
+    assert (gate.pairs, gate.open_to_all, gate.model) == (True, False, "demo")
+    assert gate.freshness == timedelta(hours=2)
+
+
+def test_mistakes_about_rooms_are_told(tmp_path: Path) -> None:
+    text = '[access]\nrooms = "loud"\nbots_in_a_row = 0\n[[rooms]]\nattention = "open"\n'
+    told = faults(tmp_path, text)
+    assert 'access.rooms: got text "loud"' in told
+    assert "access.bots_in_a_row: got" in told
+    assert "rooms[1].address: is missing" in told
 
 
 def test_the_example_file_is_valid() -> None:

@@ -15,17 +15,20 @@ from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from runtime.store import (
+    admission,
     auditbook,
     claims,
+    commands,
     depths,
     desk,
     finding,
-    messages,
     ledger,
+    messages,
     operators,
     places,
     registry,
     retention,
+    rooms,
     stops,
     tracing,
     waiting,
@@ -101,6 +104,34 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
         {"low": "o7:", "high": "o7;"},
         "uq_deliveries_origin|autoindex_deliveries",
     ),
+    "who spoke last in a conversation": (
+        admission.LAST_SPEAKERS,
+        {"room": "web:main/r7", "n": 5},
+        "ix_signals_said",
+    ),
+    "what is at work in a room": (commands.WORKS, {"room": "web:main/r7"}, "ix_runs_open"),
+    "what waits in a room and its threads": (commands.WAITING, {"room": "web:main/r7"}, "ix_signals_waiting"),
+    "what is asked in a room and its threads": (commands.ASKED, {"room": "web:main/r7"}, "ix_approvals_pending"),
+    "what a room costs": (
+        commands.OF_ROOM,
+        {"room": "web:main/r7", "first": "r199", "last": "r2", "month": NOW, "day": NOW},
+        "pk_usage|autoindex_usage",
+    ),
+    "what a person costs": (
+        commands.OF_PERSON,
+        {"person": "p7", "first": "r199", "last": "r2", "month": NOW, "day": NOW},
+        "pk_usage|autoindex_usage",
+    ),
+    "the message that an edit changes": (
+        rooms.STILL_WAITS,
+        {"s": "s7", "p": "web:main", "a": "web:ada", "m": "m7", "nk": None},
+        "ix_signals_waiting",
+    ),
+    "whether somebody was told": (
+        messages.TOLD,
+        {"room": "web:main/r7", "a": "web:ada", "since": 0},
+        "ix_signals_said|ix_signals_actor",
+    ),
     "nodes whose lease ended": (registry.EXPIRED, {"now": NOW}, "ix_nodes_live"),
 }
 
@@ -121,6 +152,7 @@ FILL = [
     "INSERT INTO approvals SELECT 'a' || i, 'call', CASE WHEN i % 1000 = 7 THEN 'pending' ELSE 'denied' END, 'r' || i, "
     "2, 's' || i, 'web:main/r', 'shell', 'danger', '{}', 'h', 'v', '', NULL, i, i, NULL, '', NULL, NULL, '' FROM n",
     "INSERT INTO audit SELECT i, CASE WHEN i > 19980 THEN NULL ELSE i END, i, 'asked', 'Ada', 's', '', '', '' FROM n",
+    "INSERT INTO usage SELECT 'r' || i, 1, 'main', 'web:main/r' || i % 50, 'p' || i % 50, 'demo', 1, 1, 1, i FROM n",
     "INSERT INTO moves SELECT i, 'r' || i, i, 'n1', 'resume', '' FROM n",
     "INSERT INTO turns SELECT 's' || i % 50, i, 'r' || i, 'user', 'hello', 'Ada', '[]', '', '', i, '[]' FROM n",
     "INSERT INTO identities SELECT 'web:' || i, 'p' || i FROM n WHERE i < 50",
