@@ -43,7 +43,7 @@ def render(delivery: Delivery) -> list[Wire]:
     document = neutralised(parse(content.text), NOBODY)
     pieces = split(document, size, MARKDOWN)
     if content.text_file is not None:
-        return [_with_file(document, pieces, content.text_file)]
+        return _with_file(document, pieces, content.text_file, over=delivery.edits is not None)
     if content.files and not content.text.strip() and not content.buttons:
         return _files(content.files)
     if delivery.kind is Kind.PROGRESS:
@@ -106,11 +106,16 @@ def _button(approval: str, word: str, label: str, style: str | None) -> Json:
     return made | ({"style": style} if style else {})
 
 
-def _with_file(document: Document, pieces: Sequence[Document], file: FileRef) -> Wire:
-    """How a long text begins, with a file that has it all; where the file is refused, the text in parts."""
-    beginning = to_plain(opening(document, file.name, size, SECTION))
+def _with_file(document: Document, pieces: Sequence[Document], file: FileRef, *, over: bool) -> list[Wire]:
+    """How a long text begins, with a file that has it all; where the file is refused, the text in parts.
+
+    `over` a message that is there, that one becomes how it begins: a message cannot become a file.
+    """
+    beginning = opening(document, file.name, size, SECTION)
+    comment = "" if over else escaped(to_plain(beginning))
     parts = [_wire(piece).body for piece in pieces]
-    return Wire(_dumped({"file": _file(file), "comment": escaped(beginning)}), parts[0], tuple(parts[1:]))
+    whole = Wire(_dumped({"file": _file(file), "comment": comment}), parts[0], tuple(parts[1:]))
+    return [_wire(beginning), whole] if over else [whole]
 
 
 def _files(files: Sequence[FileRef]) -> list[Wire]:

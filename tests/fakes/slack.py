@@ -41,6 +41,7 @@ from tests.fakes.slack_teams import SCOPES, caller
 
 APP_LEVEL: Final = frozenset({"apps.connections.open"})
 OURS: Final = frozenset({"/inject", "/faults", "/sockets", "/hooks", "/visible"})
+FILES: Final = frozenset({"files.completeUploadExternal"})
 PLAIN_BLOCKS: Final = frozenset({"section", "actions", "context", "divider"})
 """What a plain twin is made of."""
 
@@ -93,7 +94,7 @@ class Slack:
 
     async def _api(self, request: web.Request) -> web.Response:
         method, args = request.match_info["method"], await arguments_of(request)
-        rich = any(block.get("type") not in PLAIN_BLOCKS for block in args.get("blocks") or ())
+        rich = method in FILES or any(block.get("type") not in PLAIN_BLOCKS for block in args.get("blocks") or ())
         fault = self.faults.strike(method, rich=rich)
         return self._under(fault, request, lambda: self._answer(request, method, args))
 

@@ -9,6 +9,7 @@ import json
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final
@@ -58,6 +59,7 @@ class Delivery:
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _waiting: dict[str, asyncio.Future[Any]] = field(default_factory=dict)
     _turn: Any = field(default_factory=count)
+    _line: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def tell(self, event: Event) -> None:
         """Begin to tell it."""
@@ -89,7 +91,9 @@ class Delivery:
     async def _try(self, event: Event, attempt: int) -> Any:
         """What the app answered; None when it did not accept."""
         if hook := self.hooks.get(event.team):
-            return await post(hook, event, attempt)
+            # Slack promises no order; but what people do one after the other is seldom told the other way round.
+            async with nullcontext() if attempt else self._line:
+                return await post(hook, event, attempt)
         links = [link for link in self.links if link.team == event.team and not link.ws.closed]
         if not links:
             return None

@@ -14,7 +14,7 @@ class Do(StrEnum):
     BUSY = "busy"  # HTTP 429 with Retry-After, not applied
     CLOSED = "closed"  # ok: false, is_archived; not applied
     REFUSE = "refuse"  # ok: false with the error named, not applied
-    FORM = "form"  # invalid_blocks for a body with blocks of text; its plain twin passes and does not use up the fault
+    FORM = "form"  # invalid_blocks for a file or blocks of rich text; plain text passes and does not use up the fault
     CUT_BEFORE = "cut_before"  # the connection is cut, not applied
     CUT_AFTER = "cut_after"  # applied, then the connection is cut
     CUT_LATE = "cut_late"  # the connection is cut, applied `seconds` later

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from adapters.slack.render import DENY_WHY, NOTHING, render
 from adapters.slack.speaking import denial_form
 from runtime.cards import question, shown_arguments
-from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, FileRef, Kind, Wire
+from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, DeliveryId, FileRef, Kind, Wire
 from tests.fakes.slack_rules import MARKDOWN, check_message, check_view
 from tests.golden import SAMPLE, same_as
 from tests.wire.slack.stage import THREAD, delivery
@@ -86,6 +87,7 @@ def test_a_long_reply_as_a_file() -> None:
     text = "\n\n".join(f"## Chapter {n}\n\n{'word ' * 40}" for n in range(1, 5))
     whole = FileRef("reply.md", "replies/reply.md", len(text))
     golden("text_file", *render(delivery(text, text_file=whole)))
+    golden("text_file_over_a_preview", *render(replace(delivery(text, text_file=whole), edits=DeliveryId("preview"))))
 
 
 def test_the_form_for_a_reason() -> None:
