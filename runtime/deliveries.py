@@ -42,6 +42,10 @@ DELIVERY_MOVES: Final[Mapping[tuple[DeliveryState, DeliveryEvent], DeliveryState
 }
 
 
+DROP: Final = "drop"
+"""How a trace calls the DISCARD of something that tells of work under way and could not be shown at once."""
+
+
 class PartState(StrEnum):
     PENDING = "pending"  # certainly not on screen
     MARKED = "marked"  # being sent

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
 
 from sqlalchemy import bindparam, func, select, update
 
 from runtime.contract import DeliveryId, Receipt, RunId
-from runtime.deliveries import DeliveryEvent, PartEvent
+from runtime.deliveries import DROP, DeliveryEvent, PartEvent
 from runtime.store.base import Base
 from runtime.store.common import moved, owned
 from runtime.store.driver import Op, micros
@@ -23,8 +22,6 @@ from runtime.store.protocol import Duty, Lane, NewDelivery, Previewed
 from runtime.store.replacing import standing_preview
 from runtime.store.schema import deliveries
 from runtime.store.waiting import RECEIPT_OF
-
-DROP: Final = "drop"
 
 NEXT = select(func.coalesce(func.max(deliveries.c.ordinal) + 1, 0)).where(deliveries.c.origin == bindparam("o"))
 ON_ITS_OWN = update(deliveries).where(deliveries.c.id == bindparam("d")).values(edits=None)

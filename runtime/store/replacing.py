@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import bindparam, exists, func, select
 
 from runtime.contract import DeliveryId
-from runtime.deliveries import DeliveryEvent
+from runtime.deliveries import DROP, DeliveryEvent
 from runtime.store.common import moved
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.moving import move_delivery
@@ -51,6 +51,6 @@ def replaced(origin: str, now: datetime) -> Op[DeliveryId | None]:
     preview = yield from standing_preview(origin)
     if preview is None or (yield BEGUN, {"d": preview})[0][0]:
         return preview
-    yield from moved(now, preview, None, "drop", LEFT_OUT)
+    yield from moved(now, preview, None, DROP, LEFT_OUT)
     yield from move_delivery(preview, DeliveryEvent.DISCARD, LEFT_OUT, micros(now))
     return None

@@ -155,7 +155,7 @@ def _of_run(found: Trail, row: Sequence[Any]) -> Op[Trail]:
 
 
 def _origins(run: TracedRun, asked: Sequence[Approval]) -> list[str]:
-    return [*(f"approval:{one.id}" for one in asked), f"run:{run.id}"]
+    return [*(f"approval:{one.id}" for one in asked), f"run:{run.id}:preview", f"run:{run.id}"]
 
 
 def _joined(

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Final
 
 from runtime.contract import Kind
-from runtime.deliveries import DeliveryEvent, PartEvent
+from runtime.deliveries import DROP, DeliveryEvent, PartEvent
 from runtime.markup import parse, to_plain
 from runtime.story.words import Event, Telling, What, span
 from runtime.trails import Move, TracedDelivery, TracedPart
 
 OF_PART: Final = re.compile(r"part (\d+)(?:: (.*))?", re.DOTALL)
-OUTCOMES: Final = (PartEvent.RETRY, PartEvent.DOUBT, PartEvent.PLAIN, PartEvent.GIVE_UP)
+OUTCOMES: Final = (PartEvent.RETRY, PartEvent.DOUBT, PartEvent.PLAIN, PartEvent.GIVE_UP, DROP)
 """Moves that end an attempt."""
 MARKDOWN: Final = 600
 """Characters of a text, of which one line is made."""
@@ -29,6 +29,7 @@ WHAT: Final = {
     DeliveryEvent.GIVE_UP.value: What.GIVEN_UP,
     DeliveryEvent.REQUEUE.value: What.REQUEUED,
     DeliveryEvent.DISCARD.value: What.DISCARDED,
+    DROP: What.LEFT_OUT,
     PartEvent.RESTORE.value: What.RESTORED,
 }
 
@@ -38,7 +39,8 @@ SENTENCES: Final = {
     PartEvent.LOOK.value: "{piece} is {why}",
     PartEvent.ABSENT.value: "{piece} is certainly not on screen, so it is sent again",
     PartEvent.REPEAT.value: "nobody can tell whether {piece} is on screen, so it is sent again with a mark",
-    PartEvent.PLAIN.value: "attempt {attempt}: the platform refused the form of {piece}, so it goes again as plain text",
+    PartEvent.PLAIN.value: "attempt {attempt}: the platform refused the form of {piece}, so it goes again as plain text{because}",
+    DROP: "{piece} is left out{because}",
     DeliveryEvent.HOLD.value: "{piece} is put on hold{because}",
     DeliveryEvent.GIVE_UP.value: "{piece} is given up{because}",
     DeliveryEvent.REQUEUE.value: "requeued by {why}",
@@ -70,7 +72,7 @@ def noun(delivery: TracedDelivery) -> str:
         case Kind.REPORT:
             return "the report"
         case Kind.PROGRESS:
-            return "the progress message"
+            return "the preview of the reply"
 
 
 def _piece(delivery: TracedDelivery, ordinal: int | None) -> str:

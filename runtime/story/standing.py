@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from runtime.approvals import ApprovalState
+from runtime.contract import Kind
 from runtime.deliveries import DeliveryState
 from runtime.runs import RunState, StepState
 from runtime.story.showing import noun
@@ -70,7 +71,8 @@ def _at_work(telling: Telling, run: TracedRun) -> str:
 
 def _deliveries(telling: Telling) -> tuple[str, bool]:
     """Of a run that ended, or a delivery without one: how far it is on its way to the screen."""
-    stuck = [one for one in telling.trail.deliveries if one.state is not DeliveryState.SHOWN]
+    told = [one for one in telling.trail.deliveries if one.kind is not Kind.PROGRESS]  # a preview is no news by now
+    stuck = [one for one in told if one.state is not DeliveryState.SHOWN]
     if not stuck:
         return _answered(telling), True
     worst = next((one for one in stuck if one.state not in OPEN), stuck[0])

@@ -58,6 +58,7 @@ class What(StrEnum):
     GIVEN_UP = "given-up"
     REQUEUED = "requeued"
     DISCARDED = "discarded"
+    LEFT_OUT = "left-out"
     RESTORED = "restored"
     OTHER = "other"
 

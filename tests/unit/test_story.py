@@ -23,7 +23,7 @@ from runtime.contract import (
     RunId,
     SignalId,
 )
-from runtime.deliveries import DeliveryEvent, DeliveryState, PartEvent, PartState
+from runtime.deliveries import DROP, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.runs import RunEvent, RunState, StepState
 from runtime.story import What, ahead, told
 from runtime.story.words import span
@@ -423,6 +423,17 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
         What.PLAIN,
         "attempt 1: the platform refused the form of the reply, so it goes again as plain text",
     ),
+    "split": (
+        trail(moves=(move(PartEvent.PLAIN, "part 1: 413 too large; 2 more go behind it"),)),
+        What.PLAIN,
+        "attempt 1: the platform refused the form of the reply, so it goes again as plain text: 413 too large; 2 more go "
+        "behind it",
+    ),
+    "left out": (
+        trail(moves=(move(DROP, "part 1: busy"),), deliveries=(delivery(kind=Kind.PROGRESS),)),
+        What.LEFT_OUT,
+        "the preview of the reply is left out: busy",
+    ),
     "hold": (
         trail(moves=(move(DeliveryEvent.HOLD, "part 1: nobody can tell"),)),
         What.HELD,
@@ -447,6 +458,14 @@ def test_each_transition_has_its_words(case: str) -> None:
 def test_nothing_that_can_happen_lacks_a_test_of_its_words() -> None:
     straight = {event.what for event in told(trail(steps=(model(), tool(), model(3, ended=2)))).events}
     assert straight | {what for _, what, _ in TOLD.values()} == set(What)
+
+
+def test_a_preview_that_was_left_out_does_not_stand_for_the_answer() -> None:
+    preview = delivery(kind=Kind.PROGRESS, state=DeliveryState.DISCARDED, reason="busy")
+    answered = replace(signal(), answered_at=at(3))
+    about = told(trail(signals=(answered,), run=run(state=RunState.DONE), deliveries=(preview, delivery())))
+    assert about.now.startswith("Answered ")
+    assert about.over
 
 
 def test_attempts_are_counted_a_part() -> None:

@@ -271,6 +271,19 @@ async def test_what_cannot_change_its_preview_goes_as_a_message_of_its_own(stage
     assert [part.state for part in open_.parts] == [PartState.PENDING]
 
 
+async def test_the_story_of_a_message_has_its_previews(stage: Stage) -> None:
+    claim, duty = await stage.begin(), await stage.duty()
+    first = await previewed(stage, claim, duty, shown=False)
+    await stage.store.drop(duty, first, 1, PartEvent.RETRY, "busy")
+    second = await previewed(stage, claim, duty)
+    final = last_word(stage, claim, second)
+    await finish(stage, claim, final)
+    trail = await stage.store.trail(claim.run_id)
+    assert trail is not None
+    assert [one.id for one in trail.deliveries] == [first, second, final.id]
+    assert [(one.what, one.detail) for one in trail.moves] == [("drop", "part 1: busy")]
+
+
 @pytest.mark.parametrize("act", ["drop", "detach"])
 async def test_a_lost_duty_does_neither(stage: Stage, act: str) -> None:
     claim, duty = await stage.begin(), await stage.duty()
