@@ -106,7 +106,12 @@ class TelegramAdapter:
             heard_here=lambda: self._attending or not self._polls,
         )
         self._settling = Settling(
-            probe=self._sending.probe, known=self._known, lines=self._lines, memory=self._memory, waits=waits
+            probe=self._sending.probe,
+            known=self._known,
+            lines=self._lines,
+            memory=self._memory,
+            waits=waits,
+            now=self._given.now,
         )
 
     @property

@@ -1,4 +1,4 @@
-"""The library's HTTP seam over aiohttp: a third of the processor time of its default backend, and exact endings.
+"""The library's HTTP seam over aiohttp: less than half the processor time of its default backend, and exact endings.
 
 That one tells a refused connection, a cut one and a server error as the same NetworkError; here they are three.
 """

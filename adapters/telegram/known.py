@@ -31,17 +31,9 @@ def space_of(chat: int) -> str:
     return str(chat) if chat < SUPERGROUPS else BOX
 
 
-def candidates(floor: int, known: Collection[int], ruled_out: Collection[int], beyond: int) -> Iterator[int]:
-    """Ids above `floor` that may be the lost message's, lowest first: up to `beyond` above the highest known one.
-
-    Ids are given in order, so an id above all known ones need not be there yet, and one below is there or never will be.
-    """
-    top = highest(floor, known)
-    return (number for number in range(floor + 1, top + beyond + 1) if number not in known and number not in ruled_out)
-
-
-def highest(floor: int, known: Collection[int]) -> int:
-    return max(known, default=floor) if known else floor
+def candidates(floor: int, upto: int, known: Collection[int], ruled_out: Collection[int]) -> Iterator[int]:
+    """Ids above `floor` that may be the lost message's, lowest first, `upto` the last that it can have."""
+    return (number for number in range(floor + 1, upto + 1) if number not in known and number not in ruled_out)
 
 
 class Known:

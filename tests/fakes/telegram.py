@@ -6,7 +6,7 @@ POST /faults      what goes wrong, see `telegram_faults.py`; also {"drop": true}
                   lets them wait for ever, {"limits": true}, {"privacy": true}; DELETE /faults lifts what was asked for
 GET  /visible     what is on screen and what the bot did beside
 
-python -m tests.fakes.telegram --port 0 --journal FILE [--token 7000:…] [--privacy] [--limits]
+python -m tests.fakes.telegram --port 0 --journal FILE [--token 7000:…] [--privacy] [--limits] [--acquainted 400]
 """
 
 from __future__ import annotations
@@ -54,12 +54,18 @@ class Telegram:
     """The platform. `calls` counts each method's calls that arrived, whatever became of them."""
 
     def __init__(
-        self, *, journal: Path | None = None, token: str = TOKEN, privacy: bool = False, limits: bool = False
+        self,
+        *,
+        journal: Path | None = None,
+        token: str = TOKEN,
+        privacy: bool = False,
+        limits: bool = False,
+        acquainted: int = 0,
     ) -> None:
         self.token = token
         self.calls: dict[str, int] = {}
         bot = {"id": int(token.partition(":")[0]), "is_bot": True, "first_name": "Signalbox", "username": USERNAME}
-        self.world = World(bot, journal, privacy)
+        self.world = World(bot, journal, privacy, acquainted)
         self.faults = Faults()
         self.limits = Limits(on=limits)
         self.people = People(self.world, self._news)
@@ -242,13 +248,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--token", default=TOKEN)
     parser.add_argument("--privacy", action="store_true", help="in groups the bot sees only what is for it")
     parser.add_argument("--limits", action="store_true", help="429 beyond what the platform takes")
+    parser.add_argument("--acquainted", type=int, default=0, help="chats that the bot is in before anybody speaks")
     return parser.parse_args()
 
 
 def main() -> None:
-    given = arguments()
-    fake = Telegram(journal=given.journal, token=given.token, privacy=given.privacy, limits=given.limits)
-    asyncio.run(serve_until_told(fake.app(), given.port))
+    given = vars(arguments())
+    port = given.pop("port")
+    asyncio.run(serve_until_told(Telegram(**given).app(), port))
 
 
 if __name__ == "__main__":

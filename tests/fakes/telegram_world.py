@@ -19,6 +19,7 @@ from tests.fakes.telegram_rules import Refusal, bad
 Raw = dict[str, Any]
 SUPERGROUPS: Final = -1_000_000_000_000
 FIRST_UPDATE: Final = 7_000_000
+FIRST_ACQUAINTED: Final = 1000
 FIRST_OF_BOX: Final = 100
 """A bot's counter is never at its begin: what counts from 1 must not find anything by luck."""
 
@@ -48,12 +49,14 @@ class Chat:
 class World:
     """The state. `bot` is the bot as a user; `journal` None keeps all in memory only.
 
-    With `privacy` the bot sees of groups only what is for it.
+    With `privacy` the bot sees of groups only what is for it. The bot is a member of so many chats that nobody spoke in
+    yet as `acquainted` says: those whose numbers end in 001000 and above; and their topics are there from 1000 on.
     """
 
     bot: Raw
     journal: Path | None = None
     privacy: bool = False
+    acquainted: int = 0
     chats: dict[int, Chat] = field(default_factory=dict)
     messages: dict[tuple[int, int], Raw] = field(default_factory=dict)
     shown: dict[tuple[int, int], Raw] = field(default_factory=dict)
@@ -76,9 +79,12 @@ class World:
 
     def chat(self, chat: int) -> Chat:
         """A chat that the bot knows. Errors: Refusal."""
-        if chat not in self.chats:
+        if chat not in self.chats and not self._is_acquainted(abs(chat) % 1_000_000):
             raise bad("chat not found")
-        return self.chats[chat]
+        return self.ensure(chat)
+
+    def _is_acquainted(self, number: int) -> bool:
+        return FIRST_ACQUAINTED <= number < FIRST_ACQUAINTED + self.acquainted
 
     def open_chat(self, chat: int) -> Chat:
         """One that it may write to."""
@@ -90,8 +96,11 @@ class World:
         return found
 
     def topic(self, chat: Chat, thread: int | None) -> int | None:
-        if thread is not None and thread not in chat.topics:
+        if thread is None or thread in chat.topics:
+            return thread
+        if chat.type == "private" or not self._is_acquainted(thread):
             raise bad("message thread not found")
+        self.ensure(chat.id, thread=thread)
         return thread
 
     def ensure(self, chat: int, title: str = "", thread: int | None = None) -> Chat:
