@@ -40,6 +40,7 @@ FIXES: Final[Mapping[int, str]] = {
     200000: "A rule of the server's AutoMod blocks the message.",
     200001: "A rule of the server's AutoMod blocks the title.",
 }
+LONGEST: Final = 500  # characters of a foreign error
 OF_THE_FORM: Final = frozenset({0, 50006, 50035, 50109, 40005})
 """The plain twin, which may be shorter and has no file, may pass."""
 
@@ -124,7 +125,7 @@ def told(error: BaseException) -> str:
     """The error in its own words, on one line."""
     text = error.text or str(error.status) if isinstance(error, discord.HTTPException) else str(error)
     code = f"{error.code} " if isinstance(error, discord.HTTPException) and error.code else ""
-    return " ".join(f"{code}{text or type(error).__name__}".split()).rstrip(".")
+    return " ".join(f"{code}{text or type(error).__name__}"[:LONGEST].split()).rstrip(".")
 
 
 def _of(account: str, words: str) -> str:

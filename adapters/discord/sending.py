@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
+from io import BytesIO
 from typing import Any, Final
 
 import discord
@@ -179,7 +180,10 @@ def multipart(body: Body, files: Sequence[tuple[str, bytes]]) -> list[dict[str, 
     kind = {"content_type": "application/octet-stream"}
     return [
         {"name": "payload_json", "value": json.dumps({**body, "attachments": named})},
-        *({"name": f"files[{n}]", "value": data, "filename": name, **kind} for n, (name, data) in enumerate(files)),
+        *(
+            {"name": f"files[{n}]", "value": BytesIO(data), "filename": name, **kind}
+            for n, (name, data) in enumerate(files)
+        ),
     ]
 
 

@@ -5,11 +5,12 @@ itself too. For the test that drives it:
 
     POST   /inject   what people do, see `discord_people`
     GET    /visible  what is on screen, the answers to interactions, who types, the commands
-    POST   /faults   {"do": "cut_after", "count": 1, "seconds": 0, "on": "send" | "edit" | "callback"}, or what holds
-                     until lifted: {"away": true}, {"token": true}, {"lag": 2}, {"denied": ["READ_MESSAGE_HISTORY"]},
-                     {"intents": 0} (privileged ones that are allowed), {"refuse": 4014} (each new session), {"nonce": 0}
-                     (seconds one is known), {"shards": 2}, or what happens now: {"drop": true}, {"deaf": true},
-                     {"reconnect": true}, {"invalid": false} (or true: resumable), {"forget": true}, {"close": 4000}
+    POST   /faults   {"do": "cut_after", "count": 1, "seconds": 0, "on": "send" | "edit" | "callback"}
+                     what holds until lifted: {"away": true}, {"token": true}, {"lag": 2}, {"intents": 0} (privileged
+                     ones that are allowed), {"denied": ["READ_MESSAGE_HISTORY"]}, {"refuse": 4014} (each new session),
+                     {"nonce": 0} (seconds one is known), {"bucket": [0, 60]} (what remains, for how long), {"shards": 2}
+                     what happens now: {"drop": true}, {"deaf": true}, {"reconnect": true}, {"invalid": false} (or true:
+                     resumable), {"forget": true} (every session), {"close": 4000}
     DELETE /faults   all of it ends
 
     python -m tests.fakes.discord --port 0 --journal FILE
@@ -108,6 +109,7 @@ class Discord:
             "intents": lambda allowed: setattr(gateway, "privileged", int(allowed)),
             "refuse": lambda code: setattr(gateway, "refuse", code),
             "nonce": lambda seconds: setattr(self.rest, "nonce_seconds", float(seconds)),
+            "bucket": lambda left: setattr(self.rest, "bucket", (int(left[0]), float(left[1]))),
             "shards": lambda count: setattr(self.rest, "shards", int(count)),
             "patience": lambda seconds: setattr(self.interactions, "patience", float(seconds)),
         }
@@ -140,6 +142,7 @@ class Discord:
         self.gateway.refuse = None
         self.gateway.privileged = MESSAGE_CONTENT
         self.rest.nonce_seconds = 180.0
+        self.rest.bucket = (49, 1.0)
         self.interactions.patience = 3.0
         return web.json_response({})
 

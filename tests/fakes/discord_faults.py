@@ -16,6 +16,7 @@ from tests.fakes.discord_rules import Refusal
 class Do(StrEnum):
     ERROR = "error"  # 500, not applied
     BUSY = "busy"  # 429 with Retry-After, not applied
+    BUSY_EVERYWHERE = "busy_everywhere"  # … for all calls of the account
     FORBIDDEN = "forbidden"  # 403 Missing Access, not applied
     FORM = "form"  # 400 for a message with markup, not applied; a plain one passes and does not use up the fault
     CUT_BEFORE = "cut_before"  # the connection is cut, not applied
@@ -67,8 +68,8 @@ class Faults:
 def refusal(fault: Fault) -> web.Response:
     """The answer of a fault under which nothing is applied."""
     match fault.do:
-        case Do.BUSY:
-            return Refusal.busy(fault.seconds).answer()
+        case Do.BUSY | Do.BUSY_EVERYWHERE:
+            return Refusal.busy(fault.seconds, everywhere=fault.do is Do.BUSY_EVERYWHERE).answer()
         case Do.FORBIDDEN:
             return Refusal(403, 50001, "Missing Access").answer()
         case Do.FORM:

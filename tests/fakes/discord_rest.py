@@ -60,6 +60,7 @@ class Rest:
         self.commands: list[Record] = []
         self.nonce_seconds = 180.0
         self.shards = 1
+        self.bucket = (49, 1.0)
         self._nonces: dict[str, tuple[str, float]] = {}
 
     def routes(self) -> list[web.RouteDef]:
@@ -106,7 +107,7 @@ class Rest:
         except web.HTTPNotFound:
             answer = web.json_response({"message": "404: Not Found", "code": 0}, status=404)
         if not answer.prepared:
-            answer.headers.update(limits(request))
+            answer.headers.update(self._limits(request))
             if answer.content_type == "application/json":
                 answer.headers["Content-Type"] = "application/json"  # the library takes it for text with more behind
         return answer
@@ -119,6 +120,19 @@ class Rest:
         )
         if not is_open and (self.faults.token or request.headers.get("Authorization") != f"Bot {TOKEN}"):
             raise UNAUTHORIZED
+
+    def _limits(self, request: web.Request) -> Record:
+        """Headers of a bucket that never runs dry unless a test says so: `bucket` is what remains and for how long."""
+        remaining, seconds = self.bucket
+        known = request.match_info.route.resource
+        bucket = f"{hash((request.method, known.canonical if known else request.path)) & 0xFFFFFFFF:08x}"
+        reset = {"X-RateLimit-Reset": f"{time.time() + seconds:.3f}", "X-RateLimit-Reset-After": f"{seconds:.3f}"}
+        return {
+            "X-RateLimit-Limit": "50",
+            "X-RateLimit-Remaining": str(remaining),
+            "X-RateLimit-Bucket": bucket,
+            **reset,
+        }
 
     # ------------------------------------------------------------------------------------------ who and where
 
@@ -236,7 +250,7 @@ class Rest:
         if sum(len(content) for _, content in files.values()) > UPLOAD:
             raise TOO_LARGE
         named = {str(entry.get("id")): entry for entry in raw.get("attachments") or ()}
-        kept = [entry for entry in named.values() if len(str(entry["id"])) >= 5]
+        kept = [entry for entry in named.values() if len(str(entry["id"])) >= 5]  # a shorter one numbers a new file
         for field, (name, content) in files.items():
             entry = named.get(field.removeprefix("files[").removesuffix("]"), {})
             kept.append(self._stored(request, channel, entry.get("filename") or name, content))
@@ -245,6 +259,7 @@ class Rest:
     def _stored(self, request: web.Request, channel: str, name: str, content: bytes) -> Record:
         number = self.world.new_id()
         self.world.files[number] = content
+        name = name.replace(" ", "_")
         url = f"http://{request.host}/attachments/{channel}/{number}/{name}?ex=1&is=1&hm=1"
         return {"id": number, "filename": name, "size": len(content), "url": url, "proxy_url": url}
 
@@ -335,14 +350,6 @@ def page(messages: list[Record], request: web.Request) -> list[Record]:
         older = [m for m in messages if int(m["id"]) <= int(query["around"])][-(limit // 2) - 1 :]
         return [*older, *[m for m in messages if int(m["id"]) > int(query["around"])][: limit // 2]]
     return [m for m in messages if "before" not in query or int(m["id"]) < int(query["before"])][-limit:]
-
-
-def limits(request: web.Request) -> Record:
-    """Headers of a bucket that never runs dry: the courier's own bounds keep below the real ones."""
-    known = request.match_info.route.resource
-    bucket = f"{hash((request.method, known.canonical if known else request.path)) & 0xFFFFFFFF:08x}"
-    reset = {"X-RateLimit-Reset": f"{time.time() + 1:.3f}", "X-RateLimit-Reset-After": "1.000"}
-    return {"X-RateLimit-Limit": "50", "X-RateLimit-Remaining": "49", "X-RateLimit-Bucket": bucket, **reset}
 
 
 async def body_of(request: web.Request) -> tuple[Record, dict[str, tuple[str, bytes]]]:

@@ -114,7 +114,7 @@ def test_the_commands() -> None:
 
 def test_the_request_of_a_message_with_a_file() -> None:
     made = multipart({"content": "Here."}, [("a b.txt", b"one")])
-    told = [{**one, "value": one["value"].decode()} if isinstance(one["value"], bytes) else one for one in made]
+    told = [{**one, "value": one["value"].read().decode()} if "filename" in one else one for one in made]
     same_as(HERE / "multipart.json", json.dumps(told, indent=2, ensure_ascii=False))
 
 
