@@ -20,6 +20,7 @@ from adapters.web.settings import WebSettings
 from bot.channels import MakeAdapters, adapters_of, extras_of_account, no_adapters
 from bot.console.desk import ConsoleDesk
 from bot.gate import gate_of
+from bot.identities import owners_now, with_identities
 from bot.instruments import Instruments, instruments_of
 from bot.live import Live, rules_of
 from bot.logs import set_level
@@ -42,6 +43,7 @@ from runtime.contract import (
     Busy,
     ChannelAdapter,
     Given,
+    LearnsIdentity,
     Model,
     NewId,
     NodeId,
@@ -138,11 +140,6 @@ class App:
         self._instruments = instruments
         self.control_token = secrets.token_urlsafe(32)
         self._settings = settings
-        gate = partial(gate_of, named=self._name_of, trouble=self._trouble_at)
-        self._live = Live(rules_of(settings, gate))
-        self._reload = Reload(
-            settings=settings, live=self._live, people=store, registry=store, set_level=set_level, gate=gate
-        )
         self._probe = probe
         self._new_id = new_id
         self._notices = notices_of(settings, store)
@@ -163,6 +160,17 @@ class App:
         every = [page, *adapters_of(settings)(given), *adapters(given)]
         self._accounts = [Presence(adapter, take=self._take, on_learnt=self._note) for adapter in every]
         self._named = of_adapters(self._accounts, named_before)
+        gate = partial(gate_of, named=self._named, trouble=self._trouble_at)
+        self._live = Live(rules_of(with_identities(settings, self._accounts), gate))
+        self._reload = Reload(
+            settings=settings,
+            live=self._live,
+            people=store,
+            registry=store,
+            set_level=set_level,
+            gate=gate,
+            accounts=self._accounts,
+        )
         self._couriers = Couriers(map(self._courier, self._accounts), store, self._call)
         self._agent = self._make_agent(model, tools or first_tools(shell, sandbox=self._sandbox), workspaces)
         self._elsewhere = Elsewhere(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
@@ -265,9 +273,6 @@ class App:
 
     # ---------------------------------------------------------------------------------------------------- rooms
 
-    def _name_of(self, address: Address) -> str:
-        return self._named(address)
-
     def _busy_in(self, address: Address) -> Busy:
         return self._live.rules.gate.busy_in(address)
 
@@ -287,6 +292,11 @@ class App:
     async def _take_in(self, accept: Accept) -> Taken:
         """A message begins its run at once where this node has room for one more."""
         return await (self._dispatch.take_in(accept) if self._dispatch else accept(None))
+
+    @property
+    def owners(self) -> Sequence[str]:
+        """Identities of owners in the settings, as far as they are known by now."""
+        return owners_now(self._settings, self._accounts)
 
     async def reload(self, by: str) -> dict[str, Any]:
         """Read the settings again, for whoever is recorded as `by`. Errors: ConfigError, StoreError: nothing changed."""
@@ -378,8 +388,9 @@ class App:
 
     async def _note(self, adapter: ChannelAdapter) -> None:
         """Keep which identity the account has, so that it can be called by its name while it is not at work."""
-        with suppress(StoreError):  # the next start notes it
-            await self.store.note_account(adapter.channel, adapter.account, adapter.identity)
+        await self.store.note_account(adapter.channel, adapter.account, adapter.identity)
+        if isinstance(adapter, LearnsIdentity):
+            await self._reload.learnt()
 
     async def _jumps(self) -> Jumps:
         """Who notices that the clock was set. On a server it is the server's clock, and rows belong to all nodes."""

@@ -70,5 +70,18 @@ def address_at(adapters: Iterable[Account], text: str) -> Address | None:
     return None
 
 
+def identity_at(accounts: Iterable[Account], text: str) -> str:
+    """A person's identity as stored, where settings write an account's name in it: `slack:work/U1` is `slack:T1/U1`.
+
+    As it stands where it names no account, or one that its platform has not told about itself yet.
+    """
+    channel, _, rest = text.partition(":")
+    name, slash, user = rest.partition("/")
+    if not slash:
+        return text
+    identities = (one.identity for one in accounts if (one.channel, one.account) == (channel, name))
+    return f"{channel}:{found}/{user}" if (found := next(identities, "")) else text
+
+
 def _under(names: Mapping[tuple[str, str], str], address: Address) -> str:
     return str(replace(address, account=names.get((address.channel, address.account), address.account)))

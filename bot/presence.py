@@ -179,8 +179,9 @@ class Presence(AroundAdapter):
             try:
                 await work()
             except Exception as error:
-                log.exception("an account broke", account=self.name, what=what)
                 self._broken[what] = self._fault(what, error)
+                if not isinstance(error, StoreError):  # which the store tells itself, once
+                    log.exception("an account broke", account=self.name, what=what)
             else:
                 return
             if self._clock() - began > PAUSE_MOST.total_seconds():
@@ -190,6 +191,8 @@ class Presence(AroundAdapter):
             self._broken.pop(what, None)
 
     def _fault(self, what: str, error: Exception) -> Standing:
+        if isinstance(error, StoreError):
+            return Standing(Connection.RECONNECTING, f"{self.name}: {error}")
         if isinstance(error, BotError):
             return Standing(Connection.REFUSED, f"{self.name}: {error}")
         told = f"{type(error).__name__}, a fault of Signalbox; the log has it, and it is tried again"

@@ -7,15 +7,17 @@ takes a restart; so it is with each reload until then.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import structlog
 from pydantic import BaseModel
 
 from bot.gate import gate_of
-from bot.live import Live, MakeGate, Rules, rules_of
+from bot.identities import owners_now, with_identities
+from bot.live import Live, MakeGate, Rules, policy_of, rules_of
+from bot.names import Account
 from bot.owner import settle_owner
 from bot.settings import Settings
 from bot.settings_secrets import UNRESOLVED, values_in
@@ -50,6 +52,7 @@ class Reload:
         registry: Registry,
         set_level: Callable[[str], None],
         gate: MakeGate = gate_of,
+        accounts: Collection[Account] = (),
     ) -> None:
         self._settings = settings
         self._live = live
@@ -57,6 +60,7 @@ class Reload:
         self._registry = registry
         self._set_level = set_level
         self._gate = gate
+        self._accounts = accounts
         self._one = asyncio.Lock()
 
     async def __call__(self, by: str) -> Reloaded:
@@ -73,17 +77,28 @@ class Reload:
             log.info("settings reloaded", changed=told.changed, restart=told.restart, notes=told.notes)
             return told
 
+    async def learnt(self) -> None:
+        """An account knows who it is: settings that name people by its name mean something from now on.
+
+        Errors: StoreError.
+        """
+        async with self._one:
+            known = with_identities(self._settings, self._accounts)
+            self._live.rules = replace(self._live.rules, policy=policy_of(known), gate=self._gate(known))
+            if set(known.access.owners) != set(self._settings.access.owners):
+                await settle_owner(self._people, owners_now(known, self._accounts), None, with_link=False)
+
     async def _reload(self, by: str) -> Reloaded:
         fresh = await asyncio.to_thread(self._settings.reread)
         taken = merged(self._settings, fresh)
-        rules = await asyncio.to_thread(rules_now, taken, self._gate)
+        rules = await asyncio.to_thread(rules_now, with_identities(taken, self._accounts), self._gate)
         told = Reloaded(
             tuple(changes(self._settings, taken, self._live.rules, rules)),
             tuple(differences(taken, fresh)),
             tuple([note async for note in self._leftovers(taken)]),
         )
         if told.changed:
-            await settle_owner(self._people, taken.access.owners, None, with_link=False)
+            await settle_owner(self._people, owners_now(taken, self._accounts), None, with_link=False)
             await self._registry.note_fact("reloaded", by, "settings", "; ".join(told.changed))
         # From here on nothing can fail, and nothing else runs in between.
         self._live.rules = rules
@@ -94,7 +109,8 @@ class Reload:
 
     async def _leftovers(self, taken: Settings) -> AsyncIterator[str]:
         """An owner who is taken out of the list stays one until somebody says what they are instead."""
-        gone = {Identity(name) for name in self._settings.access.owners} - set(taken.access.owners)
+        before, after = (with_identities(one, self._accounts).access.owners for one in (self._settings, taken))
+        gone = {Identity(name) for name in before} - set(after)
         for known in await self._people.people() if gone else ():
             if known.person.role is Role.OWNER and gone.intersection(known.identities):
                 name = known.person.name

@@ -60,7 +60,7 @@ async def _first_link(app: App, settings: Settings, *, with_link: bool) -> tuple
     """See to the owner before the first message can come in; the token of their link if made just now, and their name."""
     token = settings.web.token.get_secret_value() if settings.web.token else None
     try:
-        made = await settle_owner(app.store, settings.access.owners, token, with_link=with_link)
+        made = await settle_owner(app.store, app.owners, token, with_link=with_link)
         return made, await owner_name(app.store)
     except BaseException:
         await app.store.close()

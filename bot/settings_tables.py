@@ -147,7 +147,11 @@ class Access(Section):
         description='What an unknown person meets: "deny", "allow" (becomes a user), or "pair" (whoever writes to the '
         "agent alone is sent a code, with which an owner makes them known).",
     )
-    owners: tuple[IdentityName, ...] = Field(default=(), description='Identities of owners, such as "telegram:1001".')
+    owners: tuple[IdentityName, ...] = Field(
+        default=(),
+        description='Identities of owners, such as "telegram:1001" or "slack:T1/U1"; the name of an account may stand for its '
+        'workspace: "slack:work/U1".',
+    )
     approvers: tuple[Text, ...] = Field(
         default=(), description="Identities of those who may approve. Empty: operators and owners."
     )

@@ -113,7 +113,9 @@ def settings_in(folder: Path, *, room: str = "") -> Settings:
 
 
 @asynccontextmanager
-async def running(folder: Path, *adapters: ChannelAdapter, room: str = "") -> AsyncIterator[Running]:
+async def running(
+    folder: Path, *adapters: ChannelAdapter, room: str = "", settings: Settings | None = None
+) -> AsyncIterator[Running]:
     made: list[App] = []
 
     async def make(settings: Settings) -> App:
@@ -121,7 +123,7 @@ async def running(folder: Path, *adapters: ChannelAdapter, room: str = "") -> As
         return made[0]
 
     async with (
-        serving(settings_in(folder, room=room), make=make, with_link=False) as ready,
+        serving(settings or settings_in(folder, room=room), make=make, with_link=False) as ready,
         aiohttp.ClientSession() as session,
     ):
         yield Running(made[0], ready.control, session)
