@@ -15,18 +15,19 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from bot import logs
+from bot import channels, logs
 from bot.app import build
 from bot.cli.run import _heed_signals
 from bot.parts import model_of, shell_of
 from bot.serving import serving
 from bot.settings import Settings, load
+from bot.settings_accounts import AnyAccount, TelegramAccount
 from runtime.contract import (
     ChannelAdapter,
     Given,
@@ -64,6 +65,9 @@ SHORT_WAITS: Final[Mapping[str, object]] = {
     "log.level": "warning",
     "log.format": "json",
 }
+
+
+STEPS: Final = {name: timedelta(seconds=0.02) for name in ("probe_all", "probe_chat", "probe_group")}
 
 
 class KillAt:
@@ -125,6 +129,18 @@ def fakes(given: Given, *, places: Sequence[str]) -> Sequence[ChannelAdapter]:
     ]
 
 
+def hurry() -> None:
+    """Telegram is looked at in steps of seconds, as it demands of everybody; here they are hundredths of one."""
+    made = channels._made
+
+    def made_in_a_hurry(account: AnyAccount, name: str, settings: Any, given: Given) -> ChannelAdapter:
+        if isinstance(account, TelegramAccount):
+            settings = replace(settings, waits=replace(settings.waits, **STEPS))
+        return made(account, name, settings, given)
+
+    channels._made = made_in_a_hurry
+
+
 def same(thing: T) -> T:
     return thing
 
@@ -135,6 +151,8 @@ async def serve(
     """Run until asked to leave; `model` and `tool` wrap what it works with."""
     settings = settings_of(given.data, dict(given.set))
     logs.configure(settings.log.level, settings.log.format, settings.secret_values())
+    if given.hurry:
+        hurry()
     tools = first_tools(shell_of(settings)).items()
     make = partial(
         build,
@@ -160,6 +178,7 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Signalbox with a fake channel and a deadly probe.")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--fake", action="append", default=[], metavar="KIND=URL")
+    parser.add_argument("--hurry", action="store_true", help="shorten waits that no setting shortens")
     parser.add_argument("--kill", default="", metavar="POINT")
     parser.add_argument("--hit", type=int, default=1)
     parser.add_argument("--think", type=float, default=0.0, metavar="SECONDS", help="how long the model takes")

@@ -184,7 +184,7 @@ def account_of(rig: Rig) -> Sequence[str]:
     """For the command line: the rig's account, everybody of its places as an owner, and no bound of ours on sending."""
     account = {**rig.settings(), "messages_per_second": UNBOUND}
     owners = sorted({place.user for place in rig.places(ROOMS)} | {rig.owner})
-    return ("--set", f"accounts={json.dumps([account])}", "--set", f"access.owners={json.dumps(owners)}")
+    return ("--hurry", "--set", f"accounts={json.dumps([account])}", "--set", f"access.owners={json.dumps(owners)}")
 
 
 class Rows:

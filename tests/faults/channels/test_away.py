@@ -41,7 +41,7 @@ async def fails_for(kind: str, trouble: Trouble, seconds: float, folder: Path) -
     async with stage(folder, kind, stutter=False) as on, living(on.program):
         await warmed(on, 2 * ROOMS)
         await rig_of(on).fault(trouble, count=10_000, seconds=0.5)
-        await on.story.another(2)
+        await on.story.another()
         await asyncio.sleep(seconds)
         assert len(await on.side.seen(on.story.talks[0].room)) == 1, "nothing could be shown meanwhile"
         await rig_of(on).lift()
