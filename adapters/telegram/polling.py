@@ -88,7 +88,7 @@ class Poller:
             return False
         self._failures = 0
         self._heard = monotonic()
-        calm = await self._taken(updates, sink, group) if updates else True
+        calm = await self._taken(updates, sink, group) if updates else self._nothing_new()
         self._said(CONNECTED)
         return calm
 
@@ -120,6 +120,10 @@ class Poller:
         else:
             await asyncio.sleep(self._backoff())
         return whole and not held
+
+    def _nothing_new(self) -> bool:
+        self._idle.set()
+        return True
 
     def _confirm(self, updates: Sequence[Update]) -> None:
         left = [update.update_id for update in updates if update.update_id not in self._done]
