@@ -89,8 +89,8 @@ class Reception:
     def _wake(self, taken: Taken, address: Address) -> None:
         if taken.lane_ready:
             self._bell.ring(LANES)
-        if taken.stop_run:
-            self._stop(taken.stop_run)
+        for run in taken.stop_runs:
+            self._stop(run)
         for room in taken.deliveries:
             self._nudge(room)
         if taken.verdict.outcome is not Outcome.DUPLICATE:

@@ -129,11 +129,13 @@ def _told_once(signal: Signal, taken: Taken, origin: str, text: str, now: dateti
     alone = signal.reach is Reach.DIRECT and is_written(signal)
     if taken.verdict.outcome is not Outcome.REFUSED or not alone:
         return taken
-    return replace(taken, deliveries=(yield from tell_once(signal, origin, text, now, new_id)))
+    told = yield from tell_once(signal, origin, text, now, new_id)
+    return replace(taken, verdict=replace(taken.verdict, notice=None), deliveries=told)
 
 
 def _invited(signal: Signal, now: datetime, new_id: NewId) -> Op[Taken]:
-    taken = yield from refuse(signal, None, STRANGER, now, new_id, notice=pairing.UNPAIRED)
+    notice = None if is_written(signal) else pairing.UNPAIRED
+    taken = yield from refuse(signal, None, STRANGER, now, new_id, notice=notice)
     code = (yield from invite(signal, now)) if taken.verdict.outcome is Outcome.REFUSED else None
     if code is None:
         return taken

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Select, Text, bindparam, func, or_, select, update
+from sqlalchemy import Select, bindparam, func, select, update
 
 from runtime import commands
 from runtime.commands import Going, Spent, Sum, Work
 from runtime.contract import Address, Commanded, NewId, Outcome, Person, Reach, Role, Signal, SignalId, Verdict
 from runtime.ids import first_at
 from runtime.runs import RunState
-from runtime.store.common import LOCK_LANE, fact, session_key, whom
+from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
 from runtime.store.desk import approval_of
 from runtime.store.driver import Op, is_word, micros, moment
 from runtime.store.inbox import answer
@@ -26,7 +26,6 @@ from runtime.store.protocol import Gate, Taken, Unpaired
 from runtime.store.schema import approvals, people, runs, sessions, signals, usage
 from runtime.store.stops import OPEN_RUNS
 
-WITHIN: Final = "/"  # between a room and its threads
 LONGEST_RUN: Final = timedelta(days=2)
 """A run that began before a month and went on in it is counted if it is no older."""
 NEVER: Final = timedelta(days=366)
@@ -36,24 +35,18 @@ LANE = select(sessions.c.next_turn, sessions.c.since_turn).where(sessions.c.key 
 BEGIN_ANEW = update(sessions).where(sessions.c.key == bindparam("k")).values(since_turn=sessions.c.next_turn)
 
 
-def _in_room(column: Any) -> Any:
-    """A room and all of its threads. By its first characters, and not as a range, which not every database orders so."""
-    room = bindparam("room", type_=Text)
-    return or_(column == room, func.substr(column, 1, func.length(room) + 1) == room + WITHIN)
-
-
 WORKS = (
     select(runs.c.state, people.c.name, runs.c.started_at, runs.c.iterations)
     .outerjoin(people, people.c.id == runs.c.requester)
-    .where(_in_room(runs.c.address), is_word(runs.c.state, "running", "parked", "ready"))
+    .where(in_room(runs.c.address), is_word(runs.c.state, "running", "parked", "ready"))
     .order_by(runs.c.started_at)
 )
 WAITING = (
-    select(func.count()).select_from(signals).where(is_word(signals.c.state, "waiting"), _in_room(signals.c.address))
+    select(func.count()).select_from(signals).where(is_word(signals.c.state, "waiting"), in_room(signals.c.address))
 )
 ASKED = (
     select(*approvals.columns)
-    .where(is_word(approvals.c.state, "pending"), _in_room(approvals.c.address))
+    .where(is_word(approvals.c.state, "pending"), in_room(approvals.c.address))
     .order_by(approvals.c.asked_at, approvals.c.step)
 )
 
@@ -73,7 +66,7 @@ def _sums(*where: Any) -> Select[Any]:
     )
 
 
-OF_ROOM = _sums(_in_room(usage.c.address))
+OF_ROOM = _sums(in_room(usage.c.address))
 OF_PERSON = _sums(usage.c.person_id == bindparam("person"))
 
 

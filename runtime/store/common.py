@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import Insert, Table, bindparam, case, insert, select, update
+from sqlalchemy import ColumnElement, Insert, Table, Text, bindparam, case, func, insert, or_, select, update
 
 from runtime.contract import Address, NewId, Person, PersonId, Role, SessionKey
 from runtime.store.driver import Op, is_word, micros
@@ -92,6 +92,13 @@ def held(duty: Duty) -> Op[bool]:
 def session_key(agent: str, address: Address) -> SessionKey:
     """One agent in one thread, or else in one room."""
     return SessionKey(f"{agent}|{address}")
+
+
+def in_room(column: ColumnElement[str]) -> ColumnElement[bool]:
+    """An address is in the room `room`, or in a thread of it. By its first characters, and not as a range, since not
+    every database orders texts byte by byte."""
+    room = bindparam("room", type_=Text)
+    return or_(column == room, func.substr(column, 1, func.length(room) + 1) == room + "/")
 
 
 LOCK_LANE = select(sessions.c.key).where(sessions.c.key == bindparam("k")).with_for_update()

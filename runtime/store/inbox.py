@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import bindparam, or_, select
@@ -128,11 +129,11 @@ def is_written(signal: Signal) -> bool:
 
 
 def replied(signal: Signal, verdict: Verdict, now: datetime, new_id: NewId) -> Op[Taken]:
-    """Its notice; to a message as an answer, too."""
-    if not is_written(signal):
+    """To a message its notice is an answer in its room; else it stays a notice."""
+    if not is_written(signal) or verdict.notice is None:
         return Taken(verdict)
-    told = yield from answer(signal, verdict.signal_id, verdict.notice or "", now, new_id)
-    return Taken(verdict, deliveries=told)
+    told = yield from answer(signal, verdict.signal_id, verdict.notice, now, new_id)
+    return Taken(replace(verdict, notice=None), deliveries=told)
 
 
 def tell_once(signal: Signal, origin: str, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:

@@ -67,7 +67,7 @@ def _done(signal: Signal, body: Deed, who: Person, gate: Gate, aside: Aside, now
         case Clicked():
             return (yield from _clicked(signal, body, who, gate, now, new_id))
         case Amended():
-            return (yield from amend(signal, body, who, gate, now, new_id))
+            return (yield from amend(signal, body, who, now, new_id))
         case Stopped() | Commanded():
             return (yield from _asked(signal, body, who, gate, aside, now, new_id))
 
@@ -97,7 +97,7 @@ def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datet
     if decided.objection:
         return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection)))
     verdict = Verdict(Outcome.DECIDED, signal_id)
-    return Taken(verdict, decided.session, decided.lane_ready, None, decided.deliveries)
+    return Taken(verdict, decided.session, decided.lane_ready, deliveries=decided.deliveries)
 
 
 def brief(text: str) -> str:

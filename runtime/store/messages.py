@@ -129,7 +129,7 @@ def said(
     taken = yield from _queued(signal, values, gate, offer, now)
     if course is Course.INTERRUPT and taken.verdict.outcome is Outcome.ACCEPTED:
         live = yield from stop_live(key, who, taken.verdict.signal_id, signal.address, now)
-        return replace(taken, stop_run=live)
+        return replace(taken, stop_runs=live)
     return taken
 
 

@@ -85,7 +85,7 @@ class Taken:
     verdict: Verdict
     session: SessionKey | None = None
     lane_ready: bool = False
-    stop_run: RunId | None = None
+    stop_runs: tuple[RunId, ...] = ()
     deliveries: tuple[Address, ...] = ()
     claim: Claim | None = None
 

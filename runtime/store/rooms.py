@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import bindparam, delete, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from runtime.contract import Amended, Moved, NewId, Outcome, Person, Reach, Signal, SignalId, Verdict
-from runtime.store.common import LOCK_LANE, digest, fact, session_key
+from runtime.store.common import LOCK_LANE, digest, fact, in_room
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.inbox import ignored, keep, repeated, row
-from runtime.store.protocol import Gate, Taken
+from runtime.store.protocol import Taken
 from runtime.store.schema import aliases, signals
 
-# An edit may be known by the natural key of the message it changes, or by its id in the room.
-STILL_WAITS = select(signals.c.id).where(
-    signals.c.session == bindparam("s"),
-    is_word(signals.c.state, "waiting"),
-    signals.c.platform == bindparam("p"),
-    signals.c.actor == bindparam("a"),
-    or_(
-        (signals.c.message_id == bindparam("m")) & (signals.c.message_id != ""),
-        signals.c.natural_key == bindparam("nk"),
-    ),
+# An edit may be known by the natural key of the message it changes, or by its id in the room; its thread need not be
+# told, since a platform may not know it any more when the mention that began it is gone.
+STILL_WAITS = (
+    select(signals.c.id, signals.c.session)
+    .where(
+        is_word(signals.c.state, "waiting"),
+        signals.c.actor == bindparam("a"),
+        in_room(signals.c.address),
+        or_(
+            (signals.c.message_id == bindparam("m")) & (signals.c.message_id != ""),
+            signals.c.natural_key == bindparam("nk"),
+        ),
+    )
+    .limit(1)
 )
 AMEND = (
     update(signals)
-    .where(signals.c.id == bindparam("signal"))
+    .where(signals.c.id == bindparam("signal"), is_word(signals.c.state, "waiting"))
     .values(text=bindparam("words"), words_hash=bindparam("hashed"))
+    .returning(signals.c.id)
 )
 
 KNOWN_AS = select(aliases.c.room, aliases.c.moved_to).where(
@@ -48,22 +54,26 @@ AT_HOME = delete(aliases).where(
 )
 
 
-def amend(signal: Signal, edit: Amended, who: Person, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+def amend(signal: Signal, edit: Amended, who: Person, now: datetime, new_id: NewId) -> Op[Taken]:
     """If no run has the message yet, these are its words. Of the edit itself nothing is kept but that it came."""
-    key = session_key(gate.agent, signal.address)
-    yield LOCK_LANE, {"k": key}  # so that no run begins with the old words while they change
-    known = {"p": signal.platform, "a": signal.actor, "m": signal.message_id, "nk": signal.natural_key}
-    waiting = yield STILL_WAITS, known | {"s": key}
+    room = replace(signal.address, thread="")
+    known = {"a": signal.actor, "m": signal.message_id, "nk": signal.natural_key}
+    waiting = yield STILL_WAITS, known | {"room": str(room)}
     if not waiting and signal.reach is Reach.OVERHEARD:
         return ignored()
     signal_id = SignalId(new_id())
     if not (yield from keep(row(signal, who, "decided", now, signal_id))):
         return (yield from repeated(signal))
-    if not waiting:
+    message, session = waiting[0] if waiting else ("", "")
+    if not message or not (yield from _changed(message, session, edit)):
         return Taken(Verdict(Outcome.UNCHANGED, signal_id))
-    yield AMEND, {"signal": waiting[0][0], "words": edit.text, "hashed": digest(edit.text)}
-    yield from fact(now, "amended", signal.actor_name, waiting[0][0], str(signal.address))
+    yield from fact(now, "amended", signal.actor_name, message, str(signal.address))
     return Taken(Verdict(Outcome.DECIDED, signal_id))
+
+
+def _changed(message: str, session: str, edit: Amended) -> Op[bool]:
+    yield LOCK_LANE, {"k": session}  # so that no run begins with the old words while they change
+    return bool((yield AMEND, {"signal": message, "words": edit.text, "hashed": digest(edit.text)}))
 
 
 def move_room(signal: Signal, to: Moved, now: datetime, new_id: NewId) -> Op[Taken]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import Text, bindparam, func, select, update
 
 from runtime.contract import (
     Address,
@@ -20,7 +21,7 @@ from runtime.contract import (
     SignalId,
     Verdict,
 )
-from runtime.runs import RunEvent
+from runtime.runs import RunEvent, RunState
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, moved, session_key
 from runtime.store.desk import withdraw
 from runtime.store.driver import Op, is_word, micros
@@ -33,6 +34,17 @@ NOTHING = "There is nothing to stop here."
 
 OPEN_RUNS = select(runs.c.id, runs.c.state).where(
     runs.c.session == bindparam("s"), is_word(runs.c.state, "running", "parked", "ready")
+)
+OPEN_RUNS_OF = OPEN_RUNS.where(runs.c.requester == bindparam("who"))
+IN_THREADS = (
+    select(runs.c.session, runs.c.address)
+    .where(
+        is_word(runs.c.state, "running", "parked", "ready"),
+        runs.c.requester == bindparam("who"),
+        func.substr(runs.c.address, 1, func.length(bindparam("room", type_=Text))) == bindparam("room", type_=Text),
+    )
+    .group_by(runs.c.session, runs.c.address)
+    .order_by(runs.c.session)
 )
 ASK_STOP = update(runs).where(runs.c.id == bindparam("run")).values(stop=1)
 END_RUN = (
@@ -53,51 +65,72 @@ CLOSE_STEPS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A run that is not over."""
+
+    id: RunId
+    state: RunState
+    session: SessionKey
+    address: Address
+
+
 def stop(signal: Signal, signal_id: SignalId, who: Person, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
     """A person asks that the work in this room ends; the signal is stored already."""
-    key = session_key(gate.agent, signal.address)
-    yield LOCK_LANE, {"k": key}
-    open_runs = yield OPEN_RUNS, {"s": key}
-    if not open_runs:
+    found = yield from _to_stop(signal, who, gate)
+    if not found:
         return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, NOTHING), now, new_id))
     yield from fact(now, "stop", who.name, signal_id, str(signal.address))
-    live, addresses = None, []
-    for run, state in open_runs:
-        yield from moved(now, run, None, RunEvent.STOP, who.name)
-        if state == "running":
-            live = RunId(run)
-            yield ASK_STOP, {"run": run}
+    live, addresses = [], []
+    for run in found:
+        yield from moved(now, run.id, None, RunEvent.STOP, who.name)
+        if run.state is RunState.RUNNING:
+            live.append(run.id)
+            yield ASK_STOP, {"run": run.id}
         else:
-            addresses += yield from _end_parked(RunId(run), key, state, signal, who, now, new_id)
-    return Taken(Verdict(Outcome.DECIDED, signal_id), key, False, live, tuple(addresses))
+            addresses += yield from _end_parked(run, who, now, new_id)
+    return Taken(Verdict(Outcome.DECIDED, signal_id), found[0].session, stop_runs=tuple(live), deliveries=(*addresses,))
 
 
-def stop_live(key: SessionKey, who: Person, signal_id: SignalId, at: Address, now: datetime) -> Op[RunId | None]:
+def stop_live(key: SessionKey, who: Person, signal_id: SignalId, at: Address, now: datetime) -> Op[tuple[RunId, ...]]:
     """The run at work in a session whose lane is locked ends, since something more urgent waits; what waits for people
     goes on waiting."""
-    for run, state in (yield OPEN_RUNS, {"s": key}):
-        if state == "running":
-            yield from moved(now, run, None, RunEvent.STOP, who.name)
-            yield from fact(now, "interrupt", who.name, signal_id, str(at))
-            yield ASK_STOP, {"run": run}
-            return RunId(run)
-    return None
+    live = [RunId(run) for run, state in (yield OPEN_RUNS, {"s": key}) if state == RunState.RUNNING]
+    for run in live:
+        yield from moved(now, run, None, RunEvent.STOP, who.name)
+        yield from fact(now, "interrupt", who.name, signal_id, str(at))
+        yield ASK_STOP, {"run": run}
+    return tuple(live)
 
 
-def _end_parked(
-    run: RunId, key: SessionKey, state: str, signal: Signal, who: Person, now: datetime, new_id: NewId
-) -> Op[list[Address]]:
+def _to_stop(signal: Signal, who: Person, gate: Gate) -> Op[list[_Open]]:
+    """The runs here, whoever asked for them, their lane locked; where there are none, those in the room's threads that
+    this person asked for: not every platform lets them give a command in a thread."""
+    key = session_key(gate.agent, signal.address)
+    yield LOCK_LANE, {"k": key}
+    here = yield OPEN_RUNS, {"s": key}
+    if here or signal.address.thread:
+        return [_Open(RunId(run), RunState(state), key, signal.address) for run, state in here]
+    theirs = yield IN_THREADS, {"room": f"{signal.address}/", "who": who.id}
+    found = []
+    for session, address in theirs:  # in one order, so that two who stop never wait for each other in a ring
+        yield LOCK_LANE, {"k": session}
+        for run, state in (yield OPEN_RUNS_OF, {"s": session, "who": who.id}):
+            found.append(_Open(RunId(run), RunState(state), SessionKey(session), Address.parse(address)))
+    return found
+
+
+def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[list[Address]]:
     """A run that waits for people has no owner to end it: it ends here, with its cards and its last words."""
     text = f"Stopped by {who.name}."
-    cards = yield from withdraw(run, text, now, new_id)
-    open_steps = yield OPEN_STEPS, {"run": run}
-    yield CLOSE_STEPS, {"run": run, "text": text, "at": micros(now)}
+    cards = yield from withdraw(run.id, text, now, new_id)
+    open_steps = yield OPEN_STEPS, {"run": run.id}
+    yield CLOSE_STEPS, {"run": run.id, "text": text, "at": micros(now)}
     for (turn,) in open_steps:
-        yield SET_TURN, {"s": key, "n": turn, "new_text": text}
-    yield END_RUN, {"run": run, "at": micros(now), "why": text}
-    if state == "ready":
-        yield UNRESUME, {"k": key, "less": 1}
-    address = signal.address
-    last = NewDelivery(DeliveryId(new_id()), f"run:{run}", 0, Kind.FINAL, address, Content(text))
-    yield ADD_DELIVERY, delivery_row(last, now, run)
-    return [*cards, address]
+        yield SET_TURN, {"s": run.session, "n": turn, "new_text": text}
+    yield END_RUN, {"run": run.id, "at": micros(now), "why": text}
+    if run.state is RunState.READY:
+        yield UNRESUME, {"k": run.session, "less": 1}
+    last = NewDelivery(DeliveryId(new_id()), f"run:{run.id}", 0, Kind.FINAL, run.address, Content(text))
+    yield ADD_DELIVERY, delivery_row(last, now, run.id)
+    return [*cards, run.address]

@@ -55,6 +55,16 @@ async def test_an_edit_is_no_request(stage: Stage) -> None:
     assert "new words" not in str(await stage.everything())
 
 
+async def test_an_edit_finds_its_message_whatever_thread_it_began(stage: Stage) -> None:
+    """The mention that began a thread may be gone with the edit, and the platform tells the room alone."""
+    await stage.take_in(replace(written(stage, "old words"), address=replace(ROOM, thread="m1")))
+    plain = replace(edit(stage, "new words"), reach=Reach.OVERHEARD)
+    assert (await stage.take_in(plain)).verdict.outcome is Outcome.DECIDED
+    elsewhere = replace(edit(stage, "newest words"), address=replace(ROOM, room="r10"))
+    assert (await stage.take_in(elsewhere)).verdict.outcome is Outcome.UNCHANGED
+    assert (await stage.claim()).turns == (UserTurn("new words", "Ada"),)
+
+
 async def test_an_edit_without_ids_changes_nothing(stage: Stage) -> None:
     await stage.take_in(replace(written(stage, "old words"), message_id="", natural_key=None))
     assert (await stage.take_in(edit(stage, "new words", ""))).verdict.outcome is Outcome.UNCHANGED

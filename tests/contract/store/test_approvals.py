@@ -409,7 +409,7 @@ async def test_stop_with_nothing_to_stop_says_so(stage: Stage) -> None:
 async def test_a_running_run_is_asked_to_stop(stage: Stage) -> None:
     claim = await stage.begin()
     taken = await stage.stop()
-    assert (taken.verdict.outcome, taken.stop_run) == (Outcome.DECIDED, claim.run_id)
+    assert (taken.verdict.outcome, taken.stop_runs) == (Outcome.DECIDED, (claim.run_id,))
     assert (await stage.record(claim, step(SHELL))).stop
 
 
@@ -443,7 +443,7 @@ async def test_a_stop_in_another_room_stops_nothing_here(stage: Stage) -> None:
 async def test_a_parked_run_ends_when_stopped(stage: Stage) -> None:
     parked = await stage.park(SHELL, WRITE)
     taken = await stage.stop()
-    assert (taken.verdict.outcome, taken.stop_run) == (Outcome.DECIDED, None)
+    assert (taken.verdict.outcome, taken.stop_runs) == (Outcome.DECIDED, ())
     assert set(taken.deliveries) == {ROOM}
     (run,) = await stage.store.runs()
     assert (run.id, run.state, run.ended_at) == (parked.run, RunState.STOPPED, stage.clock())
@@ -480,7 +480,7 @@ async def test_after_a_stop_the_session_works_as_before(stage: Stage, decided: b
 async def test_a_stop_ends_the_running_and_the_parked(stage: Stage) -> None:
     await stage.park(SHELL, text="one")
     live = await stage.begin("two")
-    assert (await stage.stop()).stop_run == live.run_id
+    assert (await stage.stop()).stop_runs == (live.run_id,)
     await stage.finish(live, "Stopped.", RunState.STOPPED)
     assert {run.state for run in await stage.store.runs()} == {RunState.STOPPED}
 

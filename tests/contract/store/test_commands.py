@@ -116,8 +116,9 @@ async def test_a_command_that_comes_a_day_late_does_nothing(stage: Stage) -> Non
     for body in (Stopped(), Commanded("new"), Said("/stop")):
         signal = replace(stage.signal(body), received_at=stage.clock() - timedelta(hours=25))
         taken = await stage.take_in(signal)
-        assert (taken.verdict.outcome, taken.stop_run) == (Outcome.UNCHANGED, None)
-        assert taken.verdict.notice == "This came too late to be acted upon. Please ask again."
+        assert (taken.verdict.outcome, taken.stop_runs) == (Outcome.UNCHANGED, ())
+        late = "This came too late to be acted upon. Please ask again."
+        assert taken.verdict.notice == (None if isinstance(body, Said) else late)
     assert await stage.column("SELECT stop FROM runs WHERE id = :run", run=claim.run_id) == [0]
 
 
@@ -129,14 +130,38 @@ async def test_stop_may_be_written(stage: Stage, text: str) -> None:
     """Scenario 9."""
     claim = await stage.begin("write a poem")
     taken = await stage.say(text)
-    assert (taken.verdict.outcome, taken.stop_run) == (Outcome.DECIDED, claim.run_id)
+    assert (taken.verdict.outcome, taken.stop_runs) == (Outcome.DECIDED, (claim.run_id,))
 
 
 async def test_a_written_stop_with_nothing_to_stop_is_answered(stage: Stage) -> None:
     """Scenario 9: a button has a private answer, a message has none."""
-    await stage.say("/stop")
+    assert (await stage.say("/stop")).verdict.notice is None
     assert await told(stage) == "There is nothing to stop here."
-    assert (await stage.stop()).deliveries == ()
+    pressed = await stage.stop()
+    assert (pressed.verdict.notice, pressed.deliveries) == ("There is nothing to stop here.", ())
+
+
+async def test_a_stop_beside_the_threads_of_a_room_ends_what_that_person_asked_for_in_them(stage: Stage) -> None:
+    """Scenario 9: where a platform takes no command in a thread. What others asked for goes on."""
+    mine, other = replace(ROOM, thread="18.0"), replace(ROOM, thread="19.0")
+    live = await stage.begin("write a poem", at=THREAD)
+    parked = await stage.park(SHELL, at=mine)
+    theirs = await stage.begin("write another", at=other, actor=UMA)
+    elsewhere = await stage.begin("and one more", at=replace(ROOM, room="r10"))
+    taken = await stage.stop()
+    assert (taken.verdict.outcome, taken.stop_runs) == (Outcome.DECIDED, (live.run_id,))
+    assert taken.deliveries == (mine, mine)
+    assert await told(stage, mine) == "Stopped by Ada."
+    states = dict(await stage.rows("SELECT id, state FROM runs"))
+    assert states[parked.run] == "stopped"
+    stops = dict(await stage.rows("SELECT id, stop FROM runs"))
+    assert [stops[run.run_id] for run in (live, theirs, elsewhere)] == [1, 0, 0]
+
+
+async def test_a_stop_in_a_thread_is_about_that_thread(stage: Stage) -> None:
+    await stage.begin("write a poem", at=THREAD)
+    for at in (replace(ROOM, thread="18.0"), OTHER_ROOM):
+        assert (await stage.stop(at=at)).verdict.outcome is Outcome.UNCHANGED
 
 
 # ------------------------------------------------------------------------------------------------------------------ new

@@ -329,7 +329,7 @@ async def test_high_urgency_ends_what_is_at_work_and_runs_next(stage: Stage, urg
     """Scenario 9."""
     claim = await stage.begin("write a poem")
     taken = await stage.take_in(replace(stage.signal(Said("fire!"), actor=UMA), urgency=urgency))
-    assert (taken.verdict.outcome, taken.stop_run) == (Outcome.ACCEPTED, claim.run_id)
+    assert (taken.verdict.outcome, taken.stop_runs) == (Outcome.ACCEPTED, (claim.run_id,))
     assert await stage.column("SELECT stop FROM runs") == [1]
     assert [(who, where) for who, _, where in await stage.audit("interrupt")] == [("Uma", str(ROOM))]
 
@@ -337,13 +337,13 @@ async def test_high_urgency_ends_what_is_at_work_and_runs_next(stage: Stage, urg
 async def test_high_urgency_leaves_alone_what_waits_for_people(stage: Stage) -> None:
     await stage.park(SHELL)
     taken = await stage.take_in(replace(stage.signal(Said("fire!")), urgency=Urgency.HIGH))
-    assert (taken.verdict.outcome, taken.stop_run) == (Outcome.ACCEPTED, None)
+    assert (taken.verdict.outcome, taken.stop_runs) == (Outcome.ACCEPTED, ())
     assert await stage.column("SELECT state FROM approvals") == ["pending"]
 
 
 async def test_in_an_idle_room_high_urgency_simply_runs(stage: Stage) -> None:
     taken = await stage.take_in(replace(stage.signal(Said("fire!")), urgency=Urgency.CRITICAL))
-    assert (taken.verdict.outcome, taken.stop_run, taken.lane_ready) == (Outcome.ACCEPTED, None, True)
+    assert (taken.verdict.outcome, taken.stop_runs, taken.lane_ready) == (Outcome.ACCEPTED, (), True)
 
 
 # ----------------------------------------------------------------------------------------------------------------- cost

@@ -222,7 +222,7 @@ async def test_what_is_said_meanwhile_waits_for_the_suspect(stage: Stage) -> Non
 
 async def test_a_suspect_can_be_stopped(stage: Stage) -> None:
     await two_deaths(stage, "a")
-    assert (await stage.stop(at=address("a"))).stop_run is not None
+    assert (await stage.stop(at=address("a"))).stop_runs
     watched = await watches(stage, stage.lease)
     assert watched is not None
     assert watched.stop

@@ -21,6 +21,7 @@ from runtime.contract import (
     Wire,
 )
 from runtime.runs import RunState, StepState
+from runtime.store.admission import STRANGER as STRANGER_TOLD
 from runtime.store.protocol import Claim, Duty
 from runtime.trails import Candidate, Thing, Trail
 from tests.contract.store.stage import (
@@ -188,7 +189,7 @@ async def _stopped_while_parked(stage: Stage) -> Row:
 
 async def _refused(stage: Stage) -> Row:
     taken = await stage.say("let me in", actor=STRANGER)
-    return taken.verdict.signal_id, None, "refused", taken.verdict.notice or "nothing"
+    return taken.verdict.signal_id, None, "refused", STRANGER_TOLD
 
 
 async def _click_refused(stage: Stage) -> Row:
@@ -485,7 +486,8 @@ async def test_a_message_that_nothing_came_of_has_a_trail_too(stage: Stage) -> N
     refused = await stage.say("let me in", actor=STRANGER)
     found = await trail(stage, refused.verdict.signal_id)
     assert [(one.state, one.text) for one in found.signals] == [("refused", "")]
-    assert [(one.what, one.detail) for one in found.moves] == [(Outcome.REFUSED, refused.verdict.notice)]
+    assert [one.what for one in found.moves] == [Outcome.REFUSED]
+    assert found.moves[0].detail.startswith("I do not know you.")
     assert found.run is None
 
 

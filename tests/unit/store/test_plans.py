@@ -124,8 +124,13 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     ),
     "the message that an edit changes": (
         rooms.STILL_WAITS,
-        {"s": "s7", "p": "web:main", "a": "web:ada", "m": "m7", "nk": None},
+        {"room": "web:main/r7", "a": "web:ada", "m": "m7", "nk": None},
         "ix_signals_waiting",
+    ),
+    "what somebody asked for in the threads of a room": (
+        stops.IN_THREADS,
+        {"room": "web:main/r7/", "who": "p7"},
+        "ix_runs_open",
     ),
     "whether somebody was told": (
         messages.TOLD,
