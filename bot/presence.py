@@ -135,6 +135,7 @@ class Presence(AroundAdapter):
         async with asyncio.TaskGroup() as group:
             for listener in adapter.listeners():
                 group.create_task(self._attend(adapter, listener, sink))
+            await asyncio.Event().wait()  # where there is none now, as with a webhook, there is nothing to take up
 
     async def _attend(self, adapter: HasListeners, listener: str, sink: Sink) -> None:
         """Be that listener as soon as nobody else is. The role is ours until this process leaves or is declared dead."""

@@ -236,6 +236,16 @@ async def test_each_shard_is_a_role_of_its_own() -> None:
         assert account.standing() == CONNECTED
 
 
+async def test_an_account_without_exclusive_listeners_listens_as_any_other() -> None:
+    adapter = Exclusive()
+    account = presence(adapter)
+    async with at_work(account):
+        await until(lambda: adapter.listened)
+        await asyncio.sleep(0.05)
+        assert account.standing() == CONNECTED
+        assert account.listens
+
+
 async def test_a_store_that_is_away_delays_a_listener_and_ends_nothing() -> None:
     adapter, roles = Exclusive("poller"), Roles()
     roles.away = True
