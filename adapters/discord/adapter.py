@@ -62,6 +62,7 @@ class DiscordAdapter:
 
     async def listen(self, sink: Sink) -> None:
         """Nothing: each shard is a listener of its own. The connections of the other calls end with it."""
+        self._http.open()
         try:
             await asyncio.Event().wait()
         finally:

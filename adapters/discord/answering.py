@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
+import aiohttp
 import discord
 from discord.http import Route
 
@@ -38,7 +39,7 @@ class Answering:
                 if error.status < 500:
                     self._unanswered(error)
                     return
-            except (discord.RateLimited, OSError, ValueError) as error:
+            except (discord.RateLimited, aiohttp.ClientError, OSError) as error:
                 log.info("an interaction may not be answered: %s", told(error))
             else:
                 return

@@ -34,8 +34,8 @@ from runtime.markup.tree import (
 )
 
 MARKS: Final = re.compile(r"[\\*_`]|~~|\|\||\[(?=[^\[\]\n]*\]\()")
-AT_LINE_START: Final = re.compile(r"^(\s*)(#{1,3} |-# |[-+] |>+ |>>>)", re.MULTILINE)
-NUMBER_AT_LINE_START: Final = re.compile(r"^(\s*\d+)\. ", re.MULTILINE)
+AT_LINE_START: Final = re.compile(r"^([^\S\n]*)(#{1,6}(?!\S)|-#(?!\S)|[-+](?!\S)|>)", re.MULTILINE)
+NUMBER_AT_LINE_START: Final = re.compile(r"^([^\S\n]*\d+)\.(?!\S)", re.MULTILINE)
 BARE_LINK: Final = re.compile(r"https?://[^\s<>\"'`|*]+", re.IGNORECASE)
 LANGUAGE: Final = re.compile(r"[A-Za-z0-9_+\-.#]+")
 NOTHING_WIDE: Final = "\u200b"
@@ -78,8 +78,8 @@ def _block(block: Block) -> str:
 
 def _heading(level: int, children: tuple[Inline, ...]) -> str:
     text = _inlines(children).replace("\n", " ")
-    if level <= LEVELS:
-        return f"{'#' * level} {text}"
+    if level <= LEVELS or not text:
+        return f"{'#' * level} {text}" if text else ""
     return f"**{_inlines(_without_bold(children))}**"
 
 
@@ -188,4 +188,4 @@ def _escaped(text: str) -> str:
 
 def _lines(text: str) -> str:
     """What would begin a heading, a list or a quote at the begin of a line is a character there."""
-    return NUMBER_AT_LINE_START.sub(r"\1\\. ", AT_LINE_START.sub(r"\1\\\2", text))
+    return NUMBER_AT_LINE_START.sub(r"\1\\.", AT_LINE_START.sub(r"\1\\\2", text))

@@ -57,6 +57,10 @@ CLOSED: Final[Mapping[int, str]] = {
 }
 
 
+class Closed(aiohttp.ClientError):
+    """Nothing was sent: the account is being left."""
+
+
 class LoginRefused(Exception):
     """The platform will not let this account in until a person mends what `sentence` says."""
 
@@ -72,7 +76,7 @@ def ours(error: Exception, account: str, *, reads: bool = False) -> ChannelError
             return Retryable(_of(account, "Discord asks to wait"), retry_after=timedelta(seconds=error.retry_after))
         case discord.HTTPException():
             return _answered(error, account)
-        case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
+        case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError() | Closed():
             return Retryable(_of(account, f"no connection to Discord: {told(error)}"))
         case _ if reads:
             return Retryable(_of(account, f"no answer from Discord: {told(error)}"))

@@ -16,6 +16,7 @@ from discord.gateway import DiscordClientWebSocketResponse
 from discord.http import HTTPClient, Route, json_or_text
 from discord.utils import MISSING
 
+from adapters.discord.errors import Closed
 from adapters.discord.settings import DiscordSettings
 
 GOODBYE: Final = 2.0  # seconds that a closing socket waits for the other side: a deaf one never answers
@@ -24,18 +25,21 @@ LEARNT: Final = 1000  # buckets that are remembered
 
 
 class Http(HTTPClient):
-    """One account's calls. The connection is made by the first; `close` ends it, and a later call makes another."""
+    """One account's calls. Connections are made as they are needed, until `close`; after `open` they are again."""
 
     def __init__(self, settings: DiscordSettings) -> None:
         super().__init__(MISSING)
         self.token = settings.token
         self._settings = settings
         self._session: aiohttp.ClientSession | None = None
+        self._is_open = True
         self._dry: dict[str, float] = {}
 
     @property
     def session(self) -> aiohttp.ClientSession:
-        if self._session is None or self._session.closed:
+        if not self._is_open:
+            raise Closed("the account is being left")
+        if self._session is None:
             waits = self._settings.waits
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0),
@@ -55,7 +59,7 @@ class Http(HTTPClient):
         form: Iterable[dict[str, Any]] | None = None,
         **kwargs: Any,
     ) -> Any:
-        """Errors: discord.HTTPException, discord.RateLimited, aiohttp.ClientError, TimeoutError."""
+        """Errors: discord.HTTPException, discord.RateLimited, aiohttp.ClientError (Closed among them), TimeoutError."""
         bucket = f"{route.key} {route.major_parameters}"
         await self._admit(bucket)
         headers = {"User-Agent": self.user_agent, "Authorization": f"Bot {self.token}"}
@@ -98,9 +102,14 @@ class Http(HTTPClient):
             url, max_msg_size=0, autoclose=False, compress=compress, headers=headers, timeout=timeout
         )
 
+    def open(self) -> None:
+        self._is_open = True
+
     async def close(self) -> None:
+        self._is_open = False
         if self._session is not None:
             await self._session.close()
+            self._session = None
 
 
 def multipart(form: Iterable[dict[str, Any]]) -> aiohttp.FormData:

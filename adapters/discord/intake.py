@@ -197,6 +197,7 @@ class Intake:
         self._expected = {str(guild["id"]) for guild in ready["guilds"]}
         self._lanes.hold()
         self._gap.begin()
+        self._rooms.begin()
         if self._closing:
             self._closing.cancel()
         self._closing = self._group.create_task(self._close_gap())
@@ -222,7 +223,7 @@ class Intake:
     async def _missing(self) -> dict[str, int]:
         while True:
             try:
-                return await self._gap.rooms(self._rooms.places.values(), with_others=self._shard == 0)
+                return await self._gap.rooms(self._rooms.current(), with_others=self._shard == 0)
             except StoreError as error:
                 log.warning("what was said meanwhile cannot be looked for yet: %s", error)
                 await asyncio.sleep(self._waits.store.total_seconds())

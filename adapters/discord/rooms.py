@@ -56,10 +56,14 @@ def place_of(raw: Raw, guild: str = "") -> Place:
 
 @dataclass(slots=True)
 class Rooms:
-    """Places by id, and the bot's own roles, by which people mention it too."""
+    """Places by id, and the bot's own roles, by which people mention it too.
+
+    `told` are those of which the gateway told the newest message in this session.
+    """
 
     identity: str
     places: dict[str, Place] = field(default_factory=dict)
+    told: set[str] = field(default_factory=set)
     roles: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def learn(self, event: str, data: Raw) -> None:
@@ -74,6 +78,7 @@ class Rooms:
                 self._keep(data.get("threads", ()), str(data["guild_id"]))
             case "CHANNEL_DELETE" | "THREAD_DELETE":
                 self.places.pop(str(data["id"]), None)
+                self.told.discard(str(data["id"]))
             case _:
                 pass
 
@@ -81,6 +86,14 @@ class Rooms:
         for raw in told:
             place = place_of(raw, guild)
             self.places[place.id] = place
+            self.told.add(place.id)
+
+    def begin(self) -> None:
+        """A session is new: what was told in the last one is old."""
+        self.told.clear()
+
+    def current(self) -> list[Place]:
+        return [self.places[number] for number in self.told]
 
     def _roles(self, guild: str, roles: Iterable[Raw]) -> None:
         own = (str(role["id"]) for role in roles if str((role.get("tags") or {}).get("bot_id")) == self.identity)

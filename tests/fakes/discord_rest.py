@@ -58,6 +58,7 @@ class Rest:
         self.sends = 0
         self.typing: list[str] = []
         self.commands: list[Record] = []
+        self.registrations = 0
         self.nonce_seconds = 180.0
         self.shards = 1
         self.bucket = (49, 1.0)
@@ -186,8 +187,11 @@ class Rest:
         return web.json_response(self.commands)
 
     async def _put_commands(self, request: web.Request) -> web.Response:
+        if fault := self.faults.strike("commands"):
+            return refusal(fault)
         commands = await request.json()
         check_commands(commands)
+        self.registrations += 1
         numbered = [{**command, "id": str(900 + n), "application_id": BOT} for n, command in enumerate(commands)]
         self.commands = numbered
         return web.json_response(numbered)
