@@ -224,13 +224,14 @@ class TelegramAdapter:
     async def _shown(self, part: Part, chat: int) -> Receipt:
         """Send it, in its turn. Unless it is known what became of it, nothing else goes to this chat until it is."""
         async with self._lines.turn(chat, part.address, part.id):
+            begun = self._given.now()
             try:
                 receipt = await self._sending.send(part, chat)
             except (Retryable, Rejected, Refused):
                 self._lines.surely(chat, part.id)
                 raise
             if found := message_of(receipt.message_id):
-                self._known.note(*found)
+                self._known.note(*found, begun=begun)
             self._lines.surely(chat, part.id)
             return receipt
 

@@ -44,7 +44,7 @@ class Intake:
             message = update.message or update.edited_message or query
             if message is not None:
                 dated = message.date if isinstance(message, Message) else None
-                self._known.note(message.chat.id, message.message_id, dated)
+                self._known.note(message.chat.id, message.message_id, dated=dated)
             if isinstance(message, Message) and message.migrate_to_chat_id:
                 self._rooms.move(message.chat.id, message.migrate_to_chat_id)
             if isinstance(message, Message) and message.migrate_from_chat_id:

@@ -27,6 +27,10 @@ SPACES: Final = 512
 """Supergroups kept in mind; the one that was silent longest goes first."""
 
 
+SLACK: Final = 3
+"""Ids of the box that may be taken by something we know nothing of."""
+
+
 def space_of(chat: int) -> str:
     return str(chat) if chat < SUPERGROUPS else BOX
 
@@ -34,6 +38,15 @@ def space_of(chat: int) -> str:
 def candidates(floor: int, upto: int, known: Collection[int], ruled_out: Collection[int]) -> Iterator[int]:
     """Ids above `floor` that may be the lost message's, lowest first, `upto` the last that it can have."""
     return (number for number in range(floor + 1, upto + 1) if number not in known and number not in ruled_out)
+
+
+def beyond(unknown: int, lost: int, *, is_box: bool) -> int:
+    """How far above the highest known id the lost message may be.
+
+    In the box all are told of: `unknown` ids below the highest known one are taken by some of the `lost` messages, and
+    only the others' are above it.
+    """
+    return max(BEYOND - unknown, lost - unknown + SLACK, SLACK) if is_box else BEYOND
 
 
 class Known:
@@ -50,9 +63,17 @@ class Known:
             self._spaces.pop(next(other for other in self._spaces if other != BOX))
         return found
 
-    def note(self, chat: int, number: int, at: datetime | None = None) -> None:
-        """The id `number` is taken, by something that needs no looking for, and that the platform dates `at`."""
-        self.space(chat).note(number, at)
+    def note(self, chat: int, number: int, *, dated: datetime | None = None, begun: datetime | None = None) -> None:
+        """The id `number` is taken, by something that needs no looking for.
+
+        The platform says when (`dated`), or it was a send of ours that began at `begun`, by our clock.
+        """
+        space = self.space(chat)
+        space.note(number)
+        if dated:
+            space.dated.append((dated, number))
+        if begun:
+            space.begun.append((begun, number))
 
 
 class Space:
@@ -62,21 +83,24 @@ class Space:
         self.top = 0  # the highest known id; 0 when none is
         self._ids: set[int] = set()
         self._order: deque[int] = deque()
-        self._dated: deque[tuple[datetime, int]] = deque(maxlen=DATED)
+        self.dated: deque[tuple[datetime, int]] = deque(maxlen=DATED)
+        self.begun: deque[tuple[datetime, int]] = deque(maxlen=DATED)
 
-    def note(self, number: int, at: datetime | None = None) -> None:
+    def note(self, number: int) -> None:
         self.top = max(self.top, number)
         if number not in self._ids:
             self._ids.add(number)
             self._order.append(number)
-            if at:
-                self._dated.append((at, number))
         if len(self._order) > KEPT:
             self._ids.discard(self._order.popleft())
 
     def before(self, at: datetime) -> int:
         """The highest id of which it is sure that it was given before `at`; 0 when there is none."""
-        return max((number for dated, number in self._dated if dated < at - SKEW), default=0)
+        return max((number for dated, number in self.dated if dated < at - SKEW), default=0)
+
+    def after(self, at: datetime) -> int | None:
+        """The lowest id that was surely given after `at`, by our own clock alone; None when none is known."""
+        return min((number for begun, number in self.begun if begun > at), default=None)
 
     def above(self, floor: int) -> set[int]:
         if self.top - floor < len(self._ids):

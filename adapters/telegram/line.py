@@ -1,8 +1,9 @@
 """Who sends in a chat: one message at a time, in the order of their markers, and nobody while one is looked for.
 
-A probe tells that a message of ours is there, not which. So of the messages that a chat may hold without our knowing, at
-most one may exist: the topics of a forum, which the courier serves side by side, stand in one line here. Their tickets
-are stored with their markers, so that after a kill it is known who was first: only that one can have been sent.
+A probe tells that a message of ours is there, not which. The topics of a forum, which the courier serves side by side,
+share a chat. So they stand in one line here, and their tickets are stored with their markers: of the messages whose end
+nobody knows, after a kill too, those that are there are the first in line, and their ids are in its order. Whoever looks
+lets those before it look first, and then the lowest id that is left is its own.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from runtime.errors import Retryable
 
 STALE: Final = 5.0  # seconds from a marker to its send: after that it does not come
 FORGOTTEN: Final = 180.0  # seconds after which nobody looks for a lost message any more
-PATIENCE: Final = 30.0  # seconds for an earlier one of a former life to be looked for first
+UNHEARD: Final = 30.0  # seconds for an earlier one of a former life to be looked for first
+AT_MOST: Final = 7.0  # seconds that one look waits for another
+GLANCE: Final = 0.5  # seconds
 AGAIN: Final = timedelta(seconds=2)
 
 
@@ -51,14 +54,24 @@ class Mark:
 
 
 @dataclass(slots=True)
+class Doubt:
+    """A part that may be on screen unknown, since when; `looked`: a look has not found it."""
+
+    ticket: int
+    since: float
+    looked: bool = False
+
+    @property
+    def is_live(self) -> bool:
+        return monotonic() - self.since < FORGOTTEN
+
+
+@dataclass(slots=True)
 class Chat:
-    """`waiting`: who has a ticket; `doubts`: parts that may be on screen unknown; `looking`: those looked for. Each with
-    the time since when.
-    """
+    """`waiting`: who has a ticket, and since when."""
 
     waiting: dict[Address, tuple[int, float]] = field(default_factory=dict)
-    doubts: dict[str, float] = field(default_factory=dict)
-    looking: dict[str, tuple[int, float]] = field(default_factory=dict)
+    doubts: dict[str, Doubt] = field(default_factory=dict)
     sending: asyncio.Future[None] | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -70,26 +83,37 @@ class Chat:
         live = self.live()
         return self.sending is None and min(live, key=lambda a: live[a], default=address) == address
 
-    def doubted(self, part: str) -> bool:
-        """Whether any part but this one may be on screen unknown."""
-        return any(other != part and monotonic() - since < FORGOTTEN for other, since in self.doubts.items())
+    def bars(self, part: str, ticket: int) -> bool:
+        """Whether `part` must not be sent: another may be on screen unknown, or comes before it."""
+        own = self.doubts.get(part)
+        place = own.ticket if own else ticket
+        others = (doubt for name, doubt in self.doubts.items() if name != part and doubt.is_live)
+        return any(not doubt.looked or doubt.ticket < place for doubt in others)
 
-    def ahead_of(self, part: str, ticket: int) -> bool:
-        """Whether one that stood before `part` is looked for."""
-        others = (found for name, found in self.looking.items() if name != part)
-        return any(other < ticket and monotonic() - since < FORGOTTEN for other, since in others)
+    def earlier(self, part: str, ticket: int) -> bool:
+        """Whether one before `part` is still to be looked for."""
+        others = (doubt for name, doubt in self.doubts.items() if name != part and doubt.is_live)
+        return any(not doubt.looked and doubt.ticket < ticket for doubt in others)
 
     def tell(self) -> None:
         self.changed.set()
         self.changed = asyncio.Event()
 
+    async def change(self) -> None:
+        """Wait until something changed, or for a moment."""
+        try:
+            async with asyncio.timeout(GLANCE):
+                await self.changed.wait()
+        except TimeoutError:
+            return
+
     @property
     def is_idle(self) -> bool:
-        return not (self.waiting or self.doubts or self.looking or self.sending)
+        return not (self.waiting or self.sending or any(doubt.is_live for doubt in self.doubts.values()))
 
 
 class Lines:
-    """The line of each chat. `born`: tickets below are of former lives."""
+    """The line of each chat. `born`: tickets up to it are of former lives."""
 
     def __init__(self, born: int) -> None:
         self._born = self._ticket = born
@@ -109,8 +133,7 @@ class Lines:
         """It was no message, but an edit."""
         if chat in self._chats:
             self._chats[chat].waiting.pop(address, None)
-            self._chats[chat].tell()
-            self._tidy(chat)
+            self._changed(chat)
 
     @asynccontextmanager
     async def turn(self, chat: int, address: Address, part: str) -> AsyncIterator[None]:
@@ -120,10 +143,12 @@ class Lines:
         """
         line = self._of(chat)
         try:
-            await self._wait(line, address)
-            if line.doubted(part):
+            while not line.is_next(address):
+                await line.change()
+            ticket, _ = line.waiting.get(address, (self._ticket, 0.0))
+            if line.bars(part, ticket):
                 raise Retryable("another message to this chat is looked for first", retry_after=AGAIN)
-            line.doubts[part] = monotonic()
+            line.doubts[part] = Doubt(ticket, monotonic())
             line.sending = asyncio.get_running_loop().create_future()
             try:
                 yield
@@ -133,21 +158,11 @@ class Lines:
         finally:
             self.leave(chat, address)
 
-    async def _wait(self, line: Chat, address: Address) -> None:
-        while not line.is_next(address):
-            changed = line.changed
-            try:
-                async with asyncio.timeout(STALE / 10):
-                    await changed.wait()
-            except TimeoutError:
-                continue
-
     def surely(self, chat: int, part: str) -> None:
         """What became of `part` is known."""
         if chat in self._chats:
             self._chats[chat].doubts.pop(part, None)
-            self._chats[chat].looking.pop(part, None)
-            self._tidy(chat)
+            self._changed(chat)
 
     async def landed(self, chats: Iterable[int]) -> None:
         """Wait for the sends to these chats that are under way now."""
@@ -160,32 +175,38 @@ class Lines:
         return list(self._chats)
 
     def doubts(self, chats: Iterable[int]) -> int:
-        """How many parts may be on screen unknown in these chats."""
-        return sum(len(line.doubts) for chat in chats if (line := self._chats.get(chat)))
+        """How many parts in these chats may be on screen unknown, as far as nobody has looked yet."""
+        lines = [line for chat in chats if (line := self._chats.get(chat))]
+        return sum(not doubt.looked and doubt.is_live for line in lines for doubt in line.doubts.values())
 
     @asynccontextmanager
     async def look(self, part: str, mark: Mark) -> AsyncIterator[None]:
         """The block looks for `part`; when it ends without an error, the look is over.
 
-        Errors: Retryable while one that stood before it is looked for: what is found may be that one's.
+        Errors: Retryable when one before it is looked for first and takes long: what is found may be that one's.
         """
         line = self._of(mark.chat)
-        line.doubts.setdefault(part, monotonic())
-        _, since = line.looking.setdefault(part, (mark.ticket, monotonic()))
-        if line.ahead_of(part, mark.ticket) or self._others_first(mark, since):
-            raise Retryable("an earlier message to this chat is looked for first", retry_after=AGAIN)
+        doubt = line.doubts.setdefault(part, Doubt(mark.ticket, monotonic()))
+        doubt.looked = False
+        end = monotonic() + AT_MOST
+        while line.earlier(part, mark.ticket) or self._unheard(mark, doubt.since):
+            if monotonic() > end:
+                raise Retryable("an earlier message to this chat is looked for first", retry_after=AGAIN)
+            await line.change()
         yield
+        doubt.looked, doubt.since = True, monotonic()
         self._looked[mark.chat] += 1
-        self.surely(mark.chat, part)
+        self._changed(mark.chat)
 
-    def _others_first(self, mark: Mark, since: float) -> bool:
-        """A former life ended with several in line: the first of them may not have been heard of yet."""
+    def _unheard(self, mark: Mark, since: float) -> bool:
+        """A former life ended with several in line, and the first of them may not have been heard of yet."""
         former = mark.ahead > 0 and mark.ticket <= self._born
-        return former and not self._looked[mark.chat] and monotonic() - since < PATIENCE
+        return former and not self._looked[mark.chat] and monotonic() - since < UNHEARD
 
     def _of(self, chat: int) -> Chat:
         return self._chats.setdefault(chat, Chat())
 
-    def _tidy(self, chat: int) -> None:
-        if chat in self._chats and self._chats[chat].is_idle:
+    def _changed(self, chat: int) -> None:
+        self._chats[chat].tell()
+        if self._chats[chat].is_idle:
             del self._chats[chat]

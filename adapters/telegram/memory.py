@@ -90,7 +90,7 @@ class Memory:
             for name in await self._places.receipts(other, marked_at - BEFORE):
                 self._note(name)
 
-    def _note(self, name: str, at: datetime | None = None) -> None:
+    def _note(self, name: str, dated: datetime | None = None) -> None:
         found = message_of(name)
         if found:
-            self._known.note(*found, at)
+            self._known.note(*found, dated=dated)

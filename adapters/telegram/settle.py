@@ -9,20 +9,21 @@ probed with `editMessageReplyMarkup` carrying the part's own buttons, or none wh
 Never with text: that would overwrite a message of ours whose id is not the right one. A message without buttons answers
 to empty ones as one with buttons to its own ("not modified": reported for messages without any in, for one,
 eternnoir/pyTelegramBotAPI#1830; the server compares what it is given with what is there). So a probe tells that a
-message of ours is there, not which, and `line.py` sees to it that only one can be.
+message of ours is there, not which; `line.py` sees to it that this is enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import Enum
 from itertools import islice
 from time import monotonic
 from typing import Final
 
-from adapters.telegram.known import BEYOND, Known, candidates, space_of
+from adapters.telegram.known import BEYOND, BOX, Known, beyond, candidates, space_of
 from adapters.telegram.line import Lines, Mark
 from adapters.telegram.memory import Memory
 from adapters.telegram.pacer import Pacer
@@ -33,14 +34,14 @@ from runtime.errors import Rejected, Retryable, Uncertain
 
 BUDGET: Final = 60
 BUDGET_IN_A_GROUP: Final = 12
-SLACK: Final = 3
-"""Ids above the highest known one that may be taken by nothing we know of, while several messages are looked for."""
+LATE: Final = timedelta(seconds=25)
+"""After the marker a request is not applied any more. Source: the second look, which is the last."""
 SHORTLY: Final = timedelta(seconds=1)
 LATER: Final = timedelta(seconds=2)
-PATIENCE: Final = timedelta(seconds=75)
-"""How long after its marker a message waits for those of other chats to be found."""
+PATIENCE: Final = timedelta(seconds=100)
+"""How long after its marker a message waits for those of other chats to be found, and leave fewer ids."""
 KEPT: Final = 1_000
-"""Searches in mind: more are never under way, the rest were given up by the courier."""
+"""Searches in mind, and chats, and ids of each: more are never under way."""
 
 
 class Found(Enum):
@@ -57,27 +58,37 @@ Probe = Callable[[Part, int, int], Awaitable[Found]]
 
 @dataclass(slots=True)
 class Search:
-    """What is known of one attempt's message: ids that are surely not its, and what this look has tried.
+    """One look for one attempt's message.
 
     An id that was below the highest known one when it was probed was given by then, or never will be. One above it may
-    be given to a late message after the probe.
+    be given to a late message after the probe, so it counts for looks that began before.
     """
 
-    floor: int
+    began: datetime
+    floor: int = 0
     upto: int = 0  # the last id that this look may try; 0 between two looks
-    ruled_out: set[int] = field(default_factory=set)
     tried: set[int] = field(default_factory=set)
 
-    def end(self) -> None:
-        """A look is over."""
-        self.upto = 0
-        self.tried.clear()
 
-    def note(self, number: int, top: int) -> None:
-        """It was none, and `top` was the highest known id before it was probed."""
-        self.tried.add(number)
+@dataclass(slots=True)
+class Nothing:
+    """Ids under which a chat has no message: for good, or when it was probed last."""
+
+    for_good: set[int] = field(default_factory=set)
+    lately: dict[int, datetime] = field(default_factory=dict)
+
+    def note(self, number: int, top: int, at: datetime) -> None:
+        """Nothing was there, and `top` was the highest known id before the probe."""
         if number < top:
-            self.ruled_out.add(number)
+            self.for_good.add(number)
+        else:
+            self.lately[number] = at
+        while len(self.lately) + len(self.for_good) > KEPT:
+            self.lately.clear()
+            self.for_good.clear()
+
+    def since(self, began: datetime) -> set[int]:
+        return self.for_good | {number for number, at in self.lately.items() if at >= began}
 
 
 class Settling:
@@ -92,77 +103,98 @@ class Settling:
         self._now = now
         self._pacer = Pacer(waits)
         self._searches: dict[tuple[str, int], Search] = {}
+        self._nothing: dict[int, Nothing] = {}
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
         """Look once. Errors: Retryable while it cannot be told yet, or goes on."""
         mark = Mark.parse(attempt.floor)
         if mark is None:
             return Look.UNKNOWN
+        search = self._search(part, attempt)
         async with self._lines.look(part.id, mark):
             await self._memory.drained()
             await self._lines.landed(self._neighbours(mark.chat))
             await self._memory.recall(mark.chat, part.address, attempt.marked_at)
-            search = self._search(part, attempt, mark)
-            return await self._look(part, attempt, mark.chat, search) if search else Look.UNKNOWN
+            # Where nothing was known at the marker, what the store knows of the time before it counts.
+            search.floor = search.floor or mark.top or self._memory.floor(mark.chat, attempt.marked_at)
+            settled = await self._look(part, mark.chat, search, attempt) if search.floor else Look.UNKNOWN
+        self._searches.pop((part.id, attempt.number), None)
+        if settled is not Look.ABSENT:
+            self._lines.surely(mark.chat, part.id)
+        return settled
 
     def _neighbours(self, chat: int) -> list[int]:
         """Chats that share the counter, in which something goes on."""
         return [other for other in self._lines.chats() if space_of(other) == space_of(chat)]
 
-    def _search(self, part: Part, attempt: Attempt, mark: Mark) -> Search | None:
-        """Where nothing was known at the marker, what the store knows of the time before it counts."""
-        key = part.id, attempt.number
-        if key not in self._searches:
-            floor = mark.top or self._memory.floor(mark.chat, attempt.marked_at)
-            if not floor:
-                return None
-            while len(self._searches) >= KEPT:
-                del self._searches[next(iter(self._searches))]
-            self._searches[key] = Search(floor)
-        return self._searches[key]
+    def _search(self, part: Part, attempt: Attempt) -> Search:
+        """The look that is under way for this attempt, or a new one."""
+        while len(self._searches) >= KEPT:
+            del self._searches[next(iter(self._searches))]
+        return self._searches.setdefault((part.id, attempt.number), Search(self._now()))
 
-    async def _look(self, part: Part, attempt: Attempt, chat: int, search: Search) -> Settled:
+    async def _look(self, part: Part, chat: int, search: Search, attempt: Attempt) -> Settled:
         space, end = self._known.space(chat), monotonic() + self._waits.look.total_seconds()
         budget = BUDGET_IN_A_GROUP if is_group(chat) else BUDGET
+        nothing = self._nothing_in(chat)
         if not search.upto:
-            search.upto = max(search.floor, space.top) + self._beyond(chat)
-            self._leave_to_others(search, chat, budget, attempt)
+            self._begin(search, chat, budget, attempt)
         while (number := next(self._left(search, chat), None)) is not None:
             if len(search.tried) >= budget:
-                return self._over(part, attempt, Look.UNKNOWN)
+                self._wait_for([other for other in self._neighbours(chat) if other != chat], attempt)
+                return Look.UNKNOWN
             if monotonic() > end:
                 raise Retryable(f"looking for it: {len(search.tried)} ids tried", retry_after=SHORTLY)
             top = space.top
+            search.tried.add(number)
             match await self._probed(part, chat, number):
                 case Found.OURS:
                     space.note(number)
-                    return self._over(part, attempt, Shown(Receipt(message_name(chat, number))))
+                    return Shown(Receipt(message_name(chat, number)))
                 case Found.OTHERS:
                     space.note(number)
                     search.upto = max(search.upto, number + BEYOND)  # what we are not told of goes on
                 case Found.NOTHING:
-                    pass
+                    nothing.note(number, top, self._now())
                 case None:
-                    return self._over(part, attempt, Look.UNKNOWN)
-            search.note(number, top)
-        search.end()
+                    return Look.UNKNOWN
         return Look.ABSENT
 
-    def _leave_to_others(self, search: Search, chat: int, budget: int, attempt: Attempt) -> None:
-        """More ids than may be tried here: what is found in other chats leaves fewer. Errors: Retryable meanwhile."""
-        more = len(list(islice(self._left(search, chat), budget + 1))) > budget
-        recent = self._now() - attempt.marked_at < PATIENCE
-        if more and recent and self._lines.doubts(self._neighbours(chat)) > 1:
-            search.end()
+    def _begin(self, search: Search, chat: int, budget: int, attempt: Attempt) -> None:
+        """Decide where this look ends.
+
+        Errors: Retryable where a group has more ids than it may try, and private chats, which may try many, look still.
+        """
+        space, neighbours = self._known.space(chat), self._neighbours(chat)
+        unknown = self._count(search, chat, space.top, BUDGET)
+        above = beyond(unknown, self._lines.doubts(neighbours), is_box=space_of(chat) == BOX)
+        later = space.after(attempt.marked_at + LATE) or sys.maxsize
+        upto = min(max(search.floor, space.top) + above, later - 1)
+        if is_group(chat) and self._count(search, chat, upto, budget) > budget:
+            self._wait_for([other for other in neighbours if not is_group(other)], attempt)
+        search.upto = upto
+
+    def _count(self, search: Search, chat: int, upto: int, most: int) -> int:
+        return sum(1 for _ in islice(self._between(search, chat, upto), most + 1))
+
+    def _wait_for(self, chats: Sequence[int], attempt: Attempt) -> None:
+        """Errors: Retryable while messages to these chats are looked for, and it is worth waiting for that."""
+        if self._lines.doubts(chats) and self._now() - attempt.marked_at < PATIENCE:
             raise Retryable("messages to other chats are looked for first", retry_after=LATER)
 
-    def _beyond(self, chat: int) -> int:
-        """How far above the highest known id: each lost message of this space may have one there."""
-        return max(BEYOND, self._lines.doubts(self._neighbours(chat)) + SLACK)
-
     def _left(self, search: Search, chat: int) -> Iterator[int]:
+        """What this look still may try."""
+        return self._between(search, chat, search.upto)
+
+    def _between(self, search: Search, chat: int, upto: int) -> Iterator[int]:
         known = self._known.space(chat).above(search.floor)
-        return candidates(search.floor, search.upto, known, search.ruled_out | search.tried)
+        nothing = self._nothing_in(chat).since(search.began)
+        return candidates(search.floor, upto, known, nothing | search.tried)
+
+    def _nothing_in(self, chat: int) -> Nothing:
+        while len(self._nothing) > KEPT:
+            del self._nothing[next(iter(self._nothing))]
+        return self._nothing.setdefault(chat, Nothing())
 
     async def _probed(self, part: Part, chat: int, number: int) -> Found | None:
         """None when this chat does not let us look."""
@@ -173,7 +205,3 @@ class Settling:
             raise Retryable(f"cut while looking: {error}", retry_after=SHORTLY) from error
         except Rejected:
             return None
-
-    def _over(self, part: Part, attempt: Attempt, settled: Settled) -> Settled:
-        self._searches.pop((part.id, attempt.number), None)
-        return settled

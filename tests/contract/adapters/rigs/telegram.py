@@ -129,7 +129,7 @@ class TelegramRig:
         )
 
     def places(self, count: int) -> Sequence[Place]:
-        """Private chats, groups, supergroups and topics of one forum, in turn."""
+        """Private chats, groups, supergroups and topics of forums, in turn; a forum has three of them."""
         if count > ACQUAINTED:
             raise ValueError(f"the bot is in {ACQUAINTED} places here")
         return [numbered(number) for number in range(1, count + 1)]
@@ -244,7 +244,7 @@ def numbered(number: int) -> Place:
         case 3:
             return place(SUPERGROUPS - 1000 - number)
         case _:
-            return place(FORUM, topic=1000 + number)
+            return place(SUPERGROUPS - 1004 - 4 * (number // 13), topic=1000 + number)
 
 
 def where(place: Place) -> Raw:
