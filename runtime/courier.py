@@ -179,15 +179,14 @@ class Courier:
         if new.edits and self._previews.receipt(new.edits) is None:
             return None
         try:
-            wires = self._wires(delivery_of(new))
+            wires, floor = self._wires(delivery_of(new)), self._floor(new.address)
+            if not self._has_token(new):
+                return None
         except Exception:  # noqa: BLE001 - it is rendered once more in its turn, which keeps the payload and tells
-            return None
-        if not self._has_token(new):
             return None
         self._active.add(new.address)
         self._calm.clear()
-        receipts = await self._showing.receipts(new.id, new.address, wires)
-        return Rendered(self._duty, wires, receipts, self._floor(new.address))
+        return Rendered(self._duty, wires, await self._showing.receipts(new.id, new.address, wires), floor)
 
     def _wires(self, delivery: Delivery) -> tuple[Wire, ...]:
         is_preview = delivery.kind is Kind.PROGRESS

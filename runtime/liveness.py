@@ -68,9 +68,11 @@ class Life:
                 pass  # `hush` says so
 
     def typing_is_due(self, now: float, lasts: timedelta, pace: Pace) -> bool:
-        """The status lapses soon, or says something else by now."""
+        """The status lapses soon, or says something else by now. A text that grows is sign enough of somebody writing."""
         if self.typed is None:
             return True
+        if self.said and self.speaking_since is not None and not self.tools and lasts < LINGERS:
+            return False
         at, status = self.typed
         if status != self.status and lasts >= LINGERS:
             return now - at >= pace.preview_every.total_seconds()

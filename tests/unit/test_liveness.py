@@ -266,6 +266,16 @@ def test_a_new_model_call_begins_its_text_anew() -> None:
     assert (spoken.text, spoken.speaking_since) == ("c", 3.0)
 
 
+def test_a_text_that_grows_needs_no_typing_beside_it() -> None:
+    """Where that lapses by itself, and until the agent does something else."""
+    spoken = life(Thinking(), Speaking("a"))
+    spoken.typed, spoken.said = (0.0, "thinking"), (1.0, "a")
+    assert not spoken.typing_is_due(99.0, SHORT, Pace())
+    assert spoken.typing_is_due(99.0, LONG, Pace())
+    spoken.hear(BEGUN, 2.0)
+    assert spoken.typing_is_due(99.0, SHORT, Pace())
+
+
 def test_it_must_have_spoken_for_two_seconds() -> None:
     spoken = life(Thinking(), Speaking("a"))
     assert not spoken.saying_is_due(2.9, Pace())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -373,6 +374,33 @@ async def test_killed_with_a_change_under_way_the_answer_comes_out_on_top(home: 
         assert await until(lambda: home.seen() == [shortened(MORE)], 5)
         await home.rest()
     assert home.seen() == [ANSWER]
+
+
+SENDS = ["error", "busy", "cut_before", "cut_after", "cut_late"]
+EDITS = ["error", "busy", "cut_before", "cut_after", "cut_late"]
+POINTS = ["part-marked", "part-shown", "part-checkpointed", "delivery-stored", "model-answered"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_whatever_befalls_them_the_answer_is_there_once_and_nothing_else(seed: int, stage: Stage) -> None:
+    chance = random.Random(seed)
+    async with house(stage, chance.choice(TELLING)) as home:
+        for on, faults in (("send", SENDS), ("edit", EDITS)):
+            for do in chance.choices(faults, k=chance.randint(0, 2)):
+                home.fault(do, seconds=0.02, on=on)
+        process = await home.process(Speaker(home, patience=0.05))
+        await process.say("what is it?")
+        for _ in range(chance.randint(0, 3)):
+            killed = await home.next_life(
+                Speaker(home, patience=0.05), probe=crash_at(chance.choice(POINTS), chance.randint(1, 2))
+            )
+            try:
+                await home.settle(killed)
+            except* Crash:
+                pass
+        await home.settle(await home.next_life(Speaker(home, patience=0.05)))
+        await asyncio.sleep(0.03)  # what comes late has come
+        assert home.seen() == [ANSWER]
 
 
 async def test_no_preview_of_a_run_that_is_not_ours_any_more(home: House) -> None:
