@@ -38,6 +38,7 @@ AT_LINE_START: Final = re.compile(r"^([^\S\n]*)(#{1,6}(?!\S)|-#(?!\S)|[-+](?!\S)
 NUMBER_AT_LINE_START: Final = re.compile(r"^([^\S\n]*\d+)\.(?!\S)", re.MULTILINE)
 BARE_LINK: Final = re.compile(r"https?://[^\s<>\"'`|*]+", re.IGNORECASE)
 LANGUAGE: Final = re.compile(r"[A-Za-z0-9_+\-.#]+")
+TOUCHY: Final = "*_~`"
 NOTHING_WIDE: Final = "\u200b"
 LINE: Final = "\u2500" * 20
 LEVELS: Final = 3  # of headings; deeper ones are bold
@@ -131,7 +132,21 @@ def _fenced(text: str, language: str = "") -> str:
 
 
 def _inlines(children: Iterable[Inline], *, within: bool = False) -> str:
-    return "".join(_inline(child, within=within) for child in children)
+    made, before = "", None
+    for child in children:
+        piece = _inline(child, within=within)
+        marks = not (isinstance(before, Text) or isinstance(child, Text))  # those of a text are characters
+        apart = made and piece and _run_together(made[-1], piece[0], marks=marks)
+        made += NOTHING_WIDE + piece if apart else piece
+        before = child
+    return made
+
+
+def _run_together(last: str, first: str, *, marks: bool) -> bool:
+    """Whether two marks would be read as one, or an underscore as part of a word."""
+    if marks:
+        return last in TOUCHY and first in TOUCHY
+    return (last == "_" and first.isalnum()) or (first == "_" and last.isalnum())
 
 
 def _inline(inline: Inline, *, within: bool) -> str:

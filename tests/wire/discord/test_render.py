@@ -264,22 +264,26 @@ def test_commands_that_are_there_are_left_alone() -> None:
         ("- a\n\n  ```\n  b\n  ```", "- a\n\n```\nb\n```"),
         ("- ```\n  b\n  ```", "-\n```\nb\n```"),
         ("> > deep", "> > deep"),
+        ("**a*b*c**", "**a\u200b_b_\u200bc**"),
+        ("*a***b**", "*a*\u200b**b**"),
+        ("####", ""),
     ],
 )  # fmt: skip
 def test_each_construct_in_discords_words(text: str, made: str) -> None:
     assert to_discord(parse(text)) == made
 
 
-WORDS: Final = st.lists(st.sampled_from(["*", "_", "~", "`", "|", "[", "]", "(", ")", "\\", "#", "-", ">", "a", "b", " ", "1."]), min_size=1).map("".join)  # fmt: skip
+WORDS: Final = st.lists(st.sampled_from(["*", "_", "~", "`", "|", "[", "]", "(", ")", "\\", "#", "-", ">", "a", "b", " ", "1."]), min_size=1).map(lambda pieces: "a" + "".join(pieces))  # fmt: skip
 
 
 @settings(max_examples=150, deadline=None)
 @given(WORDS)
 def test_words_without_markup_are_drawn_as_they_are(text: str) -> None:
     """Discord reads nearly as CommonMark does, so our own reader is a judge of what is drawn."""
-    assert drawn(to_plain(parse(to_discord(parse(text))))) == drawn(to_plain(parse(text)))
+    made = to_discord(parse(text)).replace("\u200b", " ")  # for Discord a mark may stand next to anything
+    assert drawn(to_plain(parse(made))) == drawn(to_plain(parse(text)))
 
 
 def drawn(text: str) -> str:
     """Without white space, and with a line as everybody draws it."""
-    return "".join(text.replace("\u2500", "-").replace("\u200b", "").split())
+    return "".join(text.replace("\u2500", "-").split())
