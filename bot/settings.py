@@ -197,9 +197,10 @@ class Settings(Section):
         """The same places read anew, for a process at work: without secrets that are sealed. Errors: as `load`."""
         return self._reread() if self._reread else self
 
-    def with_free_port(self) -> Settings:
-        """The same, listening on this machine alone, on whichever port is free."""
-        return self.model_copy(update={"web": self.web.model_copy(update={"host": "127.0.0.1", "port": 0})})
+    def for_one_question(self) -> Settings:
+        """The same, on whichever port of this machine is free, and without accounts: it is gone in a moment."""
+        web = self.web.model_copy(update={"host": "127.0.0.1", "port": 0})
+        return self.model_copy(update={"web": web, "accounts": ()})
 
     def shown(self) -> dict[str, Any]:
         """All values as JSON would hold them, with secrets masked."""

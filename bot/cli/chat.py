@@ -94,7 +94,7 @@ async def _somebody(settings: Settings) -> AsyncIterator[Control]:
     hide_secrets(settings)
     logs.configure("warning", settings.log.format, settings.secret_values())
     logs.tell_skipped(settings.chain.skipped)
-    async with serving(settings.with_free_port(), with_link=False) as ready:
+    async with serving(settings.for_one_question(), with_link=False) as ready:
         yield ready.control
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from bot.settings_faults import MASK
 from bot.settings_secrets import asked_for
 from bot.tokens import LOOKS, UNFORMED, Token, fault_of, kind_of
 from runtime.errors import ConfigError
-from tests.unit.bot.test_settings import faults, read, write
+from tests.unit.bot.test_settings import ROOT, faults, read, write
 
 TELEGRAM = "1234567890:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc"
 BOT = "xoxb-1111-2222-abcdefABCDEF"
@@ -137,6 +138,11 @@ def test_a_client_of_the_process_needs_no_token(tmp_path: Path) -> None:
     assert values(settings) == {"tg": [TELEGRAM], "work": [], "guild": []}
 
 
+def test_a_process_for_one_question_leaves_the_accounts_alone(tmp_path: Path) -> None:
+    settings = read(tmp_path, THREE, **MINE).for_one_question()
+    assert (settings.accounts, settings.web.host, settings.web.port) == ((), "127.0.0.1", 0)
+
+
 def test_one_variable_holds_all_accounts(tmp_path: Path) -> None:
     settings = read(
         tmp_path,
@@ -172,6 +178,21 @@ def test_one_token_for_two_accounts_is_refused(tmp_path: Path) -> None:
     two = "".join(f'[[accounts]]\nname = "{name}"\nchannel = "telegram"\n' for name in ("a", "b"))
     told = faults(tmp_path, two, TELEGRAM_BOT_TOKEN=TELEGRAM)
     assert "accounts[1].token (TELEGRAM_BOT_TOKEN) and accounts[2].token (TELEGRAM_BOT_TOKEN) hold the same" in told
+
+
+def test_the_accounts_of_the_example_file_are_valid(tmp_path: Path) -> None:
+    text = (ROOT / "config" / "example.toml").read_text()
+    block = re.search(r"^# \[\[accounts\]\]\n(?:#.*\n)*", text, re.MULTILINE)
+    assert block is not None
+    usual = {
+        "TELEGRAM_BOT_TOKEN": TELEGRAM,
+        "SLACK_BOT_TOKEN": BOT,
+        "SLACK_APP_TOKEN": APP,
+        "DISCORD_BOT_TOKEN": DISCORD,
+    }
+    settings = read(tmp_path, text.replace(block[0], re.sub(r"^# ?", "", block[0], flags=re.MULTILINE)), **usual)
+    assert [account.channel for account in settings.accounts] == ["telegram", "slack", "discord"]
+    assert settings.operators.room == "slack:work/C024BE91L"
 
 
 # ---------------------------------------------------------------------------------------------------------------- slips
