@@ -94,8 +94,8 @@ class Running:
         self.control = control
         self._session = session
 
-    async def get(self, path: str) -> tuple[int, Any]:
-        async with self._session.get(self.control.url + path) as answer:
+    async def get(self, path: str, **headers: str) -> tuple[int, Any]:
+        async with self._session.get(self.control.url + path, headers=headers) as answer:
             is_json = answer.content_type == "application/json"
             return answer.status, await (answer.json() if is_json else answer.text())
 
@@ -145,6 +145,16 @@ async def test_each_account_tells_how_it_stands(tmp_path: Path) -> None:
         assert shown["web:main"]["state"] == "connected"
         bad.stands = CONNECTED
         assert (await process.get("/readyz"))[0] == 200
+
+
+async def test_the_console_shows_how_each_account_stands_and_why(tmp_path: Path) -> None:
+    bad = Chat("b", "B1")
+    bad.stands = Standing(Connection.REFUSED, "<b>revoked</b>")
+    async with running(tmp_path, bad) as process:
+        status, page = await process.get("/console", Authorization=f"Bearer {process.control.token}")
+    assert status == 200
+    assert '<td data-head="Account">fake:b</td><td data-head="State"><span class="badge bad">refused</span>' in page
+    assert "&lt;b&gt;revoked&lt;/b&gt;" in page
 
 
 async def test_an_account_works_while_another_does_not_know_itself_yet(tmp_path: Path) -> None:
