@@ -14,12 +14,12 @@ from adapters.slack.asides import Asides
 from adapters.slack.checks import Checks
 from adapters.slack.door import Door
 from adapters.slack.downloads import Downloads
+from adapters.slack.envelope import CHANNEL
 from adapters.slack.gaps import Gaps
 from adapters.slack.health import Health
 from adapters.slack.intake import Intake
 from adapters.slack.me import NOBODY, Me
 from adapters.slack.names import Names
-from adapters.slack.parse import CHANNEL
 from adapters.slack.posts import Posts, body_of
 from adapters.slack.render import render
 from adapters.slack.settings import SlackSettings
@@ -104,9 +104,11 @@ class SlackAdapter:
         try:
             self._me = self._intake.me = Me.of(await self._web.call("auth.test"))
         except ChannelError as error:
-            self._health.of(error, "bot_token")
+            self._health.no_token(error)
             refused = isinstance(error, Rejected)
             await asyncio.sleep((pace.refused if refused else pace.again_first).total_seconds())
+        else:
+            self._health.token_works()
 
     async def listen(self, sink: Sink) -> None:
         async with self._web.kept_open(), asyncio.TaskGroup() as group:
@@ -114,37 +116,42 @@ class SlackAdapter:
             self._intake.sink = sink
             try:
                 await self.learn()
+                group.create_task(self._watch_token())
                 await self._attend()
             finally:
                 self._intake.sink = None
                 self._asides.owned_by(None)
 
     async def _attend(self) -> None:
+        """Over HTTP nothing is to be done: whether Slack reaches us, it alone knows."""
         if self._settings.mode == "http":
-            await self._watch_token()
-        else:
-            sockets = Sockets(
-                self._intake.app, web=self._web, pace=self._settings.pace, health=self._health, on_hearing=self._mend
-            )
-            await sockets.run()
+            self._health.up()
+            self._mend(True)
+            await asyncio.Event().wait()
+        sockets = Sockets(
+            self._intake.app, web=self._web, pace=self._settings.pace, health=self._health, on_hearing=self._mend
+        )
+        await sockets.run()
 
     async def _watch_token(self) -> None:
-        """Over HTTP only the token can be looked at: whether Slack reaches us, it alone knows."""
+        """Events may come, and answers no longer go."""
+        pace, ill = self._settings.pace, False
         while True:
+            await asyncio.sleep((pace.refused if ill else pace.token_check).total_seconds())
             try:
                 await self._web.call("auth.test")
             except ChannelError as error:
-                self._health.of(error, "bot_token")
-                await asyncio.sleep(self._settings.pace.refused.total_seconds())
+                ill = True
+                self._health.no_token(error)
                 continue
-            if not self._health.connected:
-                self._health.up()
-                self._mend()
-            await asyncio.sleep(self._settings.pace.token_check.total_seconds())
+            self._health.token_works()
+            if ill and self._settings.mode == "http":
+                self._mend(True)
+            ill = False
 
-    def _mend(self) -> None:
+    def _mend(self, surely: bool) -> None:
         """Read what was missed, beside everything else."""
-        self._asides.begin(self._gaps.repair(self._me), "a look for what was missed")
+        self._asides.begin(self._gaps.repair(self._me, surely=surely), "a look for what was missed", needed=True)
 
     def routes(self) -> list[web.RouteDef]:
         """Where Slack sends events in `mode` http."""

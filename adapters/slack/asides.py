@@ -25,9 +25,9 @@ class Asides:
     def owned_by(self, group: asyncio.TaskGroup | None) -> None:
         self._group = group
 
-    def begin(self, work: Awaitable[object], what: str) -> None:
-        """Do `work` beside everything else."""
-        if self._group is None or self._running >= MOST:
+    def begin(self, work: Awaitable[object], what: str, *, needed: bool = False) -> None:
+        """Do `work` beside everything else; what is not `needed` is left out where too much goes on."""
+        if self._group is None or (self._running >= MOST and not needed):
             log.info("left out: %s", what)
             _forget(work)
             return
@@ -39,6 +39,8 @@ class Asides:
             await work
         except ChannelError as error:
             log.info("not done: %s: %s", what, error)
+        except Exception:
+            log.exception("not done: %s", what)  # a bug of ours, which must not end the connection
         finally:
             self._running -= 1
 

@@ -48,12 +48,15 @@ JOINT: Final = "\u200b"
 
 # Signs that are markup wherever they stand; and those that are at the begin of a line.
 SIGNS: Final = re.compile(
-    r"[`*]|\\(?=[!-/:-@\[-`{-~])|~(?=~)|(?<=~)~|\](?=[(:\[])|<(?=[A-Za-z/])|&(?=#?\w+;)|(?<!\w)_|_(?!\w)"
+    r"[`*]|\\(?=[!-/:-@\[-`{-~\n]|$)|~(?=~)|(?<=~)~|\](?=[(:\[])|<(?=[A-Za-z/]|$)|&(?=#?\w+;)|(?<!\w)_|_(?!\w)"
 )
-ADDRESS: Final = re.compile(r"(https?://[^\s<>`*\"]+)", re.IGNORECASE)
+ENTITY: Final = re.compile(r"&(?=#?\w+;)")
+CLOSING: Final = re.compile(r"(^|\s)(#+\s*)$")  # at the end of a heading
+ADDRESS: Final = re.compile(r"(https?://[^\s<>`*\"\\]+)", re.IGNORECASE)
 STARTS: Final = re.compile(
     r"(?m)^([ \t]*)(?:(#{1,6}(?=\s|$)|>|[-+](?=\s|$)|=+[ \t]*$|-{2,}[ \t]*$|~~~)|(\d{1,9})([.)])(?=\s|$))"
 )
+BREAK: Final = "  \n"
 EDGES: Final = re.compile(r"^(\s*)(.*?)(\s*)$", re.DOTALL)
 
 
@@ -62,24 +65,31 @@ def to_slack(document: Document) -> str:
     return _blocks(document.blocks)
 
 
-def _blocks(blocks: Sequence[Block], gap: str = "\n\n") -> str:
-    return gap.join(_block(block, turn=turn) for block, turn in zip(blocks, _turns(blocks), strict=True))
+def _blocks(blocks: Sequence[Block], gap: str = "\n\n", *, turn: bool = False) -> str:
+    """`turn`: lists have the other marks, since next to the usual ones they would be one with what is around."""
+    turns = _turns(blocks, turn)
+    return gap.join(_block(block, turn=turn) for block, turn in zip(blocks, turns, strict=True))
 
 
-def _turns(blocks: Sequence[Block]) -> list[bool]:
-    """Of two lists side by side the second has other marks, else they would be one."""
-    turns = [False] * len(blocks)
+def _turns(blocks: Sequence[Block], turn: bool) -> list[bool]:
+    """Of two lists side by side the second has other marks than the first."""
+    turns = [turn] * len(blocks)
     for place, (one, other) in enumerate(pairwise(blocks), 1):
-        turns[place] = isinstance(one, List) and isinstance(other, List) and not turns[place - 1]
+        turns[place] = turn ^ (_run_together(one, other) and turns[place - 1] == turn)
     return turns
 
 
-def _block(block: Block, *, turn: bool = False) -> str:
+def _run_together(one: Block, other: Block) -> bool:
+    return isinstance(one, List) and isinstance(other, List) and (one.start is None) == (other.start is None)
+
+
+def _block(block: Block, *, turn: bool) -> str:
     match block:
         case Paragraph(children):
             return _lines(children)
         case Heading(level, children):
-            return f"{'#' * level} {_inlines(children).replace(chr(10), ' ')}"
+            words = CLOSING.sub(r"\1\\\2", _inlines(children).replace("\n", " "))
+            return f"{'#' * level} {words}"
         case List(items, start, tight):
             return _list(items, start, tight=tight, turn=turn)
         case Quote(blocks):
@@ -89,7 +99,7 @@ def _block(block: Block, *, turn: bool = False) -> str:
         case Table():
             return _fenced(table_text(block), "")
         case Rule():
-            return "---"
+            return "***" if turn else "---"
 
 
 def _list(items: Sequence[Item], start: int | None, *, tight: bool, turn: bool) -> str:
@@ -98,9 +108,11 @@ def _list(items: Sequence[Item], start: int | None, *, tight: bool, turn: bool) 
         marks = ["* " if turn else "- "] * len(items)
     else:
         marks = [f"{number}{')' if turn else '.'} " for number in range(start, start + len(items))]
-    return gap.join(
-        _prefixed(_blocks(i.blocks, gap), mark, " " * len(mark)) for i, mark in zip(items, marks, strict=True)
-    )
+    return gap.join(_item(item, mark, gap, turn=turn) for item, mark in zip(items, marks, strict=True))
+
+
+def _item(item: Item, mark: str, gap: str, *, turn: bool) -> str:
+    return _prefixed(_blocks(item.blocks, gap, turn=not turn), mark, " " * len(mark))
 
 
 def _prefixed(text: str, first: str, rest: str) -> str:
@@ -110,9 +122,9 @@ def _prefixed(text: str, first: str, rest: str) -> str:
 
 
 def _fenced(text: str, info: str) -> str:
-    runs = [len(run) for run in re.findall("`+", f"{text}\n{info}")]
-    fence = "`" * max(3, max(runs, default=0) + 1)
-    return f"{fence}{info.replace('`', '')}\n{text}\n{fence}"
+    sign = "~" if "`" in info else "`"
+    fence = sign * max(3, max((len(run) for run in re.findall(f"{sign}+", text)), default=0) + 1)
+    return f"{fence}{info}\n{text}\n{fence}"
 
 
 # -------------------------------------------------------------------------------------------------------- inlines
@@ -120,7 +132,8 @@ def _fenced(text: str, info: str) -> str:
 
 def _lines(children: Sequence[Inline]) -> str:
     """A paragraph: what begins a line in it is no heading, quote or list."""
-    return STARTS.sub(_escaped_start, _inlines(children))
+    words = STARTS.sub(_escaped_start, _inlines(children))
+    return f"\\{words.lstrip(' ')}" if words.startswith(BREAK) else words
 
 
 def _escaped_start(found: re.Match[str]) -> str:
@@ -128,8 +141,9 @@ def _escaped_start(found: re.Match[str]) -> str:
     return f"{space}\\{sign}" if sign else f"{space}{number}\\{dot}"
 
 
-def _inlines(children: Iterable[Inline]) -> str:
-    pieces = [_inline(child) for child in children]
+def _inlines(children: Iterable[Inline], within: str = "") -> str:
+    """`within` are the marks around them: what is strong twice is no stronger."""
+    pieces = [_inline(child, within) for child in children]
     made = ""
     for place, (mark, inner) in enumerate(pieces):
         following = next((m or text for m, text in pieces[place + 1 :] if m or text), "")
@@ -137,7 +151,7 @@ def _inlines(children: Iterable[Inline]) -> str:
     return made
 
 
-def _inline(inline: Inline) -> tuple[str, str]:
+def _inline(inline: Inline, within: str) -> tuple[str, str]:
     """A mark around it, if any, and what is inside."""
     match inline:
         case Text(text):
@@ -145,33 +159,47 @@ def _inline(inline: Inline) -> tuple[str, str]:
         case Code(text):
             return "", _code(text)
         case Strong(children):
-            return "**", _inlines(children)
+            return _span("**", "s", children, within)
         case Emphasis(children):
-            return "*", _inlines(children)
+            return _span("*", "e", children, within)
         case Strike(children):
-            return "~~", _inlines(children)
+            return "~~", _inlines(children, within)
         case Link(url, children, title):
             return "", _link(url, _inlines(children), title)
         case Break():
-            return "", "  \n"
+            return "", BREAK
+
+
+def _span(mark: str, kind: str, children: Iterable[Inline], within: str) -> tuple[str, str]:
+    return "" if kind in within else mark, _inlines(children, within + kind)
 
 
 def _words(text: str) -> str:
     """Signs escaped, but not inside of bare addresses: Slack makes links of those."""
     pieces = ADDRESS.split(text)
-    pieces[::2] = [SIGNS.sub(lambda found: f"\\{found.group()}", piece) for piece in pieces[::2]]
+    pieces[::2] = [SIGNS.sub(r"\\\g<0>", piece) for piece in pieces[::2]]
+    pieces[1::2] = [ENTITY.sub(r"\\\g<0>", piece) for piece in pieces[1::2]]
     return "".join(pieces)
 
 
 def _marked(mark: str, inner: str, before: str, after: str) -> str:
-    """Marks hug words: white space stands outside, and a sign at an edge gets a joint where a letter is beyond it."""
+    """Marks hug words: white space stands outside, a joint where a sign would keep a mark from being one, or two marks
+    of one sign would run together."""
     found = EDGES.match(inner)
     left, words, right = found.groups() if found else ("", inner, "")
     if not words:
         return inner
-    first = JOINT if _needs_joint(words[0], before if not left else " ") or before == mark[0] else ""
-    last = JOINT if _needs_joint(words[-1], after if not right else " ") else ""
-    return f"{left}{mark}{first}{words}{last}{mark}{right}"
+    sign = mark[0]
+    apart = JOINT if before == sign and not left else ""
+    uneven = (words[0] == sign) != (words[-1] == sign)
+    begins = _needs_joint(words[0], " " if left else apart or before) or (uneven and words[0] == sign)
+    ends = _needs_joint(words[-1], " " if right else _beyond(after, sign)) or (uneven and words[-1] == sign)
+    return f"{left}{apart}{mark}{JOINT * begins}{words}{JOINT * ends}{mark}{right}"
+
+
+def _beyond(after: str, sign: str) -> str:
+    """What follows a mark: where the next one has the same sign, that gets a joint before it."""
+    return JOINT if after == sign else after
 
 
 def _needs_joint(edge: str, beyond: str) -> bool:
@@ -192,7 +220,8 @@ def _link(url: str, label: str, title: str) -> str:
     words = label or _words(url)
     if not _balanced(words, "[", "]"):
         words = re.sub(r"(?<!\\)[\[\]]", r"\\\g<0>", words)
-    safe = url if _balanced(url, "(", ")") else url.replace("(", "%28").replace(")", "%29")
+    whole = url if _balanced(url, "(", ")") else url.replace("(", "%28").replace(")", "%29")
+    safe = ENTITY.sub(r"\\\g<0>", whole)
     hint = f' ("{_words(title)}")' if title else ""
     return f"[{words}]({safe}){hint}"
 

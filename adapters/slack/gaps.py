@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from datetime import timedelta
 from typing import Any, Final
 
+from adapters.slack.envelope import CHANNEL
 from adapters.slack.me import Me
-from adapters.slack.parse import CHANNEL
 from adapters.slack.settle import Settling
 from adapters.slack.web import Web
 from runtime.contract import Address, Now, Places, Seen
@@ -23,6 +23,8 @@ from runtime.errors import ChannelError, Retryable, StoreError
 FRESH: Final = timedelta(hours=24)
 THREADS: Final = 200  # of an account, those with the newest messages
 TRIES: Final = 5  # of one room, when Slack asks to wait
+AT_ONCE: Final = 20
+SPREAD: Final = timedelta(seconds=1.5)  # between further looks: those for uncertain messages share some 50 a minute
 PAUSE: Final = timedelta(seconds=5)
 
 Message = Mapping[str, Any]
@@ -43,15 +45,17 @@ class Gaps:
         self._take_in = take_in
         self._running = asyncio.Lock()
 
-    async def repair(self, me: Me) -> None:
-        """Read what may have been missed. What cannot be read is told in the log, and left."""
+    async def repair(self, me: Me, *, surely: bool = True) -> None:
+        """Read what was missed; where that is not sure, the newest rooms. What cannot be read is told in the log."""
         async with self._running:
             try:
                 seen = await self._places.seen(CHANNEL, me.team, self._now() - FRESH)
             except StoreError as error:
                 log.info("gaps are not looked for: %s", error)
                 return
-            for address, oldest in looks(seen, self._web.slack_time(self._now() - FRESH)):
+            found = looks(seen, self._web.slack_time(self._now() - FRESH))
+            for number, (address, oldest) in enumerate(found if surely else found[:AT_ONCE]):
+                await asyncio.sleep(0 if number < AT_ONCE else SPREAD.total_seconds())
                 await self._repaired(address, oldest)
 
     async def _repaired(self, address: Address, oldest: str) -> None:
@@ -90,6 +94,5 @@ def looks(seen: Sequence[Seen], freshest: str) -> list[tuple[Address, str]]:
         if thread:
             threads.append((one.message_id, one.address))
     newest = sorted(threads, key=lambda found: found[0], reverse=True)[:THREADS]
-    return [(room, max(freshest, max(known))) for room, known in rooms.items()] + [
-        (address, max(freshest, since)) for since, address in newest
-    ]
+    roots = sorted(((max(known), room) for room, known in rooms.items()), key=lambda found: found[0], reverse=True)
+    return [(address, max(freshest, since)) for since, address in roots + newest]

@@ -12,43 +12,69 @@ log = logging.getLogger(__name__)
 
 
 class Health:
-    """One account's standing. Each change is told once."""
+    """One account's standing: how its way in stands, unless its token, which answers need, is in trouble.
+
+    Each change is told in the log once.
+    """
 
     def __init__(self, account: str) -> None:
         self.who = f'Slack account "{account}"'
         self._was_up = False
-        self.standing = Standing(Connection.CONNECTING, f"{self.who}: not connected yet")
+        self._way_in = Standing(Connection.CONNECTING, f"{self.who}: not connected yet")
+        self._token: Standing | None = None
+        self._told = self.standing
 
     @property
-    def connected(self) -> bool:
-        return self.standing == CONNECTED
+    def standing(self) -> Standing:
+        return self._token or self._way_in
 
     def up(self) -> None:
-        if not self.connected:
-            log.info("%s is connected", self.who)
-        self._was_up, self.standing = True, CONNECTED
+        """Events reach us."""
+        self._was_up, self._way_in = True, CONNECTED
+        self._tell()
 
     def down(self, why: str) -> None:
-        """It goes on by itself."""
-        self._is(Connection.RECONNECTING if self._was_up else Connection.CONNECTING, why)
+        """Events do not reach us; it goes on by itself."""
+        self._way_in = self._standing(self._on_the_way, why)
+        self._tell()
 
     def deaf(self, why: str) -> None:
-        self._is(Connection.DEAF, why)
+        self._way_in = self._standing(Connection.DEAF, why)
+        self._tell()
 
-    def refused(self, error: Refusal, setting: str) -> None:
-        """A person must mend the token in `setting`, or the app; it is tried again now and then."""
+    def no_way_in(self, error: ChannelError) -> None:
+        """What opening a way in came to, with the app's own token."""
+        self._way_in = self._of(error, "app_token")
+        self._tell()
+
+    def no_token(self, error: ChannelError) -> None:
+        """What a call with the bot's token came to."""
+        self._token = self._of(error, "bot_token")
+        self._tell()
+
+    def token_works(self) -> None:
+        self._token = None
+        self._tell()
+
+    @property
+    def _on_the_way(self) -> Connection:
+        return Connection.RECONNECTING if self._was_up else Connection.CONNECTING
+
+    def _of(self, error: ChannelError, setting: str) -> Standing:
+        """A refusal must be mended by a person, and is tried again now and then; the rest goes on by itself."""
+        if not isinstance(error, Refusal) or error.code not in TOKEN_TROUBLE:
+            return self._standing(self._on_the_way, str(error))
         fix = token_fix(error.code, setting)
-        self._is(Connection.REFUSED, f"{setting} is refused. {error}{' ' if fix else ''}{fix}")
+        return self._standing(Connection.REFUSED, f"{setting} is refused. {error}{' ' if fix else ''}{fix}")
 
-    def of(self, error: ChannelError, setting: str) -> None:
-        """What `error` of a call with the token in `setting` says."""
-        if isinstance(error, Refusal) and error.code in TOKEN_TROUBLE:
-            self.refused(error, setting)
+    def _standing(self, connection: Connection, why: str) -> Standing:
+        return Standing(connection, f"{self.who}: {why}")
+
+    def _tell(self) -> None:
+        if self.standing == self._told:
+            return
+        self._told = self.standing
+        if self._told == CONNECTED:
+            log.info("%s is connected", self.who)
         else:
-            self.down(str(error))
-
-    def _is(self, connection: Connection, why: str) -> None:
-        standing = Standing(connection, f"{self.who}: {why}")
-        if standing != self.standing:
-            log.warning("%s", standing.reason)
-        self.standing = standing
+            log.warning("%s", self._told.reason)

@@ -7,13 +7,11 @@ a socket means no acknowledgement. Slack then sends it again.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.middleware.async_middleware import AsyncMiddleware
@@ -21,30 +19,36 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from adapters.slack.asides import Asides
-from adapters.slack.me import Me
-from adapters.slack.names import Names
-from adapters.slack.parse import (
+from adapters.slack.envelope import (
+    Happening,
     Malformed,
+    Raw,
     Sender,
     as_event,
-    card_address,
-    form_wanted,
     kind_of,
-    parse,
     room_of,
     said_at,
     sender_id,
+    team_of,
+    told_name,
 )
+from adapters.slack.me import Me
+from adapters.slack.names import Names
+from adapters.slack.parse import parse
+from adapters.slack.pressed import card_address, form_wanted
 from adapters.slack.settings import SlackSettings
 from adapters.slack.speaking import Speaking
+from adapters.slack.turns import Turns
 from adapters.slack.web import Web, sdk_log
+from adapters.slack.words import escaped
 from runtime.contract import Now, Said, Signal, Sink, Verdict
 from runtime.errors import Rejected, StoreError
 
 OK: Final = 200
 AWAY: Final = 503
 SPEAKERS: Final = 5_000  # rooms of which we know who spoke last
-OPENED: Final = frozenset({"assistant_thread_started", "assistant_thread_context_changed"})
+STARTED: Final = "assistant_thread_started"
+OPENED: Final = frozenset({STARTED, "assistant_thread_context_changed"})
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +85,7 @@ class Intake:
         """Who spoke last there, of those this process heard."""
         return self._speakers.get((room, thread))
 
-    async def _store(self, body: Mapping[str, Any]) -> BoltResponse:
+    async def _store(self, body: Raw) -> BoltResponse:
         """What the middleware answers."""
         if self.me is None or self.sink is None:
             return BoltResponse(status=AWAY, body="")
@@ -96,102 +100,96 @@ class Intake:
             log.warning("%s: an event we cannot read was left out (%s)", self._who, error)
         return BoltResponse(status=OK, body="")
 
-    async def _taken(self, body: Mapping[str, Any], me: Me, sink: Sink) -> BoltResponse:
+    async def _taken(self, body: Raw, me: Me, sink: Sink) -> BoltResponse:
         kind = kind_of(body)
         if kind in OPENED:
-            self._welcome(body)
+            self._welcome(kind, body)
         elif kind == "block_actions" and (approval := form_wanted(body)) is not None:
-            return await self._form(body, me, approval)
+            await self._open_form(body, me, approval)
         else:
-            me = team_of(body, me)
             async with self._turns.of(room_of(body)):
-                signal = parse(body, me, await self._sender(body), self._when(body))
+                signal = parse(await self._happening(body, team_of(body, me)))
                 if signal is not None:
-                    return self._answered(kind, body, signal, await sink(signal))
+                    return self._answered(kind, signal, await sink(signal))
         return BoltResponse(status=OK, body="")
 
-    async def _sender(self, body: Mapping[str, Any]) -> Sender:
+    async def _happening(self, body: Raw, me: Me) -> Happening:
         user = sender_id(body)
-        told = body.get("user_name") or (body["user"].get("name") if isinstance(body.get("user"), Mapping) else "")
-        self._names.note(user, str(told or ""))
-        return Sender(user, await self._names.of(user))
+        self._names.note(user, told_name(body))
+        return Happening(body, me, Sender(user, await self._names.of(user)), self._when(body))
 
-    def _when(self, body: Mapping[str, Any]) -> datetime:
+    def _when(self, body: Raw) -> datetime:
         """When it was said, by our clock; what is old is told so later on."""
         now, at = self._now(), said_at(body)
-        return now if at is None else min(now, datetime.fromtimestamp(at, UTC) - self._web.ahead)
+        try:
+            return now if at is None else min(now, datetime.fromtimestamp(at, UTC) - self._web.ahead)
+        except (OverflowError, ValueError, OSError):  # no time that there is
+            return now
 
-    async def take_in_history(self, message: Mapping[str, Any], room: str) -> None:
+    async def take_in_history(self, message: Raw, room: str) -> None:
         """A message that was read in the history. Errors: StoreError."""
         if self.me is None or self.sink is None:
             return
-        body = as_event(message, room)
         try:
             async with self._turns.of(room):
-                signal = parse(body, self.me, await self._sender(body), self._when(body))
+                signal = parse(await self._happening(as_event(message, room), self.me))
                 if signal is not None:
-                    self._remember(signal, signal.actor.rpartition("/")[2])
+                    self._remember(signal)
                     await self.sink(signal)
         except (Malformed, Rejected) as error:
             log.info("%s: a message of the history was left out: %s", self._who, error)
 
     # ---------------------------------------------------------------------------------------------- afterwards
 
-    def _answered(self, kind: str, body: Mapping[str, Any], signal: Signal, verdict: Verdict) -> BoltResponse:
+    def _answered(self, kind: str, signal: Signal, verdict: Verdict) -> BoltResponse:
         """The acknowledgement, and what is said beside it."""
-        user = signal.actor.rpartition("/")[2]
-        self._remember(signal, user)
+        self._remember(signal)
         if verdict.notice and kind == "command":
-            return BoltResponse(status=OK, body={"response_type": "ephemeral", "text": verdict.notice})
+            return BoltResponse(status=OK, body={"response_type": "ephemeral", "text": escaped(verdict.notice)})
         if verdict.notice:
-            self._asides.begin(self._speaking.notice(signal.address, user, verdict.notice), "a private word")
+            self._asides.begin(self._speaking.notice(signal.address, user_of(signal), verdict.notice), "a private word")
         if isinstance(signal.body, Said) and self._speaking.awaits_title(signal.address):
             self._asides.begin(self._speaking.entitle(signal.address, signal.body.text), "the title of a thread")
         return BoltResponse(status=OK, body="")
 
-    def _remember(self, signal: Signal, user: str) -> None:
+    def _remember(self, signal: Signal) -> None:
         if isinstance(signal.body, Said) and not signal.by_bot:
             key = signal.address.room, signal.address.thread
-            self._speakers[key] = user
+            self._speakers[key] = user_of(signal)
             self._speakers.move_to_end(key)
             if len(self._speakers) > SPEAKERS:
                 self._speakers.popitem(last=False)
 
-    def _welcome(self, body: Mapping[str, Any]) -> None:
+    def _welcome(self, kind: str, body: Raw) -> None:
         try:
             about = body["event"]["assistant_thread"]
             room, thread = str(about["channel_id"]), str(about["thread_ts"])
         except (KeyError, TypeError) as error:
             raise Malformed(f"{type(error).__name__}: {error}") from error
-        self._asides.begin(self._speaking.welcome(room, thread), "suggestions of an assistant thread")
+        if kind == STARTED:
+            self._speaking.began(room, thread)
+        self._asides.begin(self._speaking.suggest(room, thread), "suggestions of an assistant thread")
 
-    async def _form(self, body: Mapping[str, Any], me: Me, approval: str) -> BoltResponse:
+    async def _open_form(self, body: Raw, me: Me, approval: str) -> None:
         """A form must be opened within 3 s of the press, and decides nothing by itself."""
+        happened = await self._happening(body, me)
         try:
-            trigger, address, user = str(body["trigger_id"]), card_address(body, me), sender_id(body)
+            trigger, address = str(body["trigger_id"]), card_address(happened)
         except (KeyError, TypeError, AttributeError) as error:
             raise Malformed(f"{type(error).__name__}: {error}") from error
-        self._asides.begin(self._speaking.ask_why(trigger, approval, address), f"the form for {user}")
-        return BoltResponse(status=OK, body="")
+        self._asides.begin(self._speaking.ask_why(trigger, approval, address), f"the form for {happened.sender.name}")
 
 
-def team_of(body: Mapping[str, Any], me: Me) -> Me:
-    """Who we are in the workspace this comes from: one app in two workspaces hears both on each of its sockets."""
-    named = body.get("team")
-    team = body.get("team_id") or (named.get("id") if isinstance(named, Mapping) else None)
-    installed = {one.get("team_id"): one for one in body.get("authorizations") or () if isinstance(one, Mapping)}
-    if not isinstance(team, str) or team == me.team or me.team in installed:
-        return me
-    if team in installed:
-        return Me(team, str(installed[team].get("user_id") or ""), "", me.name)
-    return me if kind_of(body) == "message" else Me(team, "", "", me.name)
+def user_of(signal: Signal) -> str:
+    """Slack's id of who did it."""
+    return signal.actor.rpartition("/")[2]
 
 
 class Storing(AsyncMiddleware):
     """Stands behind the check of signatures, and before bolt asks Slack whose token it has: an event for which it gets
     no answer to that it would acknowledge and forget."""
 
-    def __init__(self, store: Callable[[Mapping[str, Any]], Awaitable[BoltResponse]]) -> None:
+    def __init__(self, store: Callable[[Raw], Awaitable[BoltResponse]]) -> None:
         self._store = store
 
     async def async_process(
@@ -200,23 +198,3 @@ class Storing(AsyncMiddleware):
         if req.body.get("type") == "url_verification":
             return await next()  # bolt answers the challenge
         return await self._store(req.body)
-
-
-class Turns:
-    """One at a time in each room, in the order they came."""
-
-    def __init__(self) -> None:
-        self._locks: dict[str, asyncio.Lock] = {}
-        self._wanted: Counter[str] = Counter()
-
-    @asynccontextmanager
-    async def of(self, room: str) -> AsyncIterator[None]:
-        lock = self._locks.setdefault(room, asyncio.Lock())
-        self._wanted[room] += 1
-        try:
-            async with lock:
-                yield
-        finally:
-            self._wanted[room] -= 1
-            if not self._wanted[room]:
-                del self._wanted[room], self._locks[room]

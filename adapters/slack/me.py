@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from adapters.slack.web import Answer
+from adapters.slack.web import Answer, value
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class Me:
 
     @classmethod
     def of(cls, told: Answer) -> Me:
-        """What auth.test told."""
-        return cls(told["team_id"], told["user_id"], told.get("bot_id") or "", told.get("user") or "")
+        """What auth.test told. Errors: Uncertain."""
+        return cls(value(told, "team_id"), value(told, "user_id"), told.get("bot_id") or "", told.get("user") or "")
 
 
 NOBODY = Me("", "", "", "")

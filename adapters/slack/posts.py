@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from adapters.slack.errors import Refusal
 from adapters.slack.streams import STREAMING, Streams
-from adapters.slack.web import Web
+from adapters.slack.web import Web, value
 from runtime.contract import Part, Receipt
 
 EVENT: Final = "signalbox_part"
@@ -51,7 +51,7 @@ class Posts:
             unfurl_media=False,
             **_content(body, repeated=part.marked_as_repeat),
         )
-        return Receipt(str(told["ts"]))
+        return Receipt(value(told, "ts"))
 
     async def edit(self, receipt: Receipt, part: Part, body: Mapping[str, Any]) -> Receipt:
         """It says exactly this afterwards, stream or not. Errors: Retryable, Uncertain, Rejected."""
@@ -72,6 +72,7 @@ class Posts:
     async def _update(self, room: str, ts: str, part: Part, body: Mapping[str, Any]) -> None:
         content = _content(body, repeated=part.marked_as_repeat)
         content.setdefault("blocks", [])  # a plain twin takes the place of blocks that are there
+        content.pop("mrkdwn", None)  # only a new message may say that
         await self._web.call("chat.update", channel=room, ts=ts, metadata=marker(part.id), **content)
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from adapters.slack.dialect import NOBODY, to_slack
-from adapters.slack.parse import BUTTON, WITH_REASON
+from adapters.slack.pressed import BUTTON, WITH_REASON
 from adapters.slack.words import escaped
 from runtime.contract import Button, Choice, Delivery, FileRef, Kind, Wire
 from runtime.markup import Document, neutralised, neutralised_text, parse, split, to_plain

@@ -32,16 +32,18 @@ log = logging.getLogger(__name__)
 
 
 class Sockets:
-    """Runs until cancelled. `on_hearing` is called once it hears again after something may have been missed."""
+    """Runs until cancelled. `on_hearing` is called once it hears again after something was missed, or perhaps (False)."""
 
-    def __init__(self, app: AsyncApp, *, web: Web, pace: Pace, health: Health, on_hearing: Callable[[], None]) -> None:
+    def __init__(
+        self, app: AsyncApp, *, web: Web, pace: Pace, health: Health, on_hearing: Callable[[bool], None]
+    ) -> None:
         self._app = app
         self._web = web
         self._pace = pace
         self._health = health
         self._on_hearing = on_hearing
         self._failures = 0
-        self._gap = True
+        self._gap: bool | None = True  # None: nothing was missed
 
     async def run(self) -> None:
         last: Socket | None = None
@@ -64,14 +66,14 @@ class Sockets:
             socket = await self._open()
         except ChannelError as error:
             self._gap = True
-            self._health.of(error, "app_token")
+            self._health.no_way_in(error)
             await asyncio.sleep(self._wait(error).total_seconds())
             return None
         self._failures = 0
         self._health.up()
-        if self._gap:
-            self._gap = False
-            self._on_hearing()
+        if self._gap is not None:
+            self._on_hearing(self._gap)
+            self._gap = None
         return socket
 
     async def _open(self) -> Socket:
@@ -110,13 +112,14 @@ class Sockets:
     async def _told(self, reason: str) -> None:
         """What the end of a socket means. After a refresh the old one hears until the new one does."""
         log.debug("a socket ends: %s", reason)
-        self._gap = self._gap or reason not in REFRESH
+        if reason not in REFRESH:
+            self._gap = reason != QUIET
         if reason == SILENT:
             seconds = self._pace.silent.total_seconds()
             self._health.deaf(f"the socket was silent for {seconds:g} s; a new one is being opened.")
             await asyncio.sleep(self._spread(self._pace.again_first).total_seconds())  # all may go deaf at once
         elif reason not in REFRESH | {QUIET}:
-            self._health.of(_ending(reason), "app_token")
+            self._health.no_way_in(_ending(reason))
 
     def _wait(self, error: ChannelError) -> timedelta:
         """How long until the next try: it doubles, and what Slack names counts."""

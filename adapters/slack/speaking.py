@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final
 
-from adapters.slack.parse import DENIAL
+from adapters.slack.pressed import DENIAL
 from adapters.slack.web import Web
 from adapters.slack.words import escaped
 from runtime.contract import Address
@@ -47,11 +47,14 @@ class Speaking:
 
     # --------------------------------------------------------------------------------------- assistant threads
 
-    async def welcome(self, room: str, thread: str) -> None:
-        """An assistant thread was opened, or what its person looks at changed. Errors: ChannelError."""
+    def began(self, room: str, thread: str) -> None:
+        """An assistant thread was opened: its first message names it."""
         self._started[room, thread] = None
         if len(self._started) > STARTED:
             self._started.popitem(last=False)
+
+    async def suggest(self, room: str, thread: str) -> None:
+        """Offer something to begin with. Errors: ChannelError."""
         prompts = [{"title": title, "message": message} for title, message in PROMPTS]
         await self._web.call(
             "assistant.threads.setSuggestedPrompts", channel_id=room, thread_ts=thread, prompts=prompts

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from adapters.slack.errors import Refusal
-from adapters.slack.web import Web
+from adapters.slack.web import Web, value
 from runtime.contract import Address, Receipt
 from runtime.errors import ChannelError, Rejected, Retryable
 
@@ -56,8 +56,9 @@ class Streams:
             )
         except (Rejected, Retryable):
             return None
-        self._note(address.room, told["ts"], text)
-        return Receipt(told["ts"])
+        ts = value(told, "ts")
+        self._note(address.room, ts, text)
+        return Receipt(ts)
 
     async def grow(self, room: str, ts: str, text: str) -> bool:
         """Append what is new, so that it says `text`; False where only an edit can make it say that.

@@ -16,7 +16,7 @@ from typing import Any, Final
 import aiohttp
 
 from adapters.slack.errors import ours
-from adapters.slack.web import Web
+from adapters.slack.web import Web, value
 from runtime.contract import Address, Part, Receipt, Workspaces
 from runtime.errors import Rejected, Retryable, Uncertain
 
@@ -53,12 +53,12 @@ class Uploads:
         try:
             size = await asyncio.to_thread(lambda: path.stat().st_size)
             told = await self._web.call("files.getUploadURLExternal", filename=name, length=size)
-            await self._bytes(told["upload_url"], path)
+            await self._bytes(value(told, "upload_url"), path)
+            return value(told, "file_id")
         except Uncertain as error:
             raise Retryable(str(error)) from error
         except OSError as error:
             raise Rejected(f"the file {name} cannot be read ({error.strerror or error})") from error
-        return str(told["file_id"])
 
     async def _bytes(self, url: str, path: Path) -> None:
         try:

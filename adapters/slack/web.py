@@ -16,6 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.slack.errors import ours
 from adapters.slack.settings import SlackSettings
 from runtime.contract import Now
+from runtime.errors import Uncertain
 
 SLACK: Final = AsyncWebClient.BASE_URL
 ANSWER_WITHIN: Final = 25  # seconds; the courier gives a send 30
@@ -90,7 +91,7 @@ class Web:
 
     async def open_socket(self) -> str:
         """The address of a new websocket; it may be used once, soon. Errors: as `call`."""
-        return str((await self.call("apps.connections.open", app_token=self._app_token))["url"])
+        return value(await self.call("apps.connections.open", app_token=self._app_token), "url")
 
     def slack_time(self, at: datetime) -> str:
         """Our time `at` as Slack's timestamp of the same moment."""
@@ -99,3 +100,11 @@ class Web:
     def _set_clock(self, headers: Mapping[str, str]) -> None:
         if told := headers.get("Date"):
             self.ahead = parsedate_to_datetime(told) - self._now()
+
+
+def value(told: Answer, name: str) -> str:
+    """A text that Slack's answer must hold. Errors: Uncertain, where it is no answer of Slack's."""
+    found = told.get(name)
+    if not isinstance(found, str):
+        raise Uncertain(f"Slack's answer has no {name}: is a proxy between?")
+    return found

@@ -318,7 +318,7 @@ async def test_an_app_in_two_workspaces_tells_whose_event_it_is(on: Workspace) -
 
 
 async def test_two_accounts_of_two_workspaces_work_side_by_side(on: Workspace) -> None:
-    other = {"account": "play", "bot_token": "xoxb-T2-token", "app_token": "xapp-T2-token"}
+    other: dict[str, Any] = {"account": "play", "bot_token": "xoxb-T2-token", "app_token": "xapp-T2-token"}
     async with on.life() as one, on.life(**other) as two:
         assert (one.identity, two.identity) == ("T1", "T2")
         await on.driver.say("to one", team="T1")

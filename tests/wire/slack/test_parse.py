@@ -9,9 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.slack.intake import team_of
+from adapters.slack.envelope import (
+    Happening,
+    Malformed,
+    Sender,
+    kind_of,
+    room_of,
+    said_at,
+    sender_id,
+    team_of,
+)
 from adapters.slack.me import Me
-from adapters.slack.parse import Malformed, Sender, form_wanted, kind_of, parse, room_of, said_at, sender_id
+from adapters.slack.parse import parse as parse_happening
+from adapters.slack.pressed import form_wanted
 from adapters.slack.words import names_me, readable
 from runtime.contract import (
     Address,
@@ -31,6 +41,10 @@ ME: Final = Me("T1", "U0BOT", "B0BOT", "signalbox")
 ADA: Final = Sender("U1", "Ada")
 NOW: Final = datetime(2026, 11, 22, 12, tzinfo=UTC)
 TS: Final = "1700000100.000200"
+
+
+def parse(body: dict[str, Any], me: Me, sender: Sender, at: datetime) -> Signal | None:
+    return parse_happening(Happening(body, me, sender, at))
 
 
 def event(**more: Any) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from runtime.contract import Connection, Level
@@ -10,7 +12,7 @@ from tests.contract.adapters.stage import until
 from tests.wire.slack.stage import DIRECT, Workspace, part
 
 
-async def refused(on: Workspace, **changes: str) -> str:
+async def refused(on: Workspace, **changes: Any) -> str:
     """What it says about an account that Slack refuses."""
     async with on.life(connected=False, **changes) as adapter:
         await until(lambda: adapter.standing().connection is Connection.REFUSED, f"refusal: {adapter.standing()}")
@@ -47,7 +49,7 @@ async def test_a_refused_account_harms_no_other_and_goes_on_by_itself(on: Worksp
     async with on.life(connected=False) as one:
         await until(lambda: one.standing().connection is Connection.REFUSED, "refusal")
         await on.driver.lift()
-        other = {"account": "play", "bot_token": "xoxb-T2-token", "app_token": "xapp-T2-token"}
+        other: dict[str, Any] = {"account": "play", "bot_token": "xoxb-T2-token", "app_token": "xapp-T2-token"}
         async with on.life(**other):
             await on.driver.say("to two", team="T2", channel="DU2", user="U2")
             await on.taken()
@@ -100,6 +102,17 @@ async def test_an_error_that_passes_is_worth_another_try(on: Workspace) -> None:
             with pytest.raises(Retryable, match=code):
                 await adapter.show(part(adapter, "hello"))
         assert (await on.screen()).ours() == []
+
+
+async def test_a_bot_token_that_is_revoked_under_a_living_socket_is_told(on: Workspace) -> None:
+    async with on.life() as adapter:
+        await on.driver.switch(token="token_revoked")
+        await until(lambda: adapter.standing().connection is Connection.REFUSED, "refusal")
+        assert "bot_token" in adapter.standing().reason
+        await on.driver.say("heard all the same")
+        await on.taken()
+        await on.driver.lift()
+        await on.connected(adapter)
 
 
 # -------------------------------------------------------------------------------------------------------- doctor

@@ -15,8 +15,8 @@ from aiohttp import ClientSession, web
 
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.dialect import NOBODY
-from adapters.slack.parse import BUTTON, WITH_REASON
 from adapters.slack.posts import REPEATED
+from adapters.slack.pressed import BUTTON, WITH_REASON
 from adapters.slack.settings import Pace, SlackSettings
 from runtime.contract import Address, ChannelAdapter, Given, Identity
 from runtime.markup import parse, to_plain

@@ -1,0 +1,116 @@
+"""What every request of Slack's tells: what it is about, who did it, where and when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from adapters.slack.me import Me
+from runtime.contract import Address, Body, Identity, Signal
+
+CHANNEL: Final = "slack"
+NOTHING: Final = "nothing"
+
+Raw = Mapping[str, Any]
+
+
+class Malformed(Exception):
+    """Slack, or somebody who speaks as it does, sent what we cannot read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who did it: Slack's id of the person or bot, and the name people know."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """A request's body, and what is known around it: who we are there, who did it, and when by our clock."""
+
+    body: Raw
+    me: Me
+    sender: Sender
+    at: datetime
+
+    def address(self, room: str, thread: str = "") -> Address:
+        return Address(CHANNEL, self.me.team, room, thread)
+
+    def signal(self, key: object, address: Address, said: Body, **more: Any) -> Signal:
+        return Signal(
+            platform=f"{CHANNEL}:{self.me.team}",
+            dedupe_key=str(key),
+            actor=Identity(f"{CHANNEL}:{self.me.team}/{self.sender.id}"),
+            actor_name=self.sender.name,
+            address=address,
+            body=said,
+            received_at=self.at,
+            **more,
+        )
+
+
+def kind_of(body: Raw) -> str:
+    """What a request is about: message, block_actions, view_submission, command, or Slack's own word."""
+    if body.get("type") == "event_callback":
+        kind = mapping(body.get("event")).get("type") or NOTHING
+        return "message" if kind == "app_mention" else str(kind)
+    return "command" if "command" in body else str(body.get("type"))
+
+
+def sender_id(body: Raw) -> str:
+    """Slack's id of who did it; "" where there is nobody."""
+    event = mapping(body.get("event"))
+    inner = mapping(event.get("message")) or event
+    return _first_text(inner.get("user"), inner.get("bot_id"), body.get("user_id"), mapping(body.get("user")).get("id"))
+
+
+def told_name(body: Raw) -> str:
+    """The name of who did it, where Slack tells it along."""
+    return _first_text(body.get("user_name"), mapping(body.get("user")).get("name"))
+
+
+def room_of(body: Raw) -> str:
+    """The channel it happened in; "" where there is none."""
+    event, channel = mapping(body.get("event")), mapping(body.get("channel"))
+    return _first_text(event.get("channel"), channel.get("id"), body.get("channel_id"))
+
+
+def said_at(body: Raw) -> float | None:
+    """When it happened by Slack's clock, in seconds; None where that is not told."""
+    try:
+        return float(mapping(body.get("event"))["event_ts"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def team_of(body: Raw, me: Me) -> Me:
+    """Who we are in the workspace this comes from: one app in two workspaces hears both on each of its sockets."""
+    team = body.get("team_id") or mapping(body.get("team")).get("id")
+    listed = body.get("authorizations")
+    installed = (
+        {one.get("team_id"): one for one in listed if isinstance(one, Mapping)} if isinstance(listed, list) else {}
+    )
+    if not isinstance(team, str) or team == me.team or me.team in installed:
+        return me
+    if team in installed:
+        return Me(team, str(installed[team].get("user_id") or ""), "", me.name)
+    return me if kind_of(body) == "message" else Me(team, "", "", me.name)
+
+
+def as_event(message: Raw, room: str) -> Raw:
+    """A message that was read in the history, as the event that nobody told us of."""
+    event = {**message, "type": "message", "channel": room, "event_ts": message.get("ts")}
+    return {"type": "event_callback", "event_id": f"h{room}:{message.get('ts')}", "event": event}
+
+
+def mapping(value: object) -> Raw:
+    """`value` where it is one, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def _first_text(*candidates: object) -> str:
+    return next((one for one in candidates if isinstance(one, str)), "")

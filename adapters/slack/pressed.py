@@ -1,0 +1,85 @@
+"""Buttons, the form for a reason, and slash commands: what people do with more than words."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from adapters.slack.envelope import Happening, Malformed, Raw, mapping
+from adapters.slack.spoken import ordered
+from adapters.slack.words import readable
+from runtime.contract import COMMANDS, Address, ApprovalId, Body, Choice, Clicked, Reach, Signal
+
+BUTTON: Final = "signalbox:"
+"""Begins the action_id of each button of ours."""
+WITH_REASON: Final = "reason"
+"""Stands in a button's value for "deny, and say why": it opens a form."""
+DENIAL: Final = "signalbox:denial"
+"""The callback_id of that form; its one input has block and action id `reason`."""
+REASON_LIMIT: Final = 1_000  # characters
+
+
+def click(happened: Happening) -> Signal | None:
+    """None for a button that is none of ours."""
+    action = _our_action(happened.body)
+    if action is None:
+        return None
+    approval, choice = _value(action)
+    clicked = Clicked(ApprovalId(approval), Choice(choice))
+    return _meant(happened, happened.body["trigger_id"], card_address(happened), clicked)
+
+
+def form_wanted(body: Raw) -> str | None:
+    """The approval for which a pressed button wants the form; None for every other press. Errors: Malformed."""
+    try:
+        action = _our_action(body)
+        approval, word = _value(action) if action else ("", "")
+    except (KeyError, TypeError, AttributeError) as error:
+        raise Malformed(f"{type(error).__name__}: {error}") from error
+    return approval if word == WITH_REASON else None
+
+
+def _our_action(body: Raw) -> Raw | None:
+    return next((one for one in body["actions"] if str(one.get("action_id")).startswith(BUTTON)), None)
+
+
+def _value(action: Raw) -> tuple[str, str]:
+    """The approval's id, as it came, and the word for the choice."""
+    approval, _, word = str(action["value"]).rpartition(":")
+    return approval, word
+
+
+def card_address(happened: Happening) -> Address:
+    """Where the card is whose button was pressed. Errors: KeyError."""
+    body = happened.body
+    container, message = mapping(body.get("container")), mapping(body.get("message"))
+    room = mapping(body.get("channel")).get("id") or container["channel_id"]
+    return happened.address(str(room), str(message.get("thread_ts") or container.get("thread_ts") or ""))
+
+
+def form(happened: Happening) -> Signal | None:
+    """A reason was written; None for a form that is none of ours."""
+    view = happened.body["view"]
+    if view.get("callback_id") != DENIAL:
+        return None
+    about = json.loads(view["private_metadata"])
+    reason = str(view["state"]["values"]["reason"]["reason"].get("value") or "").strip()[:REASON_LIMIT]
+    denied = Clicked(ApprovalId(str(about["approval"])), Choice.DENY, reason)
+    return _meant(happened, f"v{view['id']}", happened.address(str(about["room"]), str(about["thread"])), denied)
+
+
+def command(happened: Happening) -> Signal:
+    """`/signalbox status`, or `/status` where an operator gave us a command of that name."""
+    body = happened.body
+    name = str(body["command"]).lstrip("/").lower()
+    argument = readable(str(body.get("text") or ""), happened.me)
+    if name not in COMMANDS:
+        name, _, argument = argument.partition(" ")
+    said = ordered(name.lower() or "help", argument.strip())
+    return _meant(happened, body["trigger_id"], happened.address(str(body["channel_id"])), said)
+
+
+def _meant(happened: Happening, key: object, address: Address, said: Body) -> Signal:
+    """What a person does with a button, a form or a command is always for us."""
+    reach = Reach.DIRECT if address.room.startswith("D") else Reach.MENTION
+    return happened.signal(key, address, said, reach=reach)
