@@ -53,6 +53,12 @@ class Registry:
     async def account_identity(self, channel: str, name: str, fresh: str) -> str:
         return fresh
 
+    async def note_account(self, channel: str, name: str, identity: str) -> None:
+        raise NotImplementedError
+
+    async def named_accounts(self) -> list[tuple[str, str, str]]:
+        raise NotImplementedError
+
     async def shift(self, by: timedelta) -> None:
         raise NotImplementedError
 
