@@ -11,7 +11,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from adapters.slack.asides import Asides
-from adapters.slack.checks import Checks
+from adapters.slack.checks import Checks, refusal_for_want_of_scopes
 from adapters.slack.door import Door
 from adapters.slack.downloads import Downloads
 from adapters.slack.envelope import CHANNEL
@@ -28,7 +28,7 @@ from adapters.slack.sockets import Sockets
 from adapters.slack.speaking import Speaking
 from adapters.slack.streams import Streams
 from adapters.slack.uploads import Uploads
-from adapters.slack.web import SLACK, Web
+from adapters.slack.web import SLACK, Answer, Web
 from runtime.contract import (
     Address,
     Attempt,
@@ -102,13 +102,21 @@ class SlackAdapter:
         """One try, and the wait after one that failed."""
         pace = self._settings.pace
         try:
-            self._me = self._intake.me = Me.of(await self._web.call("auth.test"))
+            self._me = self._intake.me = Me.of(await self._asked_about_the_token())
         except ChannelError as error:
             self._health.no_token(error)
             refused = isinstance(error, Rejected)
             await asyncio.sleep((pace.refused if refused else pace.again_first).total_seconds())
-        else:
+
+    async def _asked_about_the_token(self) -> Answer:
+        """What Slack tells of it; how we stand follows. Errors: ChannelError."""
+        told, headers = await self._web.answer("auth.test")
+        lacking = refusal_for_want_of_scopes(headers)
+        if lacking is None:
             self._health.token_works()
+        else:
+            self._health.no_token(lacking)  # there is a token, and nothing can be said with it
+        return told
 
     async def listen(self, sink: Sink) -> None:
         async with self._web.kept_open(), asyncio.TaskGroup() as group:
@@ -139,12 +147,11 @@ class SlackAdapter:
         while True:
             await asyncio.sleep((pace.refused if ill else pace.token_check).total_seconds())
             try:
-                await self._web.call("auth.test")
+                await self._asked_about_the_token()
             except ChannelError as error:
                 ill = True
                 self._health.no_token(error)
                 continue
-            self._health.token_works()
             if ill and self._settings.mode == "http":
                 self._mend(True)
             ill = False

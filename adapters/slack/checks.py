@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from adapters.slack.errors import Refusal, token_fix
+from adapters.slack.errors import Refusal, sentence, token_fix
 from adapters.slack.settings import SlackSettings
 from adapters.slack.web import Web
 from runtime.contract import Finding, Level
@@ -32,6 +32,20 @@ MANIFEST: Final = "Take config/slack-manifest.yaml as the app's manifest (docs/c
 AGAIN: Final = "Try again; see https://slack-status.com."
 
 
+def granted(headers: Mapping[str, str]) -> frozenset[str]:
+    """What the bot token was granted, as each answer to it tells."""
+    return frozenset(filter(None, map(str.strip, headers.get("x-oauth-scopes", "").split(","))))
+
+
+def refusal_for_want_of_scopes(headers: Mapping[str, str]) -> Refusal | None:
+    """What Slack would say to everything we say; None where nothing is missing, or nothing is told of scopes."""
+    scopes = granted(headers)
+    lacking = sorted(NEEDED - scopes) if scopes else []
+    if not lacking:
+        return None
+    return Refusal(sentence("missing_scope", {"needed": ", ".join(lacking)}), code="missing_scope", needed=lacking[0])
+
+
 class Checks:
     """The steps of one account, first things first: without a token nothing else can be looked at."""
 
@@ -48,11 +62,10 @@ class Checks:
             return [self._failed("token", "bot_token", error), *await self._way_in()]
         team, bot = told.get("team"), told.get("user")
         good = self._ok("token", f'{self._who}: bot_token is good: "{bot}" in the workspace "{team}".')
-        return [good, *self._scopes(headers.get("x-oauth-scopes", "")), *await self._way_in()]
+        return [good, *self._scopes(granted(headers)), *await self._way_in()]
 
-    def _scopes(self, header: str) -> list[Finding]:
-        granted = {scope.strip() for scope in header.split(",")}
-        missing = [scope for scope in SCOPES if scope not in granted]
+    def _scopes(self, known: frozenset[str]) -> list[Finding]:
+        missing = [scope for scope in SCOPES if scope not in known]
         if not missing:
             return [self._ok("scopes", f"{self._who}: the app has every scope it needs.")]
         return [

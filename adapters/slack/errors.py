@@ -126,7 +126,7 @@ def sentence(code: str, told: Mapping[str, Any]) -> str:
     if code == "missing_scope":
         needed = told.get("needed", "?")
         return (
-            f"the app lacks the scope {needed}. Add it under OAuth & Permissions of the app, or take the manifest "
+            f"The app lacks the scope {needed}. Add it under OAuth & Permissions of the app, or take the manifest "
             f"config/slack-manifest.yaml, and install the app once more."
         )
     details = "; ".join((told.get("response_metadata") or {}).get("messages", ()))

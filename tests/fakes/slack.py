@@ -4,6 +4,7 @@
     GET  /socket         Socket Mode, at the address that apps.connections.open gives
     POST /upload/{file}  the bytes of an upload
     GET  /files-pri/…    downloads
+    POST /response/…     what response_url names
 
 and for the test that drives it:
 
@@ -37,7 +38,7 @@ from tests.fakes.slack_files import Files, file_names
 from tests.fakes.slack_methods import Answer, Methods
 from tests.fakes.slack_people import People, answer_of, brief
 from tests.fakes.slack_rules import Refused
-from tests.fakes.slack_teams import SCOPES, caller
+from tests.fakes.slack_teams import BOT_ID, BOT_USER, SCOPES, caller
 
 APP_LEVEL: Final = frozenset({"apps.connections.open"})
 OURS: Final = frozenset({"/inject", "/faults", "/sockets", "/hooks", "/visible"})
@@ -65,6 +66,7 @@ class Slack:
                 web.get("/socket", self.delivery.serve),
                 web.post("/upload/{file}", self.files.receive),
                 web.get("/files-pri/{file}/{name}", self.files.download),
+                web.post("/response/{channel}/{user}/{id}", self._respond),
                 web.get("/files-pri/{file}/download/{name}", self.files.download),
                 web.post("/inject", self._inject),
                 web.post("/faults", self._add_fault),
@@ -126,6 +128,17 @@ class Slack:
 
     def _scopes(self) -> str:
         return ",".join(scope for scope in SCOPES if scope not in self.faults.without)
+
+    async def _respond(self, request: web.Request) -> web.Response:
+        """The response_url of a press or a command: five times, for half an hour."""
+        where, raw = request.match_info, await request.json()
+        if not self.board.use_response_url(where["id"]):
+            return web.json_response({"ok": False, "error": "used_url"}, status=404)
+        if raw.get("response_type", "ephemeral") == "ephemeral":
+            self.board.notice(where["channel"], where["user"], str(raw.get("text", "")))
+        else:
+            self.board.show(where["channel"], BOT_USER, bot_id=BOT_ID, text=str(raw.get("text", "")))
+        return web.json_response({"ok": True})
 
     # ------------------------------------------------------------------------------------------- what a test calls
 

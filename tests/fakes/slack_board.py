@@ -21,6 +21,8 @@ from typing import Any, Final
 
 Record = dict[str, Any]
 
+RESPONSES: Final = 5
+RESPONSES_FOR: Final = 30 * 60  # seconds
 LONG_AGO: Final = "1700000000."
 """Begins timestamps of messages that nobody needs to say first."""
 
@@ -88,6 +90,7 @@ class Board:
     acked: dict[str, Any] = field(default_factory=dict)
     notices: list[Record] = field(default_factory=list)
     files: dict[str, File] = field(default_factory=dict)
+    response_urls: dict[str, tuple[float, int]] = field(default_factory=dict)
     _last: int = 0
     _count: int = 0
 
@@ -141,6 +144,14 @@ class Board:
 
     def notice(self, channel: str, user: str, text: str, thread_ts: str = "") -> None:
         self._write({"op": "notice", "channel": channel, "user": user, "text": text, "thread_ts": thread_ts})
+
+    def use_response_url(self, url_id: str) -> bool:
+        """Whether it may be used once more."""
+        made, uses = self.response_urls.get(url_id, (0.0, RESPONSES))
+        if uses >= RESPONSES or self.clock() > made + RESPONSES_FOR:
+            return False
+        self.response_urls[url_id] = made, uses + 1
+        return True
 
     def next_id(self, prefix: str) -> str:
         self._count += 1

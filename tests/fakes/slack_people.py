@@ -177,7 +177,7 @@ class People:
             },
             "channel": {"id": message.channel, "name": "room"},
             "message": {"type": "message", "user": BOT_USER, "bot_id": BOT_ID, "ts": message.ts, **thread},
-            "response_url": f"{self.url}/response/{message.channel}/{raw.get('user', 'U1')}",
+            "response_url": self._response_url(message.channel, raw.get("user", "U1")),
             "actions": [action],
         }
         return self.board.note(raw.get("team", "T1"), "interactive", payload)
@@ -204,7 +204,7 @@ class People:
             "command": raw.get("command", "/signalbox"),
             "text": raw.get("text", ""),
             "api_app_id": APP_ID,
-            "response_url": f"{self.url}/response/{channel}/{user}",
+            "response_url": self._response_url(channel, user),
             "trigger_id": f"{self.board.next_id('')}.trigger",
         }
         return self.board.note(raw.get("team", "T1"), "slash_commands", payload)
@@ -222,6 +222,11 @@ class People:
             "event_ts": self.board.next_ts(),
         }
         return self.event(raw.get("team", "T1"), told)
+
+    def _response_url(self, channel: str, user: str) -> str:
+        url_id = self.board.next_id("R")
+        self.board.response_urls[url_id] = self.board.clock(), 0
+        return f"{self.url}/response/{channel}/{user}/{url_id}"
 
     def _interaction(self, kind: str, raw: Raw) -> dict[str, Any]:
         user, team = raw.get("user", "U1"), raw.get("team", "T1")

@@ -44,6 +44,22 @@ async def test_a_token_that_is_no_longer_good_says_what_to_do(on: Workspace, cod
     assert "install the app" in reason
 
 
+async def test_a_token_with_which_nothing_can_be_said_is_refused_with_the_scope_and_hears_all_the_same(
+    on: Workspace,
+) -> None:
+    await on.driver.switch(without=["chat:write"])
+    async with on.life(connected=False) as adapter:
+        await until(lambda: adapter.standing().connection is Connection.REFUSED, f"refusal: {adapter.standing()}")
+        assert (
+            'Slack account "work": bot_token is refused. The app lacks the scope chat:write'
+            in adapter.standing().reason
+        )
+        await on.driver.say("hello")
+        await on.taken()
+        await on.driver.lift()
+        await on.connected(adapter)
+
+
 async def test_a_refused_account_harms_no_other_and_goes_on_by_itself(on: Workspace) -> None:
     await on.driver.fault("refuse", count=20, on="auth.test", error="invalid_auth")
     async with on.life(connected=False) as one:
