@@ -119,20 +119,20 @@ class Rates:
         self._spend(buckets)
         return True
 
-    def _line(self, key: str, bucket: Bucket) -> Line:
-        line = self._lines.get(key)
+    def _line(self, bucket: Bucket) -> Line:
+        line = self._lines.get(bucket.key)
         if line is None:
             self._tidy()
-            line = self._lines[key] = Line(self._began + bucket.every * bucket.burst)
+            line = self._lines[bucket.key] = Line(self._began + bucket.every * bucket.burst)
         return line
 
     def _wait(self, bucket: Bucket, address: Address, place: Place, need: int) -> timedelta:
         """Until there are tokens for everyone ahead in line, and `need` more."""
-        line = self._line(bucket.key, bucket)
+        line = self._line(bucket)
         return self._until(bucket, line, line.ahead(address, place) + need)
 
     def _idle(self, bucket: Bucket) -> timedelta:
-        line, kept = self._line(bucket.key, bucket), (bucket.burst + 1) // 2
+        line, kept = self._line(bucket), (bucket.burst + 1) // 2
         if line.waiting or bucket.burst <= kept:
             return bucket.every
         return self._until(bucket, line, kept + 1)
@@ -144,7 +144,7 @@ class Rates:
     def _spend(self, buckets: Sequence[Bucket]) -> None:
         now = self._ticks()
         for bucket in buckets:
-            line = self._line(bucket.key, bucket)
+            line = self._line(bucket)
             line.full_at = max(line.full_at, now) + bucket.every
 
     # -------------------------------------------------------------------------------------------------------- lines
