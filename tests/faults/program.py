@@ -116,6 +116,7 @@ async def living(program: Program, plan: Sequence[Kill] = ()) -> AsyncIterator[N
 
     Errors: the first of whatever went wrong, in the block or with the program.
     """
+    program.spent.clear()
     try:
         async with asyncio.TaskGroup() as group:
             task = group.create_task(program.run(plan))

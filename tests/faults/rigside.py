@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from runtime.cards import LABELS
-from tests.contract.adapters.rig import OnScreen, Place, Press, Rig, Skill
+from tests.contract.adapters.rig import Event, OnScreen, Place, Press, Rig, Skill
+from tests.faults.program import GLANCE
 from tests.faults.sides import Button, Seen
 
 CHOICES: Final = {label: choice for choice, label in LABELS.items()}
+PRESSES: Final = 20
+HEARD_WITHIN: Final = 3.0  # seconds; source: the time that Slack and Discord give an app
 ROOMS: Final = 400
 """More than any story needs; a place costs nothing until somebody speaks there."""
 
@@ -44,11 +48,27 @@ class RigSide:
         for message in await self.rig.visible(place):
             press = next((one for one in message.first_buttons if button(one) == Button(approval_id, choice)), None)
             if press:
-                event = await self.rig.forge(place, message, press.payload)
-                if self._stutter:
-                    await self.rig.again(event)
+                await self._press(place, message, press.payload)
                 return
         raise AssertionError(f"no card in {room} has ever offered {choice} for {approval_id}")
+
+    async def _press(self, place: Place, message: OnScreen, payload: str) -> None:
+        """Slack and Discord tell whoever presses when nothing heard it; then people press again."""
+        for _ in range(PRESSES):
+            event = await self.rig.forge(place, message, payload)
+            if self._stutter:
+                await self.rig.again(event)
+            if await self._heard(event):
+                return
+        raise AssertionError(f"nobody heard {PRESSES} presses in {place}")
+
+    async def _heard(self, event: Event) -> bool:
+        end = asyncio.get_running_loop().time() + HEARD_WITHIN
+        while not await self.rig.acknowledged(event):
+            if asyncio.get_running_loop().time() > end:
+                return False
+            await asyncio.sleep(GLANCE)
+        return True
 
     async def seen(self, room: str) -> list[Seen]:
         return [seen(message) for message in await self.rig.visible(self.place(room))]

@@ -46,6 +46,8 @@ FAULTS: Final[Mapping[Trouble, Do]] = {
     Trouble.CLOSED: Do.CLOSED,
     Trouble.FORM: Do.FORM,
 }
+RETRIES: Final = [0.05, 0.1, 0.2, 0.5, *[1] * 60]
+"""Seconds between the tries of one event: for a minute, as Slack does for six."""
 SHORT: Final = Pace(
     hello=timedelta(seconds=1),
     ping=timedelta(seconds=0.1),
@@ -295,7 +297,7 @@ async def made(mode: str, folder: Path, *, process: bool = False) -> AsyncIterat
 
     async with platform("tests.fakes.slack", app, folder, process=process) as url:
         rig = SlackRig(url, mode)
-        await rig.driver.sockets(ack_within=0.5, ping=0.1, retries=[0.05, 0.1, 0.2, 0.5, 1, 2, 4])
+        await rig.driver.sockets(ack_within=0.5, ping=0.1, retries=RETRIES)
         yield rig
 
 
