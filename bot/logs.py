@@ -20,8 +20,8 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from bot.masking import Mask
 from bot.settings_faults import MASK, is_secret
 
-# Libraries that tell each request or each model call at "info".
-_CHATTY: Final = ("aiohttp.access", "aiohttp.server", "asyncio", "LiteLLM", "httpx", "alembic", "sqlalchemy")
+# Libraries that tell each request or each model call at "info", or what people wrote at "debug".
+_CHATTY: Final = ("aiohttp.access", "aiohttp.server", "asyncio", "LiteLLM", "httpx", "alembic", "sqlalchemy", "discord")
 
 
 def configure(

@@ -19,6 +19,7 @@ UNKNOWN_MESSAGE: Final = 10008
 ALREADY_ACKNOWLEDGED: Final = 40060
 UNKNOWN_INTERACTION: Final = 10062
 ARCHIVED: Final = 50083
+NO_REPLIES: Final = 160002
 THREAD_EXISTS: Final = 160004
 
 # What a person must mend, by Discord's code. A code without a row is told in Discord's words alone.
@@ -35,7 +36,7 @@ FIXES: Final[Mapping[int, str]] = {
     50013: "The bot's role lacks a right there: it needs Send Messages, Send Messages in Threads, Attach Files, "
     "Read Message History and Create Public Threads.",
     ARCHIVED: "The thread is archived.",
-    160002: "The bot's role lacks the right Read Message History there, which a reply needs.",
+    NO_REPLIES: "The bot's role lacks the right Read Message History there, which a reply needs.",
     160005: "The thread is locked: a moderator must unlock it.",
     200000: "A rule of the server's AutoMod blocks the message.",
     200001: "A rule of the server's AutoMod blocks the title.",

@@ -92,7 +92,8 @@ class Intake:
                 self._group.create_task(self._guarded(partial(self._interaction, data)))
             case _:
                 self._rooms.learn(event, data)
-                self._expected.discard(str(data.get("id")) if event == "GUILD_CREATE" else "")
+                if event == "GUILD_CREATE":
+                    self._server_told(str(data["id"]))
 
     # -------------------------------------------------------------------------------------------------- messages
 
@@ -195,16 +196,25 @@ class Intake:
     def _begun(self, ready: Raw) -> None:
         """A session that is new: what was said before it is read first, what is said from now on waits for that."""
         self._expected = {str(guild["id"]) for guild in ready["guilds"]}
-        self._lanes.hold()
-        self._gap.begin()
         self._rooms.begin()
-        if self._closing:
-            self._closing.cancel()
-        self._closing = self._group.create_task(self._close_gap())
+        self._open_gap()
         self.welcomed()
         if self._shard == 0:
             application = str(ready["application"]["id"])
             self._group.create_task(self._guarded(partial(self._answering.register, application)))
+
+    def _server_told(self, guild: str) -> None:
+        """A server that was down when the session began, or that the bot joined since, has a gap of its own."""
+        self._expected.discard(guild)
+        if self._closing and self._closing.done():
+            self._open_gap()
+
+    def _open_gap(self) -> None:
+        self._lanes.hold()
+        self._gap.begin()
+        if self._closing:
+            self._closing.cancel()
+        self._closing = self._group.create_task(self._close_gap())
 
     async def _close_gap(self) -> None:
         await self._all_told()
@@ -239,6 +249,7 @@ class Intake:
                     for raw in filter(lambda raw: int(raw["id"]) < before, page):
                         await self._take_told(raw, place)
                         after = int(raw["id"])
+                        self._gap.heard(channel, str(after))
                         self._read.setdefault(channel, set()).add(str(after))
                 return
             except StoreError:

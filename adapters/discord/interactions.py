@@ -39,10 +39,7 @@ WITH_REASON: Final = "reason"
 """The choice of the button that opens a form. It is ours alone: nothing is decided by it."""
 REASON: Final = "why"
 LONGEST_REASON: Final = 1000  # characters, as on the page
-LONGEST_ARGUMENT: Final = 200
 STRING: Final = 3  # an option that is text
-TAKES_ARGUMENT: Final[Mapping[str, str]] = {}
-"""Commands with an argument, and what it is."""
 
 
 def payload(approval: str, choice: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import discord
 from discord.http import Route
 
-from adapters.discord.errors import ARCHIVED, THREAD_EXISTS, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, ours
+from adapters.discord.errors import ARCHIVED, NO_REPLIES, THREAD_EXISTS, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, ours
 from adapters.discord.http import Http
 from adapters.discord.render import CONTENT, REPEAT_MARK
 from adapters.discord.settings import DiscordSettings
@@ -35,7 +35,7 @@ GONE: Final = Receipt("deleted")
 
 
 class Sending:
-    """One account's messages. Every call is one request, but for a thread that must be opened first."""
+    """One account's messages. A call is one request, but where Discord did nothing yet and something must go before."""
 
     def __init__(self, settings: DiscordSettings, given: Given, http: Http) -> None:
         self._account = settings.account
@@ -59,12 +59,16 @@ class Sending:
     async def _sent(self, address: Address, body: Body, files: Sequence[tuple[str, bytes]]) -> Receipt:
         try:
             return await self._post(address, body, files)
-        except discord.NotFound as error:
-            if error.code == UNKNOWN_MESSAGE:
-                return GONE  # the nonce is known, and what it made was deleted: it was shown
-            if error.code != UNKNOWN_CHANNEL or not address.thread:
-                raise
-        await self._open_thread(address)
+        except discord.HTTPException as error:
+            match error.code:
+                case code if code == UNKNOWN_MESSAGE:
+                    return GONE  # the nonce is known, and what it made was deleted: it was shown
+                case code if code == NO_REPLIES:
+                    body = {name: value for name, value in body.items() if name != "message_reference"}
+                case code if code == UNKNOWN_CHANNEL and address.thread:
+                    await self._open_thread(address)
+                case _:
+                    raise
         return await self._post(address, body, files)
 
     async def _post(self, address: Address, body: Body, files: Sequence[tuple[str, bytes]]) -> Receipt:

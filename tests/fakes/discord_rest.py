@@ -19,6 +19,7 @@ from tests.fakes.discord_rules import (
     LOCKED,
     MISSING_ACCESS,
     MISSING_PERMISSIONS,
+    NO_REPLIES,
     NOT_YOURS,
     THREAD_EXISTS,
     THREAD_NAME,
@@ -243,6 +244,8 @@ class Rest:
         reference = raw.get("message_reference")
         if not reference:
             return
+        if "READ_MESSAGE_HISTORY" in self.faults.denied:
+            raise NO_REPLIES
         number = str(reference.get("message_id", ""))
         elsewhere = number in self.world.posts and self.world.posts[number].data["channel_id"] != channel
         if elsewhere or (reference.get("fail_if_not_exists", True) and number not in self.world.posts):

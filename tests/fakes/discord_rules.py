@@ -78,6 +78,7 @@ EMPTY: Final = Refusal(400, 50006, "Cannot send an empty message")
 NO_DM: Final = Refusal(403, 50007, "Cannot send messages to this user")
 MISSING_PERMISSIONS: Final = Refusal(403, 50013, "Missing Permissions")
 ARCHIVED: Final = Refusal(400, 50083, "Thread is archived")
+NO_REPLIES: Final = Refusal(400, 160002, "Cannot reply without permission to read message history")
 THREAD_EXISTS: Final = Refusal(400, 160004, "A thread has already been created for this message")
 LOCKED: Final = Refusal(403, 160005, "Thread is locked")
 

@@ -143,6 +143,22 @@ async def test_more_events_than_are_kept_are_read_from_the_history(on: On, monke
         assert on.sink.texts == said
 
 
+async def test_a_server_that_was_down_has_a_gap_of_its_own(on: On) -> None:
+    """Discord tells it when it is back: with the newest message of each channel."""
+    async with on.life():
+        await on.driver.say("before")
+        await on.stage.taken("before")
+        tell, on.fake.world.emit = on.fake.world.emit, lambda event, data, guild: None
+        on.fake.world.add_guild("600", "Second", "602")
+        on.fake.world.add_channel("760", guild="600")
+        on.fake.world.post("760", "42", {"content": f"{CALL}missed"})
+        on.fake.world.emit = tell
+        tell("GUILD_CREATE", on.fake.world.guild("600"), "600")
+        await on.driver.say(f"{CALL}after", channel="760")
+        await on.stage.taken("missed", "after")
+        assert on.sink.texts == ["before", "missed", "after"]
+
+
 # ------------------------------------------------------------------------------------------------------- refused
 
 

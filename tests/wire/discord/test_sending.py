@@ -90,14 +90,15 @@ async def test_nobody_is_called_by_a_message(on: On) -> None:
 
 async def test_a_reply_stands_under_what_it_answers_in_a_server_and_not_alone(on: On) -> None:
     async with on.life() as adapter:
+        asked = {}
         for channel, address in ((GENERAL, CHANNEL), ("dm", ADA)):
-            said = await on.driver.say(f"{CALL}hello {channel}", channel=channel)
+            asked[channel] = (await on.driver.say(f"{CALL}hello {channel}", channel=channel))["id"]
             await on.stage.taken(f"hello {channel}")
-            [wire] = adapter.render(delivery("here", address=address, reply_to=said["id"]))
+            [wire] = adapter.render(delivery("here", address=address, reply_to=asked[channel]))
             await adapter.show(Part(DeliveryId(f"to-{channel}"), 1, address, wire.body))
         screen = await on.driver.screen()
         [there], [alone] = screen.posts(GENERAL), screen.posts("942")
-        assert there["message_reference"]["message_id"] == said["id"] or "message_reference" in there
+        assert there["message_reference"]["message_id"] == asked[GENERAL]
         assert "message_reference" not in alone
 
 
@@ -108,6 +109,16 @@ async def test_the_answer_to_a_deleted_message_is_shown_all_the_same(on: On) -> 
         [wire] = adapter.render(delivery("here", reply_to=said["id"]))
         await adapter.show(Part(DeliveryId("d"), 1, CHANNEL, wire.body))
         assert await on.texts() == ["here"]
+
+
+async def test_without_the_right_to_reply_the_answer_is_no_reply(on: On) -> None:
+    async with on.life() as adapter:
+        said = await on.driver.say(f"{CALL}hello", channel=GENERAL)
+        await on.driver.set(denied=["READ_MESSAGE_HISTORY"])
+        [wire] = adapter.render(delivery("here", reply_to=said["id"]))
+        await adapter.show(Part(DeliveryId("d"), 1, CHANNEL, wire.body))
+        [message] = (await on.driver.screen()).posts()
+        assert (message["content"], "message_reference" in message) == ("here", False)
 
 
 @pytest.mark.parametrize(
