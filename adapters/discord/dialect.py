@@ -99,9 +99,9 @@ def _list(block: List) -> str:
 
 def _item(item: Item, mark: str, gap: str) -> str:
     """Lines are set in under the mark; those of code are not, since they would show it."""
-    made = [_block(block) if _is_code(block) else _set_in(_block(block)) for block in item.blocks]
+    made = [_block(block) if _is_code(block) else _set_in(_block(block), len(mark)) for block in item.blocks]
     if made and not _is_code(item.blocks[0]):
-        made[0] = made[0].removeprefix("  ")
+        made[0] = made[0].lstrip(" ")
         return mark + gap.join(made)
     return "\n".join([mark.rstrip(), *made])
 
@@ -110,12 +110,12 @@ def _is_code(block: Block) -> bool:
     return isinstance(block, CodeBlock | Table)
 
 
-def _set_in(text: str) -> str:
-    """Two spaces before each line that is not of a code block."""
+def _set_in(text: str, by: int) -> str:
+    """Spaces before each line that is not of a code block."""
     made, inside = [], False
     for line in text.split("\n"):
         fence = line.startswith("```")
-        made.append(line if inside or fence or not line else f"  {line}")
+        made.append(line if inside or fence or not line else " " * by + line)
         inside ^= fence
     return "\n".join(made)
 

@@ -267,6 +267,7 @@ def test_commands_that_are_there_are_left_alone() -> None:
         ("**a*b*c**", "**a\u200b_b_\u200bc**"),
         ("*a***b**", "*a*\u200b**b**"),
         ("####", ""),
+        ("9. a\n   - b\n10. c\n    1. d", "9. a\n   - b\n10. c\n    1. d"),
     ],
 )  # fmt: skip
 def test_each_construct_in_discords_words(text: str, made: str) -> None:
