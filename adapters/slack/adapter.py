@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,7 +74,7 @@ class SlackAdapter:
         self._intake = Intake(
             settings,
             web=api,
-            names=Names(api, settings.pace.name),
+            names=Names(api, settings.pace),
             speaking=self._speaking,
             asides=self._asides,
             now=given.now,
@@ -158,7 +159,8 @@ class SlackAdapter:
 
     def _mend(self, surely: bool) -> None:
         """Read what was missed, beside everything else."""
-        self._asides.begin(self._gaps.repair(self._me, surely=surely), "a look for what was missed", needed=True)
+        repair = partial(self._gaps.repair, self._me, surely=surely)
+        self._asides.begin(repair, "a look for what was missed", needed=True)
 
     def routes(self) -> list[web.RouteDef]:
         """Where Slack sends events in `mode` http."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from runtime.errors import ChannelError
 
 MOST: Final = 100
 """At once. What comes on top is left out: people wait for answers, not for these."""
+
+Work = Callable[[], Awaitable[object]]
+"""A function and no coroutine: one that is cancelled before it began would complain."""
 
 log = logging.getLogger(__name__)
 
@@ -25,28 +28,20 @@ class Asides:
     def owned_by(self, group: asyncio.TaskGroup | None) -> None:
         self._group = group
 
-    def begin(self, work: Awaitable[object], what: str, *, needed: bool = False) -> None:
+    def begin(self, work: Work, what: str, *, needed: bool = False) -> None:
         """Do `work` beside everything else; what is not `needed` is left out where too much goes on."""
         if self._group is None or (self._running >= MOST and not needed):
             log.info("left out: %s", what)
-            _forget(work)
             return
-        self._running += 1
         self._group.create_task(self._done(work, what))
 
-    async def _done(self, work: Awaitable[object], what: str) -> None:
+    async def _done(self, work: Work, what: str) -> None:
+        self._running += 1
         try:
-            await work
+            await work()
         except ChannelError as error:
             log.info("not done: %s: %s", what, error)
         except Exception:
             log.exception("not done: %s", what)  # a bug of ours, which must not end the connection
         finally:
             self._running -= 1
-
-
-def _forget(work: Awaitable[object]) -> None:
-    """A coroutine that nobody awaits warns."""
-    close = getattr(work, "close", None)
-    if close:
-        close()

@@ -11,6 +11,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from slack_bolt.app.async_app import AsyncApp
@@ -105,7 +106,7 @@ class Intake:
         if kind in OPENED:
             self._welcome(kind, body)
         elif kind == "block_actions" and (approval := form_wanted(body)) is not None:
-            await self._open_form(body, me, approval)
+            await self._open_form(body, team_of(body, me), approval)
         else:
             async with self._turns.of(room_of(body)):
                 signal = parse(await self._happening(body, team_of(body, me)))
@@ -147,9 +148,11 @@ class Intake:
         if verdict.notice and kind == "command":
             return BoltResponse(status=OK, body={"response_type": "ephemeral", "text": escaped(verdict.notice)})
         if verdict.notice:
-            self._asides.begin(self._speaking.notice(signal.address, user_of(signal), verdict.notice), "a private word")
+            word = partial(self._speaking.notice, signal.address, user_of(signal), verdict.notice)
+            self._asides.begin(word, "a private word")
         if isinstance(signal.body, Said) and self._speaking.awaits_title(signal.address):
-            self._asides.begin(self._speaking.entitle(signal.address, signal.body.text), "the title of a thread")
+            title = partial(self._speaking.entitle, signal.address, signal.body.text)
+            self._asides.begin(title, "the title of a thread")
         return BoltResponse(status=OK, body="")
 
     def _remember(self, signal: Signal) -> None:
@@ -168,7 +171,7 @@ class Intake:
             raise Malformed(f"{type(error).__name__}: {error}") from error
         if kind == STARTED:
             self._speaking.began(room, thread)
-        self._asides.begin(self._speaking.suggest(room, thread), "suggestions of an assistant thread")
+        self._asides.begin(partial(self._speaking.suggest, room, thread), "suggestions of an assistant thread")
 
     async def _open_form(self, body: Raw, me: Me, approval: str) -> None:
         """A form must be opened within 3 s of the press, and decides nothing by itself."""
@@ -177,7 +180,8 @@ class Intake:
             trigger, address = str(body["trigger_id"]), card_address(happened)
         except (KeyError, TypeError, AttributeError) as error:
             raise Malformed(f"{type(error).__name__}: {error}") from error
-        self._asides.begin(self._speaking.ask_why(trigger, approval, address), f"the form for {happened.sender.name}")
+        form = partial(self._speaking.ask_why, trigger, approval, address)
+        self._asides.begin(form, f"the form for {happened.sender.name}")
 
 
 def user_of(signal: Signal) -> str:

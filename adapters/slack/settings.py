@@ -25,6 +25,7 @@ class Pace:
     token_check: timedelta = timedelta(minutes=5)
     shares: timedelta = timedelta(seconds=4)
     name: timedelta = timedelta(seconds=0.5)
+    name_again: timedelta = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from runtime.contract import (
     Verdict,
 )
 from runtime.errors import Rejected
+from tests.contract.adapters.rigs.slack import SHORT
 from tests.contract.adapters.stage import until
 from tests.wire.slack.stage import DIRECT, DIRECT_THREAD, THREAD, Workspace, part
 
@@ -114,6 +115,10 @@ async def test_who_cannot_be_looked_up_goes_by_their_id(on: Workspace) -> None:
         await on.driver.say("hello")
         [signal] = await on.taken()
         assert signal.actor_name == "U1"
+        await on.driver.lift()
+        await asyncio.sleep(SHORT.name_again.total_seconds())
+        await on.driver.say("hello again")
+        assert [signal.actor_name for signal in await on.taken(2)] == ["U1", "Ada"]
 
 
 async def test_other_bots_are_told_as_such_and_we_are_not_told(on: Workspace) -> None:

@@ -59,6 +59,7 @@ SHORT: Final = Pace(
     retire=timedelta(seconds=1),
     token_check=timedelta(seconds=0.1),
     shares=timedelta(seconds=0.5),
+    name_again=timedelta(seconds=0.2),
 )
 """Waits of a test."""
 
