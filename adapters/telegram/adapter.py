@@ -244,7 +244,10 @@ class TelegramAdapter:
 
     def floor(self, address: Address) -> str:
         """The highest id known in the chat's id space, and the place in its line; see `settle.py`."""
-        chat = self._chat(address)
+        try:
+            chat = self._rooms.chat(address.room)
+        except ValueError:
+            return ""  # `show` says what is wrong
         return str(self._lines.stand(chat, address, self._known.space(chat).top))
 
     def buckets(self, address: Address) -> Sequence[Bucket]:
@@ -275,14 +278,13 @@ class TelegramAdapter:
         if not status:
             return  # it ends by itself
         try:
-            await self._api.bot.send_chat_action(
-                self._chat(address), ChatAction.TYPING, message_thread_id=topic_of(address)
-            )
-        except TelegramError as error:
-            log.debug("typing was not shown", account=self.account, reason=error.message)
+            chat = self._chat(address)
+            await self._api.bot.send_chat_action(chat, ChatAction.TYPING, message_thread_id=topic_of(address))
+        except (TelegramError, Rejected) as error:
+            log.debug("typing was not shown", account=self.account, reason=str(error))
 
     def drafts(self, address: Address) -> bool:
-        return self._drafting.works(self._chat(address))
+        return address.room.isdigit() and self._drafting.works(self._chat(address))
 
     async def draft(self, address: Address, text: str) -> None:
         await self._drafting.show(self._chat(address), topic_of(address), text)

@@ -144,13 +144,25 @@ def readable(update: Any) -> dict[str, Any] | None:
 
 def refused(status: int, payload: bytes, headers: Mapping[str, str]) -> Refused:
     """What an answer other than 200 says. A proxy on the way may answer something that is not JSON."""
+    answer = _object(_json(payload))
+    parameters = _object(answer.get("parameters"))
+    description = answer.get("description") or payload[:200].decode("utf-8", "replace").strip() or "no reason given"
+    wait, moved_to = parameters.get("retry_after", headers.get("Retry-After")), parameters.get("migrate_to_chat_id")
+    return Refused(
+        status, str(description), retry_after=_seconds(wait), moved_to=moved_to if isinstance(moved_to, int) else None
+    )
+
+
+def _json(payload: bytes) -> object:
     try:
-        answer = json.loads(payload)
-        description, parameters = str(answer["description"]), answer.get("parameters") or {}
-    except (ValueError, TypeError, KeyError, AttributeError):
-        description, parameters = payload[:200].decode("utf-8", "replace").strip() or "no reason given", {}
-    wait = parameters.get("retry_after", headers.get("Retry-After"))
-    return Refused(status, description, retry_after=_seconds(wait), moved_to=parameters.get("migrate_to_chat_id"))
+        found: object = json.loads(payload)
+    except (ValueError, RecursionError):
+        return None
+    return found
+
+
+def _object(found: object) -> Mapping[str, Any]:
+    return found if isinstance(found, dict) else {}
 
 
 def _seconds(wait: object) -> timedelta | None:
@@ -165,7 +177,7 @@ def _body(data: RequestData | None) -> bytes | aiohttp.FormData | None:
         return None
     if not data.contains_files:
         return json.dumps(data.parameters, ensure_ascii=False).encode("utf-8", "replace")
-    form = aiohttp.FormData(data.json_parameters)
+    form = aiohttp.FormData(data.json_parameters, quote_fields=False)  # names are kept as they are, in UTF-8
     for name, file in data.multipart_data.items():
         form.add_field(name, file[1], filename=file[0], content_type=file[2])
     return form

@@ -102,7 +102,12 @@ class Writer:
                 self.write(LINE, styles)
 
     def _preformatted(self, text: str, language: str, styles: Styles) -> None:
-        """Without the indent: what is copied from it should be what was written."""
+        """On lines of its own, without the indent: what is copied from it should be what was written."""
+        last = self.runs[-1] if self.runs else Run("\n", styles)
+        if last.text.endswith(f"\n{self._indent}"):
+            self.runs[-1:] = [Run(last.text.removesuffix(self._indent), last.styles)]
+        elif not last.text.endswith("\n"):
+            self.runs.append(Run("\n", styles & {QUOTE}))
         self.runs.append(Run(text or " ", styles & {QUOTE} | {("pre", language)}))
 
     def _quote(self, blocks: Iterable[Block], styles: Styles) -> None:

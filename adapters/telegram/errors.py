@@ -88,7 +88,7 @@ def ours(error: TelegramError, account: str) -> ChannelError:
         case Refused(code=413):
             return Rejected("Telegram takes no file as large as this from a bot (50 MB; a photo 10 MB).", form=True)
         case Refused():
-            return Rejected(f"Telegram: {error.description}", form=not _is_of_the_room(error))
+            return Rejected(f"Telegram does not show this: {error.description}", form=not _is_of_the_room(error))
         case _:  # cut, or an answer that is none
             return Uncertain(f'account "{account}": no answer from Telegram: {error.message}')
 

@@ -25,7 +25,7 @@ TEXT_LIMIT: Final = 4096
 ROOM: Final = TEXT_LIMIT - len(REPEATED)
 CAPTION: Final = 1024 - len(REPEATED)
 """… of what stands under a file."""
-PER_ENTITY: Final = ROOM // MOST
+PER_ENTITY: Final = ROOM // MOST + 1
 """So a text with more entities than the platform keeps counts as too long."""
 LABEL: Final = 64
 NOTHING: Final = "(no text)"

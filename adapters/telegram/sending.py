@@ -107,7 +107,7 @@ class Sending:
             if NO_TEXT_THERE not in error.text:
                 raise
             await self._bot.edit_message_caption(
-                chat, number, body.text, caption_entities=entities(body.entities), reply_markup=keyboard(body)
+                chat, number, caption=body.text, caption_entities=entities(body.entities), reply_markup=keyboard(body)
             )
 
     async def probe(self, part: Part, chat: int, number: int) -> Found:

@@ -146,8 +146,9 @@ class Settling:
             if monotonic() > end:
                 raise Retryable(f"looking for it: {len(search.tried)} ids tried", retry_after=SHORTLY)
             top = space.top
+            found = await self._probed(part, chat, number)
             search.tried.add(number)
-            match await self._probed(part, chat, number):
+            match found:
                 case Found.OURS:
                     space.note(number)
                     return Shown(Receipt(message_name(chat, number)))

@@ -17,6 +17,7 @@ import base64
 import json
 import re
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -136,7 +137,8 @@ class Telegram:
             case Fault(Do.CUT_BEFORE):
                 return abort(request)
             case Fault(Do.CUT_AFTER):
-                self.methods.call(method, asked)
+                with suppress(Refusal):
+                    self.methods.call(method, asked)
                 return abort(request)
             case Fault(Do.CUT_LATE, seconds):
                 asyncio.get_running_loop().call_later(seconds, self.methods.call, method, asked)
