@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from mimetypes import guess_type
 from typing import Any, Final
 
 from tests.fakes.discord_interactions import Interactions
@@ -110,7 +111,9 @@ class People:
             number, data = self.world.new_id(), base64.b64decode(content)
             self.world.files[number] = data
             url = f"http://{raw['host']}/attachments/{channel}/{number}/{name}?ex=1&is=1&hm=1"
-            made.append({"id": number, "filename": name, "size": len(data), "url": url, "proxy_url": url} | KIND)
+            made.append(
+                {"id": number, "filename": name, "size": len(data), "url": url, "proxy_url": url, **kind_of(name)}
+            )
         return made
 
     def _interact(self, raw: Record, *, again: str = "") -> Record:
@@ -136,4 +139,7 @@ def fields(values: Mapping[str, str]) -> list[Record]:
     return [{"type": 1, "id": 1, "components": [one]} for one in made]
 
 
-KIND: Final[Mapping[str, Any]] = {"content_type": "text/plain; charset=utf-8"}
+def kind_of(name: str) -> Record:
+    """What Discord says a file is, by its name; nothing where it does not know."""
+    kind, _ = guess_type(name)
+    return {} if kind is None else {"content_type": f"{kind}; charset=utf-8" if kind.startswith("text/") else kind}
