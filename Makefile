@@ -13,7 +13,7 @@ MOVED := $(sort $(shell for stamp in $(VENV)/.run $(VENV)/.dev; do \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test check bench soak lock clean dev moved
+.PHONY: help run test check bench soak cuts lock clean dev moved
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -40,6 +40,9 @@ bench: $(VENV)/.dev  ## benchmarks, printed as ratios (ARGS="name")
 soak: $(VENV)/.dev  ## random kills under random traffic, all promises checked (KILLS=500 SEED=7 MINUTES=10 ENGINE=postgres)
 	@exec $(BIN)/python -m tests.soak $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED)) \
 		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(ENGINE),--engine $(ENGINE)) $(ARGS)
+
+cuts: $(VENV)/.dev  ## fifty cut sends of each kind on Slack, Telegram and Discord, with real waits (ARGS="-k telegram")
+	@exec $(BIN)/python -m pytest -q -n 2 -m soak tests/faults/channels $(ARGS)
 
 dev: $(VENV)/.dev  ## set up everything for working on Signalbox
 

@@ -24,9 +24,8 @@ from bench.load import Told
 from bench.memory import IDLE, IDLE_GOAL, made, settled
 from bench.program import Program, bare_handler, helper, signalbox
 from bench.reply import CHATS, COMMITS, EACH, MESSAGES, ROUNDS, WARM, Round, neighbours, settings, times_of
-from tests.contract.adapters.catalogue import RIGS
 
-CHANNELS: Final = tuple(name for name in ("slack", "telegram", "discord") if name in RIGS)
+CHANNELS: Final = ("slack", "telegram", "discord")
 IDLE_OF_THREE: Final = 130.0  # MB; source: issue 4
 STARTS: Final = 5
 UNBOUND: Final = 1000  # messages a second
@@ -116,10 +115,7 @@ async def three(short: bool) -> list[Figure]:
 
 
 Bench = Callable[[bool], Coroutine[None, None, list[Figure]]]
-BENCHES: Final[Mapping[str, Bench]] = {
-    **{name: partial(channel, name) for name in CHANNELS},
-    **({"three": three} if len(CHANNELS) == 3 else {}),
-}
+BENCHES: Final[Mapping[str, Bench]] = {**{name: partial(channel, name) for name in CHANNELS}, "three": three}
 
 
 # ------------------------------------------------------------------------------------------------- the processes

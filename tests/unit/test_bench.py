@@ -24,8 +24,11 @@ JUDGED: Final = [
     "chats",
     "failover",
     "memory",
+    "start to first poll",
+    "reply telegram",
+    "throughput telegram",
 ]
-"""What the design bounds and no platform's adapter is needed for."""
+"""What the design bounds."""
 
 YAMA: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -186,10 +187,14 @@ async def test_a_command_is_a_command_or_its_text(opened: Opened, name: str) -> 
         places = [place for place in (rooms.direct, rooms.shared, rooms.thread) if place]
         for number, place in enumerate(places, 1):
             await stage.rig.command(place, name)
-            await until(lambda count=number: len(stage.sink.taken) == count, f"/{name} in {place}")
+            await until(partial(has_taken, stage, number), f"/{name} in {place}")
         for signal in stage.sink.taken:
             assert signal.body in (Commanded(name), Said(f"/{name}"), Said(f"!{name}"))
             assert signal.reach in (Reach.DIRECT, Reach.MENTION)
+
+
+def has_taken(stage: Stage, count: int) -> bool:
+    return len(stage.sink.taken) == count
 
 
 async def test_stop_is_understood_whatever_its_form(opened: Opened) -> None:

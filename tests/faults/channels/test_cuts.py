@@ -2,7 +2,7 @@
 
 In the suite a dozen rooms and short waits. With the waits of production, and fifty cuts of each kind (minutes):
 
-    .venv/bin/python -m pytest -m soak tests/faults/channels
+    make cuts
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ BEFORE = (Round(Trouble.CUT_BEFORE),)
 FULL = [Round(Trouble.CUT_AFTER), Round(Trouble.CUT_LATE, 0.5), Round(Trouble.CUT_LATE, 5), Round(Trouble.CUT_BEFORE)]
 CUTS = 50
 REAL_WAITS = (
+    *("--set", "outbox.send_timeout_seconds=30"),
     *("--set", "outbox.settle_first_seconds=10"),
     *("--set", "outbox.settle_second_seconds=25"),
     *("--set", "outbox.backoff_first_seconds=1"),
@@ -67,7 +68,7 @@ async def test_of_fifty_messages_cut_in_ten_rooms_none_is_lost_or_repeated(
     kind: str, round_: Round, tmp_path: Path
 ) -> None:
     """With the waits of production."""
-    async with stage(tmp_path, kind, *REAL_WAITS, stutter=False) as on, living(on.program):
+    async with stage(tmp_path, kind, *REAL_WAITS, stutter=False, hurry=False) as on, living(on.program):
         await warmed(on, ROOMS)
         told = await play(on, [round_] * (CUTS // ROOMS))
         await on.program.leave()
