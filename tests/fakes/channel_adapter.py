@@ -54,6 +54,7 @@ LIMIT: Final = 200
 
 PROBES_PAST_THE_END: Final = 8
 REPEAT_MARK: Final = "(repeated) "
+NOT_YET: Final = "not connected yet"
 
 Raw = Mapping[str, Any]
 KnownIds = Callable[[Address], Awaitable[Iterable[str]]]
@@ -94,7 +95,7 @@ class FakeAdapter:
         self._poll = poll
         self._pause = pause
         self._last_seen: Counter[str] = Counter()
-        self._trouble: str | None = "not connected yet"
+        self._trouble: str | None = NOT_YET
 
     # The way in.
 
@@ -212,7 +213,9 @@ class FakeAdapter:
         """Nothing: this channel has no progress."""
 
     def standing(self) -> Standing:
-        return Standing(Connection.RECONNECTING, self._trouble) if self._trouble else CONNECTED
+        if not self._trouble:
+            return CONNECTED
+        return Standing(Connection.CONNECTING if self._trouble is NOT_YET else Connection.RECONNECTING, self._trouble)
 
     # The wire.
 
