@@ -34,9 +34,8 @@ from tests.faults.story import Story, effects_of
 
 WEB: Final = "web"
 FAKE_KINDS: Final = ("key", "lookup", "probe", "none")
-SIDES: Final = (WEB, *FAKE_KINDS)
 PLATFORMS: Final = ("slack", "telegram", "discord")
-"""The rigs that play here: each channel in its usual way of connecting."""
+"""Rigs: each channel in its usual way of connecting."""
 UNBOUND: Final = 1000
 """Messages a second: what is tested is what becomes of them, not how long our own buckets make them wait."""
 OPEN: Final = frozenset(

@@ -14,7 +14,7 @@ from tests.fakes.serve import ROOT
 from tests.faults.checker import check
 from tests.faults.points import ANYWHERE, POINTS, WHEN_SENDING
 from tests.faults.program import Kill, living
-from tests.faults.stage import FAKE_KINDS, PLATFORMS, SIDES, Rows, Stage, audit_of, stage
+from tests.faults.stage import PLATFORMS, WEB, Rows, Stage, audit_of, stage
 
 CHAPTERS: int = 12
 """More than any plan needs: each chapter passes every point at least once."""
@@ -33,11 +33,10 @@ GROUPS = {
 PLANS = [
     pytest.param(kind, [Kill(point, hit) for hit in hits for point in GROUPS[group]], id=f"{kind}-{group}")
     for kinds, group, hits in (
-        (SIDES[:3], "begin", (1,)),
-        (SIDES[:3], "tools", (2,)),
-        (SIDES, "ends", (1,)),
-        (FAKE_KINDS[::2], "sending", (1, 2)),
-        (FAKE_KINDS[1::2], "sending", (1,)),
+        ((WEB, "none"), "begin", (1,)),
+        ((WEB, "none"), "tools", (2,)),
+        ((WEB, "none"), "ends", (1,)),
+        (("key", "none"), "sending", (1, 2)),
         (PLATFORMS, "work", (2,)),
         (PLATFORMS, "showing", (1,)),
     )
