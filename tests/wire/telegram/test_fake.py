@@ -179,7 +179,8 @@ async def test_tokens(stand: Stand) -> None:
     _, driver, _ = stand
     for token in ("7000:BBFakeFakeFakeFakeFakeFakeFakeFakeFake", "nonsense"):
         with pytest.raises(InvalidToken):
-            await bot_of(driver.url, token).initialize()
+            async with bot_of(driver.url, token):
+                raise AssertionError("it was let in")
 
 
 async def test_limits_when_they_are_on(stand: Stand) -> None:
