@@ -78,7 +78,7 @@ def render(delivery: Delivery) -> list[Wire]:
     """Text first, then a message for each file. The first answers, the last has the buttons."""
     content = delivery.content
     if content.text_file is not None:
-        return [_as_file(delivery, content.text_file)]
+        return _as_file(delivery, content.text_file)
     pairs = [_texts(piece) for piece in pieces(content.text)] if content.text.strip() or not content.files else []
     pairs += [_file(file) for file in content.files]
     buttons = tuple(map(button, content.buttons))
@@ -87,14 +87,24 @@ def render(delivery: Delivery) -> list[Wire]:
     return [Wire(rich.to_json(), plain.to_json()) for rich, plain in pairs]
 
 
-def _as_file(delivery: Delivery, file: FileRef) -> Wire:
-    """How a long text begins, on the file that holds it. Where the file is refused, all of the text follows plainly."""
-    text, entities = written(opening(parse(delivery.content.text), file.name, _length, CAPTION))
-    buttons = tuple(map(button, delivery.content.buttons))
-    body = replace(_sent(file), text=text, entities=tuple(entities), buttons=buttons, reply_to=delivery.reply_to)
+def _as_file(delivery: Delivery, file: FileRef) -> list[Wire]:
+    """How a long text begins, on the file that holds it. Where the file is refused, all of the text follows plainly.
+
+    A message of text cannot become one with a file: over a preview the two are messages of their own.
+    """
+    buttons, reply_to = tuple(map(button, delivery.content.buttons)), delivery.reply_to
+    brief, plain = _texts(opening(parse(delivery.content.text), file.name, _length, CAPTION))
     *before, last = [_texts(piece)[1] for piece in pieces(delivery.content.text)]
     first, *more = [*before, replace(last, buttons=buttons)]
-    return Wire(body.to_json(), replace(first, reply_to=delivery.reply_to).to_json(), tuple(b.to_json() for b in more))
+    sent = replace(_sent(file), buttons=buttons)
+    if delivery.edits:
+        return [Wire(brief.to_json(), plain.to_json()), _refusable(sent, first, more)]
+    sent = replace(sent, text=brief.text, entities=brief.entities, reply_to=reply_to)
+    return [_refusable(sent, replace(first, reply_to=reply_to), more)]
+
+
+def _refusable(file: Body, first: Body, more: list[Body]) -> Wire:
+    return Wire(file.to_json(), first.to_json(), tuple(body.to_json() for body in more))
 
 
 def pieces(text: str) -> list[Document]:
