@@ -33,7 +33,6 @@ from tests.faults.sides import Button, FakeSide, Seen, Side, seen, web_side
 from tests.faults.story import Story, effects_of
 
 WEB: Final = "web"
-FAKE_KINDS: Final = ("key", "lookup", "probe", "none")
 PLATFORMS: Final = ("slack", "telegram", "discord")
 """Rigs: each channel in its usual way of connecting."""
 UNBOUND: Final = 1000
