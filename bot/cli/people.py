@@ -9,7 +9,9 @@ import typer
 from bot.cli.options import AsJson, ConfigFile, ask_office, settings_of
 from bot.cli.output import show_json, show_rows
 
-commands = typer.Typer(no_args_is_help=True, help="People: list and add them, pair them, set their role, make their web link.")
+commands = typer.Typer(
+    no_args_is_help=True, help="People: list and add them, pair them, set their role, make their web link."
+)
 
 Name = Annotated[str, typer.Argument(metavar="NAME")]
 RoleName = Annotated[str, typer.Argument(metavar="ROLE", help="viewer, user, operator or owner.")]

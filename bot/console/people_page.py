@@ -57,7 +57,9 @@ def _form() -> Html:
         tag("label", "Name (optional; of somebody known: this is an account of theirs too)", for_="name"),
         tag("input", id="name", name="name", maxlength="100", autocomplete="off"),
         tag("label", "Role (a new person is a user without one)", for_="role"),
-        tag("select", tag("option", "-", value=""), *(tag("option", role.word) for role in Role), id="role", name="role"),
+        tag(
+            "select", tag("option", "-", value=""), *(tag("option", role.word) for role in Role), id="role", name="role"
+        ),
         tag("div", tag("button", "Pair", type="submit", class_="main"), class_="buttons"),
         method="post",
         action=f"{ROOT}/pairings",

@@ -200,7 +200,7 @@ class People:
             "channel_id": channel,
             "channel_name": "room",
             "user_id": user,
-            "user_name": NAMES.get(user, user).lower(),
+            "user_name": str(NAMES.get(user, user)).lower(),
             "command": raw.get("command", "/signalbox"),
             "text": raw.get("text", ""),
             "api_app_id": APP_ID,
@@ -230,7 +230,7 @@ class People:
 
     def _interaction(self, kind: str, raw: Raw) -> dict[str, Any]:
         user, team = raw.get("user", "U1"), raw.get("team", "T1")
-        name = NAMES.get(user, user)
+        name = str(NAMES.get(user, user))
         return {
             "type": kind,
             "team": {"id": team, "domain": "example"},
