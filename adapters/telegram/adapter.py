@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import adapters.telegram.lean  # noqa: F401 - before anything imports the library
+
+# isort: split
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
