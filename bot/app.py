@@ -158,7 +158,9 @@ class App:
             banner=settings.banner or "",
         )
         every = [page, *adapters_of(settings)(given), *adapters(given)]
-        self._accounts = [Presence(adapter, take=self._take, on_learnt=self._note) for adapter in every]
+        self._accounts = [
+            Presence(adapter, take=self._take, on_learnt=self._note, twin=self._twin_of) for adapter in every
+        ]
         self._named = of_adapters(self._accounts, named_before)
         gate = partial(gate_of, named=self._named, trouble=self._trouble_at)
         self._live = Live(rules_of(with_identities(settings, self._accounts), gate))
@@ -391,6 +393,12 @@ class App:
         await self.store.note_account(adapter.channel, adapter.account, adapter.identity)
         if isinstance(adapter, LearnsIdentity):
             await self._reload.learnt()
+
+    def _twin_of(self, adapter: ChannelAdapter) -> str | None:
+        """The account at work that is the same one at its platform."""
+        who = adapter.channel, adapter.identity
+        others = (one for one in self._accounts if one.raw is not adapter and one.is_known)
+        return next((one.name for one in others if (one.channel, one.identity) == who), None)
 
     async def _jumps(self) -> Jumps:
         """Who notices that the clock was set. On a server it is the server's clock, and rows belong to all nodes."""

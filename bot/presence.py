@@ -26,7 +26,7 @@ from runtime.contract import (
     Sink,
     Standing,
 )
-from runtime.errors import BotError, StoreError
+from runtime.errors import BotError, ConfigError, StoreError
 from runtime.store.protocol import Duty
 
 LOOK: Final = timedelta(seconds=0.5)
@@ -44,7 +44,8 @@ log = structlog.get_logger("accounts")
 class Presence(AroundAdapter):
     """An account as the rest of the program has it. Implements `contract.ChannelAdapter`.
 
-    `take` asks for a role; `on_learnt` is told once the account has its identity.
+    `take` asks for a role; `on_learnt` is told once the account has its identity; `twin` names another account with that
+    identity, if there is one at work.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Presence(AroundAdapter):
         *,
         take: Take,
         on_learnt: Callable[[ChannelAdapter], Awaitable[None]],
+        twin: Callable[[ChannelAdapter], str | None] = lambda adapter: None,
         look: timedelta = LOOK,
         pause: timedelta = PAUSE_FIRST,
         clock: Callable[[], float] = steady,
@@ -60,6 +62,8 @@ class Presence(AroundAdapter):
         super().__init__(adapter)
         self._take = take
         self._on_learnt = on_learnt
+        self._twin_of = twin
+        self._twin: str | None = None
         self._look = look
         self._pause = pause
         self._clock = clock
@@ -73,6 +77,15 @@ class Presence(AroundAdapter):
     def name(self) -> str:
         """As people and settings call it: `slack:work`."""
         return f"{self.channel}:{self.account}"
+
+    @property
+    def identity(self) -> str:
+        """Empty until it is known, and while another account of ours has it."""
+        return "" if self._twin else super().identity
+
+    @property
+    def is_known(self) -> bool:
+        return self._known.is_set()
 
     @property
     def raw(self) -> ChannelAdapter:
@@ -109,8 +122,18 @@ class Presence(AroundAdapter):
         """Until it is known who the account is. `listen` waits for it."""
         if isinstance(self._adapter, LearnsIdentity) and not self.identity:
             await self._until_done("learning who it is", self._adapter.learn)
+        await self._until_done("being the only one", self._admit)
         self._known.set()
         await self._until_done("making it known", lambda: self._on_learnt(self._adapter))
+
+    async def _admit(self) -> None:
+        """Errors: ConfigError where another account is the same one: their rows could not be told apart."""
+        self._twin = self._twin_of(self._adapter)
+        if self._twin:
+            raise ConfigError(
+                f"it is the same account at its platform as {self._twin}, such as a second app in one workspace of Slack: "
+                "take one of the two out of the settings."
+            )
 
     # --------------------------------------------------------------------------------------------------- listening
 

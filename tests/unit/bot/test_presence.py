@@ -180,6 +180,25 @@ async def test_an_account_listens_only_once_it_knows_who_it_is_and_that_is_noted
     assert (account.identity, learnt, adapter.asked) == ("T1", ["T1"], 2)
 
 
+async def test_an_account_that_another_one_is_already_serves_nobody_until_it_is_the_only_one() -> None:
+    adapter, twins = Plain(), ["slack:first"]
+
+    async def note(known: ChannelAdapter) -> None:
+        """Nobody asks."""
+
+    account = Presence(
+        adapter, take=Roles().take, on_learnt=note, twin=lambda _: twins[0] if twins else None, look=SOON, pause=SOON
+    )
+    async with at_work(account):
+        await until(lambda: account.standing().connection is Connection.REFUSED)
+        assert "slack:first" in account.standing().reason
+        assert (account.identity, adapter.listened) == ("", 0)
+        twins.clear()
+        await until(lambda: adapter.listened)
+        assert account.standing() == CONNECTED
+        assert account.identity == adapter.identity
+
+
 @pytest.mark.parametrize(
     ("how", "connection", "words"),
     [
