@@ -193,8 +193,6 @@ class TelegramAdapter:
             log.info("the menu of commands was not set", account=self.account, reason=error.message)
 
     def _said(self, standing: Standing) -> None:
-        if standing.connection is not self._standing.connection and standing.reason:
-            log.warning("standing", account=self.account, connection=standing.connection, reason=standing.reason)
         self._standing = standing
 
     def standing(self) -> Standing:

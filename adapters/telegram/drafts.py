@@ -18,7 +18,7 @@ from adapters.telegram.sending import entities
 log = structlog.get_logger("telegram")
 
 KEPT: Final = 4_096
-"""Chats whose drafts are counted."""
+"""Chats in mind."""
 
 
 class Drafting:
@@ -58,5 +58,7 @@ class Drafting:
         if error.code == 404:
             self._works = False
         elif error.code in (400, 403):
+            if len(self._refused) > KEPT:
+                self._refused.clear()
             self._refused.add(chat)
         log.info("no drafts from now on", chat=chat, reason=error.description)

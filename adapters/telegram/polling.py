@@ -182,11 +182,9 @@ class Poller:
                 await asyncio.sleep(self._backoff())
 
     def _refused(self, sentence: str) -> None:
-        log.warning("refused", account=self._account, reason=sentence)
         self._said(Standing(Connection.REFUSED, sentence))
 
     def _away(self, why: str) -> None:
-        log.info("not connected", account=self._account, reason=why)
         state = Connection.CONNECTING if self._heard is None else Connection.RECONNECTING
         self._said(Standing(state, f'account "{self._account}": {why}. It is tried again by itself.'))
 
