@@ -84,8 +84,13 @@ EVERYTHING: Final = {table.name: select(table) for table in metadata.sorted_tabl
 class HandClock:
     """The time, moved by the test."""
 
-    def __init__(self) -> None:
-        self.at = START
+    def __init__(self, at: datetime = START) -> None:
+        self.at = at
+
+    @classmethod
+    def of_today(cls) -> HandClock:
+        """Beside a store with a clock of its own, to which a message of the spring came too late."""
+        return cls(datetime.now(UTC))
 
     def __call__(self) -> datetime:
         return self.at

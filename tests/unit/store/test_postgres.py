@@ -44,7 +44,7 @@ def password_of(url: str) -> str:
 async def test_a_server_that_goes_away_is_told_and_comes_back(own_server: Postgres) -> None:
     url = own_server.create_database()
     store = await open_store(url)
-    stage = Stage(store, HandClock())
+    stage = Stage(store, HandClock.of_today())
     await stage.open()
     own_server.stop()
     with pytest.raises(StoreError) as away:
@@ -114,7 +114,7 @@ async def test_a_newer_database_is_told(postgres: Postgres) -> None:
 
 
 async def test_the_clock_is_the_servers(store: SqlStore) -> None:
-    (micros,) = await Stage(store, HandClock()).column(
+    (micros,) = await Stage(store, HandClock.of_today()).column(
         "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
     )
     assert abs(store.now().timestamp() - micros / 1e6) < 1
@@ -127,7 +127,7 @@ async def test_a_write_that_fails_leaves_nothing(store: SqlStore) -> None:
 
     with pytest.raises(StoreError):
         await store._driver.write(two)
-    assert await Stage(store, HandClock()).column("SELECT count(*) FROM roles") == [0]
+    assert await Stage(store, HandClock.of_today()).column("SELECT count(*) FROM roles") == [0]
 
 
 async def test_a_reading_operation_cannot_write(store: SqlStore) -> None:
@@ -155,7 +155,7 @@ def _write() -> Op[None]:
 
 
 async def test_two_that_wait_for_each_other_both_succeed(store: SqlStore) -> None:
-    stage = Stage(store, HandClock())
+    stage = Stage(store, HandClock.of_today())
     await stage.write("INSERT INTO roles (name, fence) VALUES ('a', 0), ('b', 0)")
     met = asyncio.Barrier(2)
 
@@ -175,7 +175,7 @@ async def test_two_that_wait_for_each_other_both_succeed(store: SqlStore) -> Non
 async def test_a_frozen_server_is_told_in_time(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "PATIENCE", engine.PATIENCE / 20)
     store = await open_store(postgres.create_database())
-    (backend,) = await Stage(store, HandClock()).column("SELECT pg_backend_pid()")
+    (backend,) = await Stage(store, HandClock.of_today()).column("SELECT pg_backend_pid()")
     os.kill(backend, signal.SIGSTOP)
     try:
         async with asyncio.timeout(20):
@@ -200,7 +200,7 @@ async def test_without_a_pooler_statements_stay_prepared(postgres: Postgres) -> 
 @pytest.mark.usefixtures("_pooled")
 async def test_behind_a_pooler_no_statement_outlives_its_transaction(postgres: Postgres) -> None:
     store = await open_store(postgres.create_database())
-    stage = Stage(store, HandClock())
+    stage = Stage(store, HandClock.of_today())
     await stage.open()
     await stage.say("hello")
     left = "SELECT count(*) FROM pg_prepared_statements"

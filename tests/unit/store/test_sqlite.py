@@ -179,7 +179,7 @@ async def test_a_failed_commit_fails_every_waiter_and_writes_nothing(driver: Sql
 async def test_a_full_disk_fails_each_waiter_and_leaves_nothing_half_written(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     store = await open_store(f"sqlite:///{path}")
-    stage = Stage(store, HandClock())
+    stage = Stage(store, HandClock.of_today())
     await stage.open()
     (pages,) = await stage.column("PRAGMA page_count")
     await stage.write(f"PRAGMA max_page_count = {pages + 40}")
@@ -263,7 +263,7 @@ async def test_after_a_kill_the_store_opens_and_its_counters_are_right(tmp_path:
             child.stdout.readline()
         child.kill()
     store = await open_store(f"sqlite:///{path}")
-    stage = Stage(store, HandClock())
+    stage = Stage(store, HandClock.of_today())
     lanes = await stage.rows("SELECT key, waiting FROM sessions ORDER BY key")
     assert lanes == await stage.rows("SELECT session, count(*) FROM signals GROUP BY session ORDER BY session")
     await store.close()
@@ -378,7 +378,7 @@ async def test_four_opening_a_new_file_at_once_all_find_it_ready(tmp_path: Path)
 
 async def test_a_store_in_memory_reads_what_it_wrote() -> None:
     store = await open_store("sqlite:///:memory:")
-    stage = Stage(store, HandClock())
+    stage = Stage(store, HandClock.of_today())
     await stage.open()
     said = await stage.say("hello", at=address("x"))
     assert said.verdict.outcome is Outcome.ACCEPTED

@@ -76,7 +76,7 @@ async def main(path: Path, case: str) -> None:
         await unprivileged(path)
         return
     store = await open_store(f"sqlite:///{path}")
-    stage = Stage(store, HandClock())
+    stage = Stage(store, HandClock.of_today())
     await stage.open()
     await (endless(stage) if case == "endless" else starved(stage, path))
     await store.close()
