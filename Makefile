@@ -41,8 +41,8 @@ soak: $(VENV)/.dev  ## random kills under random traffic, all promises checked (
 	@exec $(BIN)/python -m tests.soak $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED)) \
 		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(ENGINE),--engine $(ENGINE)) $(ARGS)
 
-cuts: $(VENV)/.dev  ## fifty cut sends of each kind on Slack, Telegram and Discord, with real waits (ARGS="-k telegram")
-	@exec $(BIN)/python -m pytest -q -n 2 -m soak tests/faults/channels $(ARGS)
+cuts: $(VENV)/.dev  ## the tests that take long: fifty cut sends of each kind on each platform, … (ARGS="-k telegram")
+	@exec $(BIN)/python -m pytest -q -n 2 --dist loadgroup -m soak $(ARGS)
 
 dev: $(VENV)/.dev  ## set up everything for working on Signalbox
 

@@ -66,7 +66,7 @@ async def copies(rig: Rig, place: Place, words: str) -> int:
     return len([message for message in await rig.visible(place) if words in message.text])
 
 
-@pytest.mark.parametrize("end", ["kill", "leave"])
+@pytest.mark.parametrize("end", ["kill", pytest.param("leave", marks=pytest.mark.soak)])
 async def test_either_process_may_end_and_each_message_is_answered_once(
     rig: Rig, tmp_path: Path, postgres: Postgres, end: str
 ) -> None:

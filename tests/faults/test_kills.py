@@ -14,7 +14,7 @@ from tests.fakes.serve import ROOT
 from tests.faults.checker import check
 from tests.faults.points import ANYWHERE, POINTS, WHEN_SENDING
 from tests.faults.program import Kill, living
-from tests.faults.stage import PLATFORMS, WEB, Rows, Stage, audit_of, stage
+from tests.faults.stage import WEB, Rows, Stage, audit_of, stage
 
 CHAPTERS: int = 12
 """More than any plan needs: each chapter passes every point at least once."""
@@ -30,15 +30,20 @@ GROUPS = {
     "work": ANYWHERE[:6],
     "showing": ANYWHERE[6:] + WHEN_SENDING,
 }
+LONG = (pytest.mark.soak,)
+"""Run by `make cuts`: with it every platform is killed at every point."""
+
 PLANS = [
-    pytest.param(kind, [Kill(point, hit) for hit in hits for point in GROUPS[group]], id=f"{kind}-{group}")
-    for kinds, group, hits in (
-        ((WEB, "none"), "begin", (1,)),
-        ((WEB, "none"), "tools", (2,)),
-        ((WEB, "none"), "ends", (1,)),
-        (("key", "none"), "sending", (1, 2)),
-        (PLATFORMS, "work", (2,)),
-        (PLATFORMS, "showing", (1,)),
+    pytest.param(kind, [Kill(point, hit) for hit in hits for point in GROUPS[group]], id=f"{kind}-{group}", marks=marks)
+    for kinds, group, hits, marks in (
+        ((WEB, "none"), "begin", (1,), ()),
+        ((WEB, "none"), "tools", (2,), ()),
+        ((WEB, "none"), "ends", (1,), ()),
+        (("key", "none"), "sending", (1, 2), ()),
+        (("telegram",), "work", (2,), ()),
+        (("slack", "discord"), "showing", (1,), ()),
+        (("slack", "discord"), "work", (2,), LONG),
+        (("telegram",), "showing", (1,), LONG),
     )
     for kind in kinds
 ]

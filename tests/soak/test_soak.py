@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.serve import ROOT
 from tests.soak.plan import PLACES, AtMoment, AtPoint, Freeze, Leave, Plan, drawn
 
-KILLS = 15
+KILLS = 10
 
 
 def soak(*arguments: str) -> subprocess.CompletedProcess[str]:
