@@ -122,7 +122,8 @@ class Cursor:
 class Agent:
     """Works on claimed runs. One object serves all of them; what a run needs is in its Cursor.
 
-    `policy` and `prompt` give what holds at this moment, so that a reload counts from the next decision on.
+    `policy` and `prompt` give what holds at this moment, so that a reload counts from the next decision on. So does
+    `tools`: what is in it may change, and the next model call is told of what is there then.
     """
 
     def __init__(
@@ -151,7 +152,6 @@ class Agent:
         self._long_replies = long_replies
         self._model = model
         self._tools = tools
-        self._specs = [tool.spec for tool in tools.values()]
         self._policy = policy
         self._prompt = prompt
         self._limits = limits
@@ -263,7 +263,8 @@ class Agent:
         return await self._turns(run) if told else turns
 
     async def _reply(self, run: Cursor, turns: Sequence[Turn]) -> ModelReply:
-        request = ModelRequest(self._prompt(), turns, self._specs, partial(self._workspaces.open, run.address))
+        specs = [tool.spec for tool in self._tools.values()]
+        request = ModelRequest(self._prompt(), turns, specs, partial(self._workspaces.open, run.address))
         try:
             async with asyncio.timeout(self._limits.model_time.total_seconds()):
                 return await self._model.reply(request, lambda text: self._progress(run.claim, Speaking(text)))
@@ -356,6 +357,8 @@ class Agent:
         tool = self._tools.get(step.call.tool)
         if tool is None:
             return f"{ERROR}there is no tool {step.call.tool!r} any more."
+        if step.caution and step.caution != tool.caution():
+            return f"{ERROR}{step.call.tool} is not what was asked about any more, so it was not called."
         arguments = parsed(step.call.arguments)
         if isinstance(arguments, str):
             return f"{ERROR}{arguments}"
