@@ -7,7 +7,7 @@ and also what a bot in privacy mode never sees. This is observed behaviour of Te
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -38,6 +38,16 @@ def space_of(chat: int) -> str:
 def candidates(floor: int, upto: int, known: Collection[int], ruled_out: Collection[int]) -> Iterator[int]:
     """Ids above `floor` that may be the lost message's, lowest first, `upto` the last that it can have."""
     return (number for number in range(floor + 1, upto + 1) if number not in known and number not in ruled_out)
+
+
+def likeliest(left: Sequence[int], taken: Sequence[int], rank: int) -> int:
+    """The one of `left` to try first, when `rank` lost messages were sent before this one.
+
+    `taken`: all ids that may be lost messages', this chat's or others'. They were given in about the order of the sends,
+    and those that were never sent have none, so of two as near the lower comes first.
+    """
+    expected = taken[min(rank, len(taken) - 1)]
+    return min(left, key=lambda number: (abs(number - expected), number))
 
 
 def beyond(unknown: int, lost: int, *, is_box: bool) -> int:

@@ -65,6 +65,11 @@ class Doubt:
     def is_live(self) -> bool:
         return monotonic() - self.since < FORGOTTEN
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be looked for."""
+        return not self.looked and self.is_live
+
 
 @dataclass(slots=True)
 class Chat:
@@ -92,8 +97,8 @@ class Chat:
 
     def earlier(self, part: str, ticket: int) -> bool:
         """Whether one before `part` is still to be looked for."""
-        others = (doubt for name, doubt in self.doubts.items() if name != part and doubt.is_live)
-        return any(not doubt.looked and doubt.ticket < ticket for doubt in others)
+        others = (doubt for name, doubt in self.doubts.items() if name != part)
+        return any(doubt.is_open and doubt.ticket < ticket for doubt in others)
 
     def tell(self) -> None:
         self.changed.set()
@@ -177,7 +182,17 @@ class Lines:
     def doubts(self, chats: Iterable[int]) -> int:
         """How many parts in these chats may be on screen unknown, as far as nobody has looked yet."""
         lines = [line for chat in chats if (line := self._chats.get(chat))]
-        return sum(not doubt.looked and doubt.is_live for line in lines for doubt in line.doubts.values())
+        return sum(doubt.is_open for line in lines for doubt in line.doubts.values())
+
+    def rank(self, chats: Iterable[int], mark: Mark) -> int:
+        """How many parts that nobody has found were sent before this one; 0 where its own chat has several in doubt.
+
+        There the lowest id that is left is its own.
+        """
+        if mark.ahead or len(self._of(mark.chat).doubts) > 1:
+            return 0
+        lines = [line for chat in chats if (line := self._chats.get(chat))]
+        return sum(doubt.is_open and doubt.ticket < mark.ticket for line in lines for doubt in line.doubts.values())
 
     @asynccontextmanager
     async def look(self, part: str, mark: Mark) -> AsyncIterator[None]:

@@ -23,7 +23,7 @@ from itertools import islice
 from time import monotonic
 from typing import Final
 
-from adapters.telegram.known import BEYOND, BOX, Known, beyond, candidates, space_of
+from adapters.telegram.known import BEYOND, BOX, Known, beyond, candidates, likeliest, space_of
 from adapters.telegram.line import Lines, Mark
 from adapters.telegram.memory import Memory
 from adapters.telegram.pacer import Pacer
@@ -117,7 +117,7 @@ class Settling:
             await self._memory.recall(mark.chat, part.address, attempt.marked_at)
             # Where nothing was known at the marker, what the store knows of the time before it counts.
             search.floor = search.floor or mark.top or self._memory.floor(mark.chat, attempt.marked_at)
-            settled = await self._look(part, mark.chat, search, attempt) if search.floor else Look.UNKNOWN
+            settled = await self._look(part, mark, search, attempt) if search.floor else Look.UNKNOWN
         self._searches.pop((part.id, attempt.number), None)
         if settled is not Look.ABSENT:
             self._lines.surely(mark.chat, part.id)
@@ -133,13 +133,14 @@ class Settling:
             del self._searches[next(iter(self._searches))]
         return self._searches.setdefault((part.id, attempt.number), Search(self._now()))
 
-    async def _look(self, part: Part, chat: int, search: Search, attempt: Attempt) -> Settled:
+    async def _look(self, part: Part, mark: Mark, search: Search, attempt: Attempt) -> Settled:
+        chat = mark.chat
         space, end = self._known.space(chat), monotonic() + self._waits.look.total_seconds()
         budget = BUDGET_IN_A_GROUP if is_group(chat) else BUDGET
         nothing = self._nothing_in(chat)
         if not search.upto:
             self._begin(search, chat, budget, attempt)
-        while (number := next(self._left(search, chat), None)) is not None:
+        while (number := self._next(search, mark)) is not None:
             if len(search.tried) >= budget:
                 self._wait_for([other for other in self._neighbours(chat) if other != chat], attempt)
                 return Look.UNKNOWN
@@ -183,9 +184,11 @@ class Settling:
         if self._lines.doubts(chats) and self._now() - attempt.marked_at < PATIENCE:
             raise Retryable("messages to other chats are looked for first", retry_after=LATER)
 
-    def _left(self, search: Search, chat: int) -> Iterator[int]:
-        """What this look still may try."""
-        return self._between(search, chat, search.upto)
+    def _next(self, search: Search, mark: Mark) -> int | None:
+        """The id that this look tries next; None when it has tried all."""
+        left = list(self._between(search, mark.chat, search.upto))
+        taken = list(candidates(search.floor, search.upto, self._known.space(mark.chat).above(search.floor), ()))
+        return likeliest(left, taken, self._lines.rank(self._neighbours(mark.chat), mark)) if left else None
 
     def _between(self, search: Search, chat: int, upto: int) -> Iterator[int]:
         known = self._known.space(chat).above(search.floor)

@@ -8,7 +8,7 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.telegram.known import BEYOND, BOX, KEPT, SLACK, SPACES, Known, Space, beyond, candidates, space_of
+from adapters.telegram.known import BEYOND, BOX, KEPT, SLACK, SPACES, Known, Space, beyond, candidates, likeliest, space_of
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 ids = st.integers(min_value=1, max_value=200)
@@ -46,6 +46,25 @@ def test_there_is_always_some_room_above_the_highest_known_id(unknown: int, lost
     assert beyond(unknown, lost, is_box=True) >= SLACK
     assert beyond(0, lost, is_box=True) >= BEYOND
     assert beyond(unknown, lost, is_box=False) == BEYOND
+
+
+@given(st.sets(ids, min_size=1, max_size=40), st.data())
+def test_the_likeliest_id_is_the_one_of_its_rank_and_then_its_neighbours_the_lower_first(
+    numbers: set[int], data: st.DataObject
+) -> None:
+    taken = sorted(numbers)
+    rank = data.draw(st.integers(0, len(taken) - 1))
+    order, left = [], list(taken)
+    while left:
+        order.append(likeliest(left, taken, rank))
+        left.remove(order[-1])
+    assert order[0] == taken[rank]
+    assert sorted(order) == taken, "each is tried once"
+    assert order == sorted(order, key=lambda number: (abs(number - taken[rank]), number))
+
+
+def test_with_fewer_ids_than_messages_the_last_id_is_the_likeliest() -> None:
+    assert likeliest([3, 5], [3, 5], 9) == 5
 
 
 def test_of_a_supergroup_as_many_as_may_be_probed_are_named_without_counting_millions() -> None:

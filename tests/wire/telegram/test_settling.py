@@ -191,6 +191,26 @@ async def test_a_marker_without_a_floor_of_ours_cannot_be_settled(bench: Bench, 
         assert await adapter.settle(part, Attempt(1, bench.stage.clock(), floor)) is Look.UNKNOWN
 
 
+@pytest.mark.parametrize("missing", [(), (3, 4, 11), (1, 7, 13, 19)], ids=["all shown", "three not", "four not"])
+async def test_after_a_kill_more_groups_than_one_may_probe_ids_find_their_own(
+    bench: Bench, missing: tuple[int, ...]
+) -> None:
+    """Twenty were marked together and most were sent: a group may try twelve ids, and begins with the likeliest."""
+    groups = [address(-2000 - n) for n in range(20)]
+    await met(bench, *(int(group.room) for group in groups))
+    async with bench.life() as adapter:
+        parts = [bench.part(adapter, "hello", at=group) for group in groups]
+        attempts = [bench.stage.attempt(adapter, part) for part in parts]
+        for part in (part for number, part in enumerate(parts) if number not in missing):
+            await adapter.show(part)
+    async with bench.life() as adapter:
+        found = await asyncio.gather(*(settled(bench, adapter, one) for one in zip(parts, attempts, strict=True)))
+        told = [one is Look.ABSENT if number in missing else isinstance(one, Shown) for number, one in enumerate(found)]
+        assert all(told), found
+        shown = [number(one) for one in found if isinstance(one, Shown)]
+        assert len(set(shown)) == len(groups) - len(missing)
+
+
 # ------------------------------------------------------------------------------------------------------------ limits
 
 
