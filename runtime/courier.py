@@ -44,6 +44,8 @@ log = structlog.get_logger("courier")
 POLL: Final = timedelta(seconds=1)
 """How often to look without a nudge: another node may have put something into the outbox."""
 PATIENCE: Final = timedelta(seconds=1)
+OVERTAKEN: Final = 10
+"""Attempts, about six minutes, after which a delivery lets later ones of its kind in the room pass."""
 
 
 def choose(waiting: Sequence[OpenDelivery], now: datetime) -> OpenDelivery | datetime | None:
@@ -56,8 +58,18 @@ def choose(waiting: Sequence[OpenDelivery], now: datetime) -> OpenDelivery | dat
     first = min(waiting, key=lambda d: (d.rank, d.number))
     if first.rank == 0:
         return first if first.not_before <= now else first.not_before
-    due = [d for d in waiting if d.not_before <= now]
-    return min(due, key=lambda d: (d.rank, d.number)) if due else min(d.not_before for d in waiting)
+    holding = [d for d in waiting if d.not_before > now]
+    due = [d for d in waiting if d.not_before <= now and not any(holds_back(other, d) for other in holding)]
+    return min(due, key=lambda d: (d.rank, d.number)) if due else min(d.not_before for d in holding)
+
+
+def holds_back(earlier: OpenDelivery, later: OpenDelivery) -> bool:
+    """Whether `earlier`, which has to wait, keeps its place before `later`: while the platform is away all fail alike.
+
+    After so many attempts it may be this one alone that fails, and a room must not be silent for one delivery's sake.
+    """
+    attempts = max((part.attempts for part in earlier.parts), default=0)
+    return earlier.rank == later.rank and earlier.number < later.number and attempts < OVERTAKEN
 
 
 def delivery_of(new: NewDelivery) -> Delivery:

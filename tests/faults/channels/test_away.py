@@ -1,8 +1,4 @@
-"""The platform fails for a while, or we do: what was said meanwhile is answered once.
-
-Where answers of several runs wait for a platform, their order in a room is not promised: each waits by itself. So there
-one line is said in each room; what was said while we were down is answered in order.
-"""
+"""The platform fails for a while, or we do: what was said meanwhile is answered once, in order."""
 
 from __future__ import annotations
 
@@ -82,7 +78,7 @@ async def test_a_platform_that_is_away_and_comes_back_finds_everything_waiting(k
     async with stage(tmp_path, kind, stutter=False) as on, living(on.program):
         await warmed(on, ROOMS)
         await rig_of(on).fault(Trouble.AWAY)
-        await on.story.another()
+        await on.story.another(2)
         await asyncio.sleep(SECONDS)
         await rig_of(on).lift()
         await on.story.all_answered()
