@@ -74,6 +74,7 @@ class DiscordRig:
         self.url = url
         self.driver = Driver(url)
         self._done: dict[Event, Record] = {}
+        self._came = False
 
     # Our side.
 
@@ -136,10 +137,10 @@ class DiscordRig:
     async def _somebody_listens(self) -> None:
         """What was said before the bot came the first time is nobody's question: Discord would not tell of it."""
         end = asyncio.get_running_loop().time() + PATIENCE
-        while asyncio.get_running_loop().time() < end:
-            if (await self.driver.screen()).raw["identified"]:
-                return
-            await asyncio.sleep(0.05)
+        while not self._came and asyncio.get_running_loop().time() < end:
+            self._came = bool((await self.driver.screen()).raw["identified"])
+            if not self._came:
+                await asyncio.sleep(0.05)
 
     async def again(self, event: Event) -> None:
         await self.driver.do("again", event=event)
