@@ -1,0 +1,230 @@
+"""One request from its address to its bounded answer, with every check on the way, redirects included."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, Final
+
+from runtime.egress.addresses import Ip, Opening, trouble
+from runtime.egress.errors import NoAnswer, Refused, Why
+from runtime.egress.rules import Call, Rule, decide
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse
+
+    from runtime.egress.dialling import Wire
+    from runtime.egress.places import Place
+
+LookUp = Callable[[str], Awaitable[Sequence[str]]]
+"""What a host's addresses are, as texts. Errors: OSError when it has none."""
+
+AT_ONCE: Final = 16  # requests; each may hold its whole bounded body in memory
+LOOKUP_TIME: Final = timedelta(seconds=5)
+MOST_REDIRECTS: Final = 5
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+FOLLOWED: Final = frozenset({"GET", "HEAD"})
+METHODS: Final = FOLLOWED | {"POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+AGENT: Final = "Signalbox"
+# What else a caller sets may be a credential under any name, so only these go on to another host.
+KEPT_ACROSS_HOSTS: Final = frozenset({"accept", "accept-language", "user-agent"})
+# These say where a request goes and where it ends, which is ours to say.
+OURS: Final = re.compile(r"host|connection|content-length|transfer-encoding|upgrade|te|trailer|expect|cookie|proxy-.*")
+HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer, whatever its status.
+
+    Shape:  `url` is where it came from after redirects; names of `headers` are in small letters; `body` is decompressed,
+            and `truncated` when there was more of it.
+    """
+
+    status: int
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+    truncated: bool
+
+
+class Egress:
+    """The one way out for tools, webhooks and downloads. One a process; it holds no connection between two requests."""
+
+    def __init__(
+        self,
+        rules: Sequence[Rule] = (),
+        *,
+        allow: Sequence[Opening] = (),
+        look_up: LookUp | None = None,
+        lookup_time: timedelta = LOOKUP_TIME,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        """`allow` are networks that are not public and open all the same; without `tls` the system's authorities count."""
+        self._rules = tuple(rules)
+        self._allow = tuple(allow)
+        self._look_up = look_up or SystemLookUp()
+        self._lookup_time = lookup_time
+        self._tls = tls
+        self._turn = asyncio.Semaphore(AT_ONCE)
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        tool: str,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        most: int,
+        timeout: timedelta,  # noqa: ASYNC109 - it covers the wait for a turn, the look-up and all redirects
+    ) -> Response:
+        """Send a request for `tool` and read at most `most` bytes of the answer's body. GET and HEAD follow redirects.
+
+        Errors: Refused when a check fails; NoAnswer when `timeout` passes, or the other side is away, cuts or is not
+        who it should be. An answer such as 404 or 500 is none.
+        """
+        from runtime.egress.dialling import Wire
+
+        method, wire = _method(method), Wire()
+        order = _Order(method, tool, _headers(headers or {}), body, most)
+        try:
+            async with asyncio.timeout(timeout.total_seconds()), self._turn:
+                return await self._follow(order, url, wire)
+        except TimeoutError:
+            raise NoAnswer(f"No whole answer within {timeout.total_seconds():g} s.", sent=wire.sent) from None
+
+    async def _follow(self, order: _Order, url: str, wire: Wire) -> Response:
+        from runtime.egress.places import Place
+
+        place = Place.parse(url)
+        for _ in range(MOST_REDIRECTS + 1):
+            answer = await self._ask(order, place, wire)
+            if isinstance(answer, Response):
+                return answer
+            order, place = order.going(place, answer), answer
+        raise Refused(Why.REDIRECT, f"more than {MOST_REDIRECTS} redirects, the last to {place.shown}.")
+
+    async def _ask(self, order: _Order, place: Place, wire: Wire) -> Response | Place:
+        """One request, all checks before it. A Place is where it redirects to."""
+        from runtime.egress.dialling import sending
+
+        addresses = await self._judged(place, self._allowed(order, place))
+        async with sending(
+            order.method, place, addresses, wire=wire, tls=self._tls, headers=order.headers, body=order.body
+        ) as answer:
+            location = answer.headers.get("Location", "")
+            if location and answer.status in REDIRECTS and order.method in FOLLOWED:
+                return place.leads_to(location)
+            body, truncated = await _read(answer, order.most)
+            named = {name.lower(): answer.headers[name] for name in answer.headers}
+            return Response(answer.status, str(place.url), named, body, truncated)
+
+    # -------------------------------------------------------------------------------------------------- checks
+
+    def _allowed(self, order: _Order, place: Place) -> Rule:
+        """The rule that allows the request, as far as that can be told without asking what the host's addresses are."""
+        rule = decide(self._rules, Call(order.tool, order.method, place.host, place.port, place.path))
+        if place.is_local and not rule.names_its_host:
+            raise Refused(
+                Why.HOST, f"{place.host} is a name for local networks; an egress rule must allow it by that name."
+            )
+        if place.port not in rule.opened and not any(opening.port == place.port for opening in self._allow):
+            raise Refused(
+                Why.PORT,
+                f"port {place.port} of {place.host} is not open: an egress rule with ports = [{place.port}] opens it.",
+            )
+        return rule
+
+    async def _judged(self, place: Place, rule: Rule) -> Sequence[Ip]:
+        """The addresses to dial. One that may not be dialled spoils the others: an honest name does not mix them."""
+        addresses = [place.address] if place.address else await self._addresses(place)
+        for address in addresses:
+            why = trouble(address, place.port, is_usual=place.port in rule.opened, openings=self._allow)
+            if why:
+                where = str(address) if place.address else f"{place.host} is at {address}, which"
+                raise Refused(Why.ADDRESS, f"{where} {why}; only egress.allow in the settings could open it.")
+        return addresses
+
+    async def _addresses(self, place: Place) -> Sequence[Ip]:
+        try:
+            async with asyncio.timeout(self._lookup_time.total_seconds()):
+                found = await self._look_up(place.host)
+        except (OSError, UnicodeError):  # a time-out is an OSError too
+            found = ()
+        if not found:
+            raise Refused(Why.LOOKUP, f"no address is known for {place.host}.")
+        try:
+            return list(dict.fromkeys(ip_address(text.partition("%")[0]) for text in found))
+        except ValueError:
+            raise Refused(Why.LOOKUP, f"what is said about {place.host} is no address.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What is to be sent, apart from where."""
+
+    method: str
+    tool: str
+    headers: Mapping[str, str]
+    body: bytes | None
+    most: int
+
+    def going(self, place: Place, further: Place) -> _Order:
+        """The order after a redirect: to another host without what the caller meant for the first."""
+        if place.url.origin() == further.url.origin():
+            return self
+        kept = {name: value for name, value in self.headers.items() if name.lower() in KEPT_ACROSS_HOSTS}
+        return _Order(self.method, self.tool, kept, None, self.most)
+
+
+def _method(method: str) -> str:
+    if method.upper() not in METHODS:
+        raise Refused(Why.METHOD, f"the method must be one of {', '.join(sorted(METHODS))}.")
+    return method.upper()
+
+
+def _headers(given: Mapping[str, str]) -> Mapping[str, str]:
+    for name, value in given.items():
+        if not HEADER.fullmatch(name) or OURS.fullmatch(name.lower()):
+            raise Refused(Why.HEADER, f"the header {name[:60]!r} is not a caller's to set.")
+        if not value.isprintable():
+            raise Refused(Why.HEADER, f"the value of the header {name[:60]!r} has a line end or the like in it.")
+    return {"User-Agent": AGENT, "Accept": "*/*", **given}
+
+
+async def _read(answer: ClientResponse, most: int) -> tuple[bytes, bool]:
+    """At most `most` bytes of the body, and whether there was more. aiohttp decompresses piece by piece, so that a small
+    body which stands for a huge one costs no more than `most` and a piece."""
+    kept = bytearray()
+    async for piece in answer.content.iter_any():
+        kept += piece
+        if len(kept) > most:
+            return bytes(kept[:most]), True
+    return bytes(kept), False
+
+
+class SystemLookUp:
+    """What the machine's own resolver says: both families, no cache of ours.
+
+    It has threads of its own. A resolver that hangs would otherwise fill those that everything else in the process uses.
+    """
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="look-up")
+
+    async def __call__(self, host: str) -> Sequence[str]:
+        loop = asyncio.get_running_loop()
+        found = await loop.run_in_executor(self._threads, _system_addresses, host)
+        return [str(where[0]) for *_, where in found]
+
+
+def _system_addresses(host: str) -> Sequence[tuple[Any, ...]]:
+    return socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
