@@ -20,6 +20,7 @@ from adapters.web.settings import WebSettings
 from bot.channels import MakeAdapters, adapters_of, extras_of_account, no_adapters
 from bot.console.desk import ConsoleDesk
 from bot.gate import gate_of
+from bot.hooks import webhooks_of
 from bot.identities import owners_now, with_identities
 from bot.instruments import Instruments, instruments_of
 from bot.live import Live, rules_of
@@ -187,6 +188,7 @@ class App:
             probe=probe,
         )
         self._sink = instruments.sink(self._reception.sink)
+        self._webhooks = webhooks_of(settings, self._accounts, workspaces, store.now, new_id)
         self._standings = Standings(self._accounts, store.now)
         self._site = site_of(
             self._accounts,
@@ -194,6 +196,7 @@ class App:
             hosts=settings.web.hosts,
             checks={"store": store.check},
             others=instruments.routes(),
+            hooks=self._webhooks.routes(),
         )
 
     # ------------------------------------------------------------------------------------------------- the parts
@@ -373,6 +376,7 @@ class App:
                 group.create_task(duty())
             group.create_task(dispatch.run())
             listening = [group.create_task(account.listen(self._sink)) for account in self._accounts]
+            listening.append(group.create_task(self._webhooks.listen(self._sink)))
             group.create_task(self._announce(on_ready))
             try:
                 await asyncio.Event().wait()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from adapters.webhook.settings import identity_of
 from bot.names import Named
 from bot.settings import Settings
+from bot.settings_tables import RoomTable
 from runtime.approvals import Rights
 from runtime.attention import RoomRule, RoomRules
-from runtime.contract import Address
+from runtime.contract import Address, Identity
 from runtime.store.protocol import Gate
 
 
@@ -34,9 +36,14 @@ def gate_of(settings: Settings, *, named: Named = str, trouble: Callable[[Addres
 
 
 def rooms_of(settings: Settings, named: Named) -> RoomRules:
-    access = settings.access
+    """A hook may speak in a room that is for some people only: the settings send it there."""
+    access, hooks = settings.access, frozenset(identity_of(hook.name) for hook in settings.hooks if not hook.person)
     rules = (
-        RoomRule(room.address, room.attention, frozenset(room.people), frozenset(room.blocked), room.busy)
+        RoomRule(room.address, room.attention, _people(room, hooks), frozenset(room.blocked), room.busy)
         for room in settings.rooms
     )
-    return RoomRules(access.rooms, tuple(rules), frozenset(access.blocked), frozenset(access.bots), named)
+    return RoomRules(access.rooms, tuple(rules), frozenset(access.blocked), frozenset(access.bots), hooks, named)
+
+
+def _people(room: RoomTable, hooks: frozenset[Identity]) -> frozenset[str]:
+    return frozenset(room.people) | hooks if room.people else frozenset()

@@ -23,6 +23,7 @@ from bot.secrets.keys import KEY_FILE, Ask, Keyring
 from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
 from bot.settings_accounts import AnyAccount
 from bot.settings_faults import Faults, without_tag
+from bot.settings_hooks import HookTable
 from bot.settings_secrets import (
     ADDRESSES,
     UNRESOLVED,
@@ -122,6 +123,7 @@ class Settings(Section):
         "one: TELEGRAM_BOT_TOKEN; SLACK_BOT_TOKEN and SLACK_APP_TOKEN; DISCORD_BOT_TOKEN. The web page needs none.",
     )
     rooms: tuple[RoomTable, ...] = Field(default=(), description="What holds in some rooms and not everywhere.")
+    hooks: tuple[HookTable, ...] = Field(default=(), description="Webhooks that bring what other programs say.")
     operators: Operators = Field(default_factory=Operators, description="Those who keep it running.")
     policy: tuple[PolicyRule, ...] = Field(default=(), description="Rules about tool calls.")
     sessions: Sessions = Field(default_factory=Sessions, description="Conversations.")
@@ -198,9 +200,9 @@ class Settings(Section):
         return self._reread() if self._reread else self
 
     def for_one_question(self) -> Settings:
-        """The same, on whichever port of this machine is free, and without accounts: it is gone in a moment."""
+        """The same, on whichever port of this machine is free, without accounts and hooks: it is gone in a moment."""
         web = self.web.model_copy(update={"host": "127.0.0.1", "port": 0})
-        return self.model_copy(update={"web": web, "accounts": ()})
+        return self.model_copy(update={"web": web, "accounts": (), "hooks": ()})
 
     def shown(self) -> dict[str, Any]:
         """All values as JSON would hold them, with secrets masked."""

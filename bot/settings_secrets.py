@@ -16,6 +16,7 @@ from bot.secrets.errors import SecretsError
 from bot.secrets.keys import VARIABLE
 from bot.settings_accounts import CHANNELS
 from bot.settings_faults import MASK, Faults, is_secret
+from bot.settings_hooks import HookTable
 from bot.settings_sources import Layers, names_of, source_of
 from bot.settings_tables import DEMO
 
@@ -74,7 +75,8 @@ def twins(model: type[BaseModel]) -> list[str]:
 def twins_in_lists(layers: Layers) -> list[str]:
     """The same in lists of tables: `accounts[1].token`."""
     kinds = [(name, CHANNELS.get(str(table.get("channel")))) for name, table in layers.tables("accounts")]
-    return [f"{name}.{twin}" for name, kind in kinds if kind for twin in twins(kind)]
+    hooks = [(name, HookTable) for name, _ in layers.tables("hooks")]
+    return [f"{name}.{twin}" for name, kind in (*kinds, *hooks) if kind for twin in twins(kind)]
 
 
 @dataclass

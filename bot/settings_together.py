@@ -7,30 +7,34 @@ is left alone here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from bot.settings_faults import Faults, nearest
 from bot.settings_sources import Layers
 from runtime.contract import Address
+
+PAGE: Final = "web:main"
+"""The page, which is there without being named."""
 
 Fault = tuple[str, str]
 """The setting, and what is wrong with it."""
 
 
 def add_together(layers: Layers, faults: Faults) -> None:
-    for find in (_same_names, _webhooks, _notices):
+    for find in (_same_names, _webhooks, _notices, _hooks):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
 
 
 def _same_names(layers: Layers) -> Iterator[Fault]:
-    first: dict[Any, str] = {}
-    for account, table in layers.tables("accounts"):
-        name = table.get("name")
-        if isinstance(name, str) and name in first:
-            yield f"{account}.name", f"{first[name]} has this name too; give each account its own"
-        elif isinstance(name, str):
-            first[name] = account
+    for kind, word in (("accounts", "account"), ("hooks", "hook")):
+        first: dict[Any, str] = {}
+        for place, table in layers.tables(kind):
+            name = table.get("name")
+            if isinstance(name, str) and name in first:
+                yield f"{place}.name", f"{first[name]} has this name too; give each {word} its own"
+            elif isinstance(name, str):
+                first[name] = place
 
 
 def _webhooks(layers: Layers) -> Iterator[Fault]:
@@ -49,16 +53,31 @@ def _webhooks(layers: Layers) -> Iterator[Fault]:
 
 
 def _notices(layers: Layers) -> Iterator[Fault]:
-    room = layers.get("operators.room")
+    yield from _nowhere(layers, "operators.room")
+
+
+def _hooks(layers: Layers) -> Iterator[Fault]:
+    for hook, table in layers.tables("hooks"):
+        yield from _nowhere(layers, f"{hook}.to")
+        if not table.get("secret") and not table.get("secret_env"):
+            fix = "set secret_env to the name of the variable that holds one; make one with: openssl rand -hex 32"
+            yield f"{hook}.secret", f"is missing; {fix}"
+
+
+def _nowhere(layers: Layers, setting: str) -> Iterator[Fault]:
+    """A room of an account that is not here."""
+    room = layers.get(setting)
     try:
         address = Address.parse(room) if isinstance(room, str) and room else None
     except ValueError:  # told with the setting itself
         return
-    if address is None or address.channel == "web":
+    if address is None:
         return
-    known = [f"{table.get('channel')}:{table.get('name')}" for _, table in layers.tables("accounts")]
+    known = {f"{table.get('channel')}:{table.get('name')}": table for _, table in layers.tables("accounts")}
     account = f"{address.channel}:{address.account}"
-    if account not in known:
-        near = nearest(account, known)
+    if account in known and known[account].get("enabled") is False:
+        yield setting, f"the account {account} is not enabled; set its enabled to true, or name another room"
+    elif account not in (PAGE, *known):
+        near = nearest(account, [PAGE, *known])
         fix = f"did you mean {near}?" if near else "add it under [[accounts]]"
-        yield "operators.room", f"there is no account {account}; {fix}"
+        yield setting, f"there is no account {account}; {fix}"

@@ -31,10 +31,12 @@ def site_of(
     hosts: Sequence[str],
     checks: Mapping[str, Check],
     others: Iterable[web.RouteDef],
+    hooks: Iterable[web.RouteDef] = (),
 ) -> web.Application:
-    """`checks` are those of health, beside how the accounts stand; `others` are further routes."""
+    """`checks` are those of health, beside how the accounts stand; `others` are further routes; `hooks` check by
+    themselves who sent a request."""
     pages: list[web.RouteDef] = []
-    webhooks: list[web.RouteDef] = []
+    webhooks: list[web.RouteDef] = list(hooks)
     every = list(accounts)
     for account in every:
         if isinstance(account.raw, HasRoutes):

@@ -99,12 +99,17 @@ def busy_at(busy: Busy | BusyAt) -> BusyAt:
 
 @dataclass(frozen=True, slots=True)
 class RoomRules:
-    """The rules of all rooms: of those that fit the first holds. `named` writes an address as the rules do."""
+    """The rules of all rooms: of those that fit the first holds. `named` writes an address as the rules do.
+
+    `bots` are programs that may speak; `sources` are those that bring what happened outside, such as webhooks, and answer
+    nobody: what they bring is no talk of programs among themselves.
+    """
 
     default: Attention = Attention.MENTION
     rules: tuple[RoomRule, ...] = ()
     blocked: frozenset[str] = frozenset()
     bots: frozenset[str] = frozenset()
+    sources: frozenset[str] = frozenset()
     named: Callable[[Address], str] = field(default=str, compare=False)
 
     def rule(self, address: Address) -> RoomRule:
@@ -119,7 +124,7 @@ class RoomRules:
 
     def course(self, signal: Signal) -> Course:
         """What becomes of a signal as far as its room decides; who sent it is looked at later."""
-        if signal.by_bot and signal.actor not in self.bots:
+        if signal.by_bot and signal.actor not in self.bots | self.sources:
             return Course.IGNORE
         attention = self.attention(signal)
         match signal.body:

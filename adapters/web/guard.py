@@ -67,7 +67,7 @@ _started: Final = web.RequestKey("started", bool)
 def install(app: web.Application, hosts: Collection[str], *, webhooks: Collection[str] = ()) -> None:
     """Put the guard before all routes of `app`: the middleware, and the headers of streamed answers too.
 
-    `webhooks` are paths whose routes check each request themselves.
+    `webhooks` are paths, as their routes write them, which check each request themselves.
     """
     app.middlewares.append(guard(hosts, open_paths=OPEN_PATHS | frozenset(webhooks)))
     app.on_response_prepare.append(harden)
@@ -80,7 +80,7 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
     @web.middleware
     async def stand(request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
-            if request.path not in open_paths:
+            if not is_open(request, open_paths):
                 _check_host(request, known)
                 _check_origin(request)
             return await handler(request)
@@ -101,6 +101,12 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
             return _broken(request, error)
 
     return stand
+
+
+def is_open(request: web.Request, open_paths: Collection[str]) -> bool:
+    """Whether the route that answers it is one of `open_paths`, whose names may have places in them: `/hooks/{name}`."""
+    resource = request.match_info.route.resource
+    return request.path in open_paths or (resource is not None and resource.canonical in open_paths)
 
 
 def _broken(request: web.Request, error: Exception) -> web.Response:

@@ -53,7 +53,8 @@ def course_of(signal: Signal, gate: Gate) -> Op[Course]:
     course = gate.rooms.course(signal)
     if course is Course.IF_JOINED:
         course = Course.RUN if (yield JOINED, {"room": str(signal.address)}) else Course.IGNORE
-    if course is Course.RUN and signal.by_bot and (yield from _alone_with_bots(signal, gate)):
+    talks = signal.by_bot and signal.actor not in gate.rooms.sources
+    if course is Course.RUN and talks and (yield from _alone_with_bots(signal, gate)):
         return Course.IGNORE
     return BY_URGENCY[signal.urgency] if course is Course.RUN and isinstance(signal.body, Said) else course
 
