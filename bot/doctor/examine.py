@@ -11,6 +11,7 @@ from bot import lock
 from bot.doctor.channels import check_channels
 from bot.doctor.clock import check_clock
 from bot.doctor.configuration import check_configuration
+from bot.doctor.hooks import check_hooks
 from bot.doctor.model import check_model
 from bot.doctor.place import check_place
 from bot.doctor.process import check_process
@@ -33,6 +34,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "store": check_store,
     "clock": check_clock,
     "web": check_web,
+    "hooks": check_hooks,
     "metrics": check_metrics,
     "telemetry": check_telemetry,
     "sandbox": check_sandbox,
