@@ -1,0 +1,106 @@
+"""What a server may say in a second: one that floods waits for itself, and nobody else does."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final, Self
+
+from mcp.client._transport import ReadStream
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCNotification, JSONRPCRequest
+
+MOST_MESSAGES: Final = 1_000  # in a second: each costs the process some 50 µs of its time
+MOST_UNASKED: Final = 50  # of these, such as the server thought of itself: notifications and requests to us
+WINDOW: Final = 1.0  # seconds
+CHANGED: Final = "notifications/tools/list_changed"
+
+Item = SessionMessage | Exception
+
+
+class Gauge:
+    """Counts by the second. Pure but for `ticks`, which counts seconds from anywhere."""
+
+    def __init__(self, ticks: Callable[[], float] = time.monotonic) -> None:
+        self._ticks = ticks
+        self._since = ticks()
+        self._messages = 0
+        self._unasked = 0
+
+    def passes(self, *, unasked: bool) -> bool:
+        """Count a message: whether it is to be looked at."""
+        self._messages += 1
+        self._unasked += unasked
+        return not unasked or self._unasked <= MOST_UNASKED
+
+    def wait(self) -> float:
+        """Seconds until the next message may be read."""
+        now = self._ticks()
+        if now - self._since >= WINDOW:
+            self._since, self._messages, self._unasked = now, 0, 0
+        return self._since + WINDOW - now if self._messages >= MOST_MESSAGES else 0
+
+
+class Tamed:
+    """Implements the SDK's ReadStream around another: with a bound, and with an eye on what concerns us.
+
+    `changed` is called when the server says that its tools are others now, `ended` when nothing more comes.
+    """
+
+    def __init__(
+        self,
+        inner: ReadStream[Item],
+        *,
+        changed: Callable[[], None],
+        ended: Callable[[], None],
+        gauge: Gauge | None = None,
+    ) -> None:
+        self._inner = inner
+        self._changed = changed
+        self._ended = ended
+        self._gauge = gauge or Gauge()
+
+    async def receive(self) -> Item:
+        while True:
+            item = await self._next()
+            unasked = self._is_unasked(item)
+            if self._gauge.passes(unasked=unasked):
+                return item
+            if wait := self._gauge.wait():
+                await asyncio.sleep(wait)
+
+    async def _next(self) -> Item:
+        if wait := self._gauge.wait():
+            await asyncio.sleep(wait)
+        try:
+            return await self._inner.__anext__()
+        except BaseException:
+            self._ended()
+            raise
+
+    def _is_unasked(self, item: Item) -> bool:
+        if isinstance(item, Exception):  # what could not be read
+            return True
+        message = item.message
+        if isinstance(message, JSONRPCNotification) and message.method == CHANGED:
+            self._changed()
+        return isinstance(message, JSONRPCNotification | JSONRPCRequest)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Item:
+        return await self.receive()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()

@@ -1,0 +1,119 @@
+"""What a server says of its tools, and what of that we take. Pure, but for the memory of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from runtime.contract import Json, ToolSpec
+from tools.mcp.terms import Endpoint, ServerTerms
+
+MOST_TOOLS: Final = 128  # what large vendors take in one request: OpenAI's API reference, `tools`, read 2026-11
+LONGEST_NAME: Final = 64  # characters, as those vendors take them
+LONGEST_DESCRIPTION: Final = 2_000  # characters: every tool's goes into every model call
+LONGEST_SCHEMA: Final = 20_000  # characters of JSON
+# Past our own limit, so that it is we who say what a call without an answer means.
+MARGIN: Final = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool as its server describes it. `read_only` and `idempotent` are the server's word, and no more than that."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Json]
+    read_only: bool = False
+    idempotent: bool = False
+
+    @property
+    def form(self) -> str:
+        """Another one when anything of it changed: what was asked about in one form is not called in another."""
+        return hashlib.sha256(_text(asdict(self)).encode()).hexdigest()[:12]
+
+
+def tool_name(server: str, tool: str) -> str:
+    """What models call it: letters, digits, dashes and underscores, at most 64; a longer one ends in its hash."""
+    name = re.sub(r"[^a-zA-Z0-9_-]", "_", f"{server}_{tool}")
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[: LONGEST_NAME - 9]}_{hashlib.sha256(tool.encode()).hexdigest()[:8]}"
+
+
+def spec_of(offer: Offer, terms: ServerTerms) -> ToolSpec:
+    return ToolSpec(
+        name=tool_name(terms.name, offer.name),
+        description=offer.description,
+        schema=offer.schema,
+        effect=terms.effect_of(offer.name, read_only=offer.read_only),
+        idempotent=terms.trust_hints and offer.idempotent,
+        timeout=terms.timeout + MARGIN,
+    )
+
+
+def taken(offers: Iterable[Offer], terms: ServerTerms) -> tuple[list[Offer], list[str]]:
+    """Those that we take, with what is too long cut; and in words what was left out."""
+    kept: dict[str, Offer] = {}
+    left_out: list[str] = []
+    for offer in offers:
+        if not terms.wants(offer.name):
+            continue
+        name = tool_name(terms.name, offer.name)
+        if reason := _objection(offer, name, kept):
+            left_out.append(reason)
+        else:
+            kept[name] = _cut(offer)
+    return list(kept.values()), left_out
+
+
+def _objection(offer: Offer, name: str, kept: Mapping[str, Offer]) -> str:
+    if name in kept:
+        return f"{offer.name!r} would be called {name}, as {kept[name].name!r} is"
+    if len(kept) >= MOST_TOOLS:
+        return f"{offer.name!r}: {MOST_TOOLS} tools are the most; choose some by `tools`"
+    if len(_text(offer.schema)) > LONGEST_SCHEMA:
+        return f"{offer.name!r}: the schema of its arguments is longer than {LONGEST_SCHEMA:,} characters"
+    return ""
+
+
+def _cut(offer: Offer) -> Offer:
+    said = offer.description
+    if len(said) > LONGEST_DESCRIPTION:
+        said = f"{said[: LONGEST_DESCRIPTION - 1]}…"
+    # Vendors refuse a whole request for one tool whose schema does not say that its arguments are an object.
+    return Offer(offer.name, said, {"type": "object", **offer.schema}, offer.read_only, offer.idempotent)
+
+
+# ---------------------------------------------------------------------------------------------------------- memory
+
+
+def remember(offers: Iterable[Offer], terms: ServerTerms) -> None:
+    """Keep them for the next start, where a call that was approved may come before the server is up. Blocks."""
+    terms.memory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = terms.memory.with_suffix(".part")
+    fresh.write_text(_text({"of": _key(terms), "offers": [asdict(offer) for offer in offers]}), encoding="utf-8")
+    fresh.replace(terms.memory)
+
+
+def recalled(terms: ServerTerms) -> list[Offer]:
+    """What it offered when it was last at work; nothing where that is not known, or was another server. Blocks."""
+    try:
+        kept: Any = json.loads(terms.memory.read_text(encoding="utf-8"))
+        offers = [Offer(**row) for row in kept["offers"]] if kept["of"] == _key(terms) else []
+    except (OSError, ValueError, TypeError, KeyError):
+        return []
+    return [offer for offer in offers if terms.wants(offer.name)]
+
+
+def _key(terms: ServerTerms) -> str:
+    way = terms.way.url if isinstance(terms.way, Endpoint) else _text(terms.way.command)
+    return hashlib.sha256(way.encode()).hexdigest()
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=dict)

@@ -1,0 +1,177 @@
+"""Keeps one MCP server at work: connects, learns its tools, and begins anew, ever later, when it is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from runtime.errors import ToolFailed
+from tools.mcp.errors import NoServer
+from tools.mcp.offers import Offer, recalled, remember, taken
+from tools.mcp.terms import ServerTerms
+from tools.mcp.tool import McpTool
+
+if TYPE_CHECKING:
+    from tools.mcp.connection import Connection
+
+log = structlog.get_logger("mcp")
+
+CHANGES_A_SECOND: Final = 1.0
+"""Seconds between two looks at the tools of a server that says all the time that they changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """`connect` bounds a start, a look at the tools, and how long a call waits for a server that is not up.
+
+    After an end the next start comes after `first`, then twice as late each time up to `most`; a life of `healthy` begins
+    that anew. `look` is how often tools are looked at unasked.
+    """
+
+    connect: timedelta = timedelta(seconds=15)
+    first: timedelta = timedelta(seconds=1)
+    most: timedelta = timedelta(seconds=60)
+    healthy: timedelta = timedelta(seconds=60)
+    look: timedelta = timedelta(minutes=5)
+
+
+PATIENCE: Final = Patience()
+
+
+class McpServer:
+    """One server. `tools` are those that it has at this moment, or had when it was last at work.
+
+    `on_change` is called when they are others.
+    """
+
+    def __init__(self, terms: ServerTerms, *, on_change: Callable[[], None], patience: Patience = PATIENCE) -> None:
+        self.name = terms.name
+        self.tools: Sequence[McpTool] = ()
+        self.trouble = "it is being started"
+        self._terms = terms
+        self._on_change = on_change
+        self._patience = patience
+        self._live: Connection | None = None
+        self._up = asyncio.Event()
+        self._told: Sequence[str] = ()
+
+    async def run(self) -> None:
+        """Keep it at work until cancelled; then it is gone too."""
+        self._take(await asyncio.to_thread(recalled, self._terms))
+        wait = self._patience.first
+        while True:
+            began = time.monotonic()
+            self.trouble = await self._life()
+            if timedelta(seconds=time.monotonic() - began) >= self._patience.healthy:
+                wait = self._patience.first
+            log.warning(
+                "an MCP server is not at work", server=self.name, reason=self.trouble, again_after=wait.total_seconds()
+            )
+            await asyncio.sleep(wait.total_seconds())
+            wait = min(2 * wait, self._patience.most)
+
+    async def reach(self, offer: Offer) -> Connection:
+        """The connection for a call of the tool that was offered so. Errors: ToolFailed, and nothing was called."""
+        try:
+            async with asyncio.timeout(self._patience.connect.total_seconds()):
+                await self._up.wait()
+        except TimeoutError:
+            raise ToolFailed(
+                f"The MCP server {self.name} is not at work ({self.trouble}). Nothing was called; try later."
+            ) from None
+        assert self._live is not None  # noqa: S101 - it is set with the event
+        now = next((tool.offer for tool in self.tools if tool.offer.name == offer.name), None)
+        if now is None:
+            raise ToolFailed(f"The MCP server {self.name} has no tool {offer.name} any more. Nothing was called.")
+        if now != offer:
+            raise ToolFailed(f"The tool {offer.name} of {self.name} is another one by now, so it was not called.")
+        return self._live
+
+    # -------------------------------------------------------------------------------------------------- one life
+
+    async def _life(self) -> str:
+        """From one start to the next end; why it ended."""
+        try:
+            async with opened(self._terms, self._patience.connect) as (connection, offers):
+                await self._learn(offers)
+                log.info("an MCP server is at work", server=self.name, tools=len(self.tools))
+                self._live = connection
+                self._up.set()
+                return await self._serve(connection)
+        except Exception as error:  # noqa: BLE001 - whatever the SDK raises when a server goes: others must go on
+            return reason_of(error)
+        finally:
+            self._up.clear()
+            self._live = None
+
+    async def _serve(self, connection: Connection) -> str:
+        """Learn of changes until the end; why it came."""
+        while not await self._ended(connection):
+            connection.changed.clear()
+            async with asyncio.timeout(self._patience.connect.total_seconds()):
+                await self._learn(await connection.offers())
+            await asyncio.sleep(CHANGES_A_SECOND)
+        return connection.reason
+
+    async def _ended(self, connection: Connection) -> bool:
+        """Wait until it ended, or its tools are to be looked at."""
+        async with asyncio.TaskGroup() as group:
+            waits = {group.create_task(connection.ended.wait()), group.create_task(connection.changed.wait())}
+            await asyncio.wait(waits, timeout=self._patience.look.total_seconds(), return_when=asyncio.FIRST_COMPLETED)
+            for wait in waits:
+                wait.cancel()
+        return connection.ended.is_set()
+
+    async def _learn(self, offers: Sequence[Offer]) -> None:
+        kept, left_out = taken(offers, self._terms)
+        if left_out and left_out != self._told:
+            log.warning("tools of an MCP server are left out", server=self.name, tools=left_out[:10], all=len(left_out))
+        self._told = left_out
+        if self._take(kept):
+            await asyncio.to_thread(remember, kept, self._terms)
+
+    def _take(self, offers: Sequence[Offer]) -> bool:
+        """Have these tools from now on; whether they are others."""
+        if [tool.offer for tool in self.tools] == list(offers):
+            return False
+        self.tools = [McpTool(offer, self._terms, self.reach) for offer in offers]
+        self._on_change()
+        return True
+
+
+@asynccontextmanager
+async def opened(terms: ServerTerms, within: timedelta) -> AsyncIterator[tuple[Connection, list[Offer]]]:
+    """A connection, and what the server offers.
+
+    Errors: TimeoutError; NoServer; or what the SDK raises. From within these may come in a group: see `reason_of`.
+    """
+    connection, way = await asyncio.to_thread(_prepared, terms)
+    async with AsyncExitStack() as stack:
+        async with asyncio.timeout(within.total_seconds()):
+            await stack.enter_async_context(way)
+            offers = await connection.offers()
+        yield connection, offers
+
+
+def _prepared(terms: ServerTerms) -> tuple[Connection, AbstractAsyncContextManager[Connection]]:
+    """In a thread: the SDK takes half a second to load."""
+    from tools.mcp.connection import Connection, connected
+
+    connection = Connection()
+    return connection, connected(terms, connection)
+
+
+def reason_of(error: BaseException) -> str:
+    """Why a server is gone, as a clause. Of several the first, since the others mostly follow from it."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        return "it did not answer in time"
+    return str(error) if isinstance(error, NoServer) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,261 @@
+"""A server as a child process: messages a line each over its standard input and output, its complaints into our log.
+
+In place of the SDK's own transport, which hands on variables of ours, and keeps a line however long it grows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import anyio
+import structlog
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.client._transport import TransportStreams
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+from pydantic import ValidationError
+
+from tools.launcher import WORKSPACE
+from tools.mcp import child
+from tools.mcp.errors import NoServer
+from tools.mcp.terms import Program
+from tools.workspace import own
+
+log = structlog.get_logger("mcp")
+
+LONGEST_MESSAGE: Final = 8 * 1024 * 1024  # bytes: an image of some MiB in its text form
+CHUNK: Final = 64 * 1024
+UNREAD: Final = 30.0  # seconds a server may leave what we say to it unread
+WAITING: Final = 256  # messages on their way to it: a call must not wait for one that reads nothing
+GRACE: Final = 1.0  # seconds to end by itself once its input is closed
+LAST_GRACE: Final = 0.5  # the same once it was told to
+LAST_WORDS: Final = 0.2  # seconds for complaints still on their way
+LINES: Final = 20  # of its complaints that are logged in a row; of more only the last is kept
+LINE: Final = 500  # characters
+LANG: Final = "C.UTF-8"
+
+OnEnd = Callable[[str], None]
+"""Told why the server will say nothing more, as a clause."""
+End = Callable[[str], Awaitable[None]]
+
+
+@asynccontextmanager
+async def stdio(program: Program, on_end: OnEnd) -> AsyncIterator[TransportStreams]:
+    """The server as a process group of its own, dead when this ends. Errors: NoServer when it cannot be started."""
+    heard, hearing = anyio.create_memory_object_stream[SessionMessage | Exception](16)
+    said, saying = anyio.create_memory_object_stream[SessionMessage](WAITING)
+    complaints = Complaints(program.folder.name)
+    with _pipe() as (out, out_end), _pipe() as (errors, errors_end):
+        process = await _started(program, out_end, errors_end)
+        try:
+            async with asyncio.TaskGroup() as group:
+                listening = group.create_task(_listen(errors, complaints))
+
+                async def end(why: str) -> None:
+                    await asyncio.wait({listening}, timeout=LAST_WORDS)  # they come by another pipe
+                    on_end(complaints.blamed(why))
+
+                tasks = [
+                    listening,
+                    group.create_task(_hear(out, heard, end)),
+                    group.create_task(_say(process, saying, end)),
+                ]
+                try:
+                    yield hearing, said
+                finally:
+                    await _stop(process)
+                    for task in tasks:
+                        task.cancel()
+        finally:
+            _kill(process.pid, signal.SIGKILL)
+            for stream in (heard, hearing, said, saying):
+                stream.close()
+
+
+# --------------------------------------------------------------------------------------------------------- process
+
+
+async def _started(program: Program, out: BinaryIO, errors: BinaryIO) -> asyncio.subprocess.Process:
+    argv, env, cwd = await asyncio.to_thread(_laid_out, program)
+    try:
+        return await asyncio.create_subprocess_exec(
+            *argv,
+            cwd=cwd,
+            env=env,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=out,
+            stderr=errors,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise NoServer(f"{program} cannot be started ({error})") from error
+    finally:
+        out.close()
+        errors.close()
+
+
+def _laid_out(program: Program) -> tuple[list[str], dict[str, str], Path]:
+    """The command that becomes the server, its environment, and the folder in which it starts, which exists."""
+    found = shutil.which(program.command[0], path=program.env.get("PATH", os.defpath))
+    if found is None:
+        raise NoServer(f"there is no program {program.command[0]!r} to be started, nor on its PATH")
+    uid = program.uid if os.geteuid() == 0 else None
+    view = uid is not None and program.cwd is None  # else that user could not reach its folder below ours
+    try:
+        program.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if uid is not None:
+            own(program.folder, uid)
+    except OSError as error:
+        raise NoServer(f"its folder {program.folder} cannot be made ({error.strerror})") from error
+    env = {"LANG": LANG, "HOME": WORKSPACE if view else str(program.folder)} | dict(program.env)
+    steps = [child.STAY if uid is None else str(uid), "view" if view else "plain"]
+    argv = [sys.executable, "-I", "-S", child.__file__, *steps, found, *program.command[1:]]
+    return argv, env, program.cwd or program.folder
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """The end of its input is the sign to leave; one that does not is told to, and then killed with its children."""
+    if process.stdin:
+        process.stdin.close()
+    if not await _ends(process, GRACE):
+        _kill(process.pid, signal.SIGTERM)
+        if not await _ends(process, LAST_GRACE):
+            _kill(process.pid, signal.SIGKILL)
+            await _ends(process, LAST_GRACE)
+
+
+async def _ends(process: asyncio.subprocess.Process, within: float) -> bool:
+    # By looking: `wait` would wait for whoever of its children still holds its input.
+    with suppress(TimeoutError):
+        async with asyncio.timeout(within):
+            while process.returncode is None:  # noqa: ASYNC110 - see above
+                await asyncio.sleep(0.01)
+    return process.returncode is not None
+
+
+def _kill(group: int, how: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # gone, or (on macOS) all its members are zombies
+        os.killpg(group, how)
+
+
+# --------------------------------------------------------------------------------------------------------- streams
+
+
+class _pipe:  # noqa: N801 - used as a function
+    """A pipe of our own, for asyncio's `wait` waits for whoever still holds the other end of one of its own."""
+
+    def __enter__(self) -> tuple[BinaryIO, BinaryIO]:
+        ends = os.pipe()
+        self._read, self._write = os.fdopen(ends[0], "rb", buffering=0), os.fdopen(ends[1], "wb", buffering=0)
+        return self._read, self._write
+
+    def __exit__(self, *error: object) -> None:
+        self._read.close()
+        self._write.close()
+
+
+@asynccontextmanager
+async def _reading(pipe: BinaryIO) -> AsyncIterator[asyncio.StreamReader]:
+    reader = asyncio.StreamReader(limit=CHUNK)
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+    try:
+        yield reader
+    finally:
+        transport.close()
+
+
+async def lines(reader: asyncio.StreamReader, longest: int) -> AsyncIterator[bytes]:
+    """Whole lines without their ends. Errors: ValueError for one of more than `longest` bytes."""
+    buffer = bytearray()
+    while data := await reader.read(CHUNK):
+        *whole, rest = data.split(b"\n")
+        for piece in whole:
+            buffer += piece
+            yield bytes(buffer)
+            buffer.clear()
+        buffer += rest
+        if len(buffer) > longest:
+            raise ValueError(f"it sent a message of more than {longest:,} bytes")
+
+
+async def _hear(pipe: BinaryIO, heard: MemoryObjectSendStream[SessionMessage | Exception], end: End) -> None:
+    async with heard:
+        await end(await _passed_on(pipe, heard))
+
+
+async def _passed_on(pipe: BinaryIO, heard: MemoryObjectSendStream[SessionMessage | Exception]) -> str:
+    """Hand on each message; why there are no more."""
+    try:
+        async with _reading(pipe) as reader:
+            async for line in lines(reader, LONGEST_MESSAGE):
+                if message := _parsed(line):
+                    await heard.send(message)
+    except ValueError as error:
+        return str(error)
+    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        return "we closed the connection"
+    return "it ended"
+
+
+def _parsed(line: bytes) -> SessionMessage | Exception | None:
+    """Programs print what is no message, such as their name: that is counted as one and dropped."""
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)) if line.strip() else None
+    except ValidationError:
+        return ValueError("not a message")  # without its text, which the SDK would hand to the log
+
+
+async def _say(
+    process: asyncio.subprocess.Process, saying: MemoryObjectReceiveStream[SessionMessage], end: End
+) -> None:
+    assert process.stdin is not None  # noqa: S101 - we asked for the pipe
+    try:
+        async with saying:
+            async for message in saying:
+                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                process.stdin.write(text.encode() + b"\n")
+                async with asyncio.timeout(UNREAD):
+                    await process.stdin.drain()
+    except TimeoutError:
+        await end(f"it read nothing for {UNREAD:g} s")
+    except OSError:
+        await end("it closed its input")
+
+
+async def _listen(pipe: BinaryIO, complaints: Complaints) -> None:
+    async with _reading(pipe) as reader:
+        while data := await reader.read(CHUNK):
+            complaints.take(data)
+
+
+class Complaints:
+    """What a server says on standard error, at debug in our log: bounded, since some say a lot."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._logged = 0
+        self._part = ""
+        self.last: deque[str] = deque(maxlen=3)
+
+    def take(self, data: bytes) -> None:
+        *whole, self._part = (self._part[-LINE:] + data.decode("utf-8", "replace")).split("\n")
+        for line in filter(None, (line.strip()[:LINE] for line in [*whole[:LINES], *whole[LINES:][-1:]])):
+            self.last.append(line)
+            self._logged += 1
+            if self._logged <= LINES * 50:  # in one life of it
+                log.debug("an MCP server says", server=self._server, line=line)
+
+    def blamed(self, why: str) -> str:
+        """Its last words often tell more than that it ended."""
+        words = " / ".join([*self.last, *filter(None, [self._part.strip()[:LINE]])][-3:])
+        return f"{why}; its last words: {words[-LINE:]}" if words else why

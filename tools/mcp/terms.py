@@ -1,0 +1,81 @@
+"""What the operator says of an MCP server: how it is reached, and what its tools may do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from runtime.contract import Effect
+
+NO_EFFECTS: Final[Mapping[str, Effect]] = {}
+NO_TEXTS: Final[Mapping[str, str]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A server that we start and speak to over its standard input and output.
+
+    `folder` is its own: made where it is missing, its home, and where it starts unless `cwd` says otherwise. `env` is
+    all of its environment but for HOME and LANG. `uid` is whom it runs as where this process is root; None is as we do.
+    """
+
+    command: tuple[str, ...]
+    folder: Path
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: Path | None = None
+    uid: int | None = None
+
+    def __str__(self) -> str:
+        return self.command[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A server that others run, reached over streamable HTTP."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def __str__(self) -> str:
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTerms:
+    """One server. `effects` are globs of its tools' own names, the first that fits counts; `effect` is for the others.
+
+    `trust_hints` takes its word for which tools only read. `wanted` are globs of the tools to take. `timeout` is for
+    one call. `memory` is the file that keeps what it offered, over restarts.
+    """
+
+    name: str
+    way: Program | Endpoint
+    memory: Path
+    effect: Effect = Effect.WRITE
+    effects: Mapping[str, Effect] = field(default_factory=lambda: NO_EFFECTS)
+    trust_hints: bool = False
+    wanted: tuple[str, ...] = ("*",)
+    timeout: timedelta = timedelta(seconds=60)
+
+    def effect_of(self, tool: str, *, read_only: bool) -> Effect:
+        """What the operator says that it may do; only where they trust the server its own hint counts for anything."""
+        said = next((effect for pattern, effect in self.effects.items() if fnmatchcase(tool, pattern)), None)
+        if said is not None:
+            return said
+        return Effect.READ if self.trust_hints and read_only else self.effect
+
+    def wants(self, tool: str) -> bool:
+        return any(fnmatchcase(tool, pattern) for pattern in self.wanted)
+
+    @property
+    def whereabouts(self) -> str:
+        """For a person who is asked about a call."""
+        if isinstance(self.way, Endpoint):
+            return f"It works at {self.way}."
+        return "It runs on this machine, outside of the sandbox."
