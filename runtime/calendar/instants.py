@@ -1,0 +1,122 @@
+"""When something is due. The rule for clocks that are set, in full:
+
+- A time on the wall that is skipped is later by what was skipped; if something is due there anyway, it is due once.
+- Of a time that comes twice, hours that somebody chose (`30 2 * * *`, "daily at 2:30") are due the first time only,
+  hours that are a pattern (`*`, `*/2`, `0-23`) both times.
+- Minutes and hours of an interval are time that passes, and know of no clocks. Days and weeks keep the time on the wall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice, takewhile
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from runtime.calendar.cron import Cron, values_of
+from runtime.calendar.plans import At, Every, Planned
+from runtime.calendar.walls import next_wall
+from runtime.calendar.zones import DAY, FIRST, LAST, WIDEST, Stretch, instant_of, stretch, wall_of, zone_named
+
+LEAST: Final = timedelta(microseconds=1)
+LOOKS: Final = 500
+"""Stretches that are looked at for one answer. A day of February comes after 40 years at most, and those are few looks."""
+
+
+def next_after(planned: Planned, after: datetime, *, anchor: datetime) -> datetime | None:
+    """The first instant strictly after `after`; None: never again.
+
+    Shape:  aware, in UTC. `anchor` is where intervals count from, and is an instant of theirs itself.
+    Errors: WhenError when `planned` names no zone, which `plan` and `read` have seen to.
+    """
+    start = max(after.astimezone(UTC) + LEAST, FIRST)
+    if start >= LAST:
+        return None
+    match planned.when:
+        case Cron() as cron:
+            return _of_cron(cron, zone_named(planned.zone), start)
+        case Every() as every if every.on_the_wall:
+            return _of_days(every, zone_named(planned.zone), start, anchor.astimezone(UTC))
+        case Every() as every:
+            return _of_hours(every, start, anchor.astimezone(UTC))
+        case At(instant):
+            return instant if instant >= start else None
+
+
+def instants(
+    planned: Planned, after: datetime, *, anchor: datetime, most: int, until: datetime | None = None
+) -> Iterator[datetime]:
+    """The instants strictly after `after`, oldest first: at most `most` of them, and none later than `until`."""
+    return islice(takewhile(lambda at: until is None or at <= until, _all(planned, after, anchor)), most)
+
+
+def _all(planned: Planned, after: datetime, anchor: datetime) -> Iterator[datetime]:
+    at: datetime | None = after
+    while at is not None and (at := next_after(planned, at, anchor=anchor)) is not None:
+        yield at
+
+
+def _of_hours(every: Every, start: datetime, anchor: datetime) -> datetime:
+    return anchor + max(-((anchor - start) // every.step), 0) * every.step
+
+
+def _of_days(every: Every, zone: ZoneInfo, start: datetime, anchor: datetime) -> datetime:
+    """Walls a whole number of steps after the first; it is close to that many by the clock, so few are tried."""
+    if every.at is None and start <= anchor:
+        return anchor
+    base = _base(every, zone, anchor)
+    number = max((wall_of(start, zone) - WIDEST - base) // every.step, 0)
+    while (found := instant_of(base + number * every.step, zone)) < max(start, anchor):
+        number += 1
+    return found
+
+
+def _base(every: Every, zone: ZoneInfo, anchor: datetime) -> datetime:
+    """The first wall: that of the anchor, or the first with the wanted time and weekday that is not before it."""
+    wall = wall_of(anchor, zone)
+    if every.at is None:
+        return wall
+    base = datetime.combine(wall.date(), every.at)
+    while instant_of(base, zone) < anchor or every.weekday not in (None, base.weekday()):
+        base += DAY
+    return base
+
+
+def _of_cron(cron: Cron, zone: ZoneInfo, start: datetime) -> datetime | None:
+    """Go from stretch to stretch, leaping over those in which no wall can be named.
+
+    A leap ends `WIDEST` before the next named wall, and never leaps over a change of clocks that is near: what comes
+    after it may show walls again that were already seen.
+    """
+    for _ in range(LOOKS):
+        here = stretch(zone, start)
+        wall = next_wall(cron, (start + here.offset).replace(tzinfo=None))
+        found = [at for at in _within(cron, here, start, wall) if here.begins <= at < here.ends]
+        if found:
+            return min(found)
+        if wall is None:
+            return None
+        far = wall.replace(tzinfo=UTC) - here.offset - WIDEST
+        start = max(here.ends, far) if here.ends - start > WIDEST else here.ends
+        if start >= LAST:
+            return None
+    return None
+
+
+def _within(cron: Cron, here: Stretch, start: datetime, wall: datetime | None) -> Iterator[datetime]:
+    """What may be due in a stretch, not before `start`, where `wall` is the next one named."""
+    if start < here.begins + here.set_by and (skipped := _skipped(cron, here, start)):
+        yield skipped
+    fresh = here.begins - here.set_by  # until then the clocks, set back, show again what they had shown
+    if start < fresh and not values_of(cron).every_hour:
+        wall = next_wall(cron, (fresh + here.offset).replace(tzinfo=None))
+    if wall is not None:
+        yield wall.replace(tzinfo=UTC) - here.offset
+
+
+def _skipped(cron: Cron, here: Stretch, start: datetime) -> datetime | None:
+    """The next of the walls that were skipped when the clocks were set forward. As instants they follow the change."""
+    wall = next_wall(cron, (start + here.before).replace(tzinfo=None))
+    at = wall.replace(tzinfo=UTC) - here.before if wall else None
+    return at if at and at < here.begins + here.set_by else None

@@ -1,0 +1,142 @@
+"""What is planned, for people: "every weekday at 09:00 (Europe/Berlin)"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from runtime.calendar.cron import Cron, Values, values_of
+from runtime.calendar.plans import WEEKDAYS, At, Every, Planned
+from runtime.calendar.zones import wall_of, zone_named
+
+MONTHS: Final = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+DAYS: Final = tuple(name.title() for name in (WEEKDAYS[-1], *WEEKDAYS[:-1]))
+MOST: Final = 6
+"""Times or days that are listed; more of them are easier read as the expression."""
+SHORT_MONTH: Final = 28
+"""Days that each month has."""
+
+
+def in_words(planned: Planned) -> str:
+    """One line. What has no short words is told as the expression itself."""
+    zone = f" ({planned.zone})"
+    match planned.when:
+        case Cron() as cron:
+            return (_cron(cron) or f'by "{cron}"') + zone
+        case Every() as every:
+            return _every(every) + (zone if every.on_the_wall else "")
+        case At(instant):
+            return f"once, on {_date(wall_of(instant, zone_named(planned.zone)))}{zone}"
+
+
+def _every(every: Every) -> str:
+    if every.count == 1:
+        return str(every).replace("every 1 ", "every ", 1)
+    return str(every) if every.weekday is None else str(every).replace(WEEKDAYS[every.weekday], _weekday(every), 1)
+
+
+def _weekday(every: Every) -> str:
+    return WEEKDAYS[every.weekday or 0].title()
+
+
+def _date(wall: datetime) -> str:
+    seconds = f":{wall.second:02}" if wall.second else ""
+    return (
+        f"{WEEKDAYS[wall.weekday()].title()} {wall.day} {MONTHS[wall.month - 1]} {wall.year} at {wall:%H:%M}{seconds}"
+    )
+
+
+def _cron(cron: Cron) -> str:
+    """Days and times; empty where either has no short words."""
+    values = values_of(cron)
+    days, times = _days(cron, values), _times(cron, values)
+    if not days or not times:
+        return ""
+    if times.startswith("every"):
+        return times if days == "every day" else f"{times}, {days}"
+    return f"{days} {times}"
+
+
+def _times(cron: Cron, values: Values) -> str:
+    if cron.hour != "*":
+        clocks = [f"{hour:02}:{minute:02}" for hour in sorted(values.hours) for minute in sorted(values.minutes)]
+        return f"at {_and(clocks)}" if len(clocks) <= MOST else ""
+    if cron.minute in ("*", "*/1"):
+        return "every minute"
+    step = cron.minute.removeprefix("*/")
+    if step != cron.minute and 60 % int(step) == 0:
+        return f"every {step} minutes by the clock"
+    if len(values.minutes) > MOST:
+        return ""
+    minutes = [f"{minute:02}" for minute in sorted(values.minutes)]
+    return "every hour" if minutes == ["00"] else f"every hour at :{_and(minutes, ':')}"
+
+
+def _days(cron: Cron, values: Values) -> str:
+    """Which days: of the week, of the month, or either."""
+    if cron.day == "*" and cron.month == "*":
+        return _of_week(values)
+    months = _months(cron, values)
+    if cron.weekday == "*":
+        return _of_month(cron, values, months)
+    if not values.either or not months or len(values.days) > MOST:
+        return ""
+    if cron.month == "*":
+        return f"on the {_ordinals(values)} of every month and {_of_week(values)}"
+    return f"on the {_ordinals(values)} and {_of_week(values)} of {months}"
+
+
+def _of_week(values: Values) -> str:
+    match sorted(values.weekdays):
+        case [0, 1, 2, 3, 4, 5, 6]:
+            return "every day"
+        case [1, 2, 3, 4, 5]:
+            return "every weekday"
+        case [0, 6]:
+            return "every weekend day"
+        case numbers:
+            return f"every {_and(DAYS[day] for day in sorted(numbers, key=lambda day: (day - 1) % 7))}"
+
+
+def _months(cron: Cron, values: Values) -> str:
+    if cron.month == "*":
+        return "every month"
+    return _and(MONTHS[month - 1] for month in sorted(values.months)) if len(values.months) <= MOST else ""
+
+
+def _of_month(cron: Cron, values: Values, months: str) -> str:
+    if not months or (cron.day != "*" and len(values.days) > MOST):
+        return ""
+    if cron.day == "*":
+        return f"every day of {months}"
+    left_out = " (months without it are left out)" if max(values.days) > SHORT_MONTH and cron.month == "*" else ""
+    return f"on the {_ordinals(values)} of {months}{left_out}"
+
+
+def _ordinals(values: Values) -> str:
+    return _and(_ordinal(day) for day in sorted(values.days))
+
+
+def _ordinal(day: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th") if day not in (11, 12, 13) else "th"
+    return f"{day}{ending}"
+
+
+def _and(words: Iterable[str], before: str = "") -> str:
+    *most, last = words
+    joined: Sequence[str] = [most[0], *(before + word for word in most[1:])] if most else []
+    return f"{', '.join(joined)} and {before}{last}" if joined else last
