@@ -7,7 +7,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-from bot.cli import approvals, backup, chat, init, inspect, outbox, people, reload, run, secrets, trace
+from bot.cli import approvals, backup, chat, init, inspect, outbox, people, reload, run, schedules, secrets, trace
 from bot.cli.options import ConfigFile, mask_of
 from runtime.errors import BotError, ConfigError
 
@@ -56,6 +56,7 @@ init.add_to(cli)
 chat.add_to(cli)
 cli.add_typer(approvals.commands, name="approvals")
 cli.add_typer(outbox.commands, name="outbox")
+cli.add_typer(schedules.commands, name="schedules")
 cli.add_typer(people.commands, name="people")
 cli.add_typer(secrets.commands, name="secrets")
 trace.add_to(cli)
