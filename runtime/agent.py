@@ -18,11 +18,14 @@ from runtime.contract import (
     Address,
     ApprovalId,
     ApprovalKind,
+    Attach,
     Busy,
     Call,
     Content,
     DeliveryId,
     Effect,
+    FileRef,
+    Job,
     Json,
     Kind,
     Model,
@@ -35,6 +38,7 @@ from runtime.contract import (
     Resting,
     RunId,
     Speaking,
+    TaskKind,
     Thinking,
     Tool,
     ToolContext,
@@ -47,6 +51,7 @@ from runtime.errors import ModelFailed, StoreError, ToolError
 from runtime.longreplies import LongReplies
 from runtime.output import bound
 from runtime.policy import Ask, Policy, Ruling
+from runtime.reporting import MOST_FILES, Reporting
 from runtime.runs import RunState, StepState
 from runtime.store.common import digest
 from runtime.store.protocol import Claim, Lanes, NewDelivery, NewStep, Question, Recorded, Released, ToolStep
@@ -104,7 +109,7 @@ class Cursor:
     """Where a run stands: its claim, how many model calls it made, and the number of its next step.
 
     `turns` came along with the claim, for its first model call. `stopped` is set when a person ends it; `cuts` are the
-    waits that end with it at once.
+    waits that end with it at once. `files` are what its tools put onto its reply so far.
     """
 
     claim: Claim
@@ -113,6 +118,7 @@ class Cursor:
     turns: Sequence[Turn] | None = None
     stopped: bool = False
     cuts: set[asyncio.Timeout] = field(default_factory=set)
+    files: list[FileRef] = field(default_factory=list)
 
     @property
     def address(self) -> Address:
@@ -123,7 +129,8 @@ class Agent:
     """Works on claimed runs. One object serves all of them; what a run needs is in its Cursor.
 
     `policy` and `prompt` give what holds at this moment, so that a reload counts from the next decision on. So does
-    `tools`: what is in it may change, and the next model call is told of what is there then.
+    `tools`: what is in it may change, and the next model call is told of what is there then. `reporting`
+    makes the deliveries of scheduled runs, and `reporter` what speaks in place of the model where their task is none for it.
     """
 
     def __init__(
@@ -146,7 +153,11 @@ class Agent:
         probe: Probe = no_probe,
         files: Files | None = None,
         long_replies: LongReplies | None = None,
+        reporting: Reporting | None = None,
+        reporter: Callable[[Job], Model] | None = None,
     ) -> None:
+        self._reporting = reporting
+        self._reporter = reporter
         self._store = store
         self._files = files
         self._long_replies = long_replies
@@ -159,7 +170,6 @@ class Agent:
         self._lease_is_fresh = lease_is_fresh
         self._live: dict[RunId, Cursor] = {}
         self._outlet = outlet
-        self._progress = outlet.progress
         self._now = now
         self._new_id = new_id
         self._name = name
@@ -172,7 +182,8 @@ class Agent:
 
         Errors: StoreError when a step could not be recorded; the lane is then still ours and must be given back.
         """
-        run = self._live[claim.run_id] = Cursor(claim, claim.iterations, claim.next_step, claim.turns)
+        run = Cursor(claim, claim.iterations, claim.next_step, claim.turns, files=list(claim.files))
+        self._live[claim.run_id] = run
         try:
             return (await self._until_end(run)).more
         except Dropped:
@@ -262,12 +273,25 @@ class Agent:
             self._obey(run, self._own(await self._store.note(run.claim.lane, run.claim.run_id, text)).stop)
         return await self._turns(run) if told else turns
 
+    def _progress(self, claim: Claim, event: Progress) -> None:
+        """Nobody waits in the room for scheduled work, so nothing is shown of it before its end."""
+        if claim.job is None:
+            self._outlet.progress(claim, event)
+
+    def _speaker(self, claim: Claim) -> Model:
+        """Who answers: the model, or for a report without one what makes it."""
+        if claim.job is None or claim.job.task.kind is TaskKind.PROMPT or self._reporter is None:
+            return self._model
+        return self._reporter(claim.job)
+
     async def _reply(self, run: Cursor, turns: Sequence[Turn]) -> ModelReply:
         specs = [tool.spec for tool in self._tools.values()]
         request = ModelRequest(self._prompt(), turns, specs, partial(self._workspaces.open, run.address))
         try:
             async with asyncio.timeout(self._limits.model_time.total_seconds()):
-                return await self._model.reply(request, lambda text: self._progress(run.claim, Speaking(text)))
+                return await self._speaker(run.claim).reply(
+                    request, lambda text: self._progress(run.claim, Speaking(text))
+                )
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {self._limits.model_time}.") from None
 
@@ -333,26 +357,28 @@ class Agent:
         self._probe("tool-marked")
         self._obey(run, marked.stop)
         self._progress(run.claim, Working(step.call.tool, step.call.arguments))
-        result = await self._call(run, step)
+        files: list[FileRef] = []
+        result = await self._call(run, step, files.append)
         self._probe("tool-finished")
         log.info("tool ran", tool=step.call.tool, step=step.number)
         self._progress(run.claim, Working(step.call.tool, step.call.arguments, ended=True))
-        recorded = self._own(await self._record(run, step, result))
+        recorded = self._own(await self._record(run, step, result, files))
+        run.files += files
         self._obey(run, recorded.stop)
         return recorded.waiting
 
-    async def _record(self, run: Cursor, step: ToolStep, result: str) -> Recorded | None:
+    async def _record(self, run: Cursor, step: ToolStep, result: str, files: Sequence[FileRef]) -> Recorded | None:
         """Store a result. One of a tool with effects is known to us alone: as long as we may, we keep trying."""
         while True:
             try:
-                return await self._store.finish_tool(run.claim.lane, run.claim.run_id, step.number, result)
+                return await self._store.finish_tool(run.claim.lane, run.claim.run_id, step.number, result, files)
             except StoreError as error:
                 if self._repeatable(step) or not self._lease_is_fresh():
                     raise
                 log.debug("a result is not recorded yet", reason=str(error))
                 await asyncio.sleep(PATIENCE.total_seconds())
 
-    async def _call(self, run: Cursor, step: ToolStep) -> str:
+    async def _call(self, run: Cursor, step: ToolStep, attach: Attach) -> str:
         """Run one tool: its result, or its failure in words for the model. Only a read is cut by a stop."""
         tool = self._tools.get(step.call.tool)
         if tool is None:
@@ -362,8 +388,10 @@ class Agent:
         arguments = parsed(step.call.arguments)
         if isinstance(arguments, str):
             return f"{ERROR}{arguments}"
-        folder = self._workspaces.folder(run.address)
-        context = ToolContext(folder, run.claim.lane.session, run.claim.run_id, step.call.id)
+        claim, folder = run.claim, self._workspaces.folder(run.address)
+        context = ToolContext(
+            folder, claim.lane.session, claim.run_id, step.call.id, run.address, claim.requester, attach
+        )
         work = self._guarded(tool, arguments, context)
         text = await (self._unless_stopped(run, work) if self._repeatable(step) else work)
         return bound(text, tool.spec.output_bound)
@@ -414,19 +442,28 @@ class Agent:
         return Question(approval, kind, step.number, expires, self._policy().version, step.caution, card)
 
     async def _finish(self, run: Cursor, reply: ModelReply | None, state: RunState, text: str) -> Released:
-        origin = f"run:{run.claim.run_id}"
-        final = self._made(run, origin, Kind.FINAL, await self._content(run, text))
+        last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words(run, state, text)]
         lane, run_id = run.claim.lane, run.claim.run_id
-        final = await self._outlet.prepare(final, run.claim)
-        finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, [final])
-        released = await self._handed_on(run, [final], finish, point="delivery-stored")
-        log.info("run ended", state=state.value, delivery=final.id)
+        finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, last)
+        released = await self._handed_on(run, last, finish, point="delivery-stored")
+        log.info("run ended", state=state.value, deliveries=[new.id for new in last])
         return released
 
-    async def _content(self, run: Cursor, text: str) -> Content:
+    async def _last_words(self, run: Cursor, state: RunState, text: str) -> Sequence[NewDelivery]:
+        """What a run ends with: its answer, or for scheduled work its reports; of one that failed the store tells."""
+        claim = run.claim
+        if claim.job and self._reporting and state is RunState.DONE:
+            return await self._reporting.deliveries(claim.job, claim.run_id, text, run.files)
+        if claim.job and state is RunState.FAILED:
+            return []
+        content = await self._content(run.address, claim.run_id, text)
+        files = tuple(run.files[:MOST_FILES])
+        return [self._made(run, f"run:{claim.run_id}", Kind.FINAL, replace(content, files=files))]
+
+    async def _content(self, address: Address, run: RunId, text: str) -> Content:
         if self._long_replies is None:
             return Content(text)
-        return await self._long_replies.content(run.address, run.claim.run_id, text)
+        return await self._long_replies.content(address, run, text)
 
     def _made(self, run: Cursor, origin: str, kind: Kind, content: Content) -> NewDelivery:
         delivery, answers = DeliveryId(self._new_id()), run.claim.reply_to
@@ -441,6 +478,8 @@ class Agent:
             released = self._own(await commit)
             begun = released.begun
             self._probe(point)
+            for room in released.told:
+                self._outlet.nudge(room)
             return released
         finally:
             for delivery in prepared:

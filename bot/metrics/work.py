@@ -8,7 +8,18 @@ from bot.metrics.answers import RESUMED, STRAIGHT
 from bot.metrics.counting import Counting
 from bot.metrics.meters import ENDINGS, EXPIRED, kind_of
 from runtime.attention import BusyAt
-from runtime.contract import ApprovalId, Busy, Choice, Clicked, Kind, ModelReply, Outcome, RunId, Signal
+from runtime.contract import (
+    ApprovalId,
+    Busy,
+    Choice,
+    Clicked,
+    FileRef,
+    Kind,
+    ModelReply,
+    Outcome,
+    RunId,
+    Signal,
+)
 from runtime.runs import RunState, StepState
 from runtime.store.desk import DeskStore
 from runtime.store.intake import IntakeStore
@@ -134,8 +145,10 @@ class CountedWork(Counting, IntakeStore, LaneStore, DeskStore):
                     self._meters.tool_calls.add(self._labels.tool(step.call.tool), "refused")
         return recorded
 
-    async def finish_tool(self, lane: Lane, run: RunId, number: int, result: str) -> Recorded | None:
-        recorded = await super().finish_tool(lane, run, number, result)
+    async def finish_tool(
+        self, lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef] = ()
+    ) -> Recorded | None:
+        recorded = await super().finish_tool(lane, run, number, result, files)
         if recorded:
             self._meters.steps.add("tool")
         return recorded

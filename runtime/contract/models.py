@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from runtime.contract.ids import Json, RunId, SessionKey
+from runtime.contract.people import Address, Person
 from runtime.contract.signals import FileRef
 
 
@@ -72,14 +73,24 @@ class ToolSpec:
         return self.effect is Effect.READ or self.idempotent
 
 
+Attach = Callable[[FileRef], None]
+"""Puts a file of the workspace onto the reply; kept with the call's result."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """Where a call runs. `workspace` is the session's own folder; it exists."""
+    """Where a call runs. `workspace` is the folder of the room's files; it exists.
+
+    `address` is where the run's answer goes, and `requester` for whom it works: None for a program that nobody asked.
+    """
 
     workspace: Path
     session: SessionKey
     run_id: RunId
     call_id: str
+    address: Address | None = None
+    requester: Person | None = None
+    attach: Attach = lambda _: None
 
 
 class Tool(Protocol):

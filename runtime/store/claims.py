@@ -14,11 +14,12 @@ from runtime.contract import Address, Busy, Person, RunId, SessionKey
 from runtime.runs import RunEvent
 from runtime.store.common import PERSON, add, moved, names_of, owned, person
 from runtime.store.driver import Op, is_word, micros
+from runtime.store.jobs import job_of
 from runtime.store.protocol import Claim, Lane, Lease, Offer, Recorded
 from runtime.store.schema import nodes, runs, sessions, signals
 from runtime.store.steps import LAST_TURN, open_steps
 from runtime.store.suspects import next_suspect, set_aside
-from runtime.store.turns import add_turn, transcript
+from runtime.store.turns import add_turn, attached, transcript
 
 NEAR: Final = 64
 """Turns of a transcript that comes along with a claim; a longer one is read beside the writer, not by it."""
@@ -153,6 +154,8 @@ def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
     who, names = yield from _asker(requester)
+    files = yield from attached(lane.session, RunId(run))
+    job = yield from job_of(lane.session)
     return Claim(
         lane,
         RunId(run),
@@ -168,6 +171,8 @@ def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
         crashes,
         reply_to=reply_to,
         since=since,
+        job=job,
+        files=files,
     )
 
 
@@ -213,8 +218,10 @@ def _begin(lane: Lane, address: Address, next_turn: int, since: int, busy: Busy,
     who, names = yield from _asker(share[0][4])
     near = next_turn + len(share) - since <= NEAR
     turns = tuple((yield from transcript(lane.session, since))) if near else None
-    reply_to = share[0][5]
-    return Claim(lane, run, address, who, False, 0, 1, False, False, names, turns=turns, reply_to=reply_to, since=since)
+    job, reply_to = (yield from job_of(lane.session)), share[0][5]
+    return Claim(
+        lane, run, address, who, False, 0, 1, False, False, names, turns=turns, reply_to=reply_to, since=since, job=job
+    )
 
 
 def consume(lane: Lane, run: RunId, share: Sequence[tuple[Any, ...]], next_turn: int, now: datetime) -> Op[int]:

@@ -8,13 +8,14 @@ from typing import Final
 
 from sqlalchemy import bindparam, case, update
 
-from runtime.contract import DeliveryId, ModelReply, RunId
+from runtime.contract import Address, DeliveryId, ModelReply, NewId, RunId
 from runtime.machines import move
 from runtime.runs import RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
 from runtime.store.common import fact, owned
 from runtime.store.desk import ADD_APPROVAL
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.handover import put
+from runtime.store.jobs import ended
 from runtime.store.protocol import Lane, NewDelivery, Question, Released, ToolStep
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.steps import ADVANCE_LANE, ADVANCE_RUN, RUN_FACTS, SET_STEP, model_step, open_steps
@@ -126,6 +127,7 @@ def finish(
     text: str,
     new_deliveries: Sequence[NewDelivery],
     now: datetime,
+    new_id: NewId,
 ) -> Op[Released | None]:
     """The reply and everything that makes it: step, usage, turn, deliveries, the run's end, the lane."""
     mine = yield from owned(lane)
@@ -144,7 +146,8 @@ def finish(
     for new in new_deliveries:
         if (yield from put(new, now, run)):
             begun.add(new.id)
-    return (yield from _give_up(lane, now, frozenset(begun)))
+    told = yield from ended(lane.session, run, state, text, len(new_deliveries), now, new_id)
+    return (yield from _give_up(lane, now, frozenset(begun), told))
 
 
 def _close_steps(lane: Lane, run: RunId, text: str, now: datetime) -> Op[None]:
@@ -156,9 +159,11 @@ def _close_steps(lane: Lane, run: RunId, text: str, now: datetime) -> Op[None]:
         yield SET_TURN, {"s": lane.session, "n": step.turn, "new_text": result}
 
 
-def _give_up(lane: Lane, now: datetime, begun: frozenset[DeliveryId] = frozenset()) -> Op[Released]:
+def _give_up(
+    lane: Lane, now: datetime, begun: frozenset[DeliveryId] = frozenset(), told: Sequence[Address] = ()
+) -> Op[Released]:
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now)}
-    return Released(rows[0][0] == "ready", begun)
+    return Released(rows[0][0] == "ready", begun, tuple(told))
 
 
 def release(lane: Lane) -> Op[None]:

@@ -118,8 +118,8 @@ def part_row(
 
 
 def on_screen(delivery: DeliveryId, kind: Kind, run: str | None, address: str, now: datetime) -> Op[None]:
-    """Every part is on screen. A final delivery answers the signals of its run."""
-    if kind is Kind.FINAL and run:
+    """Every part is on screen. A final delivery, or the first report, answers the signals of its run."""
+    if kind in (Kind.FINAL, Kind.REPORT) and run:
         yield ANSWERED, {"run": run}
         yield ANSWER, {"run": run, "at": micros(now)}
     yield from fact(now, "shown", "", delivery, address)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runtime.attention import BusyAt, busy_at
-from runtime.contract import Busy, ModelReply, RunId, SessionKey, Turn
+from runtime.contract import Busy, FileRef, ModelReply, RunId, SessionKey, Turn
 from runtime.runs import RunState
 from runtime.store.base import Base
 from runtime.store.claims import claim, claim_suspect, lanes_of, steer
@@ -42,9 +42,11 @@ class LaneStore(Base):
         now = self.now()
         return await self._driver.write(lambda: mark_tool(lane, run, number, now))
 
-    async def finish_tool(self, lane: Lane, run: RunId, number: int, result: str) -> Recorded | None:
+    async def finish_tool(
+        self, lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef] = ()
+    ) -> Recorded | None:
         now = self.now()
-        return await self._driver.write(lambda: finish_tool(lane, run, number, result, now))
+        return await self._driver.write(lambda: finish_tool(lane, run, number, result, files, now))
 
     async def steer(self, lane: Lane, run: RunId) -> Recorded | None:
         now = self.now()
@@ -69,7 +71,9 @@ class LaneStore(Base):
         deliveries: Sequence[NewDelivery],
     ) -> Released | None:
         now = self.now()
-        return await self._driver.write(lambda: finish(lane, run, number, reply, state, text, deliveries, now))
+        return await self._driver.write(
+            lambda: finish(lane, run, number, reply, state, text, deliveries, now, self._new_id)
+        )
 
     async def release(self, lane: Lane) -> None:
         await self._driver.write(lambda: release(lane))

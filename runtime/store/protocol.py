@@ -25,7 +25,9 @@ from runtime.contract import (
     Delivery,
     DeliveryId,
     Effect,
+    FileRef,
     Identity,
+    Job,
     Kind,
     Ledger,
     Links,
@@ -44,6 +46,7 @@ from runtime.contract import (
 )
 from runtime.deliveries import DeliveryState, PartEvent, PartState
 from runtime.runs import RunState, StepState
+from runtime.store.schedule_book import ScheduleBook
 from runtime.trails import Candidate, Trail
 
 # ------------------------------------------------------------------------------------------------------- taking in
@@ -145,7 +148,8 @@ class Claim:
     the session wrote turns while this one was parked. `names`: the requester's name and identities, for policy. `crashes`:
     how often a process ended under it since its last recorded step. `turns`: the transcript as of now where it is short
     enough to come along, None where it must be read. `reply_to`: the wire's id of the message that began it. `since`:
-    the number of the first turn that it knows.
+    the number of the first turn that it knows. `job`: it works for an occurrence of a schedule, not for a message.
+    `files`: what its tools put onto its reply so far.
     """
 
     lane: Lane
@@ -163,6 +167,8 @@ class Claim:
     turns: tuple[Turn, ...] | None = None
     reply_to: str = ""
     since: int = 0
+    job: Job | None = None
+    files: tuple[FileRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,10 +253,12 @@ class Released:
     """A run gave its lane up. `more`: the lane is ready again.
 
     `begun`: of the new deliveries those that came rendered and whose first part is marked now, or all of it shown.
+    `told`: rooms for which the store itself made a delivery.
     """
 
     more: bool
     begun: frozenset[DeliveryId] = frozenset()
+    told: tuple[Address, ...] = ()
 
 
 class Lanes(Protocol):
@@ -280,8 +288,10 @@ class Lanes(Protocol):
     async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
         """The marker before a tool starts; None when fenced."""
 
-    async def finish_tool(self, lane: Lane, run: RunId, number: int, result: str) -> Recorded | None:
-        """The result after it; None when fenced."""
+    async def finish_tool(
+        self, lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef] = ()
+    ) -> Recorded | None:
+        """The result after it, and the files it put onto the reply; None when fenced."""
 
     async def steer(self, lane: Lane, run: RunId) -> Recorded | None:
         """Waiting signals become turns of this run; None when fenced."""
@@ -770,7 +780,20 @@ class Upkeep(Protocol):
 
 
 class Store(
-    Intake, Lanes, Desk, Outbox, Registry, People, Operators, Traces, AuditBook, Upkeep, Ledger, Places, Protocol
+    Intake,
+    Lanes,
+    Desk,
+    Outbox,
+    Registry,
+    People,
+    Operators,
+    Traces,
+    AuditBook,
+    Upkeep,
+    Ledger,
+    Places,
+    ScheduleBook,
+    Protocol,
 ):
     """Everything one database does."""
 

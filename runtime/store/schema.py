@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0003"
+REVISION: Final = "0004"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -434,4 +434,67 @@ aliases = Table(
     words("moved_to"),
     number("at"),
     PrimaryKeyConstraint("channel", "account", "room"),
+)
+
+# What is to be done by the clock. `due_at` is when it fires: the planned instant, and its jitter; null where none is left.
+schedules = Table(
+    "schedules",
+    metadata,
+    time_id("id", primary_key=True),
+    words("name"),
+    words("rule"),
+    words("rule_text"),
+    words("task"),
+    words("home"),
+    words("addresses"),
+    words("terms"),
+    words("state"),
+    words("reason"),
+    maybe_words("owner"),
+    words("actor"),
+    words("agent"),
+    number("by_file"),
+    number("failures"),
+    number("created_at"),
+    number("anchor_at"),
+    maybe_number("starts_at"),
+    maybe_number("ends_at"),
+    maybe_number("next_at"),
+    maybe_number("due_at"),
+    partial("ix_schedules_due", "due_at", where="state = 'active'"),
+    partial("uq_schedules_name", "home", "name", where="state <> 'removed'", unique=True),
+    partial("ix_schedules_owner", "owner", where="state <> 'removed'"),
+)
+
+# One planned instant each, whatever the number of nodes that see it come.
+occurrences = Table(
+    "occurrences",
+    metadata,
+    time_id("id", primary_key=True),
+    words("schedule"),
+    number("planned_at"),
+    words("state"),
+    number("manual"),
+    number("silent"),
+    words("reason"),
+    number("attempts"),
+    maybe_words("run_id"),
+    maybe_number("not_before"),
+    maybe_number("started_at"),
+    maybe_number("ended_at"),
+    words("result"),
+    number("wanted"),
+    number("created_at"),
+    UniqueConstraint("schedule", "planned_at"),
+    partial("ix_occurrences_again", "not_before", where="state = 'planned'"),
+    partial("ix_occurrences_started", "schedule", where="state = 'started'"),
+    partial("ix_occurrences_run", "run_id", where="run_id IS NOT NULL"),
+)
+
+# Where a person or a room reads clocks. `subject` is a person's id or an address.
+zones = Table(
+    "zones",
+    metadata,
+    words("subject", primary_key=True),
+    words("zone"),
 )

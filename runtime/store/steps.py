@@ -8,14 +8,14 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, case, select, update
 
-from runtime.contract import Call, Effect, ModelReply, NodeId, RunId, Usage
+from runtime.contract import Call, Effect, FileRef, ModelReply, NodeId, RunId, Usage, files_json
 from runtime.machines import move
 from runtime.runs import STEP_MOVES, StepEvent, StepState
 from runtime.store.common import add, fact, owned
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.protocol import Lane, NewStep, Recorded, ToolStep
 from runtime.store.schema import runs, sessions, steps, usage
-from runtime.store.turns import SET_TURN, add_turn
+from runtime.store.turns import SET_FILES, SET_TURN, add_turn
 from runtime.transcript import WAITING
 
 OPEN_STEPS = (
@@ -180,12 +180,16 @@ def mark_tool(lane: Lane, run: RunId, number: int, now: datetime) -> Op[Recorded
     return Recorded((yield from _stop(run)), mine[1])
 
 
-def finish_tool(lane: Lane, run: RunId, number: int, result: str, now: datetime) -> Op[Recorded | None]:
+def finish_tool(
+    lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef], now: datetime
+) -> Op[Recorded | None]:
     mine = yield from owned(lane)
     if mine is None:
         return None
     turn, tool, hashed = yield from _move_step(lane.node, run, number, StepEvent.RESULT, result, now)
     yield SET_TURN, {"s": lane.session, "n": turn, "new_text": result}
+    if files:
+        yield SET_FILES, {"s": lane.session, "n": turn, "new_files": files_json(files)}
     yield from fact(now, "tool ran", lane.node, f"{run}/{number}", f"{tool} {hashed[:12]}")
     return Recorded((yield from _got_on(run)), mine[1])
 

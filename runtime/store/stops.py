@@ -26,6 +26,7 @@ from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, mo
 from runtime.store.desk import withdraw
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.inbox import replied
+from runtime.store.jobs import OWN, ended
 from runtime.store.protocol import Gate, NewDelivery, Taken
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.turns import SET_TURN
@@ -36,6 +37,16 @@ OPEN_RUNS = select(runs.c.id, runs.c.state).where(
     runs.c.session == bindparam("s"), is_word(runs.c.state, "running", "parked", "ready")
 )
 OPEN_RUNS_OF = OPEN_RUNS.where(runs.c.requester == bindparam("who"))
+# Few are open at any time, and their index holds no others.
+SCHEDULED = (
+    select(runs.c.id, runs.c.state, runs.c.session)
+    .where(
+        is_word(runs.c.state, "running", "parked", "ready"),
+        func.substr(runs.c.session, 1, len(OWN)) == OWN,
+        runs.c.address == bindparam("room"),
+    )
+    .order_by(runs.c.session)
+)
 IN_THREADS = (
     select(runs.c.session, runs.c.address)
     .where(
@@ -108,9 +119,10 @@ def _to_stop(signal: Signal, who: Person, gate: Gate) -> Op[list[_Open]]:
     this person asked for: not every platform lets them give a command in a thread."""
     key = session_key(gate.agent, signal.address)
     yield LOCK_LANE, {"k": key}
-    here = yield OPEN_RUNS, {"s": key}
+    here = [(*row, key) for row in (yield OPEN_RUNS, {"s": key})]
+    here += yield SCHEDULED, {"room": str(signal.address)}
     if here or signal.address.thread:
-        return [_Open(RunId(run), RunState(state), key, signal.address) for run, state in here]
+        return [_Open(RunId(run), RunState(state), SessionKey(own), signal.address) for run, state, own in here]
     theirs = yield IN_THREADS, {"room": f"{signal.address}/", "who": who.id}
     found = []
     for session, address in theirs:  # in one order, so that two who stop never wait for each other in a ring
@@ -131,6 +143,7 @@ def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[lis
     yield END_RUN, {"run": run.id, "at": micros(now), "why": text}
     if run.state is RunState.READY:
         yield UNRESUME, {"k": run.session, "less": 1}
+    yield from ended(run.session, run.id, RunState.STOPPED, text, 1, now, new_id)
     last = NewDelivery(DeliveryId(new_id()), f"run:{run.id}", 0, Kind.FINAL, run.address, Content(text))
     yield ADD_DELIVERY, delivery_row(last, now, run.id)
     return [*cards, run.address]

@@ -17,6 +17,7 @@ from runtime.store.driver import UNWATCHED, Op, Watch
 from runtime.store.intake import IntakeStore
 from runtime.store.lanes import LaneStore
 from runtime.store.ledger import LedgerStore
+from runtime.store.occurrences import OccurrenceStore
 from runtime.store.operators import OperatorStore
 from runtime.store.outbox import OutboxStore
 from runtime.store.pairings import PairingStore
@@ -26,6 +27,7 @@ from runtime.store.places import PlaceStore
 from runtime.store.previews import PreviewStore
 from runtime.store.registry import RegistryStore
 from runtime.store.retention import RetentionStore
+from runtime.store.schedules import ScheduleStore
 from runtime.store.schema import nodes
 from runtime.store.sqlite import MEMORY, SqliteDriver, connect, explain, system_now
 from runtime.store.tracing import TraceStore
@@ -54,6 +56,8 @@ class SqlStore(
     LedgerStore,
     PlaceStore,
     DepthStore,
+    ScheduleStore,
+    OccurrenceStore,
 ):
     """Implements `protocol.Store`."""
 

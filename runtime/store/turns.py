@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.contract import AssistantTurn, Call, RunId, SessionKey, ToolTurn, Turn, UserTurn, files_of
+from runtime.contract import AssistantTurn, Call, FileRef, RunId, SessionKey, ToolTurn, Turn, UserTurn, files_of
 from runtime.store.common import add
-from runtime.store.driver import Op, micros
+from runtime.store.driver import Op, is_word, micros
 from runtime.store.schema import sessions, turns
 
 ADD_TURN = add(turns)
@@ -19,6 +19,16 @@ SET_TURN = (
     update(turns)
     .where(turns.c.session == bindparam("s"), turns.c.number == bindparam("n"))
     .values(text=bindparam("new_text"))
+)
+SET_FILES = (
+    update(turns)
+    .where(turns.c.session == bindparam("s"), turns.c.number == bindparam("n"))
+    .values(files=bindparam("new_files"))
+)
+ATTACHED = (
+    select(turns.c.files)
+    .where(turns.c.session == bindparam("s"), turns.c.run_id == bindparam("run"), is_word(turns.c.role, "tool"))
+    .order_by(turns.c.number)
 )
 BLANK_TURN: Mapping[str, object] = {"author": "", "calls": "[]", "call_id": "", "tool": "", "run_id": "", "files": "[]"}
 
@@ -55,6 +65,12 @@ def transcript(session: SessionKey, since: int | None = None) -> Op[list[Turn]]:
     """The turns from number `since` on; without it, those of the conversation as it is now."""
     rows = yield (TURNS_NOW, {"s": session}) if since is None else (TURNS_SINCE, {"s": session, "since": since})
     return [_turn_of(row) for row in rows]
+
+
+def attached(session: SessionKey, run: RunId) -> Op[tuple[FileRef, ...]]:
+    """What the tools of a run put onto its reply."""
+    rows = yield ATTACHED, {"s": session, "run": run}
+    return tuple(file for (files,) in rows for file in files_of(files))
 
 
 def _turn_of(row: tuple[Any, ...]) -> Turn:

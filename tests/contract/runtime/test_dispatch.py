@@ -146,9 +146,9 @@ class Flaky(SqlStore):
         self._fail("mark_tool")
         return await super().mark_tool(lane, run, number)
 
-    async def finish_tool(self, lane: Lane, run: RunId, number: int, result: str) -> Recorded | None:
+    async def finish_tool(self, *given: object) -> Recorded | None:
         self._fail("finish_tool")
-        return await super().finish_tool(lane, run, number, result)
+        return await super().finish_tool(*given)  # type: ignore[arg-type]  # as given
 
     async def finish(self, *given: object) -> object:  # type: ignore[override]  # as given
         self._fail("finish")

@@ -1,0 +1,261 @@
+"""Work that begins by the clock: what was planned, one instant of it, and who keeps the book of both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NewType, Protocol
+
+from runtime.contract.ids import Identity, Json, RunId
+from runtime.contract.people import Address, Person
+
+ScheduleId = NewType("ScheduleId", str)
+OccurrenceId = NewType("OccurrenceId", str)
+
+
+class ScheduleState(StrEnum):
+    ACTIVE = "active"
+    PAUSED = "paused"  # by a person, or because it failed too often: `reason` says which
+    ENDED = "ended"  # no instant is left
+    REMOVED = "removed"  # kept for its history
+
+
+class Misfire(StrEnum):
+    """What happens to instants that passed while nobody was there to fire them."""
+
+    SKIP = "skip"  # none of them
+    ONCE = "once"  # one run for all: that of the newest
+    ALL = "all"  # each, up to `Terms.catch_up` of them, the newest
+    WINDOW = "window"  # each that is no older than `Terms.window`
+
+
+class Thread(StrEnum):
+    """Where a report stands in its room."""
+
+    ROOM = "room"  # in the room, or in the thread that its address names
+    OWN = "own"  # each report begins a thread: its first line in the room, the rest under it
+    RUNNING = "running"  # all reports under the first one
+
+
+class TaskKind(StrEnum):
+    PROMPT = "prompt"  # words for the agent
+    TEMPLATE = "template"  # a Jinja2 template over what tools tell: no model is asked
+    REPORT = "report"  # one of the built-in reports, by its name
+
+
+@dataclass(frozen=True, slots=True)
+class DataCall:
+    """A tool call whose result a template reads as `name`."""
+
+    name: str
+    tool: str
+    arguments: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is done at an instant. `text` is kept as it was written: a prompt, a template, or a report's name.
+
+    `data` are the calls of a template, `options` the settings of a built-in report.
+    """
+
+    kind: TaskKind
+    text: str
+    data: tuple[DataCall, ...] = ()
+    options: Mapping[str, Json] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        data = [[call.name, call.tool, dict(call.arguments)] for call in self.data]
+        made = {"kind": self.kind.value, "text": self.text, "data": data, "options": dict(self.options)}
+        return json.dumps(made, ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Task:
+        raw = json.loads(text)
+        return cls(TaskKind(raw["kind"]), raw["text"], tuple(DataCall(*call) for call in raw["data"]), raw["options"])
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a schedule behaves.
+
+    `quiet`: a report without news is not shown. `jitter`: each firing comes up to so much later, evenly spread.
+    `most_micros`: money, in millionths of a US dollar, that its runs of one day (24 hours) may cost; 0 is no bound.
+    """
+
+    misfire: Misfire = Misfire.ONCE
+    catch_up: int = 10
+    window: timedelta = timedelta(hours=1)
+    jitter: timedelta = timedelta()
+    thread: Thread = Thread.ROOM
+    quiet: bool = False
+    most_micros: int = 0
+
+    def to_json(self) -> str:
+        return json.dumps(
+            {
+                "misfire": self.misfire.value,
+                "catch_up": self.catch_up,
+                "window": self.window.total_seconds(),
+                "jitter": self.jitter.total_seconds(),
+                "thread": self.thread.value,
+                "quiet": self.quiet,
+                "most_micros": self.most_micros,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Terms:
+        raw = json.loads(text)
+        window, jitter = timedelta(seconds=raw["window"]), timedelta(seconds=raw["jitter"])
+        return cls(
+            Misfire(raw["misfire"]),
+            raw["catch_up"],
+            window,
+            jitter,
+            Thread(raw["thread"]),
+            raw["quiet"],
+            raw["most_micros"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A recurring or one-off job.
+
+    `when` is written by `runtime.calendar`, its zone with it; `when_text` is what a person wrote. `to` are the rooms that
+    read the report, the first of them is its home: cards are asked there. `by_file`: it stands in the settings file, and
+    is changed there alone. `owner` made it, and it acts with their rights; None for one of the file, whose `actor` is empty too. `anchor_at` is
+    what intervals count from. `next_at` is the next planned instant; None while it is not active.
+    """
+
+    id: ScheduleId
+    name: str
+    when: str
+    when_text: str
+    task: Task
+    to: tuple[Address, ...]
+    terms: Terms
+    state: ScheduleState
+    created_at: datetime
+    anchor_at: datetime
+    actor: Identity
+    owner: Person | None = None
+    by_file: bool = False
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    next_at: datetime | None = None
+    failures: int = 0
+    reason: str = ""
+    agent: str = "main"
+
+    @property
+    def home(self) -> Address:
+        return self.to[0]
+
+
+class OccurrenceState(StrEnum):
+    PLANNED = "planned"  # waits: it failed, and is tried again at `not_before`
+    STARTED = "started"  # its run works, or waits for people
+    DONE = "done"  # its run came to an end; what became of the reports is told by their deliveries
+    SKIPPED = "skipped"  # `reason` says why
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One instant of a schedule. `manual`: a person asked for it. `silent`: there was no news, so nothing was shown.
+
+    `attempts` counts its runs. `result` is what the report said, as far as it is kept for the next one. `shown` counts
+    the destinations that have it, of `wanted`.
+    """
+
+    id: OccurrenceId
+    schedule: ScheduleId
+    planned_at: datetime
+    state: OccurrenceState
+    manual: bool = False
+    silent: bool = False
+    reason: str = ""
+    attempts: int = 0
+    run_id: RunId | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    result: str = ""
+    shown: int = 0
+    wanted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a run needs to know of the occurrence that it works for."""
+
+    occurrence: OccurrenceId
+    schedule: ScheduleId
+    name: str
+    task: Task
+    to: tuple[Address, ...]
+    terms: Terms
+    planned_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A schedule as somebody wants it, in their words. Empty fields of a change stay as they are.
+
+    `zone` is where `when` is read, if it names none itself. `to` empty: the room in which it was said.
+    """
+
+    name: str = ""
+    when: str = ""
+    zone: str = ""
+    task: Task | None = None
+    to: Sequence[Address] = ()
+    terms: Terms | None = None
+    starts: str = ""
+    ends: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who wants it, and where they said so. `key` makes a repeat after a kill the same wish; empty: each is a new one."""
+
+    person: Person | None
+    identity: Identity
+    address: Address
+    key: str = ""
+
+
+class Timetable(Protocol):
+    """The book of schedules, for tools, commands and pages. What is refused is a ToolRetry with words for a person."""
+
+    async def add(self, wanted: Wanted, asker: Asker) -> Schedule:
+        """Make a schedule. A name is made from its words where none is given; names are unique in a home room."""
+
+    async def change(self, schedule: ScheduleId, wanted: Wanted, asker: Asker) -> Schedule:
+        """Change what `wanted` names."""
+
+    async def find(self, name: str, asker: Asker) -> Schedule:
+        """The schedule called `name`, or with that id, which `asker` may see: of their room, or their own; operators all."""
+
+    async def listed(self, asker: Asker | None = None) -> list[Schedule]:
+        """Those `asker` may see, without it all, by their next instant; removed ones not. At most 1,000."""
+
+    async def pause(self, schedule: ScheduleId, asker: Asker, reason: str = "") -> Schedule: ...
+
+    async def resume(self, schedule: ScheduleId, asker: Asker) -> Schedule:
+        """Active again, failures forgotten; what passed meanwhile is not made up for."""
+
+    async def remove(self, schedule: ScheduleId, asker: Asker) -> None: ...
+
+    async def run_now(self, schedule: ScheduleId, asker: Asker) -> Occurrence:
+        """One manual occurrence, now, whatever its state."""
+
+    async def history(self, schedule: ScheduleId, *, most: int = 20) -> list[Occurrence]:
+        """Newest first."""
+
+    def upcoming(self, schedule: Schedule, count: int = 5) -> list[datetime]:
+        """Its next planned instants."""
