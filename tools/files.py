@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from secrets import token_hex
 from typing import Annotated, Final
 
@@ -125,7 +126,13 @@ def write_file(
         data = content.encode()
     except UnicodeEncodeError as error:
         raise ToolRetry("The content has half a surrogate pair in it, which no text file can hold.") from error
-    with opened_parent(context.workspace, path) as (folder, name):
+    replace(context.workspace, path, data)
+    return f"Wrote {len(data):,} bytes to {path}."
+
+
+def replace(workspace: Path, path: str, data: bytes) -> None:
+    """Make `data` the whole file at `path`; who reads meanwhile sees the old one. Errors: ToolFailed."""
+    with opened_parent(workspace, path) as (folder, name):
         mode = _mode_to_keep(folder, name, path)
         with told(path, folder, name), _temporary(folder) as (file, temporary):
             _write_all(file, data)
@@ -134,7 +141,6 @@ def write_file(
             os.fsync(file)
             os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
             os.fsync(folder)  # else a power cut may bring the old file back
-    return f"Wrote {len(data):,} bytes to {path}."
 
 
 def _mode_to_keep(folder: int, name: str, path: str) -> int:
