@@ -19,6 +19,7 @@ from adapters.web.adapter import ACCOUNT, CHANNEL, WebAdapter
 from adapters.web.settings import WebSettings
 from bot.channels import MakeAdapters, adapters_of, extras_of_account, no_adapters
 from bot.console.desk import ConsoleDesk
+from bot.egress import egress_of
 from bot.gate import gate_of
 from bot.hooks import webhooks_of
 from bot.identities import owners_now, with_identities
@@ -175,7 +176,9 @@ class App:
             accounts=self._accounts,
         )
         self._couriers = Couriers(map(self._courier, self._accounts), store, self._call)
-        self._agent = self._make_agent(model, tools or first_tools(shell, sandbox=self._sandbox), workspaces)
+        self._egress = egress_of(settings)
+        own_tools = first_tools(shell, sandbox=self._sandbox, egress=self._egress)
+        self._agent = self._make_agent(model, tools or own_tools, workspaces)
         self._elsewhere = Elsewhere(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
         self._reception = Reception(
             store=store,

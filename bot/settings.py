@@ -38,6 +38,7 @@ from bot.settings_secrets import (
 from bot.settings_sources import Layers, config_folder, find_file, names_of, read_file, read_variables, source_of
 from bot.settings_tables import (
     Access,
+    Egress,
     Log,
     Metrics,
     Model,
@@ -129,6 +130,7 @@ class Settings(Section):
     sessions: Sessions = Field(default_factory=Sessions, description="Conversations.")
     run: Run = Field(default_factory=Run, description="Agent work.")
     tools: Tools = Field(default_factory=Tools, description="Tools.")
+    egress: Egress = Field(default_factory=Egress, description="The web.")
     outbox: Outbox = Field(default_factory=Outbox, description="Messages on their way out.")
     nodes: Nodes = Field(default_factory=Nodes, description="Processes.")
     retention: Retention = Field(default_factory=Retention, description="How long things are kept.")

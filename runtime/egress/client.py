@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from runtime.egress.addresses import Ip, Opening, trouble
 from runtime.egress.errors import NoAnswer, Refused, Why
-from runtime.egress.rules import Call, Rule, decide
+from runtime.egress.rules import METHODS, Call, Rule, decide
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -31,7 +31,6 @@ LOOKUP_TIME: Final = timedelta(seconds=5)
 MOST_REDIRECTS: Final = 5
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 FOLLOWED: Final = frozenset({"GET", "HEAD"})
-METHODS: Final = FOLLOWED | {"POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 AGENT: Final = "Signalbox"
 # What else a caller sets may be a credential under any name, so only these go on to another host.
 KEPT_ACROSS_HOSTS: Final = frozenset({"accept", "accept-language", "user-agent"})

@@ -11,6 +11,7 @@ from typing import Final
 from runtime.egress.errors import Refused, Why
 
 USUAL_PORTS: Final = frozenset({80, 443})
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 class Result(StrEnum):
