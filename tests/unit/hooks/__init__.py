@@ -1,0 +1,1 @@
+"""Webhooks as a source: proofs, keys, payloads, words and settings."""
