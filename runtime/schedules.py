@@ -90,7 +90,7 @@ class Firing:
 
 def sorted_out(terms: Terms, instants: Sequence[datetime], now: datetime) -> list[Instant]:
     """Which of the instants that have come, oldest first, are fired, and which are skipped."""
-    missed = [at for at in instants if at < now - LATE]
+    missed = [at for at in instants if at < now - LATE - terms.jitter]
     fresh = [Instant(at) for at in instants[len(missed) :]]
     made_up = set(_made_up(terms, missed, now)) if not fresh or terms.misfire is not Misfire.ONCE else set()
     why = MADE_UP if terms.misfire is Misfire.ONCE else MISSED

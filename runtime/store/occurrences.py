@@ -96,15 +96,15 @@ HISTORY = (
 # ------------------------------------------------------------------------------------------------------------- firing
 
 
-def fire(firing: Firing, now: datetime, new_id: NewId) -> Op[bool]:
+def fire(firing: Firing, now: datetime, new_id: NewId) -> Op[bool | None]:
     """Write what has come, start what is to be started, and move on to the next instant: one transaction.
 
-    Shape:  whether any lane became ready. Nothing is written where another process was faster.
+    Shape:  whether any lane became ready; None where another process was faster, and nothing is written.
     """
     rows = yield LOCKED, {"schedule": firing.schedule}
     held = Held(*rows[0]) if rows else None
     if held is None or held.state != ScheduleState.ACTIVE or held.next_at != micros(firing.expected):
-        return False
+        return None
     schedule = schedule_of((yield ONE, {"schedule": firing.schedule})[0])
     busy = bool((yield AT_WORK, {"schedule": schedule.id}))
     yield from _overtake(schedule, now)
@@ -183,13 +183,21 @@ def _start(
     """The signal of an occurrence, in a lane of its own: its id becomes the run's."""
     signal, key = SignalId(new_id()), session_of(occurrence, attempt)
     previous = yield PREVIOUS, {"schedule": schedule.id}
-    text = said(schedule, f"{planned_at:%Y-%m-%d %H:%M} UTC", previous[0][0] if previous else "")
+    text = said(schedule, in_zone(planned_at, schedule.when), previous[0][0] if previous else "")
     yield OPEN_LANE, _lane(key, schedule, now)
     yield ADD_SIGNAL, _signal(signal, key, schedule, text, now)
     row = Kept(*(yield OF_ID, {"occurrence": occurrence})[0])
     changes = {"new_attempts": attempt, "new_run_id": signal, "new_started_at": micros(now), "new_not_before": None}
     yield SET, values_of(row) | {"new_state": OccurrenceState.STARTED.value} | changes
     yield from fact(now, "schedule fired", schedule.name, occurrence, f"{schedule.id} {planned_at:%Y-%m-%dT%H:%M:%SZ}")
+
+
+def in_zone(at: datetime, rule: str) -> str:
+    """An instant by the clocks of its schedule."""
+    from runtime.calendar import read, zone_named  # not loaded where nothing is planned
+
+    zone = read(rule).zone
+    return f"{at.astimezone(zone_named(zone)):%A, %Y-%m-%d %H:%M} ({zone})"
 
 
 def _lane(key: SessionKey, schedule: Schedule, now: datetime) -> dict[str, object]:
@@ -308,7 +316,7 @@ def _next_again() -> Op[datetime | None]:
 class OccurrenceStore(Base):
     """Implements the occurrences of `schedule_book.ScheduleBook`."""
 
-    async def fire(self, firing: Firing) -> bool:
+    async def fire(self, firing: Firing) -> bool | None:
         now = self.now()
         return await self._driver.write(lambda: fire(firing, now, self._new_id))
 

@@ -48,8 +48,8 @@ class ScheduleBook(Protocol):
 
     async def set_zone(self, subject: str, zone: str, by: str) -> None: ...
 
-    async def fire(self, firing: Firing) -> bool:
-        """Write what has come and start it; whether a lane became ready. Nothing happens where another was faster."""
+    async def fire(self, firing: Firing) -> bool | None:
+        """Write what has come and start it; whether a lane became ready. None: another was faster, nothing happened."""
 
     async def fire_again(self, occurrence: OccurrenceId) -> bool:
         """One more try; whether a lane became ready."""

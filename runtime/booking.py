@@ -1,0 +1,345 @@
+"""Schedules as people want them: their words are understood, bounded and checked, and then written into the book.
+
+What is refused is a ToolRetry: its words are for whoever asked, be it a model on a person's behalf, a page or a command.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from runtime.calendar import Planned, WhenError, in_words, instants, next_after, plan, read, written, zone_named
+from runtime.contract import (
+    Address,
+    Asker,
+    NewId,
+    Now,
+    Occurrence,
+    Role,
+    Schedule,
+    ScheduleId,
+    ScheduleState,
+    Task,
+    TaskKind,
+    Terms,
+    Wanted,
+)
+from runtime.errors import ToolRetry
+from runtime.schedules import ScheduleEvent
+from runtime.store.schedule_book import ScheduleBook
+
+NAME: Final = 60  # characters
+TASK: Final = 20_000  # characters
+DESTINATIONS: Final = 20
+LOOKED_AT: Final = 60
+"""Instants between which the least distance is measured: an hour of every minute."""
+WORDS: Final = 4
+"""Words of a task that become its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quotas:
+    """How much may be planned by people; what stands in the settings file is not bound."""
+
+    per_person: int = 50
+    per_room: int = 100
+    least_interval: timedelta = timedelta(minutes=1)
+
+
+async def anywhere(address: Address) -> str | None:
+    """For tests: every room can be posted to."""
+    return None
+
+
+class Booking:
+    """Implements `contract.Timetable`.
+
+    `serves` tells whether an account here has an address, `reach` why nothing can be posted there (None: it can). `zone`
+    is where clocks are read unless a person or room has another; `wake` tells the timer; `named` shows an address.
+    """
+
+    def __init__(
+        self,
+        *,
+        book: ScheduleBook,
+        now: Now,
+        new_id: NewId,
+        serves: Callable[[Address], bool],
+        reach: Callable[[Address], Awaitable[str | None]] = anywhere,
+        quotas: Callable[[], Quotas] = Quotas,
+        zone: Callable[[], str] = lambda: "UTC",
+        named: Callable[[Address], str] = str,
+    ) -> None:
+        self._book = book
+        self._now = now
+        self._new_id = new_id
+        self._serves = serves
+        self._reach = reach
+        self._quotas = quotas
+        self._zone = zone
+        self._named = named
+
+    # ------------------------------------------------------------------------------------------------------ making
+
+    async def add(self, wanted: Wanted, asker: Asker) -> Schedule:
+        self._may_plan(asker)
+        ident = self._id(asker)
+        if known := await self._book.schedule(ident):
+            return known  # the same wish again, after a kill
+        now = self._now()
+        rule = await self._rule(wanted, asker, now)
+        task, to = checked_task(wanted.task), await self._rooms(wanted.to, asker)
+        await self._within_quotas(asker, to[0], rule, now)
+        starts, ends = self._moment(wanted.starts, rule.zone, now), self._moment(wanted.ends, rule.zone, now)
+        anchor = starts or now
+        schedule = Schedule(
+            id=ident,
+            name=checked_name(wanted.name) or name_of(task),
+            when=written(rule),
+            when_text=wanted.when.strip(),
+            task=task,
+            to=to,
+            terms=wanted.terms or Terms(),
+            state=ScheduleState.ACTIVE,
+            created_at=now,
+            anchor_at=anchor,
+            actor=asker.identity,
+            owner=asker.person,
+            starts_at=starts,
+            ends_at=ends,
+            next_at=first_instant(rule, now, anchor, starts, ends),
+        )
+        return await self._written(schedule, asker, is_named=bool(wanted.name.strip()))
+
+    async def _written(self, schedule: Schedule, asker: Asker, *, is_named: bool) -> Schedule:
+        """Add it under its name; one that we made of its words gets a number where it is taken."""
+        for number in range(1, 100):
+            name = schedule.name if number == 1 else f"{schedule.name[: NAME - 4]} {number}"
+            made = replace(schedule, name=name)
+            if await self._book.add_schedule(made, self._due(made), who(asker)):
+                return made
+            if known := await self._book.schedule(schedule.id):
+                return known
+            if is_named:
+                break
+        raise ToolRetry(f"There is a schedule called {schedule.name!r} in that room already: choose another name.")
+
+    async def change(self, schedule: ScheduleId, wanted: Wanted, asker: Asker) -> Schedule:
+        old = await self._theirs(schedule, asker)
+        now = self._now()
+        rule = await self._rule(wanted, asker, now) if wanted.when or wanted.zone else read(old.when)
+        to = await self._rooms(wanted.to, asker) if wanted.to else old.to
+        if wanted.when:
+            least_interval(rule, now, old.anchor_at, self._quotas().least_interval)
+        starts = self._moment(wanted.starts, rule.zone, now) if wanted.starts else old.starts_at
+        ends = self._moment(wanted.ends, rule.zone, now) if wanted.ends else old.ends_at
+        anchor = (starts or now) if wanted.when or wanted.starts else old.anchor_at
+        is_paused = old.state is ScheduleState.PAUSED
+        new = replace(
+            old,
+            name=checked_name(wanted.name) or old.name,
+            when=written(rule),
+            when_text=wanted.when.strip() or old.when_text,
+            task=checked_task(wanted.task) if wanted.task else old.task,
+            to=to,
+            terms=wanted.terms or old.terms,
+            state=ScheduleState.PAUSED if is_paused else ScheduleState.ACTIVE,
+            anchor_at=anchor,
+            starts_at=starts,
+            ends_at=ends,
+            next_at=None if is_paused else first_instant(rule, now, anchor, starts, ends),
+        )
+        if not await self._book.change_schedule(new, self._due(new), who(asker)):
+            raise ToolRetry(f"There is a schedule called {new.name!r} in that room already, or this one was removed.")
+        return new
+
+    async def _rule(self, wanted: Wanted, asker: Asker, now: datetime) -> Planned:
+        person = asker.person.id if asker.person else ""
+        known = wanted.zone or await self._book.zone_of(person, str(asker.address)) or self._zone()
+        try:
+            return plan(wanted.when, zone=zone_named(known).key, now=now)
+        except WhenError as error:
+            raise ToolRetry(str(error)) from error
+
+    def _moment(self, text: str, zone: str, now: datetime) -> datetime | None:
+        """An instant that somebody wrote, such as "2026-12-01" or "tomorrow at 9"; None for nothing."""
+        if not text.strip():
+            return None
+        try:
+            found = next_after(plan(text, zone=zone, now=now), now, anchor=now)
+        except WhenError as error:
+            raise ToolRetry(str(error)) from error
+        if found is None:
+            raise ToolRetry(f"{text!r} is over: name an instant that is to come.")
+        return found
+
+    def _due(self, schedule: Schedule) -> datetime | None:
+        return schedule.next_at if schedule.state is ScheduleState.ACTIVE else None
+
+    def _id(self, asker: Asker) -> ScheduleId:
+        if not asker.key:
+            return ScheduleId(self._new_id())
+        return ScheduleId(hashlib.sha256(asker.key.encode()).hexdigest()[:20])
+
+    # ---------------------------------------------------------------------------------------------------- checking
+
+    def _may_plan(self, asker: Asker) -> None:
+        if asker.person is None or asker.person.role < Role.USER:
+            raise ToolRetry("Only people who may ask the agent may plan work for it.")
+
+    async def _rooms(self, to: Sequence[Address], asker: Asker) -> tuple[Address, ...]:
+        rooms = tuple(dict.fromkeys(to or [asker.address]))
+        if len(rooms) > DESTINATIONS:
+            raise ToolRetry(f"A report goes to at most {DESTINATIONS} rooms; these are {len(rooms)}.")
+        for room in rooms:
+            if trouble := await self._trouble(room):
+                raise ToolRetry(f"Nothing can be posted to {self._named(room)}: {trouble}")
+        return rooms
+
+    async def _trouble(self, room: Address) -> str | None:
+        if not self._serves(room):
+            return "no account here serves it."
+        return await self._reach(room)
+
+    async def _within_quotas(self, asker: Asker, home: Address, rule: Planned, now: datetime) -> None:
+        quotas = self._quotas()
+        least_interval(rule, now, now, quotas.least_interval)
+        own, here = await self._book.schedule_counts(asker.person.id if asker.person else None, home)
+        if own >= quotas.per_person:
+            raise ToolRetry(f"You have {own} schedules, which is the most for one person: remove one first.")
+        if here >= quotas.per_room:
+            raise ToolRetry(f"There are {here} schedules for that room, which is the most: remove one first.")
+
+    async def _theirs(self, schedule: ScheduleId, asker: Asker) -> Schedule:
+        """The schedule, where `asker` may change it."""
+        found = await self._book.schedule(schedule)
+        if found is None or found.state is ScheduleState.REMOVED:
+            raise ToolRetry("There is no such schedule any more.")
+        if found.by_file:
+            raise ToolRetry(f"{found.name!r} stands in the settings file: change it there, and reload.")
+        if not is_theirs(found, asker):
+            raise ToolRetry(f"{found.name!r} was made by somebody else: they, an operator or an owner can change it.")
+        return found
+
+    # ----------------------------------------------------------------------------------------------------- finding
+
+    async def find(self, name: str, asker: Asker) -> Schedule:
+        wanted = name.strip().casefold()
+        seen = await self.listed(asker)
+        here = [s for s in seen if s.home == asker.address]
+        for among in (here, seen):
+            found = [s for s in among if wanted in (s.id.casefold(), s.name.casefold())]
+            if len(found) == 1:
+                return found[0]
+            if found:
+                ids = ", ".join(f"{s.id} (in {self._named(s.home)})" for s in found)
+                raise ToolRetry(f"Several schedules are called {name!r}: name one by its id: {ids}.")
+        known = ", ".join(repr(s.name) for s in seen[:20]) or "none"
+        raise ToolRetry(f"There is no schedule called {name!r} that you may see. Known here: {known}.")
+
+    async def listed(self, asker: Asker | None = None) -> list[Schedule]:
+        every = await self._book.schedules()
+        return every if asker is None else [s for s in every if s.home == asker.address or is_theirs(s, asker)]
+
+    async def history(self, schedule: ScheduleId, *, most: int = 20) -> list[Occurrence]:
+        return await self._book.occurrences(schedule, limit=most)
+
+    def upcoming(self, schedule: Schedule, count: int = 5) -> list[datetime]:
+        if schedule.next_at is None:
+            return []
+        later = instants(
+            read(schedule.when), schedule.next_at, anchor=schedule.anchor_at, most=count - 1, until=schedule.ends_at
+        )
+        return [schedule.next_at, *later]
+
+    # ---------------------------------------------------------------------------------------------------- turning
+
+    async def pause(self, schedule: ScheduleId, asker: Asker, reason: str = "") -> Schedule:
+        found = await self._may_turn(schedule, asker)
+        why = reason or f"by {asker.person.name if asker.person else asker.identity}"
+        await self._book.turn_schedule(schedule, ScheduleEvent.PAUSE, reason=why, by=who(asker))
+        return await self._again(found)
+
+    async def resume(self, schedule: ScheduleId, asker: Asker) -> Schedule:
+        found = await self._may_turn(schedule, asker)
+        rule, now = read(found.when), self._now()
+        at = first_instant(rule, now, found.anchor_at, found.starts_at, found.ends_at)
+        await self._book.turn_schedule(schedule, ScheduleEvent.RESUME, by=who(asker), next_at=at, due_at=at)
+        return await self._again(found)
+
+    async def remove(self, schedule: ScheduleId, asker: Asker) -> None:
+        await self._theirs(schedule, asker)
+        await self._book.turn_schedule(schedule, ScheduleEvent.REMOVE, by=who(asker))
+
+    async def run_now(self, schedule: ScheduleId, asker: Asker) -> Occurrence:
+        await self._may_turn(schedule, asker)
+        started = await self._book.run_schedule(schedule, who(asker))
+        if started is None:
+            raise ToolRetry("It was started by somebody else at this very moment.")
+        return started
+
+    async def _may_turn(self, schedule: ScheduleId, asker: Asker) -> Schedule:
+        """To pause, resume or run one of the settings file is no change of it: operators may."""
+        found = await self._book.schedule(schedule)
+        if found and found.by_file and asker.person and asker.person.role >= Role.OPERATOR:
+            return found
+        return await self._theirs(schedule, asker)
+
+    async def _again(self, schedule: Schedule) -> Schedule:
+        return await self._book.schedule(schedule.id) or schedule
+
+
+def who(asker: Asker) -> str:
+    """For the audit."""
+    return asker.person.name if asker.person else asker.identity
+
+
+def is_theirs(schedule: Schedule, asker: Asker) -> bool:
+    if asker.person is None:
+        return False
+    own = schedule.owner is not None and schedule.owner.id == asker.person.id
+    return own or asker.person.role >= Role.OPERATOR
+
+
+def first_instant(
+    rule: Planned, now: datetime, anchor: datetime, starts: datetime | None, ends: datetime | None
+) -> datetime:
+    """The first instant to come. Errors: ToolRetry where there is none."""
+    tick = timedelta(microseconds=1)
+    found = next_after(rule, max(now, starts - tick) if starts else now, anchor=anchor)
+    if found is None or (ends and found > ends):
+        raise ToolRetry(f"{in_words(rule)}: no such instant is to come.")
+    return found
+
+
+def least_interval(rule: Planned, now: datetime, anchor: datetime, least: timedelta) -> None:
+    """Errors: ToolRetry where two of the next instants are closer than may be."""
+    coming = list(instants(rule, now, anchor=anchor, most=LOOKED_AT))
+    closest = min((b - a for a, b in zip(coming, coming[1:], strict=False)), default=least)
+    if closest < least:
+        raise ToolRetry(f"{in_words(rule)} is too often: at least {least} must lie between two times.")
+
+
+def checked_task(task: Task | None) -> Task:
+    if task is None or not task.text.strip():
+        raise ToolRetry("Say what is to be done then, in words for the agent.")
+    if len(task.text) > TASK:
+        raise ToolRetry(f"The task has {len(task.text):,} characters; {TASK:,} is the most.")
+    return task
+
+
+def checked_name(name: str) -> str:
+    clean = " ".join(name.split())
+    if len(clean) > NAME:
+        raise ToolRetry(f"A name has at most {NAME} characters; this has {len(clean)}.")
+    return clean
+
+
+def name_of(task: Task) -> str:
+    """A name made of the first words of a task."""
+    words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", task.text)
+    return " ".join(words[:WORDS]).lower()[:NAME] or TaskKind(task.kind).value
