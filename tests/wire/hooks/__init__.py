@@ -1,0 +1,1 @@
+"""Webhooks over real sockets, behind the guard of the page."""
