@@ -126,5 +126,5 @@ def _every(count: int, unit: str, at: str | None, weekday: int | None) -> Every:
     """Errors: ValueError when it is nothing that can be counted with."""
     every = Every(int(count), Unit(unit), time.fromisoformat(at) if at else None, weekday)
     if every.count < 1 or every.step > LONGEST or weekday not in (None, *range(len(WEEKDAYS))):
-        raise ValueError(f"{every} is out of bounds")
+        raise ValueError(f"{every!r} is out of bounds")
     return every

@@ -21,9 +21,9 @@ LONGEST_NAME: Final = 64
 """Characters; the longest name of the data has 32."""
 WIDEST: Final = timedelta(hours=26)
 """No clock was ever set by more: two islands of the Pacific left out a whole day."""
-FIRST: Final = datetime(1900, 1, 1, tzinfo=UTC)
+FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 LAST: Final = datetime(9900, 1, 1, tzinfo=UTC)
-"""Between them dates can be reckoned with, and none falls off the calendar."""
+"""Between them dates can be reckoned with, and none falls off a calendar: APScheduler's begins in 1970."""
 DAY: Final = timedelta(days=1)
 SECOND: Final = timedelta(seconds=1)
 EXAMPLE: Final = "Europe/Berlin, America/New_York or UTC"
