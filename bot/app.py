@@ -30,6 +30,7 @@ from bot.masking import Mask
 from bot.names import address_at, fresh_identity, of_adapters
 from bot.outages import Outages
 from bot.parts import fetching_of, files_in, long_replies_of, model_of, notices_of, pace_of, shell_of
+from bot.planning import timetable_of
 from bot.presence import Presence
 from bot.reload import Reload, in_words
 from bot.settings import Settings
@@ -67,11 +68,13 @@ from runtime.ids import new_id as fresh_id
 from runtime.intake import LANES, Accept, Reception
 from runtime.models.library import preload
 from runtime.nodes import Node, NodeLost
+from runtime.reporting import Reporting
 from runtime.retention import Retention
 from runtime.sealer import Sealer
 from runtime.signed import CheckpointFile, HeadFile
 from runtime.store.protocol import Duty, Taken
 from runtime.store.store import POSTGRES, SqlStore, open_store
+from runtime.timer import Timer
 from runtime.workspaces import SessionWorkspaces
 from tools.catalogue import first_tools
 from tools.shell import Sandbox, sandbox_for
@@ -178,6 +181,14 @@ class App:
         self._couriers = Couriers(map(self._courier, self._accounts), store, self._call)
         self._egress = egress_of(settings)
         own_tools = first_tools(shell, sandbox=self._sandbox, egress=self._egress)
+        self._timetable = timetable_of(
+            store,
+            self._accounts,
+            new_id=new_id,
+            serves=self._couriers.serves,
+            named=self._named,
+            started=lambda: self._bell.ring(LANES),
+        )
         self._agent = self._make_agent(model, tools or own_tools, workspaces)
         self._elsewhere = Elsewhere(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
         self._reception = Reception(
@@ -206,6 +217,7 @@ class App:
 
     def _make_agent(self, model: Model, tools: Mapping[str, Tool], workspaces: SessionWorkspaces) -> Agent:
         files_of = files_in(self._accounts)
+        long_replies = long_replies_of(self._settings, workspaces, files_of, self._new_id)
         return Agent(
             store=self.store,
             model=self._instruments.model(model),
@@ -222,7 +234,8 @@ class App:
             busy=self._busy_in,
             probe=self._probe,
             files=fetching_of(self._settings, workspaces, files_of, self._new_id),
-            long_replies=long_replies_of(self._settings, workspaces, files_of, self._new_id),
+            long_replies=long_replies,
+            reporting=Reporting(workspaces, self._new_id, long_replies.content),
         )
 
     def _courier(self, account: Presence) -> Courier:
@@ -370,6 +383,7 @@ class App:
             group.create_task(self._sealer().run())
             group.create_task(self._retention().run())
             group.create_task(jumps.run())
+            group.create_task(self._timer().run())
             group.create_task(Expiry(desk=self.store, decided=self._reception.decided, first=jumps.look).run())
             for account, courier in zip(self._accounts, self._couriers, strict=True):
                 group.create_task(self._serve(account, courier))
@@ -470,6 +484,9 @@ class App:
     def _sealer(self) -> Sealer:
         trimmer = trimmer_of(self._settings, self.store)
         return Sealer(book=self.store, file=HeadFile(self._settings.data_dir), take=self._take, trimmer=trimmer)
+
+    def _timer(self) -> Timer:
+        return Timer(book=self.store, bell=self._bell, take=self._take, now=self.store.now, probe=self._probe)
 
     def _retention(self) -> Retention:
         return retention_of(self._settings, self.store, self._take)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Final
 
 from runtime.calendar import Planned, WhenError, in_words, instants, next_after, plan, read, written, zone_named
@@ -59,7 +60,8 @@ class Booking:
     """Implements `contract.Timetable`.
 
     `serves` tells whether an account here has an address, `reach` why nothing can be posted there (None: it can). `zone`
-    is where clocks are read unless a person or room has another; `wake` tells the timer; `named` shows an address.
+    is where clocks are read unless a person or room has another; `named` shows an address; `started` hears that a lane
+    has work.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Booking:
         quotas: Callable[[], Quotas] = Quotas,
         zone: Callable[[], str] = lambda: "UTC",
         named: Callable[[Address], str] = str,
+        started: Callable[[], None] = lambda: None,
     ) -> None:
         self._book = book
         self._now = now
@@ -82,6 +85,7 @@ class Booking:
         self._quotas = quotas
         self._zone = zone
         self._named = named
+        self._started = started
 
     # ------------------------------------------------------------------------------------------------------ making
 
@@ -280,7 +284,18 @@ class Booking:
         started = await self._book.run_schedule(schedule, who(asker))
         if started is None:
             raise ToolRetry("It was started by somebody else at this very moment.")
+        self._started()
         return started
+
+    async def set_zone(self, zone: str, asker: Asker, *, whole_room: bool = False) -> str:
+        self._may_plan(asker)
+        try:
+            name = zone_named(zone).key
+        except WhenError as error:
+            raise ToolRetry(str(error)) from error
+        subject = str(asker.address) if whole_room or asker.person is None else asker.person.id
+        await self._book.set_zone(subject, name, who(asker))
+        return name
 
     async def _may_turn(self, schedule: ScheduleId, asker: Asker) -> Schedule:
         """To pause, resume or run one of the settings file is no change of it: operators may."""
@@ -319,7 +334,7 @@ def first_instant(
 def least_interval(rule: Planned, now: datetime, anchor: datetime, least: timedelta) -> None:
     """Errors: ToolRetry where two of the next instants are closer than may be."""
     coming = list(instants(rule, now, anchor=anchor, most=LOOKED_AT))
-    closest = min((b - a for a, b in zip(coming, coming[1:], strict=False)), default=least)
+    closest = min((b - a for a, b in pairwise(coming)), default=least)
     if closest < least:
         raise ToolRetry(f"{in_words(rule)} is too often: at least {least} must lie between two times.")
 
@@ -341,5 +356,5 @@ def checked_name(name: str) -> str:
 
 def name_of(task: Task) -> str:
     """A name made of the first words of a task."""
-    words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", task.text)
+    words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*", task.text)
     return " ".join(words[:WORDS]).lower()[:NAME] or TaskKind(task.kind).value

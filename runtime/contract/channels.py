@@ -189,3 +189,11 @@ class HasFiles(Protocol):
 
     async def fetch(self, file: FileRef, into: Path, *, most: int) -> None:
         """Write the file `file.remote` to `into`. Errors: Retryable; Rejected when gone or over `most` bytes."""
+
+
+@runtime_checkable
+class Reaches(Protocol):
+    """A channel that can tell beforehand whether something can be posted in a room."""
+
+    async def reach(self, address: Address) -> str | None:
+        """Why nothing can be posted there, with the fix, in words; None when it can, or the platform cannot be asked now."""

@@ -259,3 +259,6 @@ class Timetable(Protocol):
 
     def upcoming(self, schedule: Schedule, count: int = 5) -> list[datetime]:
         """Its next planned instants."""
+
+    async def set_zone(self, zone: str, asker: Asker, *, whole_room: bool = False) -> str:
+        """Where the asker reads clocks, or everybody in their room who has no zone of their own; its full name."""

@@ -1,0 +1,103 @@
+"""Scheduled work in this process: who fires it, who books it, and where its reports go."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+
+from bot.presence import Presence
+from runtime.contract import (
+    Address,
+    Asker,
+    NewId,
+    Occurrence,
+    Reaches,
+    Schedule,
+    ScheduleId,
+    Timetable,
+    Wanted,
+)
+from runtime.store.store import SqlStore
+
+
+class LateTimetable:
+    """Implements `contract.Timetable`. What understands times takes 1 MB, so it is made for the first wish."""
+
+    def __init__(self, make: Callable[[], Timetable]) -> None:
+        self._make = make
+        self._made: Timetable | None = None
+
+    @property
+    def _own(self) -> Timetable:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    async def add(self, wanted: Wanted, asker: Asker) -> Schedule:
+        return await self._own.add(wanted, asker)
+
+    async def change(self, schedule: ScheduleId, wanted: Wanted, asker: Asker) -> Schedule:
+        return await self._own.change(schedule, wanted, asker)
+
+    async def find(self, name: str, asker: Asker) -> Schedule:
+        return await self._own.find(name, asker)
+
+    async def listed(self, asker: Asker | None = None) -> list[Schedule]:
+        return await self._own.listed(asker)
+
+    async def pause(self, schedule: ScheduleId, asker: Asker, reason: str = "") -> Schedule:
+        return await self._own.pause(schedule, asker, reason)
+
+    async def resume(self, schedule: ScheduleId, asker: Asker) -> Schedule:
+        return await self._own.resume(schedule, asker)
+
+    async def remove(self, schedule: ScheduleId, asker: Asker) -> None:
+        await self._own.remove(schedule, asker)
+
+    async def run_now(self, schedule: ScheduleId, asker: Asker) -> Occurrence:
+        return await self._own.run_now(schedule, asker)
+
+    async def history(self, schedule: ScheduleId, *, most: int = 20) -> list[Occurrence]:
+        return await self._own.history(schedule, most=most)
+
+    def upcoming(self, schedule: Schedule, count: int = 5) -> list[datetime]:
+        return self._own.upcoming(schedule, count)
+
+    async def set_zone(self, zone: str, asker: Asker, *, whole_room: bool = False) -> str:
+        return await self._own.set_zone(zone, asker, whole_room=whole_room)
+
+
+def timetable_of(
+    store: SqlStore,
+    accounts: Sequence[Presence],
+    *,
+    new_id: NewId,
+    serves: Callable[[Address], bool],
+    named: Callable[[Address], str],
+    started: Callable[[], None],
+) -> Timetable:
+    def make() -> Timetable:
+        from runtime.booking import Booking
+
+        return Booking(
+            book=store,
+            now=store.now,
+            new_id=new_id,
+            serves=serves,
+            reach=reach_of(accounts),
+            named=named,
+            started=started,
+        )
+
+    return LateTimetable(make)
+
+
+def reach_of(accounts: Sequence[Presence]) -> Callable[[Address], Awaitable[str | None]]:
+    """Asks the account of an address whether it can post there."""
+
+    async def reach(address: Address) -> str | None:
+        here = (address.channel, address.account)
+        found = next((one.raw for one in accounts if (one.channel, one.identity) == here), None)
+        return await found.reach(address) if isinstance(found, Reaches) else None
+
+    return reach
