@@ -68,15 +68,19 @@ METADATA: Final = frozenset(
 )
 
 NAT64: Final = IPv6Network("64:ff9b::/96")
-MAPPED: Final = IPv6Network("::ffff:0:0/96")
 ISATAP: Final = frozenset({0x00005EFE, 0x02005EFE})
 
 
 def meant(address: Ip) -> Ip:
     """The IPv4 address that an IPv6 one only wraps; others as they are."""
-    if isinstance(address, IPv6Address) and (address in MAPPED or address in NAT64):
+    if isinstance(address, IPv6Address) and address in NAT64:
         return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address
+    return unmapped(address)
+
+
+def unmapped(address: Ip) -> Ip:
+    """An IPv4 address that is only written as an IPv6 one, as itself. (One behind NAT64 must be dialled as it is.)"""
+    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
 
 
 def special(address: Ip) -> str | None:
@@ -107,6 +111,8 @@ class Opening:
         place, port = _split(text)
         try:
             number = int(port) if port is not None else None
+            if "%" in place:  # a zone, which says nothing about other machines
+                raise ValueError(place)
             if port is not None and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
                 raise ValueError(port)
             return cls(ip_network(place), number)

@@ -13,7 +13,7 @@ from datetime import timedelta
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final
 
-from runtime.egress.addresses import Ip, Opening, trouble
+from runtime.egress.addresses import Ip, Opening, trouble, unmapped
 from runtime.egress.errors import NoAnswer, Refused, Why
 from runtime.egress.rules import METHODS, Call, Rule, decide
 
@@ -161,7 +161,7 @@ class Egress:
         if not found:
             raise Refused(Why.LOOKUP, f"no address is known for {place.host}.")
         try:
-            return list(dict.fromkeys(ip_address(text.partition("%")[0]) for text in found))
+            return list(dict.fromkeys(unmapped(ip_address(text.partition("%")[0])) for text in found))
         except ValueError:
             raise Refused(Why.LOOKUP, f"what is said about {place.host} is no address.") from None
 

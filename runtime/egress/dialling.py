@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -53,7 +54,7 @@ def connector(addresses: Sequence[Ip], tls: ssl.SSLContext | None) -> aiohttp.TC
         """The last thing before a packet leaves: whatever led here, nothing else is dialled."""
         family, kind, protocol, _, where = info
         if ip_address(where[0]) not in judged:
-            raise OSError(f"{where[0]} was not judged")
+            raise PermissionError(errno.EACCES, f"{where[0]} was not judged")
         return socket.socket(family, kind, protocol)
 
     return aiohttp.TCPConnector(
