@@ -77,6 +77,7 @@ from runtime.store.store import POSTGRES, SqlStore, open_store
 from runtime.timer import Timer
 from runtime.workspaces import SessionWorkspaces
 from tools.catalogue import first_tools
+from tools.charting.easel import Easel
 from tools.shell import Sandbox, sandbox_for
 
 log = structlog.get_logger("app")
@@ -180,7 +181,8 @@ class App:
         )
         self._couriers = Couriers(map(self._courier, self._accounts), store, self._call)
         self._egress = egress_of(settings)
-        own_tools = first_tools(shell, sandbox=self._sandbox, egress=self._egress)
+        easel = Easel(settings.data_dir / "fonts")
+        own_tools = first_tools(shell, sandbox=self._sandbox, egress=self._egress, easel=easel)
         self._timetable = timetable_of(
             store,
             self._accounts,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from runtime.contract import Tool
 from runtime.egress import Egress
+from tools.chart import chart_tool
+from tools.charting.easel import Easel
 from tools.files import list_files, read_file, write_file
 from tools.http import http_tool
 from tools.search import search_files
@@ -11,10 +13,16 @@ from tools.shell import Sandbox, ShellSettings, sandbox_for, shell_tool
 
 
 def first_tools(
-    shell: ShellSettings, *, sandbox: Sandbox | None = None, egress: Egress | None = None
+    shell: ShellSettings,
+    *,
+    sandbox: Sandbox | None = None,
+    egress: Egress | None = None,
+    easel: Easel | None = None,
 ) -> dict[str, Tool]:
     """The first tools by name. Give `sandbox` to share one whose `self_test` you call at the start; without `egress` there
-    is none that reaches the web."""
+    is none that reaches the web, and without `easel` none that draws."""
     commands = shell_tool(sandbox or sandbox_for(shell), timeout=shell.timeout)
     web = [http_tool(egress)] if egress else []
-    return {tool.spec.name: tool for tool in (list_files, read_file, write_file, search_files, commands, *web)}
+    drawing = [chart_tool(easel)] if easel else []
+    every: tuple[Tool, ...] = (list_files, read_file, write_file, search_files, commands, *web, *drawing)
+    return {tool.spec.name: tool for tool in every}

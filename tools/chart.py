@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from datetime import timedelta
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import WithJsonSchema
@@ -68,11 +67,6 @@ def chart_tool(easel: Easel) -> Tool:
         return _told(order, picture, path)
 
     return chart
-
-
-def easel_in(folder: Path) -> Easel:
-    """An easel that keeps what it learns of this machine's fonts below `folder`, a folder of our own."""
-    return Easel(folder / "fonts")
 
 
 def _name(order: Order) -> str:

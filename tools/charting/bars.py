@@ -96,7 +96,7 @@ def _draw(page: Sheet, axes: Axes, bars: list[Bar], *, upright: bool) -> None:
     for bar in bars:
         look: Look = {"color": page.theme.accent(bar.series), "ec": seam, "lw": 0.8, "zorder": 2}
         if hatch := hatch_of(page, bar.series):
-            look |= {"hatch": hatch, "hatchcolor": page.theme.ground}
+            look |= {"hatch": hatch, "ec": page.theme.ground, "lw": 0 if seam == "none" else 0.8}
         if upright:
             axes.bar(bar.at, bar.length, bar.wide, bottom=bar.start, **look)
         else:
