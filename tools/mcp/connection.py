@@ -47,17 +47,16 @@ class Connection:
     def __init__(self) -> None:
         self.changed = asyncio.Event()
         self.ended = asyncio.Event()
-        self.reason = "the connection ended"
+        self.reason = ""
         self._client: Client
 
     def use(self, client: Client) -> None:
         self._client = client
 
-    def end(self, reason: str) -> None:
+    def end(self, reason: str = "") -> None:
         """The first reason counts: later ones only follow from it."""
-        if not self.ended.is_set():
-            self.reason = reason
-            self.ended.set()
+        self.reason = self.reason or reason
+        self.ended.set()
 
     async def offers(self) -> list[Offer]:
         """All tools, as far as we take any. Errors: NoServer."""
@@ -84,7 +83,7 @@ class Connection:
         except MCPError as error:
             self.changed.set()  # perhaps its tools are others now
             if error.code == CONNECTION_CLOSED:
-                raise Lost(self.reason) from error
+                raise Lost(self.reason or "the connection ended") from error
             raise ToolFailed(f"The server refused the call: {_words(error)}") from error
         except (ValidationError, RuntimeError) as error:
             raise ToolFailed(
@@ -133,7 +132,7 @@ class _Transport(AbstractAsyncContextManager[TransportStreams]):
     async def __aenter__(self) -> TransportStreams:
         read, write = await self._way.__aenter__()
         connection = self._connection
-        return Tamed(read, changed=connection.changed.set, ended=lambda: connection.end("it ended")), write
+        return Tamed(read, changed=connection.changed.set, ended=connection.end), write
 
     async def __aexit__(self, *error: Any) -> bool | None:
         return await self._way.__aexit__(*error)

@@ -69,6 +69,8 @@ class McpServer:
         while True:
             began = time.monotonic()
             self.trouble = await self._life()
+            if leaving():  # a cancellation that came while the SDK was cancelling too is lost in its error
+                raise asyncio.CancelledError
             if timedelta(seconds=time.monotonic() - began) >= self._patience.healthy:
                 wait = self._patience.first
             log.warning(
@@ -81,18 +83,24 @@ class McpServer:
         """The connection for a call of the tool that was offered so. Errors: ToolFailed, and nothing was called."""
         try:
             async with asyncio.timeout(self._patience.connect.total_seconds()):
-                await self._up.wait()
+                live = await self._living()
         except TimeoutError:
             raise ToolFailed(
                 f"The MCP server {self.name} is not at work ({self.trouble}). Nothing was called; try later."
             ) from None
-        assert self._live is not None  # noqa: S101 - it is set with the event
         now = next((tool.offer for tool in self.tools if tool.offer.name == offer.name), None)
         if now is None:
             raise ToolFailed(f"The MCP server {self.name} has no tool {offer.name} any more. Nothing was called.")
         if now != offer:
             raise ToolFailed(f"The tool {offer.name} of {self.name} is another one by now, so it was not called.")
-        return self._live
+        return live
+
+    async def _living(self) -> Connection:
+        while True:
+            await self._up.wait()
+            if self._live and not self._live.ended.is_set():
+                return self._live
+            self._up.clear()  # it is gone, and `run` comes to see that in a moment
 
     # -------------------------------------------------------------------------------------------------- one life
 
@@ -105,8 +113,8 @@ class McpServer:
                 self._live = connection
                 self._up.set()
                 return await self._serve(connection)
-        except Exception as error:  # noqa: BLE001 - whatever the SDK raises when a server goes: others must go on
-            return reason_of(error)
+        except NoServer as error:
+            return str(error)
         finally:
             self._up.clear()
             self._live = None
@@ -118,7 +126,7 @@ class McpServer:
             async with asyncio.timeout(self._patience.connect.total_seconds()):
                 await self._learn(await connection.offers())
             await asyncio.sleep(CHANGES_A_SECOND)
-        return connection.reason
+        return connection.reason or "it ended"
 
     async def _ended(self, connection: Connection) -> bool:
         """Wait until it ended, or its tools are to be looked at."""
@@ -148,16 +156,17 @@ class McpServer:
 
 @asynccontextmanager
 async def opened(terms: ServerTerms, within: timedelta) -> AsyncIterator[tuple[Connection, list[Offer]]]:
-    """A connection, and what the server offers.
-
-    Errors: TimeoutError; NoServer; or what the SDK raises. From within these may come in a group: see `reason_of`.
-    """
+    """A connection, and what the server offers. Errors: NoServer, also when it goes while it is in use."""
     connection, way = await asyncio.to_thread(_prepared, terms)
-    async with AsyncExitStack() as stack:
-        async with asyncio.timeout(within.total_seconds()):
-            await stack.enter_async_context(way)
-            offers = await connection.offers()
-        yield connection, offers
+    try:
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(within.total_seconds()):
+                await stack.enter_async_context(way)
+                offers = await connection.offers()
+            yield connection, offers
+    except Exception as error:
+        # The SDK raises whatever its transport met, in groups; the process and the other servers must go on.
+        raise NoServer(_reason(error, connection)) from error
 
 
 def _prepared(terms: ServerTerms) -> tuple[Connection, AbstractAsyncContextManager[Connection]]:
@@ -168,10 +177,16 @@ def _prepared(terms: ServerTerms) -> tuple[Connection, AbstractAsyncContextManag
     return connection, connected(terms, connection)
 
 
-def reason_of(error: BaseException) -> str:
-    """Why a server is gone, as a clause. Of several the first, since the others mostly follow from it."""
+def _reason(error: BaseException, connection: Connection) -> str:
+    """Of several errors the first counts, since the others mostly follow from it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    if isinstance(error, TimeoutError):
+    if isinstance(error, TimeoutError):  # before what its end was like, which we made
         return "it did not answer in time"
-    return str(error) if isinstance(error, NoServer) else f"{type(error).__name__}: {error}"
+    return connection.reason or (str(error) if isinstance(error, NoServer) else f"{type(error).__name__}: {error}")
+
+
+def leaving() -> bool:
+    """Whether this task was asked to end, whatever else came in between."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

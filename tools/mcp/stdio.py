@@ -42,6 +42,7 @@ LAST_WORDS: Final = 0.2  # seconds for complaints still on their way
 LINES: Final = 20  # of its complaints that are logged in a row; of more only the last is kept
 LINE: Final = 500  # characters
 LANG: Final = "C.UTF-8"
+ENDED: Final = "it ended"
 
 OnEnd = Callable[[str], None]
 """Told why the server will say nothing more, as a clause."""
@@ -51,11 +52,11 @@ End = Callable[[str], Awaitable[None]]
 @asynccontextmanager
 async def stdio(program: Program, on_end: OnEnd) -> AsyncIterator[TransportStreams]:
     """The server as a process group of its own, dead when this ends. Errors: NoServer when it cannot be started."""
-    heard, hearing = anyio.create_memory_object_stream[SessionMessage | Exception](16)
-    said, saying = anyio.create_memory_object_stream[SessionMessage](WAITING)
     complaints = Complaints(program.folder.name)
     with _pipe() as (out, out_end), _pipe() as (errors, errors_end):
         process = await _started(program, out_end, errors_end)
+        heard, hearing = anyio.create_memory_object_stream[SessionMessage | Exception](16)
+        said, saying = anyio.create_memory_object_stream[SessionMessage](WAITING)
         try:
             async with asyncio.TaskGroup() as group:
                 listening = group.create_task(_listen(errors, complaints))
@@ -204,7 +205,7 @@ async def _passed_on(pipe: BinaryIO, heard: MemoryObjectSendStream[SessionMessag
         return str(error)
     except (anyio.BrokenResourceError, anyio.ClosedResourceError):
         return "we closed the connection"
-    return "it ended"
+    return ENDED
 
 
 def _parsed(line: bytes) -> SessionMessage | Exception | None:
@@ -256,6 +257,8 @@ class Complaints:
                 log.debug("an MCP server says", server=self._server, line=line)
 
     def blamed(self, why: str) -> str:
-        """Its last words often tell more than that it ended."""
+        """Its last words often tell more than that it ended. What else befell it is not its own doing."""
+        if why != ENDED:
+            return why
         words = " / ".join([*self.last, *filter(None, [self._part.strip()[:LINE]])][-3:])
         return f"{why}; its last words: {words[-LINE:]}" if words else why

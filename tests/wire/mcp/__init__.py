@@ -1,0 +1,1 @@
+"""MCP servers as real processes, over the official SDK."""
