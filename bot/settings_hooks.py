@@ -14,13 +14,17 @@ from runtime.contract import Address, Urgency
 
 SHORTEST: Final = 16
 """Characters of a secret that nobody guesses over a network."""
+PAGE_ROOM: Final = re.compile(r"[a-z0-9]{6,32}")
+"""As the page names its rooms; any other would be a room that nobody can open."""
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")  # a token of RFC 9110
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
 _NEEDS: Final = {"timestamp": "timestamp_header", "id": "dedupe_header"}
 
 
 def _room(address: str) -> str:
-    Address.parse(address)
+    found = Address.parse(address)
+    if found.channel == "web" and not PAGE_ROOM.fullmatch(found.room):
+        raise ValueError('a room of the page with 6 to 32 small letters and digits, such as "web:main/deploys"')
     return address
 
 

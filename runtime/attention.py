@@ -139,11 +139,12 @@ class RoomRules:
                 return Course.IGNORE if course is Course.OBSERVE else course
 
     def joins(self, signal: Signal) -> bool:
-        """Whether a message that runs makes the agent part of its thread."""
+        """Whether a message that runs makes the agent part of its thread. What a source brings asks for no company."""
         attention = self.attention(signal)
         lasting = attention is Attention.THREAD
         named = signal.reach is Reach.MENTION and bool(signal.address.thread)
-        return named and attention in JOINING and (signal.joinable or lasting)
+        asked = signal.joinable or (lasting and signal.actor not in self.sources)
+        return named and attention in JOINING and asked
 
     def bars(self, signal: Signal, who: Person | None) -> bool:
         """Whether its sender may not speak there."""

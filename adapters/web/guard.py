@@ -3,7 +3,7 @@
 A page elsewhere must not speak to us with a person's cookie (CSRF), nor by pointing its own name at our address (DNS
 rebinding). So the Host header must be a name we know, and a request that changes something must come from our own
 origin and carry what a plain form cannot: a JSON body or the header X-Signalbox. Health checks come from anywhere; so do
-webhooks of chat platforms, under whatever name the operator gave us, with a proof of their own and no cookie.
+webhooks, under whatever name the operator gave us, with a proof of their own and no cookie.
 """
 
 from __future__ import annotations

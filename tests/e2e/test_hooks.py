@@ -53,8 +53,11 @@ async def test_a_request_is_answered_in_the_room_once_also_over_a_kill(tmp_path:
             async with http.get(house.link):
                 pass  # which leaves the owner's cookie
             said, answer = await entries(http, house)
+            async with http.get(f"{house.url}/metrics") as metrics:
+                counted = [line for line in (await metrics.text()).splitlines() if line.startswith("signalbox_signals")]
     assert said[0] == "person"
     assert said[1].startswith('The webhook "deploys" was called.\n\nA deployment ended.')
     assert answer[0] == "agent"
     assert '"version": "4.2"' in answer[1]
     assert SECRET not in house.log()
+    assert any('channel="web"' in line and 'outcome="duplicate"' in line for line in counted), counted

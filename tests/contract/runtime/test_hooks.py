@@ -11,7 +11,7 @@ from adapters.webhook.parse import signal_of, told_of
 from adapters.webhook.payload import Payload
 from adapters.webhook.settings import Hook, Proof, identity_of
 from runtime.attention import Attention, RoomRules
-from runtime.contract import Choice, Effect, Identity, Outcome, Role, Said, Urgency, Verdict
+from runtime.contract import Address, Choice, Effect, Identity, Outcome, Reach, Role, Said, Urgency, Verdict
 from runtime.runs import RunState
 from tests.contract.runtime.stage import ADA, SHELL, UMA, Process, Stage, address, fake_tool
 from tests.contract.runtime.strict import Strict
@@ -20,16 +20,20 @@ from tests.fakes.models import held
 
 HOOK: Final = Hook("deploys", "page:main/r1", Proof("token", "s" * 16), "Tell the room.")
 ROOMS: Final = RoomRules(Attention.MENTION, sources=frozenset(["hook:deploys"]))
+ROOM: Final = address()
+TOPIC: Final = replace(ROOM, thread="7")
 BOT: Final = Identity("page:robot")
 
 
-async def called(process: Process, words: str = "version 4.2", *, key: str = "", hook: Hook = HOOK) -> Verdict:
+async def called(
+    process: Process, words: str = "version 4.2", *, key: str = "", hook: Hook = HOOK, at: Address = ROOM
+) -> Verdict:
     """As a request that was proven and read."""
     now = process.stage.clock()
     told = told_of(hook, {}, Payload(words), words.encode(), now)
     keys = Keys(f"id:{key or words}")
     actor = identity_of(hook.name)
-    return await process.reception.sink(signal_of(hook, told, keys, actor=actor, address=address(), now=now))
+    return await process.reception.sink(signal_of(hook, told, keys, actor=actor, address=at, now=now))
 
 
 async def at_work(stage: Stage, model: Strict, **more: Any) -> Process:
@@ -81,6 +85,16 @@ async def test_for_other_programs_the_row_is_as_long_as_before(stage: Stage) -> 
         outcomes.append(await robot(number))
         await process.answer_all()
     assert outcomes == [Outcome.ACCEPTED] * 5 + [Outcome.IGNORED]
+
+
+async def test_it_makes_the_agent_no_part_of_a_topic_that_people_talk_in(any_stage: Stage) -> None:
+    """Scenario 5: there it still needs a mention."""
+    rooms = replace(ROOMS, default=Attention.THREAD)
+    process = await at_work(any_stage, Strict(["4.2 is out"]), rooms=rooms)
+    assert (await called(process, at=TOPIC)).outcome is Outcome.ACCEPTED
+    await process.answer_all()
+    lunch = replace(any_stage.signal(Said("lunch?"), ADA, "r1"), address=TOPIC, reach=Reach.OVERHEARD)
+    assert (await process.reception.sink(lunch)).outcome is Outcome.IGNORED
 
 
 async def test_a_program_that_is_no_hook_of_the_settings_is_none(stage: Stage) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.web.rooms import ROOM
 from adapters.webhook.settings import Hook, Proof
 from bot.doctor.examine import CHECKS
 from bot.doctor.subject import Subject
@@ -16,6 +17,7 @@ from bot.names import Called
 from bot.reload import differences
 from bot.settings import Settings
 from bot.settings_faults import MASK
+from bot.settings_hooks import PAGE_ROOM
 from bot.settings_secrets import asked_for
 from runtime.contract import Urgency
 from tests.unit.bot.test_settings import faults, read
@@ -93,6 +95,10 @@ def test_a_process_for_one_question_has_none(tmp_path: Path) -> None:
     assert read(tmp_path, LEAST).for_one_question().hooks == ()
 
 
+def test_a_room_of_the_page_is_one_that_the_page_can_open() -> None:
+    assert PAGE_ROOM == ROOM
+
+
 async def test_doctor_lists_them(tmp_path: Path) -> None:
     settings = read(tmp_path, f"[web]\nport = 8111\n{LEAST}")
     [found] = await CHECKS["hooks"](Subject(settings, None, None, None))
@@ -112,6 +118,7 @@ async def test_doctor_lists_them(tmp_path: Path) -> None:
         (LEAST.replace('name = "deploys"', ""), "hooks[1].name: is missing"),
         (LEAST.replace("deploys", "De ploys"), "small letters, digits and dashes"),
         (LEAST.replace("web:main/ops001", "ops"), "write channel:account/room"),
+        (LEAST.replace("ops001", "7"), "a room of the page with 6 to 32 small letters and digits"),
         (LEAST.replace("web:main", "slack:work"), "there is no account slack:work; add it under [[accounts]]"),
         (LEAST.replace("web:main", "web:mian"), "there is no account web:mian; did you mean web:main?"),
         (SLACK + LEAST.replace("web:main", "slack:wrok"), "did you mean slack:work?"),
