@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from bot.presence import Presence
 from runtime.contract import (
@@ -62,6 +62,12 @@ class LateTimetable:
 
     def upcoming(self, schedule: Schedule, count: int = 5) -> list[datetime]:
         return self._own.upcoming(schedule, count)
+
+    def words(self, schedule: Schedule) -> str:
+        return self._own.words(schedule)
+
+    def clocks(self, schedule: Schedule) -> tzinfo:
+        return self._own.clocks(schedule)
 
     async def set_zone(self, zone: str, asker: Asker, *, whole_room: bool = False) -> str:
         return await self._own.set_zone(zone, asker, whole_room=whole_room)

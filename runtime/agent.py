@@ -390,7 +390,14 @@ class Agent:
             return f"{ERROR}{arguments}"
         claim, folder = run.claim, self._workspaces.folder(run.address)
         context = ToolContext(
-            folder, claim.lane.session, claim.run_id, step.call.id, run.address, claim.requester, attach
+            folder,
+            claim.lane.session,
+            claim.run_id,
+            step.call.id,
+            run.address,
+            claim.requester,
+            attach,
+            scheduled=claim.job is not None,
         )
         work = self._guarded(tool, arguments, context)
         text = await (self._unless_stopped(run, work) if self._repeatable(step) else work)

@@ -9,11 +9,11 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from itertools import pairwise
 from typing import Final
 
-from runtime.calendar import Planned, WhenError, in_words, instants, next_after, plan, read, written, zone_named
+from runtime.calendar import At, Planned, WhenError, in_words, instants, next_after, plan, read, written, zone_named
 from runtime.contract import (
     Address,
     Asker,
@@ -135,7 +135,7 @@ class Booking:
     async def change(self, schedule: ScheduleId, wanted: Wanted, asker: Asker) -> Schedule:
         old = await self._theirs(schedule, asker)
         now = self._now()
-        rule = await self._rule(wanted, asker, now) if wanted.when or wanted.zone else read(old.when)
+        rule = await self._changed(old, wanted, asker, now)
         to = await self._rooms(wanted.to, asker) if wanted.to else old.to
         if wanted.when:
             least_interval(rule, now, old.anchor_at, self._quotas().least_interval)
@@ -161,9 +161,23 @@ class Booking:
             raise ToolRetry(f"There is a schedule called {new.name!r} in that room already, or this one was removed.")
         return new
 
+    async def _changed(self, old: Schedule, wanted: Wanted, asker: Asker, now: datetime) -> Planned:
+        """The rule after a change. Its old words may be read by other clocks, but not on another day than they were said."""
+        before = read(old.when)
+        if wanted.when:
+            return await self._rule(wanted, asker, now)
+        if not wanted.zone:
+            return before
+        if isinstance(before.when, At):
+            raise ToolRetry(f"{in_words(before)}: say anew when it shall be, with its zone.")
+        rule = await self._rule(replace(wanted, when=old.when_text), asker, now)
+        if rule.zone != zone_named(wanted.zone).key:
+            raise ToolRetry(f"{old.when_text!r} names a zone itself: say anew when it shall be.")
+        return rule
+
     async def _rule(self, wanted: Wanted, asker: Asker, now: datetime) -> Planned:
         person = asker.person.id if asker.person else ""
-        known = wanted.zone or await self._book.zone_of(person, str(asker.address)) or self._zone()
+        known = wanted.zone or await self._book.zone_of(person, room_of(asker.address)) or self._zone()
         try:
             return plan(wanted.when, zone=zone_named(known).key, now=now)
         except WhenError as error:
@@ -260,6 +274,12 @@ class Booking:
         )
         return [schedule.next_at, *later]
 
+    def words(self, schedule: Schedule) -> str:
+        return in_words(read(schedule.when))
+
+    def clocks(self, schedule: Schedule) -> tzinfo:
+        return zone_named(read(schedule.when).zone)
+
     # ---------------------------------------------------------------------------------------------------- turning
 
     async def pause(self, schedule: ScheduleId, asker: Asker, reason: str = "") -> Schedule:
@@ -293,7 +313,7 @@ class Booking:
             name = zone_named(zone).key
         except WhenError as error:
             raise ToolRetry(str(error)) from error
-        subject = str(asker.address) if whole_room or asker.person is None else asker.person.id
+        subject = room_of(asker.address) if whole_room or asker.person is None else asker.person.id
         await self._book.set_zone(subject, name, who(asker))
         return name
 
@@ -311,6 +331,11 @@ class Booking:
 def who(asker: Asker) -> str:
     """For the audit."""
     return asker.person.name if asker.person else asker.identity
+
+
+def room_of(address: Address) -> str:
+    """A room has one zone for all of its threads."""
+    return str(replace(address, thread=""))
 
 
 def is_theirs(schedule: Schedule, asker: Asker) -> bool:

@@ -82,6 +82,7 @@ class ToolContext:
     """Where a call runs. `workspace` is the folder of the room's files; it exists.
 
     `address` is where the run's answer goes, and `requester` for whom it works: None for a program that nobody asked.
+    `scheduled`: nobody asked now, it is the work of a schedule.
     """
 
     workspace: Path
@@ -91,6 +92,7 @@ class ToolContext:
     address: Address | None = None
     requester: Person | None = None
     attach: Attach = lambda _: None
+    scheduled: bool = False
 
 
 class Tool(Protocol):

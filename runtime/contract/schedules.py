@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
 from typing import NewType, Protocol
 
@@ -259,6 +259,12 @@ class Timetable(Protocol):
 
     def upcoming(self, schedule: Schedule, count: int = 5) -> list[datetime]:
         """Its next planned instants."""
+
+    def words(self, schedule: Schedule) -> str:
+        """When it is due, as it was understood: "every weekday at 09:00 (Europe/Berlin)"."""
+
+    def clocks(self, schedule: Schedule) -> tzinfo:
+        """Whose clocks it goes by; written as a text it is the zone's name."""
 
     async def set_zone(self, zone: str, asker: Asker, *, whole_room: bool = False) -> str:
         """Where the asker reads clocks, or everybody in their room who has no zone of their own; its full name."""
