@@ -72,9 +72,9 @@ async def test_no_number_of_them_in_a_row_is_too_many(any_stage: Stage) -> None:
     assert len(await any_stage.answers()) == 12
 
 
-async def test_for_other_programs_the_row_is_as_long_as_before(stage: Stage) -> None:
+async def test_for_other_programs_the_row_is_as_long_as_before_and_no_hook_is_held_by_it(stage: Stage) -> None:
     rooms = replace(ROOMS, bots=frozenset([BOT]))
-    process = await at_work(stage, Strict([f"answer {n}" for n in range(6)]), rooms=rooms)
+    process = await at_work(stage, Strict([f"answer {n}" for n in range(7)]), rooms=rooms)
 
     async def robot(number: int) -> Outcome:
         signal = stage.signal(Said(f"beep {number}"), BOT, "r1")
@@ -85,6 +85,7 @@ async def test_for_other_programs_the_row_is_as_long_as_before(stage: Stage) -> 
         outcomes.append(await robot(number))
         await process.answer_all()
     assert outcomes == [Outcome.ACCEPTED] * 5 + [Outcome.IGNORED]
+    assert (await called(process)).outcome is Outcome.ACCEPTED
 
 
 async def test_it_makes_the_agent_no_part_of_a_topic_that_people_talk_in(any_stage: Stage) -> None:
