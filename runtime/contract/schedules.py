@@ -191,7 +191,12 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a run needs to know of the occurrence that it works for."""
+    """What a run needs to know of the occurrence that it works for.
+
+    `previous` is what its schedule's last report said that was shown, planned for `previous_at`; empty and None where
+    there was none. `seen` holds what data the occurrence before was made of: a digest each, by the name of the call.
+    `zone` is where its schedule reads clocks.
+    """
 
     occurrence: OccurrenceId
     schedule: ScheduleId
@@ -200,6 +205,10 @@ class Job:
     to: tuple[Address, ...]
     terms: Terms
     planned_at: datetime
+    previous: str = ""
+    previous_at: datetime | None = None
+    seen: Mapping[str, str] = field(default_factory=dict)
+    zone: str = "UTC"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ and nothing said there waits for it. Its address is the schedule's home.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, literal_column, select, update
 
 from runtime.contract import (
     Address,
@@ -35,11 +36,12 @@ from runtime.schedules import (
     ScheduleEvent,
     after_failure,
 )
+from runtime.seen import seen_of
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
-from runtime.store.driver import Op, maybe_moment, micros, moment
+from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.protocol import NewDelivery
 from runtime.store.schedules import LOCKED, ONE, SET_STATE, schedule_of
-from runtime.store.schema import occurrences, schedules, signals
+from runtime.store.schema import occurrences, schedules, signals, steps
 
 OWN: Final = "timer|"
 NOTHING: Final[Mapping[str, object]] = {}
@@ -54,10 +56,23 @@ SET = (
             name: bindparam(f"new_{name}")
             for name in (
                 *("state", "silent", "reason", "attempts", "run_id", "not_before"),
-                *("started_at", "ended_at", "result", "wanted"),
+                *("started_at", "ended_at", "result", "wanted", "seen"),
             )
         }
     )
+)
+_DONE_BEFORE = (
+    select(occurrences.c.result, occurrences.c.planned_at, occurrences.c.seen)
+    .where(occurrences.c.schedule == bindparam("schedule"), is_word(occurrences.c.state, "done"))
+    .order_by(occurrences.c.planned_at.desc())
+    .limit(1)
+)
+LAST = _DONE_BEFORE
+PREVIOUS = _DONE_BEFORE.where(occurrences.c.silent == literal_column("0"))
+DATA = (
+    select(steps.c.call_id, steps.c.result)
+    .where(steps.c.run_id == bindparam("run"), is_word(steps.c.kind, "tool"))
+    .order_by(steps.c.number)
 )
 FAILURES = update(schedules).where(schedules.c.id == bindparam("schedule")).values(failures=bindparam("failed"))
 ANSWER = (
@@ -85,6 +100,7 @@ class Kept(NamedTuple):
     result: str
     wanted: int
     created_at: int
+    seen: str
 
 
 class Held(NamedTuple):
@@ -118,8 +134,25 @@ def job_of(session: SessionKey) -> Op[Job | None]:
         return None
     row = Kept(*(yield OF_ID, {"occurrence": occurrence})[0])
     found = schedule_of((yield ONE, {"schedule": row.schedule})[0])
-    planned = moment(row.planned_at)
-    return Job(occurrence, found.id, found.name, found.task, found.to, found.terms, planned)
+    told, last = (yield PREVIOUS, {"schedule": row.schedule}), (yield LAST, {"schedule": row.schedule})
+    return Job(
+        occurrence,
+        found.id,
+        found.name,
+        found.task,
+        found.to,
+        found.terms,
+        moment(row.planned_at),
+        previous=told[0][0] if told else "",
+        previous_at=moment(told[0][1]) if told else None,
+        seen=json.loads(last[0][2] or "{}") if last else {},
+        zone=zone_of(found.when),
+    )
+
+
+def zone_of(rule: str) -> str:
+    """Where a schedule reads clocks: stands in its rule, which need not be understood for that."""
+    return str(json.loads(rule)["zone"])
 
 
 def ended(
@@ -137,7 +170,8 @@ def ended(
     schedule = Held(*(yield LOCKED, {"schedule": row.schedule})[0])
     match state:
         case RunState.DONE:
-            told = {"new_result": text[:KEPT], "new_silent": int(not shown), "new_wanted": shown}
+            seen = json.dumps(seen_of((yield DATA, {"run": run})), sort_keys=True)
+            told = {"new_result": text[:KEPT], "new_silent": int(not shown), "new_wanted": shown, "new_seen": seen}
             yield from set_occurrence(row, OccurrenceEvent.FINISH, now, told=told)
             if schedule.failures and not row.manual:
                 yield FAILURES, {"schedule": row.schedule, "failed": 0}
@@ -216,5 +250,16 @@ def set_occurrence(
 
 def values_of(row: Kept) -> dict[str, object]:
     """What a row holds, as the parameters that leave it as it is."""
-    names = ("silent", "reason", "attempts", "run_id", "not_before", "started_at", "ended_at", "result", "wanted")
+    names = (
+        "silent",
+        "reason",
+        "attempts",
+        "run_id",
+        "not_before",
+        "started_at",
+        "ended_at",
+        "result",
+        "wanted",
+        "seen",
+    )
     return {"occurrence": row.id, **{f"new_{name}": getattr(row, name) for name in names}}

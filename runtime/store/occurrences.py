@@ -34,7 +34,7 @@ from runtime.schedules import (
 from runtime.store.base import Base
 from runtime.store.common import fact
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
-from runtime.store.jobs import LOCKED_ONE, OF_ID, SET, Held, Kept, session_of, set_occurrence, values_of
+from runtime.store.jobs import LOCKED_ONE, OF_ID, PREVIOUS, SET, Held, Kept, session_of, set_occurrence, values_of
 from runtime.store.messages import OPEN_LANE
 from runtime.store.schedules import LOCKED, ONE, schedule_of
 from runtime.store.schema import deliveries, occurrences, schedules, signals, usage
@@ -52,16 +52,6 @@ ADVANCE = (
 )
 AT_WORK = select(occurrences.c.id).where(
     occurrences.c.schedule == bindparam("schedule"), is_word(occurrences.c.state, "started")
-)
-PREVIOUS = (
-    select(occurrences.c.result)
-    .where(
-        occurrences.c.schedule == bindparam("schedule"),
-        is_word(occurrences.c.state, "done"),
-        occurrences.c.result != literal_column("''"),
-    )
-    .order_by(occurrences.c.planned_at.desc())
-    .limit(1)
 )
 COST = (
     select(func.coalesce(func.sum(usage.c.cost_micros), 0))
@@ -174,6 +164,7 @@ def _fresh(
         "result": "",
         "wanted": 0,
         "created_at": micros(now),
+        "seen": "",
     }
 
 

@@ -485,10 +485,13 @@ occurrences = Table(
     words("result"),
     number("wanted"),
     number("created_at"),
+    words("seen"),
     UniqueConstraint("schedule", "planned_at"),
     partial("ix_occurrences_again", "not_before", where="state = 'planned'"),
     partial("ix_occurrences_started", "schedule", where="state = 'started'"),
     partial("ix_occurrences_run", "run_id", where="run_id IS NOT NULL"),
+    partial("ix_occurrences_told", "schedule", "planned_at", where="state = 'done' AND silent = 0"),
+    partial("ix_occurrences_done", "schedule", "planned_at", where="state = 'done'"),
 )
 
 # Where a person or a room reads clocks. `subject` is a person's id or an address.

@@ -50,10 +50,13 @@ def upgrade() -> None:
         *(_number(name, maybe=True) for name in ("not_before", "started_at", "ended_at")),
         _text("result"),
         *(_number(name) for name in ("wanted", "created_at")),
+        _text("seen"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_occurrences")),
         sa.UniqueConstraint("schedule", "planned_at", name=op.f("uq_occurrences_schedule_planned_at")),
     )
     _index("occurrences", "ix_occurrences_again", ["not_before"], "state = 'planned'")
     _index("occurrences", "ix_occurrences_started", ["schedule"], "state = 'started'")
     _index("occurrences", "ix_occurrences_run", ["run_id"], "run_id IS NOT NULL")
+    _index("occurrences", "ix_occurrences_told", ["schedule", "planned_at"], "state = 'done' AND silent = 0")
+    _index("occurrences", "ix_occurrences_done", ["schedule", "planned_at"], "state = 'done'")
     op.create_table("zones", _text("subject"), _text("zone"), sa.PrimaryKeyConstraint("subject", name=op.f("pk_zones")))
