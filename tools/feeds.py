@@ -22,7 +22,7 @@ class NoFeed(Exception):
 
 @dataclass(slots=True)
 class Entry:
-    """What is shown of an entry, or of the feed itself. `summary` is HTML."""
+    """What is shown of an entry, or of the feed itself. `title` and `summary` are HTML."""
 
     title: str = ""
     link: str = ""
@@ -38,7 +38,7 @@ class Reading:
     entries: list[Entry] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
-    is_html: bool = False
+    type: str = ""
     current: Entry | None = None
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
@@ -51,7 +51,7 @@ class Reading:
             self.entries.append(self.current)
         if self._owner() is not None:
             self.text.clear()
-            self.is_html = attributes.get("type", "html" if self.path[0] != "feed" else "text") == "html"
+            self.type = attributes.get("type", "")
             if local == "link" and attributes.get("rel", "alternate") == "alternate":
                 self._take("link", attributes.get("href", ""))
 
@@ -59,12 +59,16 @@ class Reading:
         local, owner = self.path[-1], self._owner()
         if owner is not None:
             said = "".join(self.text).strip()
-            if local in ("title", "link"):
-                self._take(local, said)
+            if local == "title":
+                self._take("title", said if self.type == "html" else escape(said))
+            elif local == "link":
+                self._take("link", said)
             elif local in DATES:
                 self._take("date", said)
             elif local in SUMMARIES:
-                self._take("summary", said if self.is_html else escape(said))
+                # RSS knows no types and means HTML, Atom says so where it is.
+                is_html = self.type == "html" or self.path[0] != "feed"
+                self._take("summary", said if is_html else escape(said))
         self.path.pop()
         if local in ENTRIES:
             self.current = None
@@ -104,7 +108,7 @@ def _refuse(*_: object) -> None:
 
 
 def _told(entry: Entry, heading: str) -> str:
-    title = escape(entry.title or entry.link or "Untitled")
+    title = entry.title or escape(entry.link) or "Untitled"
     linked = f'<a href="{escape(entry.link)}">{title}</a>' if entry.link else title
     date = f"<p>{escape(entry.date)}</p>" if entry.date else ""
     return f"<{heading}>{linked}</{heading}>{date}<div>{entry.summary}</div>"

@@ -26,7 +26,7 @@ LONGEST_LINK: Final = 500  # characters; longer ones are made for programs, and 
 # What a reader does not see, or cannot use here.
 UNREAD: Final = (
     *("script", "style", "noscript", "template", "svg", "canvas", "iframe", "object", "embed", "audio", "video"),
-    *("nav", "menu", "input", "select", "button", "textarea", "dialog", "link", "meta", "head"),
+    *("nav", "menu", "input", "select", "button", "textarea", "dialog", "link", "meta", "head", "title"),
 )
 UNREAD_ROLES: Final = frozenset({"navigation", "search", "menu", "menubar"})
 # Text that only a machine reads is how a page would speak to the model behind the reader's back.
@@ -65,7 +65,8 @@ def markdown(html: str, *, url: str, most: int) -> str:
     _mend(soup, start)
     _cut_after(soup, most)
     text = _tidy(_written(soup))
-    return f"# {title}\n\n{text}" if title and title not in text[: len(title) + 200] else text
+    said = any(line.strip("# ") == title for line in text.splitlines()[:5])
+    return text if said or not title else f"# {title}\n\n{text}"
 
 
 def _unread(soup: BeautifulSoup) -> Iterator[PageElement]:
@@ -99,12 +100,15 @@ def _mend(soup: BeautifulSoup, start: str) -> None:
 
 
 def _absolute(start: str, target: str) -> str:
+    """Where a link goes; empty for one that goes nowhere, stays on the page, or is for programs."""
+    if not target.strip() or target.strip().startswith("#"):
+        return ""
     try:
         found = urljoin(start, target.strip())
         fits = urlsplit(found).scheme in ("http", "https", "mailto") and len(found) <= LONGEST_LINK
     except ValueError:  # brackets that are no IPv6 address
         return ""
-    return re.sub(r"[\s<>()]", lambda bad: f"%{ord(bad[0]):02X}", found) if fits and not target.startswith("#") else ""
+    return re.sub(r"[\s<>()]", lambda bad: f"%{ord(bad[0]):02X}", found) if fits else ""
 
 
 def _cut_after(soup: BeautifulSoup, most: int) -> None:
