@@ -248,8 +248,9 @@ class Booking:
     async def find(self, name: str, asker: Asker) -> Schedule:
         wanted = name.strip().casefold()
         seen = await self.listed(asker)
-        here = [s for s in seen if s.home == asker.address]
-        for among in (here, seen):
+        thread = [s for s in seen if s.home == asker.address]
+        room = [s for s in seen if is_here(s, asker)]
+        for among in (thread, room, seen):
             found = [s for s in among if wanted in (s.id.casefold(), s.name.casefold())]
             if len(found) == 1:
                 return found[0]
@@ -261,7 +262,7 @@ class Booking:
 
     async def listed(self, asker: Asker | None = None) -> list[Schedule]:
         every = await self._book.schedules()
-        return every if asker is None else [s for s in every if s.home == asker.address or is_theirs(s, asker)]
+        return every if asker is None else [s for s in every if is_here(s, asker) or is_theirs(s, asker)]
 
     async def history(self, schedule: ScheduleId, *, most: int = 20) -> list[Occurrence]:
         return await self._book.occurrences(schedule, limit=most)
@@ -336,6 +337,11 @@ def who(asker: Asker) -> str:
 def room_of(address: Address) -> str:
     """A room has one zone for all of its threads."""
     return str(replace(address, thread=""))
+
+
+def is_here(schedule: Schedule, asker: Asker) -> bool:
+    """Whether its home is the asker's room, in whatever thread."""
+    return room_of(schedule.home) == room_of(asker.address)
 
 
 def is_theirs(schedule: Schedule, asker: Asker) -> bool:

@@ -1,0 +1,350 @@
+"""Tools that plan work for later. What they may do is decided by the timetable; whether they ask first, by the policy.
+
+Each works for the person who asked, in the room where that was said. A room is an argument of `schedule_elsewhere` and
+nothing else: what a task says of rooms has no power.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Annotated, Final
+
+from runtime.contract import (
+    Address,
+    Asker,
+    Effect,
+    Identity,
+    Occurrence,
+    OccurrenceState,
+    Person,
+    Role,
+    Schedule,
+    ScheduleState,
+    Task,
+    TaskKind,
+    Terms,
+    Timetable,
+    Tool,
+    ToolContext,
+    Wanted,
+)
+from runtime.errors import ToolRetry
+from tools.declare import tool
+
+NEXT: Final = 3
+"""Instants that are told of one that was planned or changed."""
+LISTED: Final = 50
+TOLD: Final = 10
+"""Past instants of a history."""
+SHOWN: Final = 80
+"""Characters of a task in a list."""
+TIMEOUT: Final = timedelta(seconds=30)
+UTC: Final = "UTC"
+
+When = Annotated[
+    str,
+    "When, in the person's own words or as cron: 'every weekday at 9:30', 'every 2 hours', 'in 20 minutes', "
+    "'tomorrow at 14:30', '30 9 * * 1-5'. It may end with a zone: 'daily at 9 in Berlin'.",
+]
+What = Annotated[
+    str,
+    "What is to be done then, as a request to you that stands alone: you will read it without this conversation. It says "
+    "nothing of the time.",
+]
+Name = Annotated[str, "Name of the schedule, or its id, as schedule_list shows it."]
+NewName = Annotated[str, "A short name; without one it is made of the task."]
+Zone = Annotated[str, "Whose clocks are meant, such as Europe/Berlin; without it those of the person or the room."]
+Quiet = Annotated[bool, "Whether nothing is posted when there is nothing new to tell."]
+
+AddressAt = Callable[[str], Address | None]
+"""The room that people write so; None for an account that is not here. Errors: ValueError for what is no address."""
+
+
+def schedule_tools(
+    timetable: Timetable, *, address_at: AddressAt = Address.parse, named: Callable[[Address], str] = str
+) -> list[Tool]:
+    """All of them. `address_at` and `named` translate between addresses and what people call them."""
+    words = Words(timetable, named)
+    return [*_making(timetable, words, address_at), *_turning(timetable, words), *_looking(timetable, words)]
+
+
+# ----------------------------------------------------------------------------------------------------------- the tools
+
+
+def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[Tool]:
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
+    async def schedule_set(
+        when: When, task: What, context: ToolContext, name: NewName = "", zone: Zone = "", quiet: Quiet = False
+    ) -> str:
+        """Plan work for later, once or again and again; its report is posted in this room. Also for reminders."""
+        wanted = Wanted(name, when, zone, Task(TaskKind.PROMPT, task), terms=Terms(quiet=quiet))
+        made = await timetable.add(wanted, planner(context, wanted))
+        return words.planned(made, context) + hint(zone, str(timetable.clocks(made)))
+
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
+    async def schedule_elsewhere(
+        when: When,
+        task: What,
+        room: Annotated[str, "Where the report is posted, as settings write rooms: slack:work/C024BE91L."],
+        context: ToolContext,
+        name: NewName = "",
+        zone: Zone = "",
+        quiet: Quiet = False,
+    ) -> str:
+        """Plan work for later whose report is posted in another room than this one. Only if a person names that room."""
+        to = (room_at(room, address_at),)
+        wanted = Wanted(name, when, zone, Task(TaskKind.PROMPT, task), to, Terms(quiet=quiet))
+        made = await timetable.add(wanted, planner(context, wanted))
+        return words.planned(made, context) + hint(zone, str(timetable.clocks(made)))
+
+    @tool(effect=Effect.WRITE, timeout=TIMEOUT)
+    async def schedule_change(
+        name: Name,
+        context: ToolContext,
+        when: When = "",
+        task: What = "",
+        zone: Zone = "",
+        quiet: Annotated[bool | None, "Whether nothing is posted when there is nothing new; null leaves it."] = None,
+        new_name: Annotated[str, "What it is called from now on."] = "",
+    ) -> str:
+        """Change a schedule: when it is due, what is done, its zone, its name. What is left out stays as it is."""
+        asker = planner(context)
+        found = await timetable.find(name, asker)
+        needs_no_word(found, context)
+        wanted = Wanted(new_name, when, zone, Task(TaskKind.PROMPT, task) if task else None)
+        terms = None if quiet is None else replace(found.terms, quiet=quiet)
+        changed = await timetable.change(found.id, replace(wanted, terms=terms), asker)
+        return words.planned(changed, context, verb="Changed")
+
+    return [schedule_set, schedule_elsewhere, schedule_change]
+
+
+def _turning(timetable: Timetable, words: Words) -> list[Tool]:
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
+    async def schedule_pause(name: Name, context: ToolContext) -> str:
+        """Pause a schedule until it is resumed."""
+        asker = actor(context)
+        found = await timetable.find(name, asker)
+        paused = await timetable.pause(found.id, asker)
+        return f'"{paused.name}" is {paused.state}{because(paused)}. schedule_resume lets it go on.'
+
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
+    async def schedule_resume(name: Name, context: ToolContext) -> str:
+        """Let a paused schedule go on. What was missed meanwhile is not made up for."""
+        asker = actor(context)
+        found = await timetable.find(name, asker)
+        return words.planned(await timetable.resume(found.id, asker), context, verb="Goes on")
+
+    @tool(effect=Effect.WRITE, timeout=TIMEOUT)
+    async def schedule_delete(name: Name, context: ToolContext) -> str:
+        """Delete a schedule. Work of it that has begun goes on to its end."""
+        asker = actor(context)
+        found = await timetable.find(name, asker)
+        await timetable.remove(found.id, asker)
+        return f'"{found.name}" is deleted: nothing comes of it any more.'
+
+    @tool(effect=Effect.WRITE, timeout=TIMEOUT)
+    async def schedule_run(name: Name, context: ToolContext) -> str:
+        """Run a schedule once now, beside its own times. Its report is posted where it always is."""
+        asker = planner(context)
+        found = await timetable.find(name, asker)
+        needs_no_word(found, context)
+        await timetable.run_now(found.id, asker)
+        return f'"{found.name}" has been started; its report is posted {words.where(found, context)}.'
+
+    return [schedule_pause, schedule_resume, schedule_delete, schedule_run]
+
+
+def _looking(timetable: Timetable, words: Words) -> list[Tool]:
+    @tool(effect=Effect.READ, timeout=TIMEOUT)
+    async def schedule_list(
+        context: ToolContext,
+        everywhere: Annotated[
+            bool, "Also those of other rooms that the person may see; only if they ask for it."
+        ] = False,
+    ) -> str:
+        """List what is planned in this room: names, when, what, and when each is due next."""
+        seen = await timetable.listed(asker_of(context))
+        here = [one for one in seen if is_here(one.home, context)]
+        lines = [words.line(one, context) for one in (seen if everywhere else here)]
+        others = 0 if everywhere else len(seen) - len(here)
+        return listing(lines, others)
+
+    @tool(effect=Effect.READ, timeout=TIMEOUT)
+    async def schedule_history(name: Name, context: ToolContext) -> str:
+        """What became of the last times of a schedule, newest first, and when it is due next."""
+        found = await timetable.find(name, asker_of(context))
+        past = await timetable.history(found.id, most=TOLD)
+        clocks = timetable.clocks(found)
+        lines = [f"- {shown(one.planned_at.astimezone(clocks))}: {outcome(one)}" for one in past]
+        return "\n".join([words.line(found, context), "", *(lines or ["It has not been due yet."])])
+
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
+    async def set_zone(
+        zone: Annotated[str, "A name of the IANA data, or a city in it: Europe/Berlin, Tokyo, UTC."],
+        context: ToolContext,
+        whole_room: Annotated[bool, "For everybody in this room who has set none of their own."] = False,
+    ) -> str:
+        """Remember by which clocks a person reads times, for what they plan from now on. Nothing that is planned moves."""
+        asker = actor(context)
+        if whole_room and not leads(context.requester):
+            raise ToolRetry("Only an operator or owner sets the zone of a whole room; for the person alone it is free.")
+        known = await timetable.set_zone(zone, asker, whole_room=whole_room)
+        whose = "of this room" if whole_room else f"of {context.requester.name}" if context.requester else ""
+        return f"Times {whose} are read in {known} from now on. What is planned already keeps its zone."
+
+    return [schedule_list, schedule_history, set_zone]
+
+
+# ------------------------------------------------------------------------------------------------------- who, and where
+
+
+def asker_of(context: ToolContext, key: str = "") -> Asker:
+    """Whoever the run works for, in its room. Errors: ToolRetry where it has none."""
+    if context.address is None:
+        raise ToolRetry("This conversation has no room, so nothing can be planned for it.")
+    who = context.requester
+    return Asker(who, Identity(f"web:{who.id}" if who else ""), context.address, key)  # each person has that identity
+
+
+def actor(context: ToolContext, key: str = "") -> Asker:
+    """The same, where something is to be changed. Errors: ToolRetry for viewers, and where nobody asked."""
+    asker = asker_of(context, key)
+    if asker.person is None or asker.person.role < Role.USER:
+        raise ToolRetry("Only people who may ask the agent may plan work for it.")
+    return asker
+
+
+def planner(context: ToolContext, wanted: Wanted | None = None) -> Asker:
+    """The same, where more work comes of it; with the key by which a repeat of this very call is known.
+
+    The wish is part of the key: some vendors count the ids of their calls anew with each reply.
+    """
+    if context.scheduled:
+        raise ToolRetry(
+            "This is scheduled work, and that plans no further work: say in the report what you would plan."
+        )
+    return actor(context, f"{context.run_id}:{context.call_id}:{wanted}" if wanted else "")
+
+
+def room_at(text: str, address_at: AddressAt) -> Address:
+    try:
+        found = address_at(text.strip())
+    except ValueError as error:
+        raise ToolRetry(str(error)) from error
+    if found is None:
+        raise ToolRetry(f"No account here is meant by {text!r}; a room is written as channel:account/room.")
+    return found
+
+
+def needs_no_word(schedule: Schedule, context: ToolContext) -> None:
+    """What is posted in other rooms was approved as it stands: more or other work there needs a person's word again.
+
+    Errors: ToolRetry where that is so.
+    """
+    elsewhere = [room for room in schedule.to if not is_here(room, context)]
+    if elsewhere and not leads(context.requester):
+        raise ToolRetry(
+            f'"{schedule.name}" is posted in another room than this one: change it there, or delete it and plan it anew '
+            "with schedule_elsewhere."
+        )
+
+
+def leads(person: Person | None) -> bool:
+    return person is not None and person.role >= Role.OPERATOR
+
+
+def is_here(room: Address, context: ToolContext) -> bool:
+    """Whether it is this room, in whatever thread."""
+    return context.address is not None and replace(room, thread="") == replace(context.address, thread="")
+
+
+# ------------------------------------------------------------------------------------------------------------ the words
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Schedules in words that a model can pass on."""
+
+    timetable: Timetable
+    named: Callable[[Address], str]
+
+    def planned(self, schedule: Schedule, context: ToolContext, verb: str = "Planned") -> str:
+        """What was understood, and the next instants."""
+        head = f'{verb}: "{schedule.name}", {self.timetable.words(schedule)}, {self.where(schedule, context)}.'
+        if schedule.state is not ScheduleState.ACTIVE:
+            return f"{head} It is {schedule.state}{because(schedule)}."
+        return f"{head} {self._next(schedule)}"
+
+    def _next(self, schedule: Schedule) -> str:
+        clocks = self.timetable.clocks(schedule)
+        coming = [shown(at.astimezone(clocks)) for at in self.timetable.upcoming(schedule, NEXT)]
+        return f"Next: {', '.join(coming)} ({clocks})."
+
+    def where(self, schedule: Schedule, context: ToolContext) -> str:
+        """Here, or the rooms by their names."""
+        others = [self.named(room) for room in schedule.to if not is_here(room, context)]
+        here = ["here"] if len(others) < len(schedule.to) else []
+        return " and ".join([*here, *(f"in {name}" for name in others)])
+
+    def line(self, schedule: Schedule, context: ToolContext) -> str:
+        """One of a list."""
+        parts = [f'- "{schedule.name}": {self.timetable.words(schedule)}, {self.where(schedule, context)}']
+        if schedule.next_at:
+            clocks = self.timetable.clocks(schedule)
+            parts.append(f"next {shown(schedule.next_at.astimezone(clocks))} ({clocks})")
+        if schedule.state is not ScheduleState.ACTIVE:
+            parts.append(f"{schedule.state}{because(schedule)}")
+        if schedule.owner and schedule.owner != context.requester:
+            parts.append(f"by {schedule.owner.name}")
+        return "; ".join([*parts, f"task: {brief(schedule.task.text)}"])
+
+
+def because(schedule: Schedule) -> str:
+    return f" ({schedule.reason})" if schedule.reason else ""
+
+
+def hint(given: str, zone: str) -> str:
+    """For somebody whose zone nobody knows."""
+    return "" if given or zone != UTC else " Times are read in UTC, since no other zone is known; set_zone sets one."
+
+
+def shown(wall: datetime) -> str:
+    return f"{wall:%A %Y-%m-%d %H:%M}"
+
+
+def listing(lines: Sequence[str], others: int) -> str:
+    said = list(lines[:LISTED]) or ["Nothing is planned here."]
+    if len(lines) > LISTED:
+        said.append(f"… and {len(lines) - LISTED:,} more")
+    if others:
+        said.append(f"In other rooms: {others:,} more that the person may see.")
+    return "\n".join(said)
+
+
+def outcome(one: Occurrence) -> str:
+    """What became of an instant."""
+    asked = ", asked for by a person" if one.manual else ""
+    tries = f" after {one.attempts} tries" if one.attempts > 1 else ""
+    match one.state:
+        case OccurrenceState.STARTED:
+            return f"at work{asked}"
+        case OccurrenceState.PLANNED:
+            return f"failed{tries}, is tried again: {brief(one.reason)}"
+        case OccurrenceState.DONE:
+            return f"done{tries}{asked}, {'no news, so nothing was posted' if one.silent else reached(one)}"
+        case OccurrenceState.SKIPPED:
+            return f"skipped: {brief(one.reason)}"
+        case OccurrenceState.FAILED:
+            return f"failed{tries}{asked}: {brief(one.reason)}"
+
+
+def reached(one: Occurrence) -> str:
+    return "posted" if one.shown >= one.wanted else f"posted in {one.shown} of {one.wanted} rooms so far"
+
+
+def brief(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
