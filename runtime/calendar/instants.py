@@ -62,11 +62,11 @@ def _of_hours(every: Every, start: datetime, anchor: datetime) -> datetime:
 
 
 def _of_days(every: Every, zone: ZoneInfo, start: datetime, anchor: datetime) -> datetime:
-    """Walls a whole number of steps after the first; it is close to that many by the clock, so few are tried."""
+    """Walls a whole number of steps after the first. No clock is set by more than a step, so two or three are tried."""
     if every.at is None and start <= anchor:
         return anchor
     base = _base(every, zone, anchor)
-    number = max((wall_of(start, zone) - WIDEST - base) // every.step, 0)
+    number = max((wall_of(start, zone) - base) // every.step, 0)
     while (found := instant_of(base + number * every.step, zone)) < max(start, anchor):
         number += 1
     return found

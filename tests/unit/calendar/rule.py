@@ -77,5 +77,5 @@ def _minutes(begins: datetime, ends: datetime) -> Iterator[datetime]:
         begins += MINUTE
 
 
-def _ahead(zone: ZoneInfo, at: datetime) -> timedelta | None:
-    return at.astimezone(zone).utcoffset()
+def _ahead(zone: ZoneInfo, at: datetime) -> timedelta:
+    return at.astimezone(zone).replace(tzinfo=None) - at.replace(tzinfo=None)
