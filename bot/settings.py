@@ -24,6 +24,7 @@ from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
 from bot.settings_accounts import AnyAccount
 from bot.settings_faults import Faults, without_tag
 from bot.settings_hooks import HookTable
+from bot.settings_mcp import McpTable, handed_on
 from bot.settings_secrets import (
     ADDRESSES,
     UNRESOLVED,
@@ -130,6 +131,7 @@ class Settings(Section):
     sessions: Sessions = Field(default_factory=Sessions, description="Conversations.")
     run: Run = Field(default_factory=Run, description="Agent work.")
     tools: Tools = Field(default_factory=Tools, description="Tools.")
+    mcp: tuple[McpTable, ...] = Field(default=(), description="MCP servers, whose tools the agent may call.")
     egress: Egress = Field(default_factory=Egress, description="The web.")
     outbox: Outbox = Field(default_factory=Outbox, description="Messages on their way out.")
     nodes: Nodes = Field(default_factory=Nodes, description="Processes.")
@@ -336,7 +338,8 @@ class _Reading:
         names = [*names_of(Settings), *(f"{name}_env" for name in twins_in_lists(layers))]
         twins = (layers.get(name) for name in names if name.endswith("_env"))
         others = (value for name, value in self.variables.items() if name.startswith(PREFIX) and name.endswith("_ENV"))
-        return [name for name in (*twins, *others) if isinstance(name, str) and name]
+        handed = (variable for _, variable in handed_on(layers))
+        return [name for name in (*twins, *others, *handed) if isinstance(name, str) and name]
 
     def _without_what_is_wrong(self, layers: Layers, chain: Chain, faults: Faults) -> Settings:
         first = True

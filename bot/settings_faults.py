@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MASK: Final = HIDDEN
 _SECRET: Final = re.compile(
-    r"token|secret|passw|passphrase|api_?key|key\b|database_(listen_)?url|credential", re.IGNORECASE
+    r"token|secret|passw|passphrase|api_?key|key\b|database_(listen_)?url|credential|headers", re.IGNORECASE
 )
 _NO_SECRET: Final = ("_env", "_file", "secrets.file", "secrets.folder")  # these only say where one is kept
 

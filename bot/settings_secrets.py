@@ -17,6 +17,7 @@ from bot.secrets.keys import VARIABLE
 from bot.settings_accounts import CHANNELS
 from bot.settings_faults import MASK, Faults, is_secret
 from bot.settings_hooks import HookTable
+from bot.settings_mcp import McpTable, handed_on
 from bot.settings_sources import Layers, names_of, source_of
 from bot.settings_tables import DEMO
 
@@ -43,6 +44,8 @@ class Use:
         """A model and its fallbacks may share a key, and both ways to the database its password."""
         if self.name in ADDRESSES:
             return ADDRESSES[0]
+        if ".env_secret." in self.name:  # two MCP servers may be handed the same variable
+            return self.name.rpartition(".")[2]
         return "model" if self.name.startswith("model.") else self.name
 
     def __str__(self) -> str:
@@ -62,6 +65,7 @@ def resolve(
         search.model_key()
         search.usual_accounts()
         search.accounts()
+        search.handed_on()
     except SecretsError as error:
         faults.add_sentence(f"{error.setting}: {error}")
 
@@ -76,7 +80,8 @@ def twins_in_lists(layers: Layers) -> list[str]:
     """The same in lists of tables: `accounts[1].token`."""
     kinds = [(name, CHANNELS.get(str(table.get("channel")))) for name, table in layers.tables("accounts")]
     hooks = [(name, HookTable) for name, _ in layers.tables("hooks")]
-    return [f"{name}.{twin}" for name, kind in (*kinds, *hooks) if kind for twin in twins(kind)]
+    servers = [(name, McpTable) for name, _ in layers.tables("mcp")]
+    return [f"{name}.{twin}" for name, kind in (*kinds, *hooks, *servers) if kind for twin in twins(kind)]
 
 
 @dataclass
@@ -117,6 +122,15 @@ class _Search:
             if channel in CHANNELS and not self._is_off(account):
                 for secret in account_keys.needed(channel, table.get("mode")):
                     self._account_key(f"{account}.{secret}", account_keys.USUAL[channel][secret])
+
+    def handed_on(self) -> None:
+        """What MCP servers are handed of ours, each variable under its own name."""
+        for server, variable in handed_on(self.layers):
+            name = f"{server}.env_secret.{variable}"
+            if not self.layers.get(name) and not self._take(name, [variable]) and self._is_demanded(name):
+                fix = f"set it, or seal it: signalbox secrets set {variable}"
+                place = self.layers.title(f"{server}.env_from")
+                self.faults.add_sentence(f"{place}: the variable {variable} is not set; {fix}{self._skipped()}")
 
     def _is_off(self, name: str) -> bool:
         return self.layers.get(f"{name.partition('.')[0]}.enabled") is False
@@ -192,6 +206,8 @@ def asked_for(settings: BaseModel) -> dict[str, list[str]]:
     for name, value in values_in(settings):
         if name.endswith("_env") and value:
             asked.setdefault(str(value), []).append(name.removesuffix("_env"))
+        for variable in value if name.endswith(".env_from") else ():
+            asked.setdefault(variable, []).append(name)
     return asked
 
 
@@ -217,6 +233,9 @@ def values_in(value: Any, above: str = "") -> Iterator[tuple[str, Any]]:
         case BaseModel():
             for name in type(value).model_fields:
                 yield from values_in(getattr(value, name), f"{above}.{name}" if above else name)
+        case dict() if any(isinstance(inner, SecretStr) for inner in value.values()):
+            for key, inner in value.items():
+                yield f"{above}.{key}", inner
         case [BaseModel(), *_]:
             for number, item in enumerate(value, 1):
                 yield from values_in(item, f"{above}[{number}]")

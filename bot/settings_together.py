@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bot.settings_faults import Faults, nearest
+from bot.settings_mcp import faults_together
 from bot.settings_sources import Layers
 from runtime.contract import Address
 
@@ -21,7 +22,7 @@ Fault = tuple[str, str]
 
 
 def add_together(layers: Layers, faults: Faults) -> None:
-    for find in (_same_names, _webhooks, _notices, _hooks):
+    for find in (_same_names, _webhooks, _notices, _hooks, faults_together):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
 
