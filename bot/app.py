@@ -30,7 +30,7 @@ from bot.masking import Mask
 from bot.names import address_at, fresh_identity, of_adapters
 from bot.outages import Outages
 from bot.parts import fetching_of, files_in, long_replies_of, model_of, notices_of, pace_of, shell_of
-from bot.planning import timetable_of
+from bot.planning import planning_tools, timetable_of
 from bot.presence import Presence
 from bot.reload import Reload, in_words
 from bot.settings import Settings
@@ -191,6 +191,7 @@ class App:
             named=self._named,
             started=lambda: self._bell.ring(LANES),
         )
+        own_tools |= planning_tools(self._timetable, self._accounts, self._named)
         self._agent = self._make_agent(model, tools or own_tools, workspaces)
         self._elsewhere = Elsewhere(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
         self._reception = Reception(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.gate import gate_of
 from bot.settings import Settings
-from runtime.policy import Policy, Rule, Ruling
+from runtime.policy import SHIPPED, Policy, Rule, Ruling
 from runtime.store.protocol import Gate
 
 
@@ -36,9 +36,9 @@ def rules_of(settings: Settings, gate: MakeGate = gate_of) -> Rules:
 
 
 def policy_of(settings: Settings) -> Policy:
-    return Policy(
-        [
-            Rule(Ruling(rule.result), rule.tool, rule.effect, rule.agent, rule.room, rule.person, rule.arguments)
-            for rule in settings.policy
-        ]
-    )
+    """The rules of the settings, and behind them those that come with the program."""
+    given = [
+        Rule(Ruling(rule.result), rule.tool, rule.effect, rule.agent, rule.room, rule.person, rule.arguments)
+        for rule in settings.policy
+    ]
+    return Policy([*given, *SHIPPED])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, tzinfo
+from functools import partial
 
+from bot.names import address_at
 from bot.presence import Presence
 from runtime.contract import (
     Address,
@@ -15,9 +17,11 @@ from runtime.contract import (
     Schedule,
     ScheduleId,
     Timetable,
+    Tool,
     Wanted,
 )
 from runtime.store.store import SqlStore
+from tools.schedules import schedule_tools
 
 
 class LateTimetable:
@@ -96,6 +100,13 @@ def timetable_of(
         )
 
     return LateTimetable(make)
+
+
+def planning_tools(
+    timetable: Timetable, accounts: Sequence[Presence], named: Callable[[Address], str]
+) -> dict[str, Tool]:
+    every = schedule_tools(timetable, address_at=partial(address_at, accounts), named=named)
+    return {tool.spec.name: tool for tool in every}
 
 
 def reach_of(accounts: Sequence[Presence]) -> Callable[[Address], Awaitable[str | None]]:

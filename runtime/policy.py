@@ -39,6 +39,13 @@ class Rule:
     arguments: Mapping[str, str] = field(default_factory=dict)
 
 
+OWN_PLANS: Final = (
+    *("schedule_set", "schedule_change", "schedule_pause", "schedule_resume", "schedule_delete", "schedule_run"),
+    "set_zone",
+)
+"""Tools that write, and only what the person who asks may change by themselves, in the room where they ask."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """What a ruling is about. `room` is the address as the settings write it; `names` are those of whoever asked:
@@ -50,6 +57,10 @@ class Ask:
     agent: str
     room: str
     names: frozenset[str]
+
+
+SHIPPED: Final[Sequence[Rule]] = tuple(Rule(Ruling.ALLOW, name) for name in OWN_PLANS)
+"""Rules that come after those of the settings: a rule there goes before them."""
 
 
 class Policy:
