@@ -20,6 +20,7 @@ from runtime.agent import Agent, Limits
 from runtime.approvals import Approval, ApprovalState, Rights
 from runtime.attention import RoomRules
 from runtime.bell import LocalBell
+from runtime.booking import Booking
 from runtime.contract import (
     CONNECTED,
     Address,
@@ -38,6 +39,7 @@ from runtime.contract import (
     FileRef,
     HasFiles,
     Identity,
+    Job,
     Json,
     Look,
     Model,
@@ -70,10 +72,12 @@ from runtime.intake import Reception
 from runtime.longreplies import LongForm, LongReplies
 from runtime.pace import Pace
 from runtime.policy import Policy, Rule
+from runtime.reporting import Reporting
 from runtime.runs import RunState
 from runtime.store.driver import Op
 from runtime.store.protocol import Duty, Gate, Lease, RunRow
 from runtime.store.store import SqlStore
+from runtime.timer import Timer
 from runtime.workspaces import SessionWorkspaces
 
 START: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -216,6 +220,7 @@ class Process:
         adapter: ChannelAdapter | None = None,
         pace: Pace = PACE,
         previews: bool = False,
+        reporter: Callable[[Job], Model] | None = None,
     ) -> None:
         self.stage = stage
         self.store = store or stage.store
@@ -238,6 +243,7 @@ class Process:
             ticks=lambda: stage.clock() - START,
             probe=probe,
         )
+        long = LongReplies(stage.workspaces, new_id, lambda _: carrier, long_replies, characters=100)
         self.agent = Agent(
             store=self.store,
             model=model,
@@ -254,7 +260,9 @@ class Process:
                 transcriber=transcriber,
                 waits=[timedelta()],
             ),
-            long_replies=LongReplies(stage.workspaces, new_id, lambda _: carrier, long_replies, characters=100),
+            long_replies=long,
+            reporting=Reporting(stage.workspaces, new_id, long.content),
+            reporter=reporter,
             lease_is_fresh=lambda: self.fresh,
             outlet=Couriers([self.courier], self.store),
             now=stage.clock,
@@ -283,6 +291,11 @@ class Process:
             width=width,
             probe=probe,
         )
+
+        self.timer = Timer(
+            book=self.store, bell=self.bell, take=self._take, now=stage.clock, chance=lambda: 0.5, probe=probe
+        )
+        self.booking = Booking(book=self.store, now=stage.clock, new_id=new_id, serves=lambda _: True)
 
     async def _take(self, role: str) -> Duty | None:
         return await self.store.take(self.lease, role)
