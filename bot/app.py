@@ -27,6 +27,7 @@ from bot.instruments import Instruments, instruments_of
 from bot.live import Live, rules_of
 from bot.logs import set_level
 from bot.masking import Mask
+from bot.mcp import toolbox_of
 from bot.names import address_at, fresh_identity, of_adapters
 from bot.outages import Outages
 from bot.parts import fetching_of, files_in, long_replies_of, model_of, notices_of, pace_of, shell_of
@@ -192,7 +193,8 @@ class App:
             started=lambda: self._bell.ring(LANES),
         )
         own_tools |= planning_tools(self._timetable, self._accounts, self._named)
-        self._agent = self._make_agent(model, tools or own_tools, workspaces)
+        self._toolbox = toolbox_of(settings, tools or own_tools, instruments.tools)
+        self._agent = self._make_agent(model, self._toolbox, workspaces)
         self._elsewhere = Elsewhere(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
         self._reception = Reception(
             store=store,
@@ -224,7 +226,7 @@ class App:
         return Agent(
             store=self.store,
             model=self._instruments.model(model),
-            tools=self._instruments.tools(tools),
+            tools=tools,
             policy=lambda: self._live.rules.policy,
             prompt=lambda: self._live.rules.prompt,
             limits=Limits(self._settings.run.max_iterations, self._settings.run.approval_time),
@@ -392,7 +394,7 @@ class App:
                 group.create_task(self._serve(account, courier))
             told = self._outages().see if self._settings.operators.room else None
             group.create_task(self._standings.run(told))
-            for duty in self._instruments.duties():
+            for duty in (*self._instruments.duties(), *self._toolbox.duties()):
                 group.create_task(duty())
             group.create_task(dispatch.run())
             listening = [group.create_task(account.listen(self._sink)) for account in self._accounts]

@@ -21,7 +21,18 @@ from bot.masking import Mask
 from bot.settings_faults import MASK, is_secret
 
 # Libraries that tell each request or each model call at "info", or what people wrote at "debug".
-_CHATTY: Final = ("aiohttp.access", "aiohttp.server", "asyncio", "LiteLLM", "httpx", "alembic", "sqlalchemy", "discord")
+_CHATTY: Final = (
+    "aiohttp.access",
+    "aiohttp.server",
+    "asyncio",
+    "LiteLLM",
+    "httpx",
+    "alembic",
+    "sqlalchemy",
+    "discord",
+    "httpx2",
+    "mcp",
+)
 
 
 def configure(

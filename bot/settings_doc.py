@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -95,6 +96,8 @@ def _default(info: FieldInfo) -> str:
             return f"`{str(info.default).lower()}`"
         case () | {}:
             return "`[]`" if info.default == () else "`{}`"
+        case tuple() as values:
+            return f"`{json.dumps(values)}`"
         case int() | float():
             return f"`{info.default}`"
         case _:

@@ -12,6 +12,7 @@ from bot.doctor.channels import check_channels
 from bot.doctor.clock import check_clock
 from bot.doctor.configuration import check_configuration
 from bot.doctor.hooks import check_hooks
+from bot.doctor.mcp import check_mcp
 from bot.doctor.model import check_model
 from bot.doctor.place import check_place
 from bot.doctor.process import check_process
@@ -40,6 +41,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "sandbox": check_sandbox,
     "model": check_model,
     "channels": check_channels,
+    "mcp": check_mcp,
 }
 
 

@@ -13,9 +13,11 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
 MOST_MESSAGES: Final = 1_000  # in a second: each costs the process some 50 µs of its time
-MOST_UNASKED: Final = 50  # of these, such as the server thought of itself: notifications and requests to us
+MOST_UNASKED: Final = 20  # of these, such as the server thought of itself: notifications and requests to us
 WINDOW: Final = 1.0  # seconds
 CHANGED: Final = "notifications/tools/list_changed"
+# Others, such as progress and its log, would only be checked and dropped; and one in a wrong form is a line in our log.
+HEARD: Final = (CHANGED, "notifications/cancelled", "notifications/subscriptions/acknowledged")
 
 Item = SessionMessage | Exception
 
@@ -65,11 +67,9 @@ class Tamed:
     async def receive(self) -> Item:
         while True:
             item = await self._next()
-            unasked = self._is_unasked(item)
-            if self._gauge.passes(unasked=unasked):
+            is_heard = self._is_heard(item)  # asked first: that the tools changed counts in any flood
+            if self._gauge.passes(unasked=self._is_unasked(item)) and is_heard:
                 return item
-            if wait := self._gauge.wait():
-                await asyncio.sleep(wait)
 
     async def _next(self) -> Item:
         if wait := self._gauge.wait():
@@ -81,12 +81,17 @@ class Tamed:
             raise
 
     def _is_unasked(self, item: Item) -> bool:
+        return isinstance(item, Exception) or isinstance(item.message, JSONRPCNotification | JSONRPCRequest)
+
+    def _is_heard(self, item: Item) -> bool:
         if isinstance(item, Exception):  # what could not be read
-            return True
+            return False
         message = item.message
-        if isinstance(message, JSONRPCNotification) and message.method == CHANGED:
+        if not isinstance(message, JSONRPCNotification):
+            return True
+        if message.method == CHANGED:
             self._changed()
-        return isinstance(message, JSONRPCNotification | JSONRPCRequest)
+        return message.method in HEARD
 
     async def aclose(self) -> None:
         await self._inner.aclose()

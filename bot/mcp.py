@@ -1,0 +1,112 @@
+"""MCP servers of the settings, and the agent's tools with theirs among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import SecretStr
+
+from bot.parts import shell_of
+from bot.settings import Settings
+from bot.settings_mcp import McpTable
+from runtime.contract import Tool
+from runtime.errors import ConfigError
+from tools.sandbox import PATH
+
+if TYPE_CHECKING:
+    from tools.mcp.server import McpServer
+    from tools.mcp.terms import Endpoint, Program, ServerTerms
+
+FOLDER: Final = "mcp"
+"""Of `data_dir`: a folder for each server that is started here, and what each of them last offered."""
+
+Wrap = Callable[[Mapping[str, Tool]], Mapping[str, Tool]]
+
+
+class Toolbox(Mapping[str, Tool]):
+    """Tools of this build, and those of MCP servers as they are at this moment. `wrap` is around each of them."""
+
+    def __init__(self, own: Mapping[str, Tool], wrap: Wrap) -> None:
+        self._own = own
+        self._wrap = wrap
+        self._servers: Sequence[McpServer] = ()
+        self._now = wrap(own)
+
+    def join(self, servers: Sequence[McpServer]) -> None:
+        """From now on with their tools. Errors: ConfigError for a server whose tools would be called as ours are."""
+        for server in servers:
+            if alike := next((name for name in self._own if name.startswith(f"{server.name}_")), None):
+                raise ConfigError(
+                    f'[[mcp]] name = "{server.name}": its tools could be called as a built-in one, {alike}. Give the '
+                    "server another name."
+                )
+        self._servers = servers
+
+    def renew(self) -> None:
+        """The tools of a server are others."""
+        theirs = {tool.spec.name: tool for server in self._servers for tool in server.tools}
+        self._now = self._wrap({**self._own, **theirs})
+
+    def duties(self) -> Sequence[Callable[[], Coroutine[Any, Any, None]]]:
+        """What keeps the servers at work: long loops, each of one server."""
+        return [server.run for server in self._servers]
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._now[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._now)
+
+    def __len__(self) -> int:
+        return len(self._now)
+
+
+def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap) -> Toolbox:
+    """Nothing is imported where no server is set. Errors: ConfigError."""
+    toolbox = Toolbox(own, wrap)
+    if tables := [table for table in settings.mcp if table.enabled]:
+        from tools.mcp.server import McpServer
+
+        toolbox.join([McpServer(terms_of(settings, table), on_change=toolbox.renew) for table in tables])
+    return toolbox
+
+
+def terms_of(settings: Settings, table: McpTable) -> ServerTerms:
+    from tools.mcp.terms import ServerTerms
+
+    return ServerTerms(
+        name=table.name,
+        way=_endpoint(table) if table.url else _program(settings, table),
+        memory=settings.data_dir / FOLDER / f"{table.name}.json",
+        effect=table.effect,
+        effects=table.effects,
+        trust_hints=table.trust_hints,
+        wanted=table.tools,
+        timeout=table.timeout,
+    )
+
+
+def _program(settings: Settings, table: McpTable) -> Program:
+    from tools.mcp.terms import Program
+
+    path = settings.chain.variables.get("PATH") or PATH
+    uid = shell_of(settings).uid if table.uid is None else table.uid
+    return Program(
+        command=(table.command, *table.args),
+        folder=settings.data_dir / FOLDER / table.name,
+        env={"PATH": path, **table.env, **_open(table.env_secret)},
+        cwd=table.cwd,
+        uid=uid or None,
+    )
+
+
+def _endpoint(table: McpTable) -> Endpoint:
+    from tools.mcp.terms import Endpoint
+
+    token = {"Authorization": f"Bearer {table.token.get_secret_value()}"} if table.token else {}
+    return Endpoint(table.url, {**token, **_open(table.headers)})
+
+
+def _open(values: Mapping[str, SecretStr] | None) -> dict[str, str]:
+    return {name: value.get_secret_value() for name, value in (values or {}).items()}
