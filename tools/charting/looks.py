@@ -43,7 +43,7 @@ LOOKS: Final[Mapping[ThemeName, Theme]] = {
         ink="#1B1F27",
         faint="#5A6372",
         grid="#E4E7EC",
-        accents=("#3159F0", "#9A251E", "#44A075", "#983388", "#956F00", "#4FA3D9", "#6F50B9", "#727B8E"),
+        accents=("#3159F0", "#C2410C", "#44A075", "#983388", "#B58900", "#4FA3D9", "#6F50B9", "#727B8E"),
     ),
     "dark": Theme(
         ground="#16181D",

@@ -20,7 +20,7 @@ from runtime.errors import ToolFailed, ToolRetry
 from tools.chart import chart_tool
 from tools.charting import program
 from tools.charting.alt import alt_of
-from tools.charting.easel import Easel, Picture
+from tools.charting.easel import AT_ONCE, Easel, Picture
 from tools.charting.looks import LOOKS
 from tools.charting.order import Kind, Order, Series, digest, read, written
 
@@ -149,6 +149,10 @@ def drawing_for_us() -> list[int]:
     return mine
 
 
+def environment_of(process: int) -> bytes:
+    return Path(f"/proc/{process}/environ").read_bytes()
+
+
 async def test_a_killed_process_is_an_answer_and_leaves_nothing(
     chart: Tool, call: ToolContext, attached: list[FileRef]
 ) -> None:
@@ -168,6 +172,28 @@ async def test_drawing_ends_in_time(cache: Path) -> None:
     with pytest.raises(ToolFailed, match=r"not drawn within 0\.05 s"):
         await Easel(cache, deadline=timedelta(seconds=0.05)).draw(THREE)
     assert drawing_for_us() == []
+
+
+async def test_few_draw_at_once(easel: Easel) -> None:
+    drawing = asyncio.gather(*(easel.draw(replace(THREE, title=title)) for title in "abcd"))
+    most = 0
+    while not drawing.done():
+        most = max(most, len(drawing_for_us()))
+        await asyncio.sleep(0.01)
+    assert len({made.png for made in await drawing}) == 4
+    assert most == AT_ONCE
+
+
+async def test_the_process_is_told_no_secret(easel: Easel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-drawing")
+    drawing = asyncio.ensure_future(easel.draw(THREE))
+    async with asyncio.timeout(20):
+        while not (found := drawing_for_us()):  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0.005)
+    told = environment_of(found[0])
+    await drawing
+    assert b"MPLCONFIGDIR=" in told
+    assert b"OPENAI" not in told
 
 
 async def test_a_stop_ends_the_drawing_at_once(easel: Easel) -> None:
