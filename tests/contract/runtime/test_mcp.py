@@ -1,0 +1,166 @@
+"""Tools of MCP servers through the whole runtime: asked about, approved, called once, and never called as another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from runtime.approvals import ApprovalState
+from runtime.contract import Call, Json, ModelRequest, ToolContext, ToolTurn
+from runtime.runs import RunState
+from tests.contract.runtime.stage import Process, Stage
+from tests.fakes.mcp_raw import tool as described
+from tests.fakes.models import Scripted, held
+from tests.wire.mcp.stage import OURS, PACKAGED, RAW, AtWork, at_work, program, raw, started, terms_of, until
+from tools.mcp.tool import McpTool
+
+NOW = Call("c-now", "desk_get_current_time", '{"timezone": "UTC"}')
+BOOK = Call("c-book", "desk_book", '{"text": "a table for two"}')
+
+
+class Counted:
+    """A tool of a server, with what was called of it; as the composition root wraps them too."""
+
+    def __init__(self, inner: McpTool) -> None:
+        self.spec = inner.spec
+        self.calls: list[Mapping[str, Json]] = []
+        self._inner = inner
+
+    def caution(self) -> str:
+        return self._inner.caution()
+
+    async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
+        self.calls.append(arguments)
+        return await self._inner.call(arguments, context)
+
+
+def give(process: Process, desk: AtWork) -> dict[str, Counted]:
+    """The process has the tools of the server as they are now, as a toolbox would renew them."""
+    tools = {tool.spec.name: Counted(tool) for tool in desk.server.tools}
+    process.tools.clear()
+    process.tools.update(tools)  # type: ignore[arg-type]
+    return tools
+
+
+def results(request: ModelRequest) -> list[str]:
+    return [turn.text for turn in request.turns if isinstance(turn, ToolTurn)]
+
+
+async def test_a_server_by_others_answers_through_an_approval(any_stage: Stage, tmp_path: Path) -> None:
+    model = Scripted([NOW, "It is late."])
+    terms = terms_of(tmp_path, program(tmp_path / "desk", *PACKAGED))
+    async with at_work(tmp_path, terms) as desk:
+        process = await any_stage.process(model)
+        tools = give(process, desk)
+        async with process.running():
+            await process.say("what time is it?")
+            await process.rest()
+            (asked,) = await any_stage.pending()
+            assert (asked.tool, asked.arguments) == ("desk_get_current_time", NOW.arguments)
+            assert "A tool of the MCP server desk, in its form " in (await any_stage.screen())[-1]
+            assert tools[NOW.tool].calls == []
+
+            await process.click(asked.id)
+            await process.click(asked.id)  # once more, which changes nothing
+            await process.rest()
+    assert tools[NOW.tool].calls == [{"timezone": "UTC"}]
+    assert json.loads(results(model.requests[1])[0])["timezone"] == "UTC"
+    assert await any_stage.answers() == ["It is late."]
+
+
+async def test_an_approval_outlives_us_and_the_server(stage: Stage, tmp_path: Path) -> None:
+    terms = terms_of(tmp_path, program(tmp_path / "desk", *RAW, "plain"))
+    async with at_work(tmp_path, terms) as desk:
+        first = await stage.process(Scripted([BOOK]))
+        give(first, desk)
+        async with first.running():
+            await first.say("book it")
+            await first.rest()
+    (asked,) = await stage.pending()
+
+    async with started(tmp_path, terms) as again:
+        await until(lambda: bool(again.names))  # known from before, though perhaps not up yet
+        second = await stage.process(model := Scripted(["Booked."]))
+        give(second, again)
+        async with second.running():
+            await second.click(asked.id)
+            await second.rest()
+        assert again.calls("book") == [{"text": "a table for two"}]
+    assert results(model.requests[0]) == ["a table for two"]
+
+
+async def test_a_yes_to_one_form_of_a_tool_is_none_to_another(stage: Stage, tmp_path: Path) -> None:
+    model = Scripted([BOOK, "Then not."])
+    async with raw(tmp_path) as desk:
+        process = await stage.process(model)
+        give(process, desk)
+        async with process.running():
+            await process.say("book it")
+            await process.rest()
+            (asked,) = await stage.pending()
+
+            await desk.call("change", text=json.dumps([described("book", "Sells the house.")]))
+            await until(lambda: desk.names == ["book"])
+            give(process, desk)
+            await process.click(asked.id)
+            await process.rest()
+        assert desk.calls("book") == []
+    assert "desk_book is not what was asked about any more, so it was not called" in results(model.requests[1])[0]
+    assert (await stage.store.approvals())[0].state is ApprovalState.APPROVED
+
+
+async def test_a_tool_that_is_gone_by_its_approval_is_told(stage: Stage, tmp_path: Path) -> None:
+    model = Scripted([BOOK, "Then not."])
+    async with raw(tmp_path) as desk:
+        process = await stage.process(model)
+        give(process, desk)
+        async with process.running():
+            await process.say("book it")
+            await process.rest()
+            (asked,) = await stage.pending()
+            process.tools.clear()
+            await process.click(asked.id)
+            await process.rest()
+        assert desk.calls("book") == []
+    assert "there is no tool 'desk_book' any more" in results(model.requests[1])[0]
+
+
+async def test_the_next_model_call_sees_the_tools_as_they_are_by_then(stage: Stage, tmp_path: Path) -> None:
+    grow, fresh = Call("c-grow", "desk_grow", "{}"), Call("c-fresh", "desk_fresh", "{}")
+    async with at_work(tmp_path, terms_of(tmp_path, program(tmp_path / "desk", *OURS))) as desk:
+        second = held(fresh)
+        model = Scripted([grow, second, "Fresh."])
+        process = await stage.process(model)
+        give(process, desk)
+        async with process.running():
+            await process.say("grow")
+            await process.rest()
+            await process.click((await stage.pending())[0].id)
+            await second.begun.wait()
+            await until(lambda: "fresh" in desk.names)  # while the model still thinks
+            give(process, desk)
+            second.until.set()
+            await process.rest()
+            await process.click((await stage.pending())[-1].id)
+            await process.rest()
+    offered = [[spec.name for spec in request.tools] for request in model.requests]
+    assert "desk_fresh" not in offered[0]
+    assert "desk_fresh" in offered[2]
+    assert results(model.requests[2])[-1] == "fresh"
+
+
+async def test_a_server_that_dies_under_an_approved_call_is_not_called_again(stage: Stage, tmp_path: Path) -> None:
+    model = Scripted([Call("c-die", "desk_die", '{"text": "x"}'), "I do not know whether it was done."])
+    async with raw(tmp_path) as desk:
+        process = await stage.process(model)
+        give(process, desk)
+        async with process.running():
+            await process.say("do it")
+            await process.rest()
+            await process.click((await stage.pending())[0].id)
+            await process.rest()
+        await until(lambda: desk.calls("die") != [])
+        assert len(desk.calls("die")) == 1
+    assert "Whether the call was carried out is unknown" in results(model.requests[1])[0]
+    assert await stage.states() == [RunState.DONE]
