@@ -35,6 +35,7 @@ from runtime.models.demo_phrases import (
     missing,
     wish,
 )
+from runtime.models.demo_plans import due_in, report, unless_told
 from runtime.models.demo_telling import inline, is_waiting, outcome
 from runtime.models.images import NO_IMAGES, has_files, kinds
 from runtime.output import bound
@@ -89,7 +90,10 @@ def think(turns: Sequence[Turn], images: Mapping[str, str] = NO_IMAGES) -> tuple
     """The words of the reply, or what it asks for. `images` are types of images by path."""
     last = max((i for i, turn in enumerate(turns) if isinstance(turn, AssistantTurn)), default=-1)
     wishes = [found for line in lines(turns[last + 1 :]) if (found := wish(line))]
-    return ("", wishes) if wishes else (answer(turns, images), [])
+    if wishes:
+        return "", wishes
+    text, work = answer(turns, images), due_in(turns)
+    return unless_told(work, text) if work else text, []
 
 
 def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:
@@ -109,7 +113,7 @@ def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:
     files = [] if any(map(wish, heard)) else came
     paragraphs = [
         *(b.answer() for b in untold),
-        *small_talk(said),
+        *(report(said) if due_in(turns) else small_talk(said)),
         *received(files, images),
         *regrets(lost),
         *reminders(said, parked),

@@ -7,30 +7,36 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from runtime.contract import Turn, UserTurn
+from runtime.contract import Json, Turn, UserTurn
+from runtime.models.demo_plans import AS_WRITTEN, PLANS, WHAT_I_PLAN, Phrase, due, with_task
 from runtime.transcript import OURS
 
-WHAT_I_KNOW: Final = """\
+WHAT_I_KNOW: Final = f"""\
 - `list the files` (or `list files in FOLDER`, `ls`)
 - `read FILE`
 - `write TEXT to FILE`
 - `search for PATTERN in FOLDER`
 - `run: COMMAND`
+{WHAT_I_PLAN}
 - `help`
 
 Several of them may stand in one message, one a line."""
 
+FIRST: Final[Sequence[Phrase]] = (
+    (r"run:\s*(?P<command>.+)", "shell", {}),
+    (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
+    (r"read (?:the file )?(?P<path>.+)", "read_file", {}),
+    (r"write (?P<content>.+) to (?:the file )?(?P<path>.+)", "write_file", {}),
+    (r"search for (?P<pattern>.+?)(?: in (?P<path>\S+))?", "search_files", {"path": "."}),
+)
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
-PHRASES: Final[Sequence[tuple[re.Pattern[str], str, Mapping[str, str]]]] = [
-    (re.compile(pattern, re.IGNORECASE | re.DOTALL), tool, defaults)
-    for pattern, tool, defaults in (
-        (r"run:\s*(?P<command>.+)", "shell", {}),
-        (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
-        (r"read (?:the file )?(?P<path>.+)", "read_file", {}),
-        (r"write (?P<content>.+) to (?:the file )?(?P<path>.+)", "write_file", {}),
-        (r"search for (?P<pattern>.+?)(?: in (?P<path>\S+))?", "search_files", {"path": "."}),
-    )
+PHRASES: Final = [
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), tool, defaults) for pattern, tool, defaults in (*FIRST, *PLANS)
 ]
+FIRST_PHRASES: Final = PHRASES[: len(FIRST)]
+LONGEST: Final = 4_000
+"""Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
+VERBATIM: Final = AS_WRITTEN | {"shell"}
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
 ASKS_WHAT_WAITS: Final = re.compile(r"approv|wait|pending|status|still", re.IGNORECASE)
 QUOTED: Final = re.compile(r"^([\"'`])((?:(?!\1).)+)\1$", re.DOTALL)
@@ -48,7 +54,7 @@ class Wish:
     """A line that asks for a tool."""
 
     tool: str
-    arguments: Mapping[str, str]
+    arguments: Mapping[str, Json]
 
 
 def wish(line: str) -> Wish | None:
@@ -58,10 +64,10 @@ def wish(line: str) -> Wish | None:
     Wish(tool='write_file', arguments={'content': 'hello', 'path': 'notes.txt'})
     """
     line = re.sub(r"^please\s+", "", line, flags=re.IGNORECASE)
-    for pattern, tool, defaults in PHRASES:
-        if found := pattern.fullmatch(line if tool == "shell" else without_full_stop(line)):
+    for pattern, tool, defaults in PHRASES if len(line) <= LONGEST else FIRST_PHRASES:
+        if found := pattern.fullmatch(line if tool in VERBATIM else without_full_stop(line)):
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}
-            return Wish(tool, {**defaults, **(groups if tool == "shell" else unquoted(groups))})
+            return Wish(tool, {**defaults, **(with_task(groups) if tool in VERBATIM else unquoted(groups))})
     return None
 
 
@@ -95,10 +101,11 @@ def unquoted(groups: Mapping[str, str]) -> dict[str, str]:
 
 
 def lines(turns: Iterable[Turn]) -> Iterator[str]:
-    """What people wrote, line by line."""
+    """What people wrote, line by line; of scheduled work its task."""
     for turn in turns:
         if isinstance(turn, UserTurn):
-            for line in turn.text.splitlines():
+            work = due(turn.text)
+            for line in (work.task if work else turn.text).splitlines():
                 if line.startswith(OURS):
                     continue
                 words = VOICE.sub(r"\g<words>", line.strip())

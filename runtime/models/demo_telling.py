@@ -17,8 +17,19 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "write_file": ("write", "Written to", "path"),
     "search_files": ("search for", "Matches for", "pattern"),
     "shell": ("run", "Output of", "command"),
+    "schedule_set": ("plan", "", "when"),
+    "schedule_elsewhere": ("plan for another room", "", "when"),
+    "schedule_change": ("change", "", "name"),
+    "schedule_pause": ("pause", "", "name"),
+    "schedule_resume": ("resume", "", "name"),
+    "schedule_delete": ("delete", "", "name"),
+    "schedule_run": ("run", "", "name"),
+    "schedule_history": ("look up", "", "name"),
+    "schedule_list": ("look at", "", ""),
+    "set_zone": ("set the time zone", "", "zone"),
 }
-"""Per tool: what we tried, what we show, and the argument that names it."""
+"""Per tool: what we tried, what we show, and the argument that names it. Where nothing is said of what we show, the result
+is words for people already."""
 
 
 def outcome(call: Call, result: str) -> str:
@@ -31,6 +42,8 @@ def outcome(call: Call, result: str) -> str:
         return f"I was not allowed to {tried} {thing}:{reason(result.removeprefix(DENIED).removesuffix(NOT_RUN))}"
     if result.startswith(ERROR):
         return f"I could not {tried} {thing}:{reason(result.removeprefix(ERROR))}"
+    if not shown and result.strip():
+        return result
     return f"{shown} {thing}:\n\n{fenced(result)}" if result.strip() else f"{shown} {thing}: nothing."
 
 

@@ -1,0 +1,101 @@
+"""How the demo model is asked for work at other times, and what it reads when such work is due."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from runtime.contract import Json, Turn, UserTurn
+from runtime.schedules import NO_NEWS
+
+WHEN: Final = (
+    r"(?:every|each) .+?|(?:daily|hourly|weekly|monthly|yearly|weekdays|weekends)(?: .+?)?"
+    r"|in (?:an?|\d+|two|three|four|five|six|ten|twelve) ?\w+|(?:today|tomorrow) .+?|at \d.*?"
+    r"|on (?:\d{4}-|\w+days?\b|weekends?\b).*?"
+)
+"""How a time begins and where it may end: whether it is one is for the calendar to say."""
+SEPARATED: Final = r"(?:,? do:?|:) +"
+ROOM: Final = r"(?:slack|telegram|discord|web):\S+?"
+SCHEDULE: Final = r"(?:the |my )?(?:schedule|reminder) (?P<name>.+)"
+
+Phrase = tuple[str, str, Mapping[str, Json]]
+
+# As `demo_phrases.PHRASES` has them. The group `reminder` becomes a task, see `with_task`.
+PLANS: Final[Sequence[Phrase]] = (
+    (rf"(?P<when>{WHEN}) (?:in|to) (?P<room>{ROOM}){SEPARATED}(?P<task>.+)", "schedule_elsewhere", {}),
+    (rf"(?P<when>{WHEN}){SEPARATED}(?P<task>.+)", "schedule_set", {}),
+    (rf"remind me (?P<when>{WHEN}),? (?:to|that) (?P<reminder>.+)", "schedule_set", {}),
+    (rf"remind me (?:to|that) (?P<reminder>.+?),? (?P<when>{WHEN})[.!]?", "schedule_set", {}),
+    (r"what(?:'s| is) (?:scheduled|planned)(?: here)?|(?:list )?(?:the |my )?schedules", "schedule_list", {}),
+    (r"what(?:'s| is) (?:scheduled|planned) everywhere|list all schedules", "schedule_list", {"everywhere": True}),
+    (rf"(?:history of|what became of) {SCHEDULE}", "schedule_history", {}),
+    (rf"(?:change|move) (?:the |my )?schedule (?P<name>.+?) to (?P<when>{WHEN})", "schedule_change", {}),
+    (rf"pause {SCHEDULE}", "schedule_pause", {}),
+    (rf"resume {SCHEDULE}", "schedule_resume", {}),
+    (rf"(?:delete|remove|cancel) {SCHEDULE}", "schedule_delete", {}),
+    (rf"run {SCHEDULE}", "schedule_run", {}),
+    (r"(?:set )?my time ?zone (?:is|to) (?P<zone>.+)", "set_zone", {}),
+)
+AS_WRITTEN: Final = frozenset({"schedule_set", "schedule_elsewhere"})
+"""What is asked of these ends with a task, which keeps its full stop and its quotes."""
+WHAT_I_PLAN: Final = """\
+- `every weekday at 9 do list the files` (or `every 5 minutes: say hello`)
+- `remind me tomorrow at 14:30 to call Ada` (or `remind me in 20 minutes to stretch`)
+- `what is scheduled?`
+- `pause the schedule NAME` (or `resume`, `run`, `delete`, `history of`)
+- `my time zone is Europe/Berlin`"""
+
+# ------------------------------------------------------------------------------------------------------ what is due
+
+OPENING: Final = re.compile(r"\[Scheduled (?:work|report) .+, planned for [^\n]+\]")
+BEFORE: Final = "\n\n[Your report before this one said:]\n"
+REMINDER: Final = re.compile(r"Remind me: (?P<words>.+)")
+SAYING: Final = re.compile(r"say:? (?P<words>.+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Scheduled work as `runtime.schedules.said` tells of it. `previous` is the report before this one."""
+
+    task: str
+    previous: str
+    quiet: bool
+
+
+def with_task(groups: Mapping[str, str]) -> dict[str, str]:
+    """A reminder is a task that asks for no tool, whatever it reminds of."""
+    rest = {name: value for name, value in groups.items() if name != "reminder"}
+    return {**rest, "task": f"Remind me: {groups['reminder']}"} if "reminder" in groups else rest
+
+
+def due(text: str) -> Due | None:
+    """What is to be done, if `text` is about scheduled work; None for what a person says."""
+    opening, _, rest = text.partition("\n")
+    if not OPENING.fullmatch(opening):
+        return None
+    task, _, previous = rest.partition(BEFORE)
+    return Due(task.strip(), previous.strip(), NO_NEWS in opening)
+
+
+def due_in(turns: Sequence[Turn]) -> Due | None:
+    """The scheduled work that a conversation is about: each has one of its own."""
+    first = next((turn for turn in turns if isinstance(turn, UserTurn)), None)
+    return due(first.text) if first else None
+
+
+def report(said: Sequence[str]) -> Iterator[str]:
+    """What is said of the lines of a task that ask for no tool."""
+    for line in said:
+        if found := REMINDER.fullmatch(line):
+            yield f"Reminder: {found['words']}"
+        elif found := SAYING.fullmatch(line):
+            yield found["words"]
+        else:
+            yield f"It is time: {line}"
+
+
+def unless_told(work: Due, text: str) -> str:
+    """Where only news is wanted, the same report again is none."""
+    return NO_NEWS if work.quiet and text.strip() == work.previous else text
