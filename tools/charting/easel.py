@@ -19,7 +19,7 @@ from tools.charting.order import Order, written
 from tools.process import Ended, capture
 
 DEADLINE: Final = timedelta(seconds=60)  # the first drawing reads every font of the machine, perhaps thousands
-AT_ONCE: Final = 2  # each takes a processor, and about 150 MB
+AT_ONCE: Final = 2  # each takes a processor and some 85 MB
 LARGEST: Final = 2 << 20  # bytes of a picture; it is below 300 kB when all is well
 KEPT: Final = 20_000  # characters of what the process says
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"

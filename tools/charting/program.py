@@ -1,7 +1,7 @@
 """Draws one chart; run as a program of its own by `easel`, with the descriptors of its order and of its picture.
 
 A process rather than a thread: drawing holds the interpreter for a second, matplotlib stays in memory once it was
-loaded (70 MB more than the whole server needs idle), and a font or a text that hangs or kills a drawing library
+loaded (some 70 MB, nearly what the whole server has idle), and a font or a text that hangs or kills a drawing library
 hangs or kills nobody else. A process can be bounded and killed.
 """
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from tools.charting.order import Order
 
-MEMORY: Final = 1 << 30  # bytes of addresses; about 150 MB of it are used
+MEMORY: Final = 1 << 30  # bytes of addresses; some 85 MB are in use at the peak of a small chart
 LARGEST: Final = 16 << 20  # bytes of any file written
 LIGHT: Final = 280_000  # bytes of a picture that needs no fewer colours
 
