@@ -1,0 +1,50 @@
+"""What the process that renders is told, and what it says: JSON both ways."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+MOST: Final = 50_000
+"""Characters of a rendered text."""
+CUT: Final = "\n\n_(The rest was cut: a report has at most 50,000 characters.)_"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What one call gave. `changed`: it differs from what it was for the occurrence before, or there was none."""
+
+    tool: str
+    text: str
+    failed: bool = False
+    changed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A body to render, or with `expressions` (by name) those to work out. Times are ISO 8601 with their zone."""
+
+    body: str
+    above: int
+    data: Mapping[str, Piece] = field(default_factory=dict)
+    charts: Mapping[str, Piece] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    expressions: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
+    now: str = ""
+    planned_at: str = ""
+    previous: str = ""
+    previous_at: str = ""
+    zone: str = "UTC"
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Order:
+        raw = json.loads(text)
+        for key in ("data", "charts"):
+            raw[key] = {name: Piece(**piece) for name, piece in raw[key].items()}
+        return cls(**raw)
