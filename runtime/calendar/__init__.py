@@ -7,10 +7,10 @@ Nothing here knows the time, asks a store or keeps a clock.
 """
 
 from runtime.calendar.cron import Cron
+from runtime.calendar.due import instants, next_after
 from runtime.calendar.errors import WhenError
-from runtime.calendar.instants import instants, next_after
-from runtime.calendar.plan import plan
 from runtime.calendar.plans import At, Every, Planned, Unit, read, written
+from runtime.calendar.reading import plan
 from runtime.calendar.words import in_words
 from runtime.calendar.zones import zone_named
 

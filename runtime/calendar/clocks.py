@@ -31,7 +31,7 @@ def cut_out(words: str) -> tuple[str, Sequence[time]]:
         return words, ()
     rest = f"{words[: found.start()]} {words[found.end() :]}"
     said = re.split(r" ?(?:,|&|\band\b) ?", found["times"])
-    return " ".join(rest.split()), sorted({time_of(one) for one in said if one} or {time_of("")})
+    return " ".join(rest.split()).strip(" ,"), sorted({time_of(one) for one in said if one} or {time_of("")})
 
 
 def time_of(text: str) -> time:

@@ -13,6 +13,20 @@ from runtime.calendar.errors import WhenError, quoted
 from runtime.calendar.zones import zone_named
 
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTH_NAMES: Final = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
 
 
 class Unit(StrEnum):

@@ -7,23 +7,10 @@ from datetime import datetime
 from typing import Final
 
 from runtime.calendar.cron import Cron, Values, values_of
-from runtime.calendar.plans import WEEKDAYS, At, Every, Planned
+from runtime.calendar.plans import MONTH_NAMES, WEEKDAYS, At, Every, Planned
 from runtime.calendar.zones import wall_of, zone_named
 
-MONTHS: Final = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+MONTHS: Final = tuple(name.title() for name in MONTH_NAMES)
 DAYS: Final = tuple(name.title() for name in (WEEKDAYS[-1], *WEEKDAYS[:-1]))
 MOST: Final = 6
 """Times or days that are listed; more of them are easier read as the expression."""

@@ -20,8 +20,6 @@ from runtime.calendar.walls import next_wall
 from runtime.calendar.zones import DAY, FIRST, LAST, WIDEST, Stretch, instant_of, stretch, wall_of, zone_named
 
 LEAST: Final = timedelta(microseconds=1)
-LOOKS: Final = 500
-"""Stretches that are looked at for one answer. A day of February comes after 40 years at most, and those are few looks."""
 
 
 def next_after(planned: Planned, after: datetime, *, anchor: datetime) -> datetime | None:
@@ -86,21 +84,18 @@ def _base(every: Every, zone: ZoneInfo, anchor: datetime) -> datetime:
 def _of_cron(cron: Cron, zone: ZoneInfo, start: datetime) -> datetime | None:
     """Go from stretch to stretch, leaping over those in which no wall can be named.
 
-    A leap ends `WIDEST` before the next named wall, and never leaps over a change of clocks that is near: what comes
-    after it may show walls again that were already seen.
+    A leap ends `WIDEST` before the next named wall, so what is looked for is in that stretch or the next two: 29 February
+    over a century takes no more looks than tomorrow. There is no leap over a change of clocks that is near, since walls
+    that were seen may be shown again after it.
     """
-    for _ in range(LOOKS):
+    while start < LAST:
         here = stretch(zone, start)
         wall = next_wall(cron, (start + here.offset).replace(tzinfo=None))
         found = [at for at in _within(cron, here, start, wall) if here.begins <= at < here.ends]
         if found:
             return min(found)
-        if wall is None:
-            return None
-        far = wall.replace(tzinfo=UTC) - here.offset - WIDEST
+        far = wall.replace(tzinfo=UTC) - here.offset - WIDEST if wall else LAST
         start = max(here.ends, far) if here.ends - start > WIDEST else here.ends
-        if start >= LAST:
-            return None
     return None
 
 

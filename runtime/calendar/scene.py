@@ -1,0 +1,88 @@
+"""What is around a phrase while it is understood, and the words that many phrases share: numbers, units, days."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from runtime.calendar.errors import WhenError, quoted
+from runtime.calendar.plans import LENGTHS, LONGEST, WEEKDAYS, Unit
+from runtime.calendar.zones import wall_of
+
+NUMBERS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+UNITS: Final = {
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), Unit.MINUTE),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), Unit.HOUR),
+    **dict.fromkeys(("d", "day", "days"), Unit.DAY),
+    **dict.fromkeys(("w", "wk", "wks", "week", "weeks"), Unit.WEEK),
+}
+DAY_NAMES: Final = {
+    **{name: number for number, name in enumerate(WEEKDAYS)},
+    **{name[:3]: number for number, name in enumerate(WEEKDAYS)},
+    "tues": 1,
+    "weds": 2,
+    "thur": 3,
+    "thurs": 3,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where and when a phrase is said, the whole of it, and the times of day in it."""
+
+    zone: ZoneInfo
+    now: datetime
+    words: str
+    times: Sequence[time]
+
+    @property
+    def wall(self) -> datetime:
+        return wall_of(self.now, self.zone)
+
+    def time(self) -> time:
+        """The one time of day. Errors: WhenError when there is none, or several."""
+        if len(self.times) != 1:
+            fault = "says no time of day" if not self.times else "says several times of day"
+            raise WhenError(f"{quoted(self.words)} {fault}", '"tomorrow at 14:30"')
+        return self.times[0]
+
+    def untimed(self, example: str) -> None:
+        if self.times:
+            raise WhenError(f"{quoted(self.words)} has a time of day, which does not go with that", example)
+
+
+def count_of(word: str, scene: Scene) -> int:
+    """A whole number of at least 1, in digits or as a word."""
+    if word in ("a", "an"):
+        return 1
+    if word in NUMBERS:
+        return NUMBERS.index(word) + 1
+    if not re.fullmatch(r"[0-9]{1,7}", word) or int(word) < 1:
+        raise WhenError(f"{quoted(scene.words)}: {quoted(word)} is not a whole number from 1 up", '"every 5 minutes"')
+    return int(word)
+
+
+def unit_of(word: str, scene: Scene) -> Unit:
+    if word in UNITS:
+        return UNITS[word]
+    if word in ("s", "sec", "secs", "second", "seconds"):
+        raise WhenError(f"{quoted(scene.words)}: the smallest interval is 1 minute", '"every 2 minutes"')
+    if word in ("month", "months", "quarter", "quarters", "year", "years"):
+        raise WhenError(
+            f"{quoted(scene.words)}: months and years are not counted", '"0 9 1 */2 *" is every second month'
+        )
+    raise WhenError(f"{quoted(word)} is none of minutes, hours, days and weeks", '"every 2 hours"')
+
+
+def bounded(count: int, unit: Unit, scene: Scene) -> timedelta:
+    if count > LONGEST / LENGTHS[unit]:
+        raise WhenError(f"{quoted(scene.words)} is longer than ten years", '"every 2 weeks", "2040-12-24 at 18:00"')
+    return count * LENGTHS[unit]
+
+
+def day_named(word: str) -> int | None:
+    return DAY_NAMES.get(word, DAY_NAMES.get(word.removesuffix("s")))
