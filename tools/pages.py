@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import tempfile
 from datetime import timedelta
@@ -14,6 +15,9 @@ from tools.process import capture
 
 WORKER: Final = Path(__file__).with_name("page_worker.py")  # not imported: its libraries stay out of this process
 DEADLINE: Final = timedelta(seconds=20)
+GAVE_UP: Final = frozenset(
+    {4, 128 + signal.SIGXCPU, 128 + signal.SIGKILL}
+)  # its memory, its time, or both of a machine
 BEYOND: Final = 2  # links and tables make Markdown longer than its text, seldom more than this many times
 
 
@@ -36,8 +40,8 @@ async def readable(html: str, *, url: str, most: int, deadline: timedelta = DEAD
         ended = await capture(
             argv, cwd=Path("/"), deadline=deadline, limit=limit, pass_fds=(page.fileno(),), quiet=True
         )
-    if ended.timed_out or ended.code != 0:
-        raise ToolFailed(
-            f"The page could not be read as text within {deadline.total_seconds():g} s: it is too intricate."
-        )
+    if ended.timed_out or ended.code in GAVE_UP:
+        raise ToolFailed(f"The page is too intricate to be read as text within {deadline.total_seconds():g} s.")
+    if ended.code != 0:
+        raise ToolFailed(f"The page could not be read as text: what reads pages ended with exit code {ended.code}.")
     return ended.text

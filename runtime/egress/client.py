@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
-import socket
 import ssl
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from runtime.egress.addresses import Ip, Opening, trouble, unmapped
 from runtime.egress.errors import NoAnswer, Refused, Why
+from runtime.egress.lookup import LookUp, SystemLookUp
 from runtime.egress.rules import METHODS, Call, Rule, decide
 
 if TYPE_CHECKING:
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 
     from runtime.egress.dialling import Wire
     from runtime.egress.places import Place
-
-LookUp = Callable[[str], Awaitable[Sequence[str]]]
-"""What a host's addresses are, as texts. Errors: OSError when it has none."""
 
 AT_ONCE: Final = 16  # requests; each may hold its whole bounded body in memory
 LOOKUP_TIME: Final = timedelta(seconds=5)
@@ -98,7 +94,8 @@ class Egress:
             async with asyncio.timeout(timeout.total_seconds()), self._turn:
                 return await self._follow(order, url, wire)
         except TimeoutError:
-            raise NoAnswer(f"No whole answer within {timeout.total_seconds():g} s.", sent=wire.sent) from None
+            whose = f" of {wire.place.shown}" if wire.place else ""
+            raise NoAnswer(f"No whole answer{whose} within {timeout.total_seconds():g} s.", sent=wire.sent) from None
 
     async def _follow(self, order: _Order, url: str, wire: Wire) -> Response:
         from runtime.egress.places import Place
@@ -115,6 +112,7 @@ class Egress:
         """One request, all checks before it. A Place is where it redirects to."""
         from runtime.egress.dialling import sending
 
+        wire.place = place
         addresses = await self._judged(place, self._allowed(order, place))
         async with sending(
             order.method, place, addresses, wire=wire, tls=self._tls, headers=order.headers, body=order.body
@@ -208,22 +206,3 @@ async def _read(answer: ClientResponse, most: int) -> tuple[bytes, bool]:
         if len(kept) > most:
             return bytes(kept[:most]), True
     return bytes(kept), False
-
-
-class SystemLookUp:
-    """What the machine's own resolver says: both families, no cache of ours.
-
-    It has threads of its own. A resolver that hangs would otherwise fill those that everything else in the process uses.
-    """
-
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="look-up")
-
-    async def __call__(self, host: str) -> Sequence[str]:
-        loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(self._threads, _system_addresses, host)
-        return [str(where[0]) for *_, where in found]
-
-
-def _system_addresses(host: str) -> Sequence[tuple[Any, ...]]:
-    return socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)

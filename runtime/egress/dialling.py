@@ -71,6 +71,7 @@ class Wire:
 
     def __init__(self) -> None:
         self.sent = False
+        self.place: Place | None = None
 
     def trace(self) -> aiohttp.TraceConfig:
         async def connected(*_: object) -> None:
