@@ -14,6 +14,9 @@ from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CONNECTION_CLOSED,
+    INTERNAL_ERROR,
+    PARSE_ERROR,
+    REQUEST_TIMEOUT,
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
@@ -39,6 +42,8 @@ US: Final = Implementation(name="signalbox", version="1")
 MOST_PAGES: Final = 64
 SUBSCRIBE_AGAIN: Final = 5.0  # seconds
 SAID: Final = 500  # characters of a server's own words in an error
+# Also what the SDK says of an answer over HTTP that is an error or cannot be read: the call may have been carried out.
+UNSETTLED: Final = (INTERNAL_ERROR, PARSE_ERROR, REQUEST_TIMEOUT)
 
 
 class Connection:
@@ -74,7 +79,7 @@ class Connection:
         return found
 
     async def call(self, name: str, arguments: Mapping[str, Json]) -> Answer:
-        """One call, never repeated here. Errors: Lost; ToolFailed when the server refuses or cannot be understood."""
+        """One call, never repeated here. Errors: ToolFailed when the server refuses it; Lost when no answer tells."""
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=dict(arguments)))
         try:
             # Not the client's own `call_tool`: that checks answers against a schema of the server's, whose patterns
@@ -83,13 +88,12 @@ class Connection:
         except MCPError as error:
             self.changed.set()  # perhaps its tools are others now
             if error.code == CONNECTION_CLOSED:
-                raise Lost(self.reason or "the connection ended") from error
+                raise Lost(self.reason or _words(error)) from error
+            if error.code in UNSETTLED:
+                raise Lost(_words(error)) from error
             raise ToolFailed(f"The server refused the call: {_words(error)}") from error
         except (ValidationError, RuntimeError) as error:
-            raise ToolFailed(
-                f"The server answered in a form that is none of the protocol ({_words(error)}). The call may have been "
-                "carried out all the same."
-            ) from error
+            raise Lost(f"its answer is in no form of the protocol: {_words(error)}") from error
         return answer_of(result)
 
     async def listen(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Lost(Exception):
-    """The connection ended before an answer came. The text says why, as a clause."""
+    """No answer came that tells what became of a call. The text says why, as a clause."""
 
 
 class NoServer(Exception):

@@ -52,7 +52,9 @@ class McpTool:
         except TimeoutError:
             raise ToolFailed(self._without_answer(f"did not answer within {limit:g} s")) from None
         except Lost as lost:
-            raise ToolFailed(self._without_answer(f"was lost before it answered: {lost}")) from lost
+            raise ToolFailed(
+                self._without_answer(f"gave no answer that tells what became of the call ({lost})")
+            ) from lost
         return await self._told(answer, context)
 
     def _without_answer(self, what: str) -> str:

@@ -116,7 +116,7 @@ def terms(folder: Path, **more: object) -> ServerTerms:
 
 
 def offer(name: str, description: str = "", schema: Mapping[str, object] | None = None, **hints: bool) -> Offer:
-    return Offer(name, description, schema or {"type": "object"}, **hints)  # type: ignore[arg-type]
+    return Offer(name, description, schema or {"type": "object"}, **hints)
 
 
 def test_names_are_such_as_every_vendor_takes() -> None:

@@ -11,15 +11,18 @@ import time
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
+from aiohttp import web
 
 from runtime.contract import Effect
 from runtime.errors import ToolFailed
-from tests.fakes.serve import ROOT
+from tests.fakes.mcp_raw import tool as described
+from tests.fakes.serve import ROOT, serving
 from tests.wire.mcp.stage import RAW, SOON, alive, at_work, program, raw, started, terms_of, until
 from tools.mcp.server import Patience
-from tools.mcp.terms import Program
+from tools.mcp.terms import Endpoint, Program
 
 SHORT = Patience(
     connect=timedelta(milliseconds=300), first=timedelta(milliseconds=50), most=timedelta(milliseconds=200)
@@ -41,9 +44,7 @@ async def test_a_server_that_is_killed_comes_back(tmp_path: Path) -> None:
 )
 async def test_a_call_under_which_it_dies_is_not_made_again(tmp_path: Path, effect: Effect, words: str) -> None:
     async with raw(tmp_path, effect=effect) as desk:
-        with pytest.raises(
-            ToolFailed, match=f"was lost before it answered: it ended; its last words: out of luck. .*{words}"
-        ):
+        with pytest.raises(ToolFailed, match=rf"\(it ended; its last words: out of luck\)\. .*{words}"):
             await desk.call("die")
         assert await desk.call("echo", text="again") == "again"
         assert len(desk.calls("die")) == 1
@@ -132,7 +133,7 @@ async def test_a_message_that_never_ends_costs_it_its_life(tmp_path: Path) -> No
 async def test_a_result_is_as_long_as_a_message_may_be_and_no_longer(tmp_path: Path) -> None:
     async with raw(tmp_path) as desk:
         assert len(await desk.call("big", text="4000000")) == 4_000_000  # the agent cuts it, as every tool's
-        with pytest.raises(ToolFailed, match=f"sent a message of more than 8,388,608 bytes. {UNKNOWN}"):
+        with pytest.raises(ToolFailed, match=rf"sent a message of more than 8,388,608 bytes\)\. {UNKNOWN}"):
             await desk.call("big", text="9000000")
         assert await desk.call("echo", text="back") == "back"
 
@@ -146,7 +147,7 @@ async def test_of_thousands_of_tools_as_many_are_taken_as_a_model_takes(tmp_path
 
 async def test_an_answer_in_no_form_of_the_protocol_is_told(tmp_path: Path) -> None:
     async with raw(tmp_path) as desk:
-        with pytest.raises(ToolFailed, match=r"in a form that is none of the protocol .*may have been carried out"):
+        with pytest.raises(ToolFailed, match=rf"its answer is in no form of the protocol: .*\)\. {UNKNOWN}"):
             await desk.call("odd")
         assert await desk.call("echo", text="still there") == "still there"
 
@@ -189,3 +190,37 @@ async def test_all_of_its_children_go_with_it(tmp_path: Path) -> None:
         child = int((desk.folder / "child").read_text())
         assert alive(child)
     await until(lambda: not alive(child))
+
+
+async def test_an_answer_over_http_is_bounded_too_and_an_error_tells_nothing_of_the_call(tmp_path: Path) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        message = await request.json()
+        result: dict[str, Any]
+        match message.get("method"):
+            case "initialize":
+                info = {"name": "raw", "version": "1"}
+                result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
+            case "tools/list":
+                result = {"tools": [described(name) for name in ("big", "broken", "small")]}
+            case "tools/call" if message["params"]["name"] == "broken":
+                return web.Response(status=500, text="a secret of the server's")
+            case "tools/call":
+                size = 9_000_000 if message["params"]["name"] == "big" else 9
+                result = {"content": [{"type": "text", "text": "y" * size}]}
+            case "server/discover":
+                return web.json_response(
+                    {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "?"}}
+                )
+            case _:
+                return web.Response(status=202)
+        return web.json_response({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    app = web.Application()
+    app.router.add_post("/mcp", answer)
+    async with serving(app) as url, at_work(tmp_path, terms_of(tmp_path, Endpoint(f"{url}/mcp"))) as desk:
+        with pytest.raises(ToolFailed, match=rf"an answer of more than 8,388,608 bytes\)\. {UNKNOWN}"):
+            await desk.call("big")
+        with pytest.raises(ToolFailed, match=UNKNOWN) as told:
+            await desk.call("broken")
+        assert "secret" not in str(told.value)
+        assert await desk.call("small") == "y" * 9
