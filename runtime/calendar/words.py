@@ -14,6 +14,7 @@ MONTHS: Final = tuple(name.title() for name in MONTH_NAMES)
 DAYS: Final = tuple(name.title() for name in (WEEKDAYS[-1], *WEEKDAYS[:-1]))
 MOST: Final = 6
 """Times or days that are listed; more of them are easier read as the expression."""
+HOUR: Final = range(60)
 SHORT_MONTH: Final = 28
 """Days that each month has."""
 
@@ -62,15 +63,15 @@ def _times(cron: Cron, values: Values) -> str:
     if cron.hour != "*":
         clocks = [f"{hour:02}:{minute:02}" for hour in sorted(values.hours) for minute in sorted(values.minutes)]
         return f"at {_and(clocks)}" if len(clocks) <= MOST else ""
-    if cron.minute in ("*", "*/1"):
+    if len(values.minutes) == len(HOUR):
         return "every minute"
-    step = cron.minute.removeprefix("*/")
-    if step != cron.minute and 60 % int(step) == 0:
-        return f"every {step} minutes by the clock"
+    first, *others = sorted(values.minutes)
+    step = others[0] - first if others else len(HOUR)
+    if values.minutes == frozenset(HOUR[::step]) and len(HOUR) % step == 0:
+        return f"every {step} minutes by the clock" if others else "every hour"
     if len(values.minutes) > MOST:
         return ""
-    minutes = [f"{minute:02}" for minute in sorted(values.minutes)]
-    return "every hour" if minutes == ["00"] else f"every hour at :{_and(minutes, ':')}"
+    return f"every hour at :{_and([f'{minute:02}' for minute in (first, *others)], ':')}"
 
 
 def _days(cron: Cron, values: Values) -> str:

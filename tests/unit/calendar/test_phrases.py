@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from runtime.calendar import WhenError, next_after, plan
@@ -229,6 +229,7 @@ VOCABULARY = (
 )
 
 
+@settings(deadline=None)  # the first example loads the scheduler
 @given(st.text(max_size=60) | st.lists(st.sampled_from(VOCABULARY.split(" ")), max_size=8).map(" ".join))
 @example("in a week")
 @example("9999-12-31T23:59:59.999999-23:59")
