@@ -17,7 +17,7 @@ from datetime import timedelta
 
 from runtime.contract import Effect, Json, ToolContext, ToolSpec
 from runtime.errors import ToolRetry
-from tools.parameters import Parameter, faults, parameters_of, schema_of
+from tools.parameters import Parameter, Schema, faults, parameters_of
 
 Function = Callable[..., str] | Callable[..., Awaitable[str]]
 
@@ -65,7 +65,7 @@ def tool(
         spec = ToolSpec(
             name=function.__name__,
             description=_first_paragraph(function),
-            schema=schema_of(parameters),
+            schema=Schema(parameters),
             effect=effect,
             idempotent=idempotent,
             timeout=timeout,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -24,14 +25,32 @@ WORDS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parameter:
-    """One argument the model may give. A parameter with a default need not be given."""
+    """One argument the model may give. A parameter with a default need not be given.
+
+    Its schema and its check are made when they are first needed: those of all tools take 4 MB, and an idle process has
+    no use for them.
+    """
 
     name: str
-    schema: Mapping[str, Json]
-    required: bool
-    adapter: TypeAdapter[Any]
+    hint: Any
+    default: Any
+
+    @property
+    def required(self) -> bool:
+        return self.default is inspect.Parameter.empty
+
+    @cached_property
+    def adapter(self) -> TypeAdapter[Any]:
+        return TypeAdapter(self.hint, config=STRICT)
+
+    @cached_property
+    def schema(self) -> Mapping[str, Json]:
+        made = dict(self.adapter.json_schema())
+        if notes := [note for note in getattr(self.hint, "__metadata__", ()) if isinstance(note, str)]:
+            made["description"] = " ".join(notes)
+        return made if self.required else made | {"default": self.default}
 
 
 def parameters_of(function: Callable[..., object]) -> tuple[tuple[Parameter, ...], str | None]:
@@ -50,29 +69,33 @@ def parameters_of(function: Callable[..., object]) -> tuple[tuple[Parameter, ...
         if hints[name] is ToolContext:
             context = name
         else:
-            given.append(_parameter(parameter, hints[name]))
+            given.append(Parameter(name, hints[name], parameter.default))
     return tuple(given), context
 
 
-def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:
-    adapter: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
-    schema = dict(adapter.json_schema())
-    if notes := [note for note in getattr(hint, "__metadata__", ()) if isinstance(note, str)]:
-        schema["description"] = " ".join(notes)
-    required = parameter.default is parameter.empty
-    if not required:
-        schema["default"] = parameter.default
-    return Parameter(parameter.name, schema, required, adapter)
+class Schema(Mapping[str, Json]):
+    """The JSON schema of the whole argument object, made when it is first read."""
 
+    def __init__(self, parameters: tuple[Parameter, ...]) -> None:
+        self._parameters = parameters
 
-def schema_of(parameters: tuple[Parameter, ...]) -> dict[str, Json]:
-    """The JSON schema of the whole argument object."""
-    return {
-        "type": "object",
-        "properties": {parameter.name: dict(parameter.schema) for parameter in parameters},
-        "required": [parameter.name for parameter in parameters if parameter.required],
-        "additionalProperties": False,
-    }
+    @cached_property
+    def _made(self) -> dict[str, Json]:
+        return {
+            "type": "object",
+            "properties": {parameter.name: dict(parameter.schema) for parameter in self._parameters},
+            "required": [parameter.name for parameter in self._parameters if parameter.required],
+            "additionalProperties": False,
+        }
+
+    def __getitem__(self, name: str) -> Json:
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
 
 
 def faults(parameters: tuple[Parameter, ...], arguments: Mapping[str, Json]) -> Iterator[str]:
