@@ -30,6 +30,7 @@ from runtime.contract import (
     Wanted,
 )
 from runtime.errors import ToolRetry
+from runtime.planned import room_of
 from runtime.schedules import ScheduleEvent
 from runtime.store.schedule_book import ScheduleBook
 
@@ -332,11 +333,6 @@ class Booking:
 def who(asker: Asker) -> str:
     """For the audit."""
     return asker.person.name if asker.person else asker.identity
-
-
-def room_of(address: Address) -> str:
-    """A room has one zone for all of its threads."""
-    return str(replace(address, thread=""))
 
 
 def is_here(schedule: Schedule, asker: Asker) -> bool:

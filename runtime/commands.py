@@ -13,18 +13,20 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from runtime.approvals import Approval
-from runtime.contract import COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
+from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
 from runtime.runs import RunState
 
 PAIR: Final = "pair"
 """Lets an owner enter a pairing code in a direct room; `COMMANDS` does not list it, since nobody else may."""
 ALIASES: Final = {"start": "help"}  # what Telegram sends when somebody opens a bot for the first time
-NEEDED: Final[Mapping[str, Role]] = {name: Role.USER if name in ("new", "stop") else Role.VIEWER for name in COMMANDS}
+ACTS: Final = frozenset({"new", "stop", "timezone"})
+NEEDED: Final[Mapping[str, Role]] = {name: Role.USER if name in ACTS else Role.VIEWER for name in COMMANDS}
 """The least role that may give a command."""
 
 FORM: Final = re.compile(rf"[/!]({'|'.join(COMMANDS)})", re.IGNORECASE)
+ARGUED: Final = re.compile(rf"[/!]({'|'.join(ARGUMENTS)})[ \t]+(\S[^\n]{{0,99}})", re.IGNORECASE)
 PAIR_FORM: Final = re.compile(rf"[/!]{PAIR}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
-ARGUMENTS: Final = 60  # characters of a call in a list
+SHOWN: Final = 60  # characters of a call in a list
 DOLLAR: Final = 1_000_000  # in micros
 
 
@@ -73,6 +75,8 @@ def spoken(said: Said) -> Said | Stopped | Commanded:
     if found := FORM.fullmatch(text):
         name = found[1].lower()
         return Stopped() if name == "stop" else Commanded(name)
+    if found := ARGUED.fullmatch(text):
+        return Commanded(found[1].lower(), found[2].strip())
     if found := PAIR_FORM.fullmatch(text):
         return Commanded(PAIR, found[1].strip())
     return said
@@ -180,7 +184,7 @@ def _arguments(text: str) -> str:
     except ValueError:
         only = text
     line = " ".join(str(only).split()).replace("`", "'")
-    return f"`{line if len(line) <= ARGUMENTS else line[: ARGUMENTS - 1] + '…'}`"
+    return f"`{line if len(line) <= SHOWN else line[: SHOWN - 1] + '…'}`"
 
 
 def spent(room: Spent, person: Spent) -> str:

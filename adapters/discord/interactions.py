@@ -13,6 +13,7 @@ from adapters.discord.parse import CHANNEL, Me, actor_of
 from adapters.discord.rooms import place_of
 from adapters.discord.snowflakes import made_at
 from runtime.contract import (
+    ARGUMENTS,
     COMMANDS,
     Address,
     ApprovalId,
@@ -165,7 +166,12 @@ def commands() -> list[Mapping[str, Any]]:
     """The application commands, for servers and for conversations with one person."""
     text = {"name": "text", "description": "What you ask", "type": STRING, "required": True}
     ask = _command(ASK, "Ask me something", text)
-    return [ask, *(_command(name, meaning) for name, meaning in COMMANDS.items())]
+    return [ask, *(_command(name, meaning, *_argument(name)) for name, meaning in COMMANDS.items())]
+
+
+def _argument(name: str) -> list[Mapping[str, Any]]:
+    meaning = ARGUMENTS.get(name)
+    return [{"name": "value", "description": meaning[:100], "type": STRING, "required": False}] if meaning else []
 
 
 def _command(name: str, meaning: str, *options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -46,6 +46,7 @@ from runtime.contract.deliveries import (
     Shown,
     Wire,
 )
+from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pending, Stuck
 from runtime.contract.filenames import NAME_BYTES, clean_name
 from runtime.contract.ids import (
     ApprovalId,
@@ -117,6 +118,7 @@ from runtime.contract.schedules import (
     Wanted,
 )
 from runtime.contract.signals import (
+    ARGUMENTS,
     COMMANDS,
     Amended,
     Body,
@@ -139,10 +141,12 @@ from runtime.contract.signals import (
 )
 
 __all__ = [
+    "ARGUMENTS",
     "CHOICES",
     "COMMANDS",
     "CONNECTED",
     "NAME_BYTES",
+    "Activity",
     "Address",
     "Amended",
     "ApprovalId",
@@ -165,12 +169,16 @@ __all__ = [
     "Commanded",
     "Connection",
     "Content",
+    "Cost",
+    "Costs",
     "DataCall",
     "Delivery",
     "DeliveryId",
     "Drafts",
     "Effect",
     "Entry",
+    "Failure",
+    "Figures",
     "FileRef",
     "Finding",
     "Given",
@@ -202,6 +210,7 @@ __all__ = [
     "OpenFile",
     "Outcome",
     "Part",
+    "Pending",
     "Person",
     "PersonId",
     "Places",
@@ -228,6 +237,7 @@ __all__ = [
     "Speaking",
     "Standing",
     "Stopped",
+    "Stuck",
     "Task",
     "TaskKind",
     "Terms",

@@ -120,8 +120,12 @@ COMMANDS: Final[Mapping[str, str]] = {
     "approvals": "What waits for an answer in this room",
     "model": "Which model answers here",
     "usage": "Tokens and money of this room and of you",
+    "schedules": "What is planned in this room",
+    "timezone": "By which clocks I read the times you say",
 }
 """Each command with its one line of help. `/stop` arrives as `Stopped`, wherever an adapter can tell."""
+ARGUMENTS: Final[Mapping[str, str]] = {"timezone": "A zone, such as Europe/Berlin"}
+"""What may be written behind a command, for those that take something."""
 
 
 class Reach(StrEnum):

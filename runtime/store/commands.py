@@ -12,9 +12,21 @@ from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, func, select, update
 
-from runtime import commands
+from runtime import commands, planned
 from runtime.commands import Going, Spent, Sum, Work
-from runtime.contract import Address, Commanded, NewId, Outcome, Person, Reach, Role, Signal, SignalId, Verdict
+from runtime.contract import (
+    Address,
+    Commanded,
+    NewId,
+    Outcome,
+    Person,
+    Reach,
+    Role,
+    Schedule,
+    Signal,
+    SignalId,
+    Verdict,
+)
 from runtime.ids import first_at
 from runtime.runs import RunState
 from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
@@ -23,6 +35,7 @@ from runtime.store.driver import Op, is_word, micros, moment
 from runtime.store.inbox import answer
 from runtime.store.pairings import pair
 from runtime.store.protocol import Gate, Taken, Unpaired
+from runtime.store.schedules import keep_zone, planned_in, zones_of
 from runtime.store.schema import approvals, people, runs, sessions, signals, usage
 from runtime.store.stops import OPEN_RUNS
 
@@ -80,6 +93,8 @@ class Aside:
     room: Spent = NOTHING
     person: Spent = NOTHING
     trouble: str | None = None
+    plans: Sequence[Schedule] = ()
+    zone: str = ""
 
 
 NO_ASIDE: Final = Aside()
@@ -95,6 +110,16 @@ def spent_of(signal: Signal, now: datetime) -> Op[Aside]:
     room = yield OF_ROOM, within | {"room": _room(signal.address)}
     person = yield OF_PERSON, within | {"person": who.id if who else ""}
     return Aside(_spent(room[0]), _spent(person[0]))
+
+
+def plans_of(signal: Signal) -> Op[Aside]:
+    return Aside(plans=(yield from planned_in(signal.address)))
+
+
+def zone_aside(name: str) -> Aside:
+    """What a zone that somebody wrote is called in full. Reads files."""
+    zone, trouble = planned.zone_or_trouble(name)
+    return Aside(zone=zone, trouble=trouble or None)
 
 
 def _spent(row: Sequence[int]) -> Spent:
@@ -140,6 +165,10 @@ def _told(
             return commands.answering(gate.model)
         case "usage":
             return commands.spent(aside.room, aside.person)
+        case "schedules":
+            return planned.planned(aside.plans)
+        case "timezone":
+            return (yield from _zone(signal, who, aside, now))
         case _:
             return commands.unknown(name)
 
@@ -159,6 +188,17 @@ def _begun_anew(signal: Signal, signal_id: SignalId, who: Person, gate: Gate, no
     yield from fact(now, "begun anew", who.name, signal_id, str(signal.address))
     open_runs = yield OPEN_RUNS, {"s": key}
     return commands.begun_anew([RunState(state) for _, state in open_runs])
+
+
+def _zone(signal: Signal, who: Person, aside: Aside, now: datetime) -> Op[str]:
+    """Remember a zone that was named, or tell of the one that is known."""
+    if aside.trouble:
+        return aside.trouble
+    if aside.zone:
+        yield from keep_zone(who.id, aside.zone, who.name, now)
+        return planned.zone_set(aside.zone)
+    room = planned.room_of(signal.address)
+    return planned.zone_known((yield from zones_of(who.id, room)), who.id, room)
 
 
 def _going(signal: Signal, aside: Aside) -> Op[Going]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
 from typing import Final
 
@@ -25,7 +26,7 @@ from runtime.contract import (
 )
 from runtime.store.admission import admitted, course_of, only_reads
 from runtime.store.base import Base
-from runtime.store.commands import NO_ASIDE, Aside, commanded, spent_of
+from runtime.store.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.common import names_of
 from runtime.store.desk import decide
 from runtime.store.driver import Op, micros
@@ -139,10 +140,16 @@ class IntakeStore(Base):
     async def _aside(self, signal: Signal, gate: Gate, now: datetime) -> Aside:
         """What a command tells that is not read by the writer."""
         command = spoken(signal.body) if isinstance(signal.body, Said) else signal.body
-        match name_of(command) if isinstance(command, Commanded) else "":
+        if not isinstance(command, Commanded):
+            return NO_ASIDE
+        match name_of(command):
             case "usage":
                 return await self._driver.read(lambda: spent_of(signal, now))
             case "status":
                 return Aside(trouble=gate.trouble(signal.address))
+            case "schedules":
+                return await self._driver.read(lambda: plans_of(signal))
+            case "timezone":
+                return await asyncio.to_thread(zone_aside, command.argument)
             case _:
                 return NO_ASIDE

@@ -13,7 +13,7 @@ from runtime.contract import Address, Identity, Person, PersonId, Role, Schedule
 from runtime.machines import move
 from runtime.schedules import SCHEDULE_MOVES, ScheduleEvent
 from runtime.store.base import Base
-from runtime.store.common import fact
+from runtime.store.common import fact, in_room
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.schema import people, schedules, zones
 
@@ -27,6 +27,7 @@ LISTED = (
     .order_by(schedules.c.next_at.is_(None), schedules.c.next_at, schedules.c.id)
     .limit(MOST)
 )
+OF_ROOM = LISTED.where(in_room(schedules.c.home))
 DUE = (
     _ALL.where(is_word(schedules.c.state, "active"), schedules.c.due_at <= bindparam("now"))
     .order_by(schedules.c.due_at)
@@ -198,6 +199,11 @@ def _listed() -> Op[list[Schedule]]:
     return [schedule_of(row) for row in (yield LISTED, {})]
 
 
+def planned_in(room: Address) -> Op[list[Schedule]]:
+    """Those whose home is this room or a thread of it; of a thread its own."""
+    return [schedule_of(row) for row in (yield OF_ROOM, {"room": str(room)})]
+
+
 def _due(now: datetime, limit: int) -> Op[list[Schedule]]:
     return [schedule_of(row) for row in (yield DUE, {"now": micros(now), "n": limit})]
 
@@ -212,11 +218,11 @@ def _counts(owner: str | None, home: Address) -> Op[tuple[int, int]]:
     return rows[0][0], rows[0][1]
 
 
-def _zones(person: str, room: str) -> Op[dict[str, str]]:
+def zones_of(person: str, room: str) -> Op[dict[str, str]]:
     return dict((yield ZONES, {"person": person, "room": room}))
 
 
-def _set_zone(subject: str, zone: str, by: str, now: datetime) -> Op[None]:
+def keep_zone(subject: str, zone: str, by: str, now: datetime) -> Op[None]:
     yield SET_ZONE, {"subject": subject, "zone": zone}
     yield from fact(now, "zone set", by, subject, zone)
 
@@ -261,9 +267,9 @@ class ScheduleStore(Base):
         return await self._driver.read(lambda: _counts(owner, home))
 
     async def zone_of(self, person: str, room: str) -> str:
-        found = await self._driver.read(lambda: _zones(person, room))
+        found = await self._driver.read(lambda: zones_of(person, room))
         return found.get(person) or found.get(room) or ""
 
     async def set_zone(self, subject: str, zone: str, by: str) -> None:
         now = self.now()
-        await self._driver.write(lambda: _set_zone(subject, zone, by, now))
+        await self._driver.write(lambda: keep_zone(subject, zone, by, now))

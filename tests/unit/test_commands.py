@@ -38,8 +38,27 @@ def test_a_code_may_come_with_a_name() -> None:
     assert commands.spoken(Said("/pair ABCD2345 Ada Lovelace")) == Commanded("pair", "ABCD2345 Ada Lovelace")
 
 
+@pytest.mark.parametrize("text", ["/timezone Europe/Berlin", " !TimeZone\tEurope/Berlin\n"])
+def test_a_zone_is_named_with_its_command(text: str) -> None:
+    assert commands.spoken(Said(text)) == Commanded("timezone", "Europe/Berlin")
+
+
 @pytest.mark.parametrize(
-    "text", ["/pair", "/help me", "say /help", "/unknown", "!important", "/", "", "//stop", "/stop!"]
+    "text",
+    [
+        "/timezone a\nb",
+        "/timezones",
+        "/schedules x",
+        "/pair",
+        "/help me",
+        "say /help",
+        "/unknown",
+        "!important",
+        "/",
+        "",
+        "//stop",
+        "/stop!",
+    ],
 )
 def test_anything_else_is_said(text: str) -> None:
     said = Said(text)
@@ -68,7 +87,7 @@ def test_a_command_is_stored_without_what_follows_it() -> None:
 
 
 def test_looking_is_for_viewers_and_acting_for_users() -> None:
-    assert {name for name, role in commands.NEEDED.items() if role is Role.USER} == {"new", "stop"}
+    assert {name for name, role in commands.NEEDED.items() if role is Role.USER} == {"new", "stop", "timezone"}
     assert set(commands.NEEDED) == set(COMMANDS)
 
 

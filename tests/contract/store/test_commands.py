@@ -7,7 +7,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from runtime import planned
 from runtime.attention import RoomRules
+from runtime.calendar import next_after, plan, written
 from runtime.contract import (
     COMMANDS,
     Address,
@@ -20,9 +22,16 @@ from runtime.contract import (
     Outcome,
     Reach,
     Said,
+    Schedule,
+    ScheduleId,
+    ScheduleState,
     Stopped,
+    Task,
+    TaskKind,
+    Terms,
     UserTurn,
 )
+from runtime.schedules import ScheduleEvent
 from runtime.store.protocol import Gate, Taken
 from tests.contract.store.stage import ADA, GATE, OTHER_ROOM, OTTO, ROOM, SHELL, START, UMA, VERA, Stage
 
@@ -100,7 +109,7 @@ async def test_the_first_word_to_a_bot_on_telegram_is_answered_with_help(stage: 
 async def test_a_viewer_may_look_and_not_act(stage: Stage, name: str) -> None:
     body: Body = Stopped() if name == "stop" else Commanded(name)
     taken = await stage.take_in(stage.signal(body, actor=VERA))
-    wanted = Outcome.REFUSED if name in ("new", "stop") else Outcome.DECIDED
+    wanted = Outcome.REFUSED if name in ("new", "stop", "timezone") else Outcome.DECIDED
     assert taken.verdict.outcome is wanted
 
 
@@ -319,3 +328,85 @@ async def test_a_mention_of_a_command_in_a_thread_joins_nothing(stage: Stage) ->
     signal = replace(stage.signal(Said("!help"), at=THREAD), reach=Reach.MENTION, joinable=True)
     await stage.take_in(signal)
     assert await stage.rows("SELECT address FROM participation") == []
+
+
+# ------------------------------------------------------------------------------------------------- schedules and zones
+
+
+async def plan_for(stage: Stage, name: str, at: Address) -> Schedule:
+    """A schedule of Uma's that is due at nine in Berlin."""
+    uma = await stage.store.identified(UMA)
+    rule = plan("every weekday at 9 in Berlin", zone="UTC", now=START)
+    due = next_after(rule, START, anchor=START)
+    schedule = Schedule(
+        id=ScheduleId(name),
+        name=name,
+        when=written(rule),
+        when_text=rule.text,
+        task=Task(TaskKind.PROMPT, "list the files"),
+        to=(at,),
+        terms=Terms(),
+        state=ScheduleState.ACTIVE,
+        created_at=START,
+        anchor_at=START,
+        actor=UMA,
+        owner=uma,
+        next_at=due,
+    )
+    assert await stage.store.add_schedule(schedule, due, "Uma")
+    return schedule
+
+
+async def test_what_is_planned_in_a_room_is_told_to_whoever_may_read_there(stage: Stage) -> None:
+    for name, at in (("plain", ROOM), ("in *a* thread", THREAD), ("elsewhere", OTHER_ROOM)):
+        await plan_for(stage, name, at)
+    assert await stage.store.turn_schedule(ScheduleId("plain"), ScheduleEvent.PAUSE, reason="by Uma")
+    taken = await command(stage, "schedules", actor=VERA)
+    assert taken.verdict.outcome is Outcome.DECIDED
+    words = "every weekday at 09:00 (Europe/Berlin)"
+    assert (await told(stage)).splitlines() == [
+        "What is planned here:",
+        "",
+        f"- **in a thread**: {words}, next Monday 2026-03-02 09:00, by Uma",
+        f"- **plain**: {words}, paused: by Uma, by Uma",
+    ]
+    await command(stage, "schedules", at=THREAD)
+    assert "plain" not in await told(stage, THREAD)
+
+
+async def test_where_nothing_is_planned_it_is_said_how_to() -> None:
+    assert planned.planned([]).startswith("Nothing is planned here. Tell me what to do and when")
+
+
+async def test_of_many_schedules_the_first_are_listed(stage: Stage) -> None:
+    one = await plan_for(stage, "a", ROOM)
+    assert planned.planned([one] * 23).splitlines()[-1] == "- and 3 more"
+
+
+@pytest.mark.parametrize("words", ["/timezone berlin", "!timezone Europe/Berlin"])
+async def test_a_zone_is_remembered_for_a_person(stage: Stage, words: str) -> None:
+    await stage.say(words, actor=UMA)
+    assert (await told(stage)).startswith("I read the times you say by the clocks of Europe/Berlin from now on.")
+    uma = await stage.store.identified(UMA)
+    assert uma is not None
+    assert await stage.store.zone_of(uma.id, str(ROOM)) == "Europe/Berlin"
+    assert await stage.store.zone_of("another", str(ROOM)) == ""
+
+
+async def test_which_zone_is_known_is_told(stage: Stage) -> None:
+    await command(stage, "timezone", at=THREAD)
+    assert (await told(stage, THREAD)).startswith("I do not know your time zone.")
+    await stage.store.set_zone(str(ROOM), "Asia/Tokyo", "Ada")
+    await command(stage, "timezone", at=THREAD)
+    assert (await told(stage, THREAD)).startswith("Times said in this room are read by the clocks of Asia/Tokyo.")
+    await stage.say("/timezone UTC")
+    await command(stage, "timezone", at=THREAD)
+    assert (await told(stage, THREAD)).startswith("I read the times you say by the clocks of UTC.")
+
+
+async def test_a_zone_that_nobody_knows_is_answered_with_the_nearest(stage: Stage) -> None:
+    await stage.say("/timezone Europe/Berlni")
+    assert "did you mean Europe/Berlin" in await told(stage)
+    ada = await stage.store.identified(ADA)
+    assert ada is not None
+    assert await stage.store.zone_of(ada.id, str(ROOM)) == ""

@@ -1,0 +1,72 @@
+"""What is planned in a room, and whose clocks are read there, in words: what `/schedules` and `/timezone` answer. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from runtime.contract import Address, Schedule, ScheduleState
+
+MOST: Final = 20
+HOW_TO: Final = "Tell me what to do and when, such as *every weekday at 9, summarise what is new in the files*."
+EXAMPLE: Final = "`/timezone Europe/Berlin`"
+UNKNOWN: Final = f"I do not know your time zone. Tell me with {EXAMPLE}, and I read the times you say by its clocks."
+
+
+def planned(schedules: Sequence[Schedule]) -> str:
+    """What `/schedules` answers."""
+    if not schedules:
+        return f"Nothing is planned here. {HOW_TO}"
+    lines = [f"- {_line(one)}" for one in schedules[:MOST]]
+    if len(schedules) > MOST:
+        lines.append(f"- and {len(schedules) - MOST:,} more")
+    return "\n".join(["What is planned here:", "", *lines])
+
+
+def _line(one: Schedule) -> str:
+    from runtime.calendar import in_words, read, zone_named  # not loaded where nothing is planned
+
+    rule = read(one.when)
+    parts = [f"**{_plain(one.name)}**: {in_words(rule)}"]
+    if one.next_at:
+        parts.append(f"next {one.next_at.astimezone(zone_named(rule.zone)):%A %Y-%m-%d %H:%M}")
+    if one.state is not ScheduleState.ACTIVE:
+        parts.append(f"{one.state}: {_plain(one.reason)}" if one.reason else one.state.value)
+    if one.owner:
+        parts.append(f"by {_plain(one.owner.name)}")
+    return ", ".join(parts)
+
+
+def _plain(text: str) -> str:
+    """On one line, without what Markdown would take for its own."""
+    return " ".join(text.translate(str.maketrans("", "", "*_`[]<>|~\\")).split())
+
+
+def zone_or_trouble(name: str) -> tuple[str, str]:
+    """The full name of a zone, or else what is wrong with the one that was written. Reads files."""
+    from runtime.calendar import WhenError, zone_named
+
+    try:
+        return (zone_named(name).key if name.strip() else ""), ""
+    except WhenError as error:
+        return "", str(error)
+
+
+def zone_set(zone: str) -> str:
+    """What `/timezone ZONE` answers."""
+    return f"I read the times you say by the clocks of {zone} from now on. What is planned already keeps its zone."
+
+
+def zone_known(zones: Mapping[str, str], person: str, room: str) -> str:
+    """What `/timezone` answers: `zones` are those of the person and the room."""
+    if own := zones.get(person):
+        return f"I read the times you say by the clocks of {own}. Another zone is set with {EXAMPLE}."
+    if of_room := zones.get(room):
+        return f"Times said in this room are read by the clocks of {of_room}. One of your own is set with {EXAMPLE}."
+    return UNKNOWN
+
+
+def room_of(address: Address) -> str:
+    """Under which the zone of a room is kept: one for all of its threads."""
+    return str(replace(address, thread=""))
