@@ -98,6 +98,7 @@ def _program(settings: Settings, table: McpTable) -> Program:
         env={"PATH": path, **table.env, **_open(table.env_secret)},
         cwd=table.cwd,
         uid=uid or None,
+        hidden=tuple(_open(table.env_secret).values()),
     )
 
 

@@ -11,8 +11,8 @@ import shutil
 import signal
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -39,7 +39,8 @@ WAITING: Final = 256  # messages on their way to it: a call must not wait for on
 GRACE: Final = 1.0  # seconds to end by itself once its input is closed
 LAST_GRACE: Final = 0.5  # the same once it was told to
 LAST_WORDS: Final = 0.2  # seconds for complaints still on their way
-LINES: Final = 20  # of its complaints that are logged in a row; of more only the last is kept
+LINES: Final = 20  # of its complaints that are logged of what comes at once; of more only the last is looked at
+MOST_LINES: Final = 1_000  # of them that are logged in one life of it
 LINE: Final = 500  # characters
 LANG: Final = "C.UTF-8"
 ENDED: Final = "it ended"
@@ -52,7 +53,7 @@ End = Callable[[str], Awaitable[None]]
 @asynccontextmanager
 async def stdio(program: Program, on_end: OnEnd) -> AsyncIterator[TransportStreams]:
     """The server as a process group of its own, dead when this ends. Errors: NoServer when it cannot be started."""
-    complaints = Complaints(program.folder.name)
+    complaints = Complaints(program)
     with _pipe() as (out, out_end), _pipe() as (errors, errors_end):
         process = await _started(program, out_end, errors_end)
         heard, hearing = anyio.create_memory_object_stream[SessionMessage | Exception](16)
@@ -151,17 +152,12 @@ def _kill(group: int, how: signal.Signals) -> None:
 # --------------------------------------------------------------------------------------------------------- streams
 
 
-class _pipe:  # noqa: N801 - used as a function
-    """A pipe of our own, for asyncio's `wait` waits for whoever still holds the other end of one of its own."""
-
-    def __enter__(self) -> tuple[BinaryIO, BinaryIO]:
-        ends = os.pipe()
-        self._read, self._write = os.fdopen(ends[0], "rb", buffering=0), os.fdopen(ends[1], "wb", buffering=0)
-        return self._read, self._write
-
-    def __exit__(self, *error: object) -> None:
-        self._read.close()
-        self._write.close()
+@contextmanager
+def _pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """A pipe of our own: of those that asyncio makes, its `wait` waits for whoever still holds the other end."""
+    read, write = os.pipe()
+    with os.fdopen(read, "rb", buffering=0) as reading, os.fdopen(write, "wb", buffering=0) as writing:
+        yield reading, writing
 
 
 @asynccontextmanager
@@ -242,23 +238,30 @@ async def _listen(pipe: BinaryIO, complaints: Complaints) -> None:
 class Complaints:
     """What a server says on standard error, at debug in our log: bounded, since some say a lot."""
 
-    def __init__(self, server: str) -> None:
-        self._server = server
+    def __init__(self, program: Program) -> None:
+        self._server = program.folder.name
+        self._hidden = program.hidden
         self._logged = 0
         self._part = ""
         self.last: deque[str] = deque(maxlen=3)
 
     def take(self, data: bytes) -> None:
         *whole, self._part = (self._part[-LINE:] + data.decode("utf-8", "replace")).split("\n")
-        for line in filter(None, (line.strip()[:LINE] for line in [*whole[:LINES], *whole[LINES:][-1:]])):
+        for line in filter(None, map(self._cut, [*whole[:LINES], *whole[LINES:][-1:]])):
             self.last.append(line)
             self._logged += 1
-            if self._logged <= LINES * 50:  # in one life of it
+            if self._logged <= MOST_LINES:
                 log.debug("an MCP server says", server=self._server, line=line)
 
     def blamed(self, why: str) -> str:
         """Its last words often tell more than that it ended. What else befell it is not its own doing."""
         if why != ENDED:
             return why
-        words = " / ".join([*self.last, *filter(None, [self._part.strip()[:LINE]])][-3:])
+        words = " / ".join([*self.last, *filter(None, [self._cut(self._part)])][-3:])
         return f"{why}; its last words: {words[-LINE:]}" if words else why
+
+    def _cut(self, line: str) -> str:
+        """Short, and without its secrets: its last words are told to the model too."""
+        for secret in self._hidden:
+            line = line.replace(secret, "[secret]")
+        return line.strip()[:LINE]

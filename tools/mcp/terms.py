@@ -7,13 +7,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final
 from urllib.parse import urlsplit
 
 from runtime.contract import Effect
-
-NO_EFFECTS: Final[Mapping[str, Effect]] = {}
-NO_TEXTS: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +17,8 @@ class Program:
     """A server that we start and speak to over its standard input and output.
 
     `folder` is its own: made where it is missing, its home, and where it starts unless `cwd` says otherwise. `env` is
-    all of its environment but for HOME and LANG. `uid` is whom it runs as where this process is root; None is as we do.
+    all of its environment but for HOME and LANG; what of that is `hidden` is cut out of what it says of itself. `uid` is
+    whom it runs as where this process is root; None is as we do.
     """
 
     command: tuple[str, ...]
@@ -29,6 +26,7 @@ class Program:
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: Path | None = None
     uid: int | None = None
+    hidden: tuple[str, ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
         return self.command[0]
@@ -58,7 +56,7 @@ class ServerTerms:
     way: Program | Endpoint
     memory: Path
     effect: Effect = Effect.WRITE
-    effects: Mapping[str, Effect] = field(default_factory=lambda: NO_EFFECTS)
+    effects: Mapping[str, Effect] = field(default_factory=dict)
     trust_hints: bool = False
     wanted: tuple[str, ...] = ("*",)
     timeout: timedelta = timedelta(seconds=60)

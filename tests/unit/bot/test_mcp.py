@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Mapping
 from datetime import timedelta
@@ -18,6 +19,7 @@ from runtime.contract import Effect, Level, Tool
 from runtime.errors import ConfigError
 from tests.contract.runtime.stage import fake_tool
 from tests.fakes import mcp_raw
+from tests.fakes.serve import ROOT
 from tools.mcp.offers import Offer, recalled, remember, spec_of, taken, tool_name
 from tools.mcp.terms import Endpoint, Program, ServerTerms
 from tools.mcp.tool import McpTool
@@ -55,6 +57,7 @@ def test_a_program_is_handed_what_is_declared_and_nothing_else(tmp_path: Path) -
     assert terms.way.env == {"PATH": "/usr/bin:/bin", "LEVEL": "info", "SIGNALBOX_TICKETS": "hunter2-tickets"}
     assert terms.way.folder == tmp_path / "var" / "mcp" / "tickets"
     assert terms.way.uid == 65534
+    assert terms.way.hidden == ("hunter2-tickets",)
     assert terms.timeout == timedelta(seconds=5)
     effects = [terms.effect_of(name, read_only=True) for name in ("list_open", "drop_all", "close")]
     assert effects == [Effect.READ, Effect.DANGER, Effect.WRITE]
@@ -162,6 +165,9 @@ def test_nothing_is_loaded_where_no_server_is_set(tmp_path: Path) -> None:
     own: dict[str, Tool] = {"look": fake_tool("look", Effect.READ)}
     toolbox = toolbox_of(settings(tmp_path, ""), own, lambda tools: tools)
     assert (dict(toolbox), list(toolbox.duties())) == (own, [])
+    theirs = "{'mcp', 'mcp_types', 'httpx2', 'tools.mcp', 'tools.mcp.server'}"
+    script = f"import sys, bot.app, bot.doctor.examine; sys.exit(bool({theirs} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
 
 
 def test_tools_of_servers_stand_beside_ours_wrapped_as_ours_are(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -63,6 +64,13 @@ async def test_each_start_comes_later_than_the_one_before(tmp_path: Path) -> Non
     gaps = [later - earlier for earlier, later in pairwise(starts)]
     assert gaps[3] >= 0.08  # the fifth start: 20, 40, 80, 80 ms
     assert gaps[0] >= 0.02
+
+
+async def test_its_last_words_are_told_without_its_secrets(tmp_path: Path) -> None:
+    way = program(tmp_path / "desk", "/bin/sh", "-c", 'echo "cannot log in with $KEY" >&2', KEY="hunter2")
+    async with started(tmp_path, terms_of(tmp_path, replace(way, hidden=("hunter2",)))) as desk:
+        await until(lambda: desk.server.trouble != "it is being started")
+        assert desk.server.trouble == "it ended; its last words: cannot log in with [secret]"
 
 
 async def test_a_server_that_is_not_there_is_told_with_words(tmp_path: Path) -> None:
