@@ -16,7 +16,7 @@ from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from bs4 import BeautifulSoup
-from bs4.element import Comment, NavigableString, PageElement, Tag
+from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 from markdownify import ATX, MarkdownConverter
 
 MEMORY: Final = 1 << 30  # bytes
@@ -70,7 +70,8 @@ def markdown(html: str, *, url: str, most: int) -> str:
 
 
 def _unread(soup: BeautifulSoup) -> Iterator[PageElement]:
-    yield from soup.find_all(string=lambda text: isinstance(text, Comment))
+    # Comments, and what else begins with <! or <?, which a browser takes for comments too.
+    yield from soup.find_all(string=lambda text: isinstance(text, PreformattedString))
     yield from (tag for tag in soup.find_all(True) if _is_unread(tag))
 
 

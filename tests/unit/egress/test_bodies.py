@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools.bodies import Body, Form, laid_out, text_of
@@ -135,6 +135,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(VALUES, st.booleans())
 def test_json_means_the_same_afterwards(value: object, ascii_only: bool) -> None:
     given = json.dumps(value, ensure_ascii=ascii_only)

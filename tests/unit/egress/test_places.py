@@ -97,6 +97,11 @@ def test_what_is_no_plain_address_is_refused_and_the_check_named(why: Why, text:
     assert caught.value.why is why, caught.value
 
 
+def test_a_dot_at_the_end_is_named() -> None:
+    with pytest.raises(Refused, match=r"the host example\.org\. ends with a dot; write it without"):
+        Place.parse("https://example.org./")
+
+
 @pytest.mark.parametrize(
     ("text", "host", "port", "path"),
     [
