@@ -25,6 +25,7 @@ from runtime.contract import (
     Delivery,
     DeliveryId,
     Effect,
+    Figures,
     FileRef,
     Identity,
     Job,
@@ -793,6 +794,7 @@ class Store(
     Ledger,
     Places,
     ScheduleBook,
+    Figures,
     Protocol,
 ):
     """Everything one database does."""

@@ -14,6 +14,7 @@ from runtime.store.auditbook import AuditStore
 from runtime.store.depths import DepthStore
 from runtime.store.desk import DeskStore
 from runtime.store.driver import UNWATCHED, Op, Watch
+from runtime.store.figures import FigureStore
 from runtime.store.intake import IntakeStore
 from runtime.store.lanes import LaneStore
 from runtime.store.ledger import LedgerStore
@@ -58,6 +59,7 @@ class SqlStore(
     DepthStore,
     ScheduleStore,
     OccurrenceStore,
+    FigureStore,
 ):
     """Implements `protocol.Store`."""
 

@@ -251,6 +251,7 @@ def variables(order: Order) -> dict[str, Any]:
         "previous": order.previous,
         "previous_at": moment(order.previous_at) if order.previous_at else None,
         "zone": order.zone,
+        "quiet": order.quiet,
         "changed": changed,
     }
 

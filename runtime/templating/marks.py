@@ -53,15 +53,17 @@ def escaped(text: str) -> Markup:
     \\# a \\| \\*b\\* 1. c
     """
     line = one_line(text)
-    marked = _UNDERSCORE.sub(r"\\_", _ALWAYS.sub(lambda found: f"\\{found[0]}", line))
+    marked = _UNDERSCORE.sub(r"\\_", _ALWAYS.sub(lambda found: f"\\{found[0]}", line.strip()))
     if _FIRST.match(marked):
         marked = f"\\{marked}"
-    return trusted(_NUMBERED.sub(r"\1\\\2", marked, count=1) if _NUMBERED.match(marked) else marked)
+    marked = _NUMBERED.sub(r"\1\\\2", marked, count=1) if _NUMBERED.match(marked) else marked
+    before, after = " " * line.startswith(" "), " " * (line.endswith(" ") and bool(marked))
+    return trusted(f"{before}{marked}{after}")
 
 
 def code(value: Any) -> Markup:
     """As it is written, on one line."""
-    text = one_line(str(value))
+    text = one_line(str(value)).strip()
     if not text:
         return trusted("")
     fence = "`" * (longest_row(text) + 1)
@@ -93,7 +95,8 @@ def cell(value: Any, zone: ZoneInfo) -> str:
 
 
 def one_line(text: str) -> str:
-    return cut(visible(" ".join(text.split())), INLINE)
+    """Lines and gaps as single spaces, also before and behind it."""
+    return cut(visible(re.sub(r"\s+", " ", text)), INLINE)
 
 
 def visible(text: str) -> str:

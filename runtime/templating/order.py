@@ -24,7 +24,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A body to render, or with `expressions` (by name) those to work out. Times are ISO 8601 with their zone."""
+    """A body to render, or with `expressions` (by name) those to work out. Times are ISO 8601 with their zone.
+
+    `quiet`: without news the text is to be blank, and nobody is shown anything.
+    """
 
     body: str
     above: int
@@ -38,6 +41,7 @@ class Order:
     previous: str = ""
     previous_at: str = ""
     zone: str = "UTC"
+    quiet: bool = False
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=True)

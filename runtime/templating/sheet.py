@@ -34,8 +34,8 @@ MOST_CHARTS: Final = 5
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 TAKEN: Final = frozenset(
     (
-        *("data", "options", "charts", "name", "now", "planned_at", "previous", "previous_at", "zone", "changed"),
-        *("range", "namespace", "loop", "self", "caller", "true", "false", "none"),
+        *("data", "options", "charts", "name", "now", "planned_at", "previous", "previous_at", "zone", "quiet"),
+        *("changed", "range", "namespace", "loop", "self", "caller", "true", "false", "none"),
         *("not", "and", "or", "in", "is", "if", "else"),
     )
 )

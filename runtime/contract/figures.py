@@ -1,0 +1,101 @@
+"""What reports are made of: counts, sums and lists over everything that is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from runtime.contract.people import Address
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A run that failed."""
+
+    run: str
+    address: Address
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What happened since an instant, counted by what became of it. `rooms` are runs by room, most first."""
+
+    messages: Mapping[str, int] = field(default_factory=dict)
+    runs: Mapping[str, int] = field(default_factory=dict)
+    approvals: Mapping[str, int] = field(default_factory=dict)
+    deliveries: Mapping[str, int] = field(default_factory=dict)
+    occurrences: Mapping[str, int] = field(default_factory=dict)
+    rooms: tuple[tuple[Address, int], ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an agent used in a room. `cost_micros` is in millionths of a US dollar."""
+
+    agent: str
+    address: Address
+    runs: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_micros: int
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What was used together, and by whom and where the most: the dearest first."""
+
+    runs: int = 0
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_micros: int = 0
+    rows: tuple[Cost, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A question that waits for people."""
+
+    id: str
+    tool: str
+    arguments: str
+    effect: str
+    address: Address
+    requester: str
+    asked_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """A message that did not get to its room: given up (dead), or on hold since nobody can tell whether it did."""
+
+    id: str
+    state: str
+    kind: str
+    address: Address
+    reason: str
+    text: str
+    created_at: datetime
+
+
+class Figures(Protocol):
+    """Reads only. With `room` it is about that room and its threads alone. Lists are bounded by `most`."""
+
+    async def activity(self, since: datetime, *, room: Address | None = None, most: int = 10) -> Activity:
+        """Since `since`; lists newest or largest first."""
+
+    async def costs(self, since: datetime, *, room: Address | None = None, most: int = 1000) -> Costs:
+        """Since `since`. A thread has a row of its own; the sums are over all, listed or not."""
+
+    async def pending_approvals(self, *, room: Address | None = None, most: int = 50) -> tuple[int, list[Pending]]:
+        """How many there are, and those that expire first."""
+
+    async def dead_letters(self, *, room: Address | None = None, most: int = 50) -> tuple[int, list[Stuck]]:
+        """How many there are, and the newest."""

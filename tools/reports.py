@@ -1,0 +1,171 @@
+"""Tools that tell what went on here: for reports, and for whoever asks.
+
+Operators, and schedules of the settings file, are told of all rooms; anybody else of the room in which they ask.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final
+
+from runtime.contract import Activity, Address, Cost, Costs, Effect, Figures, Json, Now, Role, Tool, ToolContext
+from runtime.errors import ToolRetry
+from tools.declare import tool
+
+LONGEST: Final = 24 * 366
+"""Hours that one report looks back."""
+MOST: Final = 50
+"""Lines of a list; how many there are in all is told beside."""
+DRAWN: Final = 15
+"""Rooms in a chart; the others are one bar."""
+MICROS: Final = 1_000_000
+OTHERS: Final = "other rooms"
+
+Named = Callable[[Address], str]
+
+Hours = Annotated[int, f"How many hours to look back, 1 to {LONGEST:,}."]
+
+
+def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool]:
+    """`activity`, `costs`, `pending_approvals` and `dead_letters`. `named` writes an address as people do."""
+
+    @tool(effect=Effect.READ)
+    async def activity(context: ToolContext, hours: Hours = 24) -> str:
+        """Count what happened here lately: messages, runs, approvals, deliveries, scheduled work, and failures."""
+        since = _since(now(), hours)
+        room = scope(context)
+        found = await figures.activity(since, room=room)
+        return _told(_about(room, named) | _span(since, hours) | activity_of(found, named))
+
+    @tool(effect=Effect.READ)
+    async def costs(context: ToolContext, hours: Hours = 24) -> str:
+        """Tell what models cost lately, by agent and room, in millionths of a US dollar."""
+        since = _since(now(), hours)
+        room = scope(context)
+        found = await figures.costs(since, room=room)
+        return _told(_about(room, named) | _span(since, hours) | costs_of(found, named))
+
+    @tool(effect=Effect.READ)
+    async def pending_approvals(context: ToolContext) -> str:
+        """List the questions about risky calls that wait for a person, those first that expire first."""
+        room = scope(context)
+        count, rows = await figures.pending_approvals(room=room, most=MOST)
+        return _told(_about(room, named) | {"count": count, "approvals": _listed(rows, named)})
+
+    @tool(effect=Effect.READ)
+    async def dead_letters(context: ToolContext) -> str:
+        """List messages that could not be shown (dead), or of which nobody can tell whether they were (held)."""
+        room = scope(context)
+        count, rows = await figures.dead_letters(room=room, most=MOST)
+        return _told(_about(room, named) | {"count": count, "letters": _listed(rows, named)})
+
+    return [activity, costs, pending_approvals, dead_letters]
+
+
+def scope(context: ToolContext) -> Address | None:
+    """The room that a caller is told of; None: all.
+
+    What nobody asked for is a schedule of the file, which operators wrote, or a hook, whose words come from outside.
+    """
+    sees_all = context.requester.role >= Role.OPERATOR if context.requester else context.scheduled
+    if sees_all:
+        return None
+    if context.address is None:
+        raise ToolRetry("This tells of the room in which it is asked, and there is none here.")
+    return replace(context.address, thread="")
+
+
+def activity_of(found: Activity, named: Named) -> dict[str, Json]:
+    """The counts as JSON; each with its sum."""
+    return {
+        "messages": _counts(found.messages),
+        "runs": _counts(found.runs),
+        "approvals": _counts(found.approvals),
+        "deliveries": _counts(found.deliveries),
+        "occurrences": _counts(found.occurrences),
+        "rooms": [{"room": named(address), "runs": count} for address, count in found.rooms],
+        "failures": _listed(found.failures, named),
+    }
+
+
+def costs_of(found: Costs, named: Named) -> dict[str, Json]:
+    """Sums, a line for each agent in each room (threads belong to theirs), and the same as a chart's labels and series."""
+    rows = _by_room(found.rows, named)
+    total = {key: value for key, value in asdict(found).items() if key != "rows"}
+    return {"total": total, "rows": rows[:MOST], "more": max(len(rows) - MOST, 0), "chart": chart_of(rows)}
+
+
+def _by_room(rows: Iterable[Cost], named: Named) -> list[dict[str, Json]]:
+    sums: dict[tuple[str, str], dict[str, Json]] = {}
+    for row in rows:
+        key = row.agent, named(replace(row.address, thread=""))
+        line = sums.setdefault(key, {"agent": key[0], "room": key[1]})
+        for name in ("runs", "calls", "input_tokens", "output_tokens", "cost_micros"):
+            line[name] = line.get(name, 0) + getattr(row, name)
+    return sorted(sums.values(), key=lambda line: (-line["cost_micros"], -line["output_tokens"], line["room"]))
+
+
+def chart_of(rows: list[dict[str, Json]]) -> dict[str, Json]:
+    """US dollars by room, a series an agent. No labels where nothing was spent: there is nothing to draw."""
+    spent: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for row in rows:
+        spent[row["room"]][row["agent"]] += row["cost_micros"]
+    dearest = sorted((room for room in spent if sum(spent[room].values())), key=lambda room: -sum(spent[room].values()))
+    for room in dearest[DRAWN:]:
+        for agent, micros in spent[room].items():
+            spent[OTHERS][agent] += micros
+    drawn = dearest[:DRAWN] + ([OTHERS] if len(dearest) > DRAWN else [])
+    agents = sorted({agent for room in drawn for agent in spent[room]})
+    return {
+        "labels": drawn,
+        "series": [{"name": one, "values": [spent[room][one] / MICROS for room in drawn]} for one in agents],
+    }
+
+
+def _counts(found: Mapping[str, int]) -> dict[str, int]:
+    return {"total": sum(found.values()), **dict(sorted(found.items()))}
+
+
+def _listed(rows: Iterable[Any], named: Named) -> list[dict[str, Json]]:
+    """Rows as JSON: a room as people write it, times in UTC."""
+    return [{_key(name): _plain(value, named) for name, value in asdict(row).items()} for row in rows]
+
+
+def _key(name: str) -> str:
+    return "room" if name == "address" else name
+
+
+def _plain(value: Any, named: Named) -> Json:
+    match value:
+        case datetime():
+            return _utc(value)
+        case {"channel": _}:
+            return named(Address(**value))
+        case _:
+            return value
+
+
+def _since(now: datetime, hours: int) -> datetime:
+    if not 1 <= hours <= LONGEST:
+        raise ToolRetry(f"hours: {hours} is not from 1 to {LONGEST:,}. A day is 24, a week 168.")
+    return now - timedelta(hours=hours)
+
+
+def _span(since: datetime, hours: int) -> dict[str, Json]:
+    return {"hours": hours, "since": _utc(since)}
+
+
+def _about(room: Address | None, named: Named) -> dict[str, Json]:
+    return {"about": named(room) if room else "all rooms"}
+
+
+def _utc(at: datetime) -> str:
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _told(value: Mapping[str, Json]) -> str:
+    return json.dumps(value, ensure_ascii=False)
