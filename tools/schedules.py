@@ -276,12 +276,13 @@ class Words:
         head = f'{verb}: "{schedule.name}", {self.timetable.words(schedule)}, {self.where(schedule, context)}.'
         if schedule.state is not ScheduleState.ACTIVE:
             return f"{head} It is {schedule.state}{because(schedule)}."
-        return f"{head} {self._next(schedule)}"
+        return f"{head} Next: {self._instants(schedule, self.timetable.upcoming(schedule, NEXT))}."
 
-    def _next(self, schedule: Schedule) -> str:
+    def _instants(self, schedule: Schedule, instants: Sequence[datetime]) -> str:
+        """By the clocks of the schedule, which are named unless its words name them."""
         clocks = self.timetable.clocks(schedule)
-        coming = [shown(at.astimezone(clocks)) for at in self.timetable.upcoming(schedule, NEXT)]
-        return f"Next: {', '.join(coming)} ({clocks})."
+        zone = "" if f"({clocks})" in self.timetable.words(schedule) else f" ({clocks})"
+        return ", ".join(shown(at.astimezone(clocks)) for at in instants) + zone
 
     def where(self, schedule: Schedule, context: ToolContext) -> str:
         """Here, or the rooms by their names."""
@@ -293,8 +294,7 @@ class Words:
         """One of a list."""
         parts = [f'- "{schedule.name}": {self.timetable.words(schedule)}, {self.where(schedule, context)}']
         if schedule.next_at:
-            clocks = self.timetable.clocks(schedule)
-            parts.append(f"next {shown(schedule.next_at.astimezone(clocks))} ({clocks})")
+            parts.append(f"next {self._instants(schedule, [schedule.next_at])}")
         if schedule.state is not ScheduleState.ACTIVE:
             parts.append(f"{schedule.state}{because(schedule)}")
         if schedule.owner and schedule.owner != context.requester:
