@@ -34,6 +34,7 @@ from bot.parts import fetching_of, files_in, long_replies_of, model_of, notices_
 from bot.planning import planning_tools, timetable_of
 from bot.presence import Presence
 from bot.reload import Reload, in_words
+from bot.reports import LateReporters, ReportDesk, figure_tools
 from bot.settings import Settings
 from bot.site import site_of
 from bot.standings import Standings
@@ -193,6 +194,9 @@ class App:
             started=lambda: self._bell.ring(LANES),
         )
         own_tools |= planning_tools(self._timetable, self._accounts, self._named)
+        self._figure_tools = figure_tools(store, store.now, self._named)
+        self._reporters = LateReporters(store.now)
+        own_tools |= self._figure_tools
         self._toolbox = toolbox_of(settings, tools or own_tools, instruments.tools)
         self._agent = self._make_agent(model, self._toolbox, workspaces)
         self._elsewhere = Elsewhere(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
@@ -241,6 +245,7 @@ class App:
             files=fetching_of(self._settings, workspaces, files_of, self._new_id),
             long_replies=long_replies,
             reporting=Reporting(workspaces, self._new_id, long_replies.content),
+            reporter=self._reporters,
         )
 
     def _courier(self, account: Presence) -> Courier:
@@ -276,6 +281,19 @@ class App:
             reload=self.reload,
             states=self._standings.look,
             info=self._info(),
+            reports=self._report_desk(),
+        )
+
+    def _report_desk(self) -> ReportDesk:
+        return ReportDesk(
+            store=self.store,
+            reporters=self._reporters,
+            address_at=partial(address_at, self._accounts),
+            named=self._named,
+            now=self.store.now,
+            new_id=self._new_id,
+            ring=lambda: self._bell.ring(LANES),
+            tools=self._figure_tools,
         )
 
     def _outages(self) -> Outages:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any, Final
@@ -90,6 +90,19 @@ class Client:
 
     async def reload(self) -> View:
         return await self._post("/reload")
+
+    async def reports(self) -> list[View]:
+        found: list[View] = await self._ask("GET", "/reports")
+        return found
+
+    async def report(self, report_id: str) -> View:
+        return await self._get(f"/reports/{_step(report_id)}")
+
+    async def make_report(self, name: str, to: Sequence[str], options: Mapping[str, Any]) -> View:
+        return await self._post("/reports", name=name, to=list(to), options=dict(options))
+
+    async def print_report(self, name: str, options: Mapping[str, Any]) -> View:
+        return await self._post("/reports/text", name=name, options=dict(options))
 
     async def verify_audit(self) -> View:
         return await self._get("/audit")

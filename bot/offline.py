@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 from adapters.web.adapter import ACCOUNT, CHANNEL
 from bot.console.actor import owner_of
@@ -12,7 +13,8 @@ from bot.console.operations import Operations
 from bot.gate import gate_of
 from bot.lock import holding
 from bot.masking import Mask
-from bot.names import fresh_identity, naming
+from bot.names import Called, Known, address_at, fresh_identity, naming
+from bot.reports import LateReporters, ReportDesk, figure_tools
 from bot.settings import Settings
 from runtime.contract import Signal, Verdict
 from runtime.ids import new_id
@@ -62,4 +64,19 @@ async def _desk(store: Store, settings: Settings) -> ConsoleDesk:
         control_token="",
         head=HeadFile(settings.data_dir).read,
         checkpoint=CheckpointFile(settings.data_dir).read,
+        reports=_reports(store, await store.named_accounts()),
+    )
+
+
+def _reports(store: Store, accounts: Sequence[Known]) -> ReportDesk:
+    named = naming(accounts)
+    return ReportDesk(
+        store=store,
+        reporters=LateReporters(store.now),
+        address_at=partial(address_at, [Called(channel, name, identity) for channel, identity, name in accounts]),
+        named=named,
+        now=store.now,
+        new_id=new_id,
+        runs=False,
+        tools=figure_tools(store, store.now, named),
     )

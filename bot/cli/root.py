@@ -7,7 +7,21 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-from bot.cli import approvals, backup, chat, init, inspect, outbox, people, reload, run, schedules, secrets, trace
+from bot.cli import (
+    approvals,
+    backup,
+    chat,
+    init,
+    inspect,
+    outbox,
+    people,
+    reload,
+    report,
+    run,
+    schedules,
+    secrets,
+    trace,
+)
 from bot.cli.options import ConfigFile, mask_of
 from runtime.errors import BotError, ConfigError
 
@@ -60,5 +74,6 @@ cli.add_typer(schedules.commands, name="schedules")
 cli.add_typer(people.commands, name="people")
 cli.add_typer(secrets.commands, name="secrets")
 trace.add_to(cli)
+report.add_to(cli)
 inspect.add_to(cli)
 backup.add_to(cli)

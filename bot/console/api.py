@@ -45,6 +45,10 @@ class Api:
             self._post("/people/{id}/role", _set_role),
             self._post("/people/{id}/link", lambda request, do: do.link(_id(request))),
             self._post("/reload", lambda _, do: do.reload()),
+            self._get("/reports", lambda _, do: do.reports()),
+            self._post("/reports", _make_report),
+            self._post("/reports/text", _print_report),
+            self._get("/reports/{id}", lambda request, do: do.report(_id(request))),
             self._get("/audit", lambda _, do: do.verify_audit()),
             self._post("/rooms/{id}/messages", _say),
             self._get("/rooms/{id}/timeline", lambda request, do: do.room(_id(request))),
@@ -90,6 +94,26 @@ async def _set_role(request: web.Request, do: Operations) -> Any:
 async def _say(request: web.Request, do: Operations) -> Any:
     fields = await read_object(request)
     return await do.say(_id(request), fields.get("text", ""), event_id(fields))
+
+
+async def _make_report(request: web.Request, do: Operations) -> Any:
+    fields = await read_object(request)
+    to = fields.get("to", [])
+    if not (isinstance(to, list) and all(isinstance(one, str) for one in to)):
+        raise Refusal(400, "`to` must be a list of texts.")
+    return await do.make_report(_text(fields, "name"), to, _options(fields))
+
+
+async def _print_report(request: web.Request, do: Operations) -> Any:
+    fields = await read_object(request)
+    return await do.print_report(_text(fields, "name"), _options(fields))
+
+
+def _options(fields: dict[str, Any]) -> dict[str, Any]:
+    options = fields.get("options", {})
+    if not isinstance(options, dict):
+        raise Refusal(400, "`options` must be an object.")
+    return options
 
 
 async def _wait(request: web.Request, do: Operations) -> Any:

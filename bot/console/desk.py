@@ -9,6 +9,7 @@ from adapters.web.errors import Refusal
 from bot.console.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
 from bot.console.views import View
 from bot.names import Named
+from bot.reports import ReportDesk
 from bot.standings import State
 from runtime.contract import Address, Bell, Links, NewId, Now, Sink
 from runtime.store.protocol import Store
@@ -28,6 +29,7 @@ class ConsoleDesk:
 
     `nudge` wakes the courier of a room. `head` and `checkpoint` read what is signed of the audit chain. `states` tells how
     each account stands. `info` is shown on the overview, as name and value: version, model, database, banner. `mask` hides secrets in what people wrote and tools answered.
+    `reports` has reports made.
     """
 
     store: Store
@@ -46,3 +48,4 @@ class ConsoleDesk:
     reload: Reloading = nothing_runs
     states: Callable[[], Sequence[State]] = tuple
     info: Mapping[str, str] = field(default_factory=dict)
+    reports: ReportDesk | None = None

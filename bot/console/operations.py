@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final, TypeVar
@@ -22,6 +22,7 @@ from bot.console import audit, tracing, views
 from bot.console.actor import Actor
 from bot.console.desk import ConsoleDesk
 from bot.console.views import View
+from bot.reports import ReportDesk
 from runtime.approvals import ApprovalState
 from runtime.contract import (
     Address,
@@ -178,6 +179,30 @@ class Operations:
         if await self._store.set_link(name, token) is None:
             raise Refusal(404, f'There is nobody named "{name}".')
         return {"name": name, "path": f"/link/{token}"}
+
+    # ------------------------------------------------------------------------------------------------------ reports
+
+    async def reports(self) -> list[View]:
+        """Those that are made without a model, with their options."""
+        return await self._reports.listed()
+
+    async def report(self, report_id: str) -> View:
+        """How one goes that was begun."""
+        return await self._reports.state(report_id)
+
+    async def make_report(self, name: str, to: Sequence[str], options: Mapping[str, Any]) -> View:
+        """Have one made for the rooms `to`, now."""
+        return await self._reports.begin(name, to, options, self._actor)
+
+    async def print_report(self, name: str, options: Mapping[str, Any]) -> View:
+        """Its text, shown to nobody else."""
+        return await self._reports.text(name, options, self._actor)
+
+    @property
+    def _reports(self) -> ReportDesk:
+        if self._desk.reports is None:
+            raise Refusal(404, "No reports are made here.")
+        return self._desk.reports
 
     # -------------------------------------------------------------------------------------------------------- rooms
 

@@ -37,6 +37,7 @@ CHART: Final = "chart"
 CHARTS: Final = "chart-"
 """How the id of a call begins that draws."""
 USAGE: Final = Usage("template")
+NO_DIGESTS: Final[Mapping[str, str]] = {}
 NOTHING: Final = "There is nothing to tell."
 """In place of a blank text, where silence is not what the schedule wants."""
 
@@ -82,7 +83,7 @@ class TemplateModel:
         return Order(
             sheet.body,
             sheet.above,
-            data={call.name: self._piece(call, results[call_id(call.name)]) for call in sheet.data},
+            data={call.name: piece_of(call, results[call_id(call.name)], job.seen) for call in sheet.data},
             charts={
                 call.removeprefix(CHARTS): Piece(CHART, text, has_failed(text))
                 for call, text in results.items()
@@ -98,10 +99,6 @@ class TemplateModel:
             quiet=job.terms.quiet,
         )
 
-    def _piece(self, call: DataCall, result: str) -> Piece:
-        changed = self._job.seen.get(call.name) != digest(result)
-        return Piece(call.tool, result, has_failed(result), changed)
-
 
 class Unmade:
     """In place of a template that cannot be read: each report fails with the reason."""
@@ -113,6 +110,11 @@ class Unmade:
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         raise ModelFailed(capital(self._reason))
+
+
+def piece_of(call: DataCall, result: str, seen: Mapping[str, str] = NO_DIGESTS) -> Piece:
+    """What a data call gave, compared with the digests of the occurrence before."""
+    return Piece(call.tool, result, has_failed(result), seen.get(call.name) != digest(result))
 
 
 def written(call: DataCall) -> Call:
