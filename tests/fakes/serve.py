@@ -11,6 +11,8 @@ from pathlib import Path
 
 from aiohttp import web
 
+from tests.fakes.forked import Forked, forked
+
 ROOT = Path(__file__).parents[2]
 """Where `python -m tests.fakes.…` finds its modules."""
 
@@ -40,22 +42,14 @@ async def serve_until_told(app: web.Application, port: int) -> None:
 
 
 @asynccontextmanager
-async def spawned(module: str, *arguments: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+async def spawned(module: str, *arguments: str) -> AsyncIterator[tuple[Forked, str]]:
     """Run `python -m module` and give the process and the URL it prints; it is killed at the end."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", module, *arguments, stdout=asyncio.subprocess.PIPE, cwd=ROOT
-    )
-    try:
-        assert process.stdout is not None
+    async with forked(module, *arguments, folder=ROOT) as process:
         async with asyncio.timeout(20):
             url = (await process.stdout.readline()).decode().strip()
         if not url:
             raise RuntimeError(f"{module} ended before it printed its URL")
         yield process, url
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
 
 
 def abort(request: web.Request) -> web.Response:

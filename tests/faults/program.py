@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
+from tests.fakes.forked import Forked, forked
 from tests.fakes.serve import ROOT
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class Program:
         self._arguments = arguments
         self._module = module
         self._up = asyncio.Event()
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: Forked | None = None
         self._over = asyncio.Event()
 
     def add(self, *arguments: str) -> None:
@@ -90,23 +90,17 @@ class Program:
         return self.data.parent / "log"
 
     async def _live(self, *more: str) -> int:
-        command = (sys.executable, "-m", self._module, "--data", str(self.data), *self._arguments, *more)
+        command = (self._module, "--data", str(self.data), *self._arguments, *more)
         self._over.clear()
-        with self._log_file().open("ab") as log:
-            process = self._process = await asyncio.create_subprocess_exec(
-                *command, stdout=asyncio.subprocess.PIPE, stderr=log, cwd=ROOT
-            )
         try:
-            assert process.stdout is not None
-            if line := await process.stdout.readline():
-                self.url = line.decode().strip()
-                self._up.set()
-            return await process.wait()
+            with self._log_file().open("ab") as log:
+                async with forked(*command, folder=ROOT, stderr=log.fileno()) as self._process:
+                    if line := await self._process.stdout.readline():
+                        self.url = line.decode().strip()
+                        self._up.set()
+                    return await self._process.wait()
         finally:
             self._up.clear()
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
             self._over.set()
 
 

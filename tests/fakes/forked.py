@@ -1,0 +1,162 @@
+"""`python -m MODULE` without the second that loading takes: forked from a process that has loaded everything once.
+
+The suite starts the program hundreds of times. Each of these is a process of its own, with its own folder, environment
+and ends, that dies of a signal like any other; what it does not show is how it loads. Tests of that start a Python.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
+from io import TextIOWrapper
+from multiprocessing.context import ForkServerProcess
+from multiprocessing.reduction import DupFd
+from pathlib import Path
+from typing import Any, Final
+
+LOADED: Final = "tests.fakes.loaded"
+"""What the process has loaded from which the others are forked."""
+
+_CONTEXT: Final = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload([LOADED])
+
+
+class Forked:
+    """One such process, as asyncio has processes."""
+
+    def __init__(self, process: ForkServerProcess, stdout: asyncio.StreamReader) -> None:
+        assert process.pid is not None
+        self.pid: int = process.pid
+        self.stdout = stdout
+        self._process = process
+        self._over = asyncio.Event()
+        asyncio.get_running_loop().add_reader(process.sentinel, self._ended)
+
+    @property
+    def returncode(self) -> int | None:
+        """Less than zero is the signal that it died of."""
+        return self._process.exitcode
+
+    async def wait(self) -> int:
+        await self._over.wait()
+        assert self._process.exitcode is not None
+        return self._process.exitcode
+
+    def send_signal(self, number: signal.Signals) -> None:
+        if self.returncode is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _ended(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._process.sentinel)
+        self._over.set()
+
+
+@asynccontextmanager
+async def forked(module: str, *arguments: str, folder: Path, stderr: int = 2) -> AsyncIterator[Forked]:
+    """`python -m module` with our environment and standard error; killed at the end of the block."""
+    ours, theirs = os.pipe()
+    with os.fdopen(theirs, "wb"):  # our copy of its end: while that is open nobody is told that it closed its own
+        process = _process(module, arguments, folder, os.environ, {1: theirs, 2: stderr})
+        process.start()
+    stdout = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(stdout), os.fdopen(ours, "rb", 0)
+    )
+    running = Forked(process, stdout)
+    try:
+        yield running
+    finally:
+        running.kill()
+        await running.wait()
+        transport.close()
+
+
+def run(
+    module: str, *arguments: str, folder: Path, environment: Mapping[str, str], said: bytes = b"", seconds: float
+) -> subprocess.CompletedProcess[bytes]:
+    """`python -m module` to its end. Errors: subprocess.TimeoutExpired, once it was killed."""
+    with ExitStack() as stack:
+        stdin, stdout, stderr = ends = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        stdin.write(said)
+        stdin.seek(0)
+        numbers = {number: end.fileno() for number, end in enumerate(ends)}
+        process = _process(module, arguments, folder, environment, numbers)
+        process.start()
+        process.join(seconds)
+        code = process.exitcode
+        process.kill()
+        process.join()
+        process.close()
+        told = []
+        for end in (stdout, stderr):
+            end.seek(0)
+            told.append(end.read())
+    if code is None:
+        raise subprocess.TimeoutExpired([module, *arguments], seconds, *told)
+    return subprocess.CompletedProcess([module, *arguments], code, *told)
+
+
+def _process(
+    module: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], ends: Mapping[int, int]
+) -> ForkServerProcess:
+    copies = {number: _End(end) for number, end in ends.items()}
+    given = (module, arguments, folder, dict(environment), copies)
+    return _CONTEXT.Process(target=_live, args=given)
+
+
+class _End:
+    """A file that the other process gets a copy of: over there it is the copy's number."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def __reduce__(self) -> tuple[Callable[[Any], int], tuple[Any]]:
+        return _detached, (DupFd(self._number),)
+
+
+def _detached(copy: Any) -> int:
+    number: int = copy.detach()
+    return number
+
+
+# ------------------------------------------------------------------------------------------------------ in the process
+
+
+def _live(
+    module: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], ends: Mapping[int, int]
+) -> None:
+    """Be what `python -m module` would be. Without an end for its standard input it reads nothing."""
+    for number, end in {0: os.open(os.devnull, os.O_RDONLY), **ends}.items():
+        os.dup2(end, number)
+        os.close(end)
+    sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = _text(0), _text(1), _text(2)  # type: ignore[misc]  # typed as constants
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    time.tzset()
+    sys.argv = [module, *arguments]
+    sys.modules.pop(module, None)  # what was loaded to be looked into is not what runs
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def _text(number: int) -> TextIOWrapper:
+    """Standard input, output or error, as Python opens them where the language is C.UTF-8."""
+    raw = os.fdopen(number, "wb" if number else "rb", closefd=False)
+    errors = "backslashreplace" if number == 2 else "surrogateescape"
+    return TextIOWrapper(raw, encoding="utf-8", errors=errors, line_buffering=number == 2)

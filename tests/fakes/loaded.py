@@ -1,0 +1,46 @@
+"""All that the program may come to load, for `tests.fakes.forked`. Nothing in it may have begun a thread."""
+
+import gc
+import os
+import threading
+from importlib import import_module
+from typing import Final
+
+from runtime.models.library import VARIABLES
+
+LATE: Final = (
+    "adapters.discord.adapter",
+    "adapters.slack.adapter",
+    "adapters.telegram.adapter",
+    "adapters.web.adapter",
+    "alembic.command",
+    "asyncpg",
+    "bot.app",
+    "bot.backup.make",
+    "bot.backup.restore",
+    "bot.cli.conversation",
+    "bot.cli.root",
+    "bot.cli.terminal",
+    "bot.client",
+    "bot.doctor.examine",
+    "bot.serving",
+    "bot.wizard.steps",
+    "bot.wizard.write",
+    "litellm.main",
+    "runtime.store.postgres",
+    "tests.fakes.channel",
+    "tests.fakes.discord",
+    "tests.fakes.slack",
+    "tests.fakes.telegram",
+    "tests.faults.poison",
+)
+
+for _name in VARIABLES:
+    os.environ[_name] = "True"  # as `bot.settings` has it before LiteLLM is loaded
+
+for _name in LATE:
+    import_module(_name)
+
+assert threading.active_count() == 1, threading.enumerate()
+
+gc.freeze()  # else each of the others walks through all of it, and so has a copy of its own
