@@ -9,9 +9,11 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from yarl import URL
+
+from tests.fakes import forked
 
 ROOT: Final = Path(__file__).parents[2]
 PATIENCE: Final = 45.0  # seconds for anything the program has to do: the machine may be busy with other tests
@@ -21,8 +23,8 @@ RUN: Final = (sys.executable, "-m", "bot")
 class House:
     """One data folder with the settings for it, and in it one life of `signalbox run` after another.
 
-    `url` and `link` are set by the first start; later ones listen on the same port. `wrapper` stands before the
-    command, to start it in some other way than plainly.
+    `url` and `link` are set by the first start; later ones listen on the same port. `command` starts the program in
+    some other way than plainly.
     """
 
     def __init__(
@@ -89,18 +91,19 @@ class House:
     def command(self, *arguments: str, said: str | bytes = "") -> subprocess.CompletedProcess[str]:
         """Another command of `signalbox` in the same folder, to its end. It never shows a traceback."""
         given = said.encode() if isinstance(said, str) else said
-        ended = subprocess.run(
-            [*self._command, *arguments],
-            cwd=self.folder,
-            env=self._environment,
-            input=given,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        ended = self._plainly(arguments, given) if self._command == RUN else self._specially(arguments, given)
         out, err = ended.stdout.decode(), ended.stderr.decode()
         assert "Traceback" not in err, err
         return subprocess.CompletedProcess(arguments, ended.returncode, out, err)
+
+    def _plainly(self, arguments: Sequence[str], said: bytes) -> subprocess.CompletedProcess[bytes]:
+        place: Mapping[str, Any] = {"folder": self.folder, "environment": self._environment}
+        return forked.run("bot", *arguments, **place, said=said, seconds=PATIENCE)
+
+    def _specially(self, arguments: Sequence[str], said: bytes) -> subprocess.CompletedProcess[bytes]:
+        place: Mapping[str, Any] = {"cwd": self.folder, "env": self._environment}
+        command = [*self._command, *arguments]
+        return subprocess.run(command, **place, input=said, capture_output=True, timeout=PATIENCE, check=False)
 
     @property
     def _log(self) -> Path:

@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 from bot.cli.root import cli
 from bot.lock import control_of, holder
+from tests.fakes import forked
 
 ROOT = Path(__file__).parents[3]
 WRONG_USE, WAITS, TIMED_OUT = 2, 3, 4
@@ -39,10 +40,11 @@ def start(folder: Path, *arguments: str, **variables: str) -> subprocess.Popen[s
 
 
 def signalbox(folder: Path, *arguments: str, said: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
-    process = start(folder, *arguments, **variables)
-    out, err = process.communicate(said, timeout=30)
+    given = environment(folder, **variables)
+    ended = forked.run("bot", *arguments, folder=folder, environment=given, said=said.encode(), seconds=30)
+    out, err = ended.stdout.decode(), ended.stderr.decode()
     assert "Traceback" not in err, err
-    return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+    return subprocess.CompletedProcess(arguments, ended.returncode, out, err)
 
 
 @contextmanager
@@ -133,6 +135,27 @@ def test_the_first_start_prints_a_link_that_works_and_later_ones_do_not(tmp_path
     with running(tmp_path) as again:
         assert again.stdout is not None
         assert "signalbox people link" in again.stdout.readline()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["people", "list"],
+        ["approvals", "list"],
+        ["outbox", "list"],
+        ["trace"],
+        ["config", "show"],
+        ["audit", "verify"],
+        ["doctor"],
+        ["secrets", "list"],
+        ["version"],
+    ],
+)
+def test_each_family_of_commands_loads_by_itself_what_it_needs(house: Path, arguments: list[str]) -> None:
+    """The other tests here begin where everything is loaded."""
+    process = start(house, *arguments)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (0, ""), out
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
