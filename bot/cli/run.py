@@ -36,6 +36,8 @@ def add_to(cli: typer.Typer) -> None:
 
 def run(context: typer.Context, config: ConfigFile = None, host: Host = None, port: Port = None) -> None:
     """Start Signalbox: it works until it is asked to stop (Ctrl-C or SIGTERM)."""
+    import bot.lean  # noqa: F401 - before anything imports the library
+
     flags: dict[str, object] = {"web.host": host, "web.port": port}
     given = {name: value for name, value in flags.items() if value is not None}
     settings = settings_of(context, config, given, with_secrets=True)
