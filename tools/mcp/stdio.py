@@ -215,18 +215,25 @@ def _parsed(line: bytes) -> SessionMessage | Exception | None:
 async def _say(
     process: asyncio.subprocess.Process, saying: MemoryObjectReceiveStream[SessionMessage], end: End
 ) -> None:
+    async with saying:
+        await end(await _sent(process, saying))
+
+
+async def _sent(process: asyncio.subprocess.Process, saying: MemoryObjectReceiveStream[SessionMessage]) -> str:
+    """Send each message; why there are no more."""
     assert process.stdin is not None  # noqa: S101 - we asked for the pipe
     try:
-        async with saying:
-            async for message in saying:
-                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-                process.stdin.write(text.encode() + b"\n")
-                async with asyncio.timeout(UNREAD):
-                    await process.stdin.drain()
+        async for message in saying:
+            text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+            process.stdin.write(text.encode() + b"\n")
+            async with asyncio.timeout(UNREAD):
+                await process.stdin.drain()
     except TimeoutError:
-        await end(f"it read nothing for {UNREAD:g} s")
+        return f"it read nothing for {UNREAD:g} s"
     except OSError:
-        await end("it closed its input")
+        await asyncio.sleep(2 * LAST_WORDS)  # mostly it is dead, which the end of its output tells better
+        return "it closed its input"
+    return "we closed the connection"
 
 
 async def _listen(pipe: BinaryIO, complaints: Complaints) -> None:
