@@ -35,6 +35,7 @@ from bot.planning import planning_tools, timetable_of
 from bot.presence import Presence
 from bot.reload import Reload, in_words
 from bot.reports import LateReporters, ReportDesk, figure_tools
+from bot.schedules import FileSchedules
 from bot.settings import Settings
 from bot.site import site_of
 from bot.standings import Standings
@@ -180,6 +181,7 @@ class App:
             set_level=set_level,
             gate=gate,
             accounts=self._accounts,
+            schedules=FileSchedules(book=store, now=store.now, accounts=self._accounts, before=named_before).sync,
         )
         self._couriers = Couriers(map(self._courier, self._accounts), store, self._call)
         self._egress = egress_of(settings)
@@ -192,6 +194,7 @@ class App:
             serves=self._couriers.serves,
             named=self._named,
             started=lambda: self._bell.ring(LANES),
+            planning=lambda: self._live.rules.planning,
         )
         own_tools |= planning_tools(self._timetable, self._accounts, self._named)
         self._figure_tools = figure_tools(store, store.now, self._named)
@@ -361,6 +364,7 @@ class App:
         await runner.setup()
         try:
             url, jumps = await self._listen(runner), await self._jumps()
+            await self._reload.begin()
             while True:
                 try:
                     await self._as_node(jumps, lambda: on_ready(url))

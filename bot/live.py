@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.gate import gate_of
-from bot.settings import Settings
+from bot.settings import Planning, Settings
 from runtime.policy import SHIPPED, Policy, Rule, Ruling
 from runtime.store.protocol import Gate
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the agent and the reception go by. Whoever decides takes the newest; an open question keeps its own."""
+    """What the agent, the reception and the timetable go by. Whoever decides takes the newest; an open question keeps its own."""
 
     policy: Policy
     gate: Gate
     prompt: str
+    planning: Planning = field(default_factory=Planning)
 
 
 class Live:
@@ -32,7 +33,7 @@ MakeGate = Callable[[Settings], Gate]
 
 def rules_of(settings: Settings, gate: MakeGate = gate_of) -> Rules:
     """Errors: OSError when the prompt file cannot be read any more."""
-    return Rules(policy_of(settings), gate(settings), settings.run.prompt)
+    return Rules(policy_of(settings), gate(settings), settings.run.prompt, settings.planning)
 
 
 def policy_of(settings: Settings) -> Policy:

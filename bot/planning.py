@@ -8,6 +8,7 @@ from functools import partial
 
 from bot.names import address_at
 from bot.presence import Presence
+from bot.settings import Planning
 from runtime.contract import (
     Address,
     Asker,
@@ -85,9 +86,15 @@ def timetable_of(
     serves: Callable[[Address], bool],
     named: Callable[[Address], str],
     started: Callable[[], None],
+    planning: Callable[[], Planning] = Planning,
 ) -> Timetable:
+    """`planning` are the settings of this moment: a reload brings others."""
+
     def make() -> Timetable:
-        from runtime.booking import Booking
+        from runtime.booking import Booking, Quotas
+
+        def quotas_of(limits: Planning) -> Quotas:
+            return Quotas(limits.per_person, limits.per_room, limits.least_interval)
 
         return Booking(
             book=store,
@@ -95,6 +102,8 @@ def timetable_of(
             new_id=new_id,
             serves=serves,
             reach=reach_of(accounts),
+            quotas=lambda: quotas_of(planning()),
+            zone=lambda: planning().zone,
             named=named,
             started=started,
         )

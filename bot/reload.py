@@ -1,13 +1,13 @@
 """Reading the settings again while the process works: all of what may change at once, or, after a fault, nothing.
 
-The rules about tool calls, people, rooms, the prompt and the log level change. Anything else that differs is named, since it
+The rules about tool calls, people, rooms, schedules, the prompt and the log level change. Anything else that differs is named, since it
 takes a restart; so it is with each reload until then.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from bot.identities import owners_now, with_identities
 from bot.live import Live, MakeGate, Rules, policy_of, rules_of
 from bot.names import Account
 from bot.owner import settle_owner
+from bot.schedules import Synced, nothing_planned
 from bot.settings import Settings
 from bot.settings_secrets import UNRESOLVED, values_in
 from runtime.contract import Identity, Role
@@ -27,7 +28,7 @@ from runtime.store.protocol import People, Registry
 
 log = structlog.get_logger("reload")
 
-MAY_CHANGE: Final = ("policy", "access", "rooms", "run.prompt_file", "log.level")
+MAY_CHANGE: Final = ("policy", "access", "rooms", "schedules", "planning", "run.prompt_file", "log.level")
 """Settings, and tables of settings, that change without a restart."""
 
 
@@ -53,6 +54,7 @@ class Reload:
         set_level: Callable[[str], None],
         gate: MakeGate = gate_of,
         accounts: Collection[Account] = (),
+        schedules: Callable[[Settings], Awaitable[Synced]] = nothing_planned,
     ) -> None:
         self._settings = settings
         self._live = live
@@ -61,6 +63,7 @@ class Reload:
         self._set_level = set_level
         self._gate = gate
         self._accounts = accounts
+        self._schedules = schedules
         self._one = asyncio.Lock()
 
     async def __call__(self, by: str) -> Reloaded:
@@ -77,6 +80,11 @@ class Reload:
             log.info("settings reloaded", changed=told.changed, restart=told.restart, notes=told.notes)
             return told
 
+    async def begin(self) -> None:
+        """The process begins: what is planned in the settings is so in the store. Errors: StoreError, ConfigError."""
+        async with self._one:
+            await self._schedules(self._settings)
+
     async def learnt(self) -> None:
         """An account knows who it is: settings that name people by its name mean something from now on.
 
@@ -87,15 +95,18 @@ class Reload:
             self._live.rules = replace(self._live.rules, policy=policy_of(known), gate=self._gate(known))
             if set(known.access.owners) != set(self._settings.access.owners):
                 await settle_owner(self._people, owners_now(known, self._accounts), None, with_link=False)
+            await self._schedules(self._settings)
 
     async def _reload(self, by: str) -> Reloaded:
         fresh = await asyncio.to_thread(self._settings.reread)
         taken = merged(self._settings, fresh)
         rules = await asyncio.to_thread(rules_now, with_identities(taken, self._accounts), self._gate)
+        leftovers = [note async for note in self._leftovers(taken)]
+        synced = await self._schedules(taken)  # whole schedules each; after an error a repeat goes on from there
         told = Reloaded(
-            tuple(changes(self._settings, taken, self._live.rules, rules)),
+            (*changes(self._settings, taken, self._live.rules, rules), *synced.changed),
             tuple(differences(taken, fresh)),
-            tuple([note async for note in self._leftovers(taken)]),
+            (*leftovers, *synced.notes),
         )
         if told.changed:
             await settle_owner(self._people, owners_now(taken, self._accounts), None, with_link=False)
@@ -124,6 +135,8 @@ def merged(old: Settings, fresh: Settings) -> Settings:
             "policy": fresh.policy,
             "access": fresh.access,
             "rooms": fresh.rooms,
+            "schedules": fresh.schedules,
+            "planning": fresh.planning,
             "run": old.run.model_copy(update={"prompt_file": fresh.run.prompt_file}),
             "log": old.log.model_copy(update={"level": fresh.log.level}),
         }
@@ -142,7 +155,7 @@ def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterat
     if before.policy.version != after.policy.version:
         yield f"policy ({len(new.policy)} rules)"
     for name in differences(old, new):
-        if name.startswith(("access.", "rooms")):
+        if name.startswith(("access.", "rooms", "planning.")):
             yield name
     if before.prompt != after.prompt:
         yield "run.prompt_file" if old.run.prompt_file != new.run.prompt_file else "the text of run.prompt_file"

@@ -25,6 +25,7 @@ from bot.settings_accounts import AnyAccount
 from bot.settings_faults import Faults, without_tag
 from bot.settings_hooks import HookTable
 from bot.settings_mcp import McpTable, handed_on
+from bot.settings_schedules import Planning, ScheduleTable
 from bot.settings_secrets import (
     ADDRESSES,
     UNRESOLVED,
@@ -126,6 +127,8 @@ class Settings(Section):
     )
     rooms: tuple[RoomTable, ...] = Field(default=(), description="What holds in some rooms and not everywhere.")
     hooks: tuple[HookTable, ...] = Field(default=(), description="Webhooks that bring what other programs say.")
+    schedules: tuple[ScheduleTable, ...] = Field(default=(), description="Work by the clock.")
+    planning: Planning = Field(default_factory=Planning, description="What people may plan.")
     operators: Operators = Field(default_factory=Operators, description="Those who keep it running.")
     policy: tuple[PolicyRule, ...] = Field(default=(), description="Rules about tool calls.")
     sessions: Sessions = Field(default_factory=Sessions, description="Conversations.")
@@ -394,6 +397,7 @@ __all__ = [
     "Nodes",
     "Operators",
     "Outbox",
+    "Planning",
     "PolicyRule",
     "Retention",
     "Run",

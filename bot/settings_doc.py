@@ -51,6 +51,14 @@ def _tables(model: type[BaseModel], above: str) -> Iterator[tuple[str, type[Base
             yield from _tables(below, f"{above}{name}.")
         for kind in _repeated(info):
             yield f"`[[{above}{name}]]`{_which(kind)}", kind
+            yield from _tables_in(kind, f"{above}{name}.")
+
+
+def _tables_in(model: type[BaseModel], above: str) -> Iterator[tuple[str, type[BaseModel]]]:
+    """(title, model) of lists of tables within a table of a list."""
+    for name, info in model.model_fields.items():
+        for kind in _repeated(info):
+            yield f"`[[{above}{name}]]`", kind
 
 
 def _rows(model: type[BaseModel]) -> str:

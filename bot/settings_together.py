@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from bot.settings_faults import Faults, nearest
 from bot.settings_mcp import faults_together
+from bot.settings_schedules import faults_together as schedule_faults
 from bot.settings_sources import Layers
 from runtime.contract import Address
 
@@ -22,13 +23,13 @@ Fault = tuple[str, str]
 
 
 def add_together(layers: Layers, faults: Faults) -> None:
-    for find in (_same_names, _webhooks, _notices, _hooks, faults_together):
+    for find in (_same_names, _webhooks, _notices, _hooks, faults_together, _schedules):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
 
 
 def _same_names(layers: Layers) -> Iterator[Fault]:
-    for kind, word in (("accounts", "account"), ("hooks", "hook")):
+    for kind, word in (("accounts", "account"), ("hooks", "hook"), ("schedules", "schedule")):
         first: dict[Any, str] = {}
         for place, table in layers.tables(kind):
             name = table.get("name")
@@ -63,6 +64,10 @@ def _hooks(layers: Layers) -> Iterator[Fault]:
         if not table.get("secret") and not table.get("secret_env"):
             fix = "set secret_env to the name of the variable that holds one; make one with: openssl rand -hex 32"
             yield f"{hook}.secret", f"is missing; {fix}"
+
+
+def _schedules(layers: Layers) -> Iterator[Fault]:
+    yield from schedule_faults(layers, _nowhere)
 
 
 def _nowhere(layers: Layers, setting: str) -> Iterator[Fault]:
