@@ -22,6 +22,8 @@ KEPT: Final = 8_000
 """Characters of a report that are kept for the next one to know."""
 
 NO_NEWS: Final = "NO NEWS"
+NO_MODEL: Final = "template"
+"""What stands as the model in the usage of a report that asked none."""
 MISSED: Final = "missed: nothing was running then"
 MADE_UP: Final = "missed: one run makes up for all that were"
 OVERLAPS: Final = "the one before was still at work"

@@ -27,7 +27,7 @@ from runtime.contract import (
     Usage,
 )
 from runtime.errors import ModelFailed
-from runtime.schedules import NO_NEWS
+from runtime.schedules import NO_MODEL, NO_NEWS
 from runtime.seen import call_id, digest, has_failed
 from runtime.templating.order import Order, Piece
 from runtime.templating.renderer import Renderer
@@ -36,7 +36,7 @@ from runtime.templating.sheet import Sheet, TemplateError
 CHART: Final = "chart"
 CHARTS: Final = "chart-"
 """How the id of a call begins that draws."""
-USAGE: Final = Usage("template")
+USAGE: Final = Usage(NO_MODEL)
 NO_DIGESTS: Final[Mapping[str, str]] = {}
 NOTHING: Final = "There is nothing to tell."
 """In place of a blank text, where silence is not what the schedule wants."""
@@ -45,7 +45,7 @@ NOTHING: Final = "There is nothing to tell."
 class TemplateModel:
     """Implements `contract.Model` for one job."""
 
-    name = "template"
+    name = NO_MODEL
 
     def __init__(self, job: Job, sheet: Sheet, *, renderer: Renderer, now: Now) -> None:
         self._job = job
@@ -103,7 +103,7 @@ class TemplateModel:
 class Unmade:
     """In place of a template that cannot be read: each report fails with the reason."""
 
-    name = "template"
+    name = NO_MODEL
 
     def __init__(self, reason: str) -> None:
         self._reason = reason

@@ -15,6 +15,7 @@ from sqlalchemy import Executable, Integer, Select, bindparam, func, literal_col
 
 from runtime.contract import Activity, Address, Content, Cost, Costs, Failure, Pending, Stuck
 from runtime.ids import first_at
+from runtime.schedules import NO_MODEL
 from runtime.store.base import Base
 from runtime.store.common import in_room
 from runtime.store.driver import Op, is_word, micros, moment
@@ -91,7 +92,11 @@ USED = (
     func.count(),
     *(func.coalesce(func.sum(c), 0) for c in (usage.c.input_tokens, usage.c.output_tokens, usage.c.cost_micros)),
 )
-SINCE = (*_between(usage.c.run_id), usage.c.at >= bindparam("since"))
+SINCE = (
+    *_between(usage.c.run_id),
+    usage.c.at >= bindparam("since"),
+    usage.c.model != literal_column(f"'{NO_MODEL}'"),
+)
 TOTAL = _both(select(*USED).where(*SINCE), usage.c.address)
 COSTS = _both(
     select(usage.c.agent, usage.c.address, *USED)

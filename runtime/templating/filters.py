@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -16,6 +17,7 @@ from runtime.templating import marks
 MICROS: Final = 1_000_000
 ROWS: Final = 200
 """Of one table; more of them nobody reads in a chat."""
+NUMBER: Final = re.compile(r"-?\$?\d[\d,]*(\.\d+)?%?")
 UNITS: Final = (("day", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
@@ -129,8 +131,9 @@ def _value(row: Any, key: Any) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    is_sum = isinstance(value, str) and value.removeprefix("-").startswith("$")
-    return is_sum or (isinstance(value, int | float) and not isinstance(value, bool))
+    if isinstance(value, str):
+        return NUMBER.fullmatch(value) is not None
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def bullets(items: Iterable[Any], *, zone: ZoneInfo) -> Markup:
