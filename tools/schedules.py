@@ -276,7 +276,8 @@ class Words:
         head = f'{verb}: "{schedule.name}", {self.timetable.words(schedule)}, {self.where(schedule, context)}.'
         if schedule.state is not ScheduleState.ACTIVE:
             return f"{head} It is {schedule.state}{because(schedule)}."
-        return f"{head} Next: {self._instants(schedule, self.timetable.upcoming(schedule, NEXT))}."
+        coming = self.timetable.upcoming(schedule, NEXT)
+        return f"{head} Next{' and last' if len(coming) == 1 else ''}: {self._instants(schedule, coming)}."
 
     def _instants(self, schedule: Schedule, instants: Sequence[datetime]) -> str:
         """By the clocks of the schedule, which are named unless its words name them."""

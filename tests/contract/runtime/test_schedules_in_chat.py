@@ -79,7 +79,7 @@ async def test_what_is_said_of_a_time_is_planned_without_a_question_and_done_the
 async def test_a_reminder_comes_once(any_stage: Stage) -> None:
     at = await chat(any_stage)
     answer = await at.say("remind me in 20 minutes to stretch", who=UMA)
-    assert "once, on Sunday 1 March 2026 at 12:20 (UTC), here" in answer
+    assert "once, on Sunday 1 March 2026 at 12:20 (UTC), here. Next and last: Sunday 2026-03-01 12:20." in answer
     for _ in range(3):
         await at.fire(timedelta(minutes=20))
     assert (await any_stage.screen())[1:] == ["Reminder: stretch"]
