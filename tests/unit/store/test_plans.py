@@ -21,7 +21,9 @@ from runtime.store import (
     commands,
     depths,
     desk,
+    figures,
     finding,
+    jobs,
     ledger,
     messages,
     operators,
@@ -41,6 +43,7 @@ from runtime.trails import Thing
 from tests.fakes.postgres import Postgres
 
 NOW = 10**15
+PERIOD = {"since": 19_900, "first": "r199", "last": "r2", "n": 10, "room": "web:main/r7"}
 QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "the next session": (claims.READY_LANE, {"now": NOW}, "ix_sessions_ready"),
     "what waits in a session": (claims.WAITING_SIGNALS, {"s": "s7"}, "ix_signals_waiting"),
@@ -137,6 +140,24 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
         {"room": "web:main/r7", "a": "web:ada", "since": 0},
         "ix_signals_said|ix_signals_actor",
     ),
+    "messages of a day": (figures.MESSAGES[False], PERIOD, "pk_signals|autoindex_signals"),
+    "messages of a room's day": (figures.MESSAGES[True], PERIOD, "pk_signals|autoindex_signals"),
+    "runs of a day": (figures.RUNS[False], PERIOD, "ix_runs_started"),
+    "runs of a room's day": (figures.RUNS[True], PERIOD, "ix_runs_started"),
+    "the busiest rooms of a day": (figures.BUSIEST[False], PERIOD, "ix_runs_started"),
+    "what failed on a day": (figures.FAILED[False], PERIOD, "ix_runs_started"),
+    "what was asked on a day": (figures.ASKED[False], PERIOD, "ix_approvals_asked"),
+    "what was shown on a day": (figures.MADE[False], PERIOD, "ix_deliveries_created"),
+    "what was fired on a day": (figures.FIRED[False], PERIOD, "pk_occurrences|autoindex_occurrences"),
+    "what a day costs": (figures.TOTAL[False], PERIOD, "pk_usage|autoindex_usage"),
+    "what a day costs by room": (figures.COSTS[False], PERIOD, "pk_usage|autoindex_usage"),
+    "what a room's day costs": (figures.COSTS[True], PERIOD, "pk_usage|autoindex_usage"),
+    "questions that wait": (figures.PENDING[False], PERIOD, "ix_approvals_pending"),
+    "how many questions wait in a room": (figures.HOW_MANY_PENDING[True], PERIOD, "ix_approvals_pending"),
+    "messages that are stuck": (figures.STUCK[False], PERIOD, "ix_deliveries_stuck"),
+    "how many messages are stuck": (figures.HOW_MANY_STUCK[False], PERIOD, "ix_deliveries_stuck"),
+    "the report before": (jobs.PREVIOUS, {"schedule": "h7"}, "ix_occurrences_told"),
+    "the occurrence before": (jobs.LAST, {"schedule": "h7"}, "ix_occurrences_done"),
     "nodes whose lease ended": (registry.EXPIRED, {"now": NOW}, "ix_nodes_live"),
 }
 
@@ -161,6 +182,10 @@ FILL = [
     "INSERT INTO moves SELECT i, 'r' || i, i, 'n1', 'resume', '' FROM n",
     "INSERT INTO turns SELECT 's' || i % 50, i, 'r' || i, 'user', 'hello', 'Ada', '[]', '', '', i, '[]' FROM n",
     "INSERT INTO identities SELECT 'web:' || i, 'p' || i FROM n WHERE i < 50",
+    "INSERT INTO schedules SELECT 'h' || i, 'n' || i, '', '', '{}', 'web:main/r' || i, '[]', '{}', 'active', '', NULL, 'a', "
+    "'main', 0, 0, i, i, NULL, NULL, i, i FROM n WHERE i < 50",
+    "INSERT INTO occurrences SELECT 'o' || i, 'h' || i % 50, i, CASE WHEN i % 1000 = 7 THEN 'started' ELSE 'done' END, 0, "
+    "CASE WHEN i % 100 = 7 THEN 0 ELSE 1 END, '', 1, 'r' || i, NULL, i, i, 'text', 1, i, '{}' FROM n",
     "INSERT INTO nodes SELECT 'n' || i, '', CASE WHEN i % 1000 = 7 THEN 'live' ELSE 'dead' END, 1, i, i FROM n",
 ]
 
