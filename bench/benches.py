@@ -21,6 +21,7 @@ from bench.failover import failover
 from bench.figures import Figure
 from bench.memory import memory
 from bench.reply import replies
+from bench.schedules import schedules
 from bench.start import start
 from bench.store import store
 
@@ -32,6 +33,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "reply": replies,
     "failover": failover,
     "memory": memory,
+    "schedules": schedules,
     **CHANNELS,
 }
 

@@ -27,7 +27,7 @@ MOST: Final = 50_000
 
 
 class Timer:
-    """Looks what is due while this process has the role. `chance` in [0, 1) spreads what has a jitter."""
+    """Looks what is due, and fires it while this process has the role. `chance` in [0, 1) spreads what has a jitter."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Timer:
     async def run(self) -> None:
         while True:
             try:
-                wait = await self.look() if await self._take(ROLE) else POLL
+                wait = await self.look()
             except StoreError as error:
                 log.debug("what is due cannot be read yet", reason=str(error))
                 wait = POLL
@@ -57,6 +57,10 @@ class Timer:
 
     async def look(self) -> timedelta:
         """Fire what is due; how long until there may be more."""
+        if (rest := await self._rest()) > timedelta():
+            return rest
+        if not await self._take(ROLE):
+            return POLL  # whoever has the role fires it
         while due := await self._book.due_schedules(self._now(), limit=AT_ONCE):
             fired = await self._each([self._fire(schedule) for schedule in due])
             if not any(fired):
@@ -83,8 +87,8 @@ class Timer:
             self._bell.ring(LANES)
 
     async def _rest(self) -> timedelta:
-        nexts = [at for at in (await self._book.next_due(), await self._book.next_again()) if at]
-        return max(min([POLL, *(at - self._now() for at in nexts)]), timedelta())
+        coming = await self._book.next_due()
+        return POLL if coming is None else max(min(POLL, coming - self._now()), timedelta())
 
 
 def planned(schedule: Schedule, now: datetime, chance: float) -> Firing:

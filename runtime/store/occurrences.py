@@ -9,6 +9,8 @@ from sqlalchemy import Integer, bindparam, func, literal_column, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from runtime.contract import (
+    Address,
+    Content,
     NewId,
     Occurrence,
     OccurrenceId,
@@ -37,7 +39,7 @@ from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.jobs import LOCKED_ONE, OF_ID, PREVIOUS, SET, Held, Kept, session_of, set_occurrence, values_of
 from runtime.store.messages import OPEN_LANE
 from runtime.store.schedules import LOCKED, ONE, schedule_of
-from runtime.store.schema import deliveries, occurrences, schedules, signals, usage
+from runtime.store.schema import deliveries, occurrences, parts, schedules, signals, usage
 
 PLATFORM: Final = "timer"
 DAY: Final = timedelta(days=1)
@@ -64,7 +66,6 @@ AGAIN = (
     .order_by(occurrences.c.not_before)
     .limit(bindparam("n", type_=Integer))
 )
-NEXT_AGAIN = select(func.min(occurrences.c.not_before)).where(is_word(occurrences.c.state, "planned"))
 WAITING = select(occurrences.c.id).where(
     occurrences.c.schedule == bindparam("schedule"), is_word(occurrences.c.state, "planned")
 )
@@ -82,6 +83,24 @@ HISTORY = (
     .where(occurrences.c.schedule == bindparam("schedule"))
     .order_by(occurrences.c.planned_at.desc())
     .limit(bindparam("n", type_=Integer))
+)
+LAST_SHOWN = (
+    select(parts.c.receipt, deliveries.c.content)
+    .select_from(
+        occurrences.join(
+            deliveries, deliveries.c.origin == literal_column("'occurrence:'").concat(occurrences.c.id)
+        ).join(parts, parts.c.delivery_id == deliveries.c.id)
+    )
+    .where(
+        occurrences.c.schedule == bindparam("schedule"),
+        is_word(occurrences.c.state, "done"),
+        occurrences.c.silent == literal_column("0"),
+        deliveries.c.address == bindparam("room"),
+        parts.c.ordinal == literal_column("1"),
+        is_word(parts.c.state, "shown"),
+    )
+    .order_by(occurrences.c.planned_at.desc())
+    .limit(1)
 )
 # ------------------------------------------------------------------------------------------------------------- firing
 
@@ -300,8 +319,10 @@ def _again_due(now: datetime, limit: int) -> Op[list[OccurrenceId]]:
     return [OccurrenceId(row[0]) for row in (yield AGAIN, {"now": micros(now), "n": limit})]
 
 
-def _next_again() -> Op[datetime | None]:
-    return maybe_moment((yield NEXT_AGAIN, {})[0][0])
+def _root(schedule: ScheduleId, room: Address) -> Op[str]:
+    """What the last report there stands under, or else that report: so it is the same for all that follow."""
+    rows = yield LAST_SHOWN, {"schedule": schedule, "room": str(room)}
+    return (Content.from_json(rows[0][1]).under or rows[0][0] or "") if rows else ""
 
 
 class OccurrenceStore(Base):
@@ -322,8 +343,9 @@ class OccurrenceStore(Base):
     async def occurrences(self, schedule: ScheduleId, *, limit: int = 20) -> list[Occurrence]:
         return await self._driver.read(lambda: _history(schedule, limit))
 
+    async def report_root(self, schedule: ScheduleId, room: Address) -> str:
+        """The wire's id of the message under which a running thread of its reports goes on there; empty: there is none."""
+        return await self._driver.read(lambda: _root(schedule, room))
+
     async def due_again(self, now: datetime, *, limit: int = 100) -> list[OccurrenceId]:
         return await self._driver.read(lambda: _again_due(now, limit))
-
-    async def next_again(self) -> datetime | None:
-        return await self._driver.read(_next_again)

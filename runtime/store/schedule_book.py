@@ -38,7 +38,8 @@ class ScheduleBook(Protocol):
     async def due_schedules(self, now: datetime, *, limit: int = 100) -> list[Schedule]:
         """Active ones whose time has come, the longest due first."""
 
-    async def next_due(self) -> datetime | None: ...
+    async def next_due(self) -> datetime | None:
+        """When the next instant comes, or the next try of one that failed."""
 
     async def schedule_counts(self, owner: str | None, home: Address) -> tuple[int, int]:
         """How many are active or paused: of this person, and with this home."""
@@ -62,5 +63,3 @@ class ScheduleBook(Protocol):
 
     async def due_again(self, now: datetime, *, limit: int = 100) -> list[OccurrenceId]:
         """Occurrences whose next try is due."""
-
-    async def next_again(self) -> datetime | None: ...

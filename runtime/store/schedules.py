@@ -15,7 +15,7 @@ from runtime.schedules import SCHEDULE_MOVES, ScheduleEvent
 from runtime.store.base import Base
 from runtime.store.common import fact, in_room
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
-from runtime.store.schema import people, schedules, zones
+from runtime.store.schema import occurrences, people, schedules, zones
 
 MOST: Final = 1_000
 
@@ -33,7 +33,10 @@ DUE = (
     .order_by(schedules.c.due_at)
     .limit(bindparam("n", type_=Integer))
 )
-NEXT_DUE = select(func.min(schedules.c.due_at)).where(is_word(schedules.c.state, "active"))
+NEXT_DUE = select(
+    select(func.min(schedules.c.due_at)).where(is_word(schedules.c.state, "active")).scalar_subquery(),
+    select(func.min(occurrences.c.not_before)).where(is_word(occurrences.c.state, "planned")).scalar_subquery(),
+)
 ADD = insert(schedules).values({c.name: bindparam(c.name) for c in schedules.columns}).on_conflict_do_nothing()
 ADDED = ADD.returning(schedules.c.id)
 LOCKED = (
@@ -210,7 +213,7 @@ def _due(now: datetime, limit: int) -> Op[list[Schedule]]:
 
 def _next_due() -> Op[datetime | None]:
     rows = yield NEXT_DUE, {}
-    return maybe_moment(rows[0][0])
+    return maybe_moment(min((at for at in rows[0] if at is not None), default=None))
 
 
 def _counts(owner: str | None, home: Address) -> Op[tuple[int, int]]:
