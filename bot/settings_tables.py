@@ -430,7 +430,11 @@ class Retention(Section):
         default=365, ge=0, le=36500, description="What the agent remembers of a conversation, from its last word on."
     )
     runs_days: Number = Field(
-        default=90, ge=0, le=36500, description="Pieces of work with their steps, which hold the output of tools."
+        default=90,
+        ge=0,
+        le=36500,
+        description="Pieces of work with their steps, which hold the output of tools; and what became of the instants of "
+        "schedules, of which each keeps its last.",
     )
     approvals_days: Number = Field(default=365, ge=0, le=36500, description="Questions, and who answered them how.")
     usage_days: Number = Field(default=400, ge=0, le=36500, description="Tokens and money of each model call.")

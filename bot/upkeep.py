@@ -32,6 +32,7 @@ def keep_of(settings: Settings) -> Keep:
         Stock.EVENTS: days.tombstones_days,
         Stock.DELIVERIES: days.messages_days,
         Stock.RUNS: days.runs_days,
+        Stock.OCCURRENCES: days.runs_days,
         Stock.APPROVALS: days.approvals_days,
         Stock.MOVES: days.runs_days,
         Stock.USAGE: days.usage_days,

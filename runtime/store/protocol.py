@@ -735,13 +735,15 @@ class AuditBook(Protocol):
 
 
 class Stock(StrEnum):
-    """What is kept for a time of its own. Events are clicks and refused messages, of which no text is kept at all."""
+    """What is kept for a time of its own. Events are clicks and refused messages, of which no text is kept at all, and the
+    signals of schedules."""
 
     MESSAGES = "messages"
     TOMBSTONES = "tombstones"
     EVENTS = "events"
     DELIVERIES = "deliveries"
     RUNS = "runs"
+    OCCURRENCES = "occurrences"
     APPROVALS = "approvals"
     MOVES = "moves"
     USAGE = "usage"

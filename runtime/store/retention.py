@@ -40,6 +40,7 @@ from runtime.store.schema import (
     deliveries,
     moves,
     nodes,
+    occurrences,
     participation,
     parts,
     runs,
@@ -67,7 +68,7 @@ class Rule:
 
 # ------------------------------------------------------------------------------------------------------- the conditions
 
-WALKED: Final = (signals, deliveries, runs, approvals, moves, sessions)
+WALKED: Final = (signals, deliveries, runs, approvals, moves, sessions, occurrences)
 OPEN_RUN: Final = ("running", "parked", "ready")
 UNSETTLED: Final = ("queued", "open", "held", "dead")  # a dead one keeps its payload until a person throws it away
 
@@ -134,6 +135,16 @@ def _settled_delivery() -> ColumnElement[bool]:
     )
 
 
+def _not_the_last() -> ColumnElement[bool]:
+    """Its schedule was done once more since: the next report knows the last one."""
+    later = occurrences.alias()
+    return ~_none(
+        later.c.schedule == occurrences.c.schedule,
+        is_word(later.c.state, "done"),
+        later.c.planned_at > occurrences.c.planned_at,
+    )
+
+
 def _nobody_asks_about_it() -> ColumnElement[bool]:
     """The run or delivery that a move tells about is over."""
     own = deliveries.alias()
@@ -187,7 +198,16 @@ RULES: Final[Mapping[Stock, Rule]] = {
         delete(signals).where(is_word(signals.c.state, "forgotten"), _not_first_in_its_room()),
     ),
     Stock.EVENTS: _rule(
-        signals.c.id, signals.c.accepted_at, delete(signals).where(is_word(signals.c.state, "refused", "decided"))
+        signals.c.id,
+        signals.c.accepted_at,
+        delete(signals).where(
+            or_(
+                is_word(signals.c.state, "refused", "decided"),
+                and_(
+                    is_word(signals.c.kind, "due"), signals.c.answered_at.is_not(None), _no_open_run(signals.c.run_id)
+                ),
+            )
+        ),
     ),
     Stock.DELIVERIES: _rule(
         deliveries.c.number,
@@ -215,6 +235,11 @@ RULES: Final[Mapping[Stock, Rule]] = {
             _no_open_run(approvals.c.run_id),
         ),
         delete(votes).where(votes.c.approval_id == ABOVE),
+    ),
+    Stock.OCCURRENCES: _rule(
+        occurrences.c.id,
+        occurrences.c.created_at,
+        delete(occurrences).where(is_word(occurrences.c.state, "done", "skipped", "failed"), _not_the_last()),
     ),
     Stock.MOVES: _rule(moves.c.number, moves.c.at, delete(moves).where(_nobody_asks_about_it())),
     Stock.USAGE: _rule(usage.c.run_id, usage.c.at, delete(usage)),

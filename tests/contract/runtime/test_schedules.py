@@ -37,6 +37,7 @@ from runtime.contract.models import ModelReply
 from runtime.errors import ModelFailed, ToolRetry
 from runtime.runs import RunState
 from runtime.schedules import MADE_UP, MISSED, NO_NEWS, OVERLAPS, PAUSED_AFTER, SPENT, WAITS
+from runtime.store.protocol import Stock
 from tests.contract.runtime.stage import (
     ADA,
     OTTO,
@@ -446,6 +447,21 @@ async def test_a_file_reaches_every_destination(stage: Stage) -> None:
     for room in (HOME, ELSEWHERE):
         with stage.workspaces.open(room, "chart.png") as file:
             assert file.read() == b"PNG"
+
+
+async def test_old_instants_go_and_the_last_that_was_done_stays(any_stage: Stage) -> None:
+    at = await desk(any_stage, Strict(["one", "two", "three"]))
+    planned = await at.plan("every hour")
+    for _ in range(3):
+        await at.fire()
+    await at.process.booking.pause(planned.id, await at.asker())
+    any_stage.clock.advance(300 * HOUR)
+    duty = await any_stage.store.take(at.process.lease, "retention")
+    assert duty
+    for stock in (Stock.OCCURRENCES, Stock.EVENTS):
+        await any_stage.store.sweep(duty, stock, None, any_stage.clock() - 100 * HOUR)
+    assert [one.result for one in await at.history(planned) if one.result] == ["three"]
+    assert await any_stage.rows("SELECT count(*) FROM signals WHERE kind = 'due'") == [(0,)]
 
 
 # -------------------------------------------------------------------------------------------------------------- booking
