@@ -104,9 +104,10 @@ async def test_malformed_arguments_are_told_to_the_model(talk: Talk, arguments: 
 
 async def test_a_tool_that_does_not_exist_is_told_to_the_model_with_those_that_do(talk: Talk) -> None:
     assert "You said: a question" in await talk.ask(call("launch_rockets", "{}"))
-    assert await talk.told() == [
-        "error: there is no tool 'launch_rockets'; there are list_files, read_file, search_files, shell, write_file."
-    ]
+    [told] = await talk.told()
+    head, _, known = told.removesuffix(".").partition("; there are ")
+    assert head == "error: there is no tool 'launch_rockets'"
+    assert {"list_files", "schedule_set", "shell"} < set(known.split(", "))
 
 
 @pytest.mark.parametrize("text", ["", " \n "])
