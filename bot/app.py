@@ -19,6 +19,7 @@ from adapters.web.adapter import ACCOUNT, CHANNEL, WebAdapter
 from adapters.web.settings import WebSettings
 from bot.channels import MakeAdapters, adapters_of, extras_of_account, no_adapters
 from bot.console.desk import ConsoleDesk
+from bot.console.planning import ScheduleDesk
 from bot.egress import egress_of
 from bot.gate import gate_of
 from bot.hooks import webhooks_of
@@ -247,7 +248,7 @@ class App:
             probe=self._probe,
             files=fetching_of(self._settings, workspaces, files_of, self._new_id),
             long_replies=long_replies,
-            reporting=Reporting(workspaces, self._new_id, long_replies.content),
+            reporting=Reporting(workspaces, self._new_id, long_replies.content, self.store.report_root),
             reporter=self._reporters,
         )
 
@@ -285,7 +286,12 @@ class App:
             states=self._standings.look,
             info=self._info(),
             reports=self._report_desk(),
+            schedules=self._schedule_desk(),
         )
+
+    def _schedule_desk(self) -> ScheduleDesk:
+        mask = Mask(self._settings.secret_values())
+        return ScheduleDesk(self._timetable, partial(address_at, self._accounts), self._named, mask)
 
     def _report_desk(self) -> ReportDesk:
         return ReportDesk(

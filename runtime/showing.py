@@ -56,6 +56,15 @@ def passing(open_: OpenDelivery) -> bool:
     )
 
 
+def under_of(open_: OpenDelivery, ordinal: int) -> str:
+    """The message that a part stands under; of a delivery with a thread of its own that is its first part."""
+    content = open_.delivery.content
+    if content.threaded and not content.under and ordinal > 1:
+        first = open_.parts[0].receipt
+        return first.message_id if first else ""
+    return content.under
+
+
 class DutyLost(Exception):
     """Another node is this account's courier now."""
 
@@ -145,7 +154,8 @@ class Showing:
         """One attempt; its marker is committed."""
         self._probe("part-marked")
         delivery = open_.delivery
-        part = Part(delivery.id, known.ordinal, delivery.address, known.body, known.repeat_mark)
+        under = under_of(open_, known.ordinal)
+        part = Part(delivery.id, known.ordinal, delivery.address, known.body, known.repeat_mark, under)
         try:
             async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
                 receipt = await self._put(open_, part)
@@ -253,7 +263,8 @@ class Showing:
     async def _settle(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:
         """Look whether it is on screen."""
         delivery = open_.delivery.id
-        part = Part(delivery, known.ordinal, open_.delivery.address, known.body, known.repeat_mark)
+        under = under_of(open_, known.ordinal)
+        part = Part(delivery, known.ordinal, open_.delivery.address, known.body, known.repeat_mark, under)
         marked = known.marked_at or self._now()
         if Capability.STORED in self._adapter.capabilities:
             self._held(await self._outbox.absent(duty, delivery, known.ordinal))  # our own store would know of it

@@ -13,6 +13,7 @@ from adapters.discord.checks import Checks
 from adapters.discord.downloads import Downloads
 from adapters.discord.http import Http
 from adapters.discord.parse import CHANNEL
+from adapters.discord.reach import Reach
 from adapters.discord.render import render
 from adapters.discord.sending import Sending, channel_of
 from adapters.discord.settings import DiscordSettings
@@ -56,6 +57,7 @@ class DiscordAdapter:
         self._sending = Sending(settings, given, self._http)
         self._settling = Settling(settings, given, self._http, self._sending)
         self._downloads = Downloads(settings, self._http)
+        self._reach = Reach(self._http, settings.identity)
         self._checks = Checks(settings, self._http)
         answering = Answering(settings.account, self._http)
         self._shards = Shards(settings, given, http=self._http, sending=self._sending, answering=answering)
@@ -91,6 +93,9 @@ class DiscordAdapter:
 
     def progress(self, address: Address, event: Progress) -> None:
         """Nothing: what grows on screen is a preview, by the courier."""
+
+    async def reach(self, address: Address) -> str | None:
+        return await self._reach.of(address)
 
     def buckets(self, address: Address) -> Sequence[Bucket]:
         return [EVERYWHERE, Bucket(f"channel:{channel_of(address)}", *IN_A_CHANNEL)]

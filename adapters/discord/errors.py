@@ -18,9 +18,15 @@ UNKNOWN_CHANNEL: Final = 10003
 UNKNOWN_MESSAGE: Final = 10008
 ALREADY_ACKNOWLEDGED: Final = 40060
 UNKNOWN_INTERACTION: Final = 10062
+NO_ACCESS: Final = 50001
+NOT_THERE: Final = 50024
+NO_RIGHT: Final = 50013
 ARCHIVED: Final = 50083
 NO_REPLIES: Final = 160002
 THREAD_EXISTS: Final = 160004
+LOCKED: Final = 160005
+NO_THREAD: Final = frozenset({UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, NO_ACCESS, NOT_THERE, NO_RIGHT, LOCKED})
+"""A message has no thread that could be written to, and none can be begun: it is gone, or this is no place for threads."""
 
 # What a person must mend, by Discord's code. A code without a row is told in Discord's words alone.
 FIXES: Final[Mapping[int, str]] = {
@@ -30,14 +36,14 @@ FIXES: Final[Mapping[int, str]] = {
     20016: "The channel's slow mode makes the bot wait.",
     40005: "A file is larger than Discord takes from a bot here.",
     40333: "Discord did not take this for a bot's request.",
-    50001: "The bot cannot see the channel: give its role View Channel there, or invite it to the server again.",
+    NO_ACCESS: "The bot cannot see the channel: give its role View Channel there, or invite it to the server again.",
     50005: "The message is somebody else's.",
     50007: "This person takes no messages from the bot: they blocked it, or share no server with it.",
-    50013: "The bot's role lacks a right there: it needs Send Messages, Send Messages in Threads, Attach Files, "
+    NO_RIGHT: "The bot's role lacks a right there: it needs Send Messages, Send Messages in Threads, Attach Files, "
     "Read Message History and Create Public Threads.",
     ARCHIVED: "The thread is archived.",
     NO_REPLIES: "The bot's role lacks the right Read Message History there, which a reply needs.",
-    160005: "The thread is locked: a moderator must unlock it.",
+    LOCKED: "The thread is locked: a moderator must unlock it.",
     200000: "A rule of the server's AutoMod blocks the message.",
     200001: "A rule of the server's AutoMod blocks the title.",
 }

@@ -16,6 +16,7 @@ from adapters.discord.interactions import WITH_REASON, payload
 from runtime.contract import Button, Choice, Content, Delivery, FileRef, Wire
 from runtime.markup import Document, parse, to_plain
 from runtime.markup.attachment import opening
+from runtime.markup.headline import headline
 from runtime.markup.measures import characters
 from runtime.markup.mentions import NOTHING_WIDE, mass_mentions, neutralised, neutralised_text
 from runtime.markup.split import split
@@ -39,8 +40,19 @@ Body = dict[str, Any]
 
 def render(delivery: Delivery) -> list[Wire]:
     """The messages of `delivery`; buttons and files are under the last, and only the first is a reply."""
-    content, reply_to = delivery.content, reply_of(delivery)
+    content = delivery.content
     document = neutralised(parse(content.text), EVERYBODY)
+    threaded = content.threaded and not delivery.address.thread  # a thread has no threads
+    above, rest = headline(document) if threaded else (Document(()), document)
+    if not above.blocks:
+        return _rendered(delivery, document)
+    if not (rest.blocks or content.files or content.text_file):
+        return _rendered(delivery, above)
+    return [*(_wire(piece) for piece in split(above, measure, LIMIT)), *_rendered(delivery, rest)]
+
+
+def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
+    content, reply_to = delivery.content, reply_of(delivery)
     if content.text_file is not None:
         return [_as_file(content, document, content.text_file, reply_to)]
     *before, last = split(document, measure, LIMIT)

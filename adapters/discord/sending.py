@@ -7,6 +7,7 @@ import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import blake2b
 from io import BytesIO
 from typing import Any, Final
@@ -14,7 +15,15 @@ from typing import Any, Final
 import discord
 from discord.http import Route
 
-from adapters.discord.errors import ARCHIVED, NO_REPLIES, THREAD_EXISTS, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, ours
+from adapters.discord.errors import (
+    ARCHIVED,
+    NO_REPLIES,
+    NO_THREAD,
+    THREAD_EXISTS,
+    UNKNOWN_CHANNEL,
+    UNKNOWN_MESSAGE,
+    ours,
+)
 from adapters.discord.http import Http
 from adapters.discord.render import CONTENT, REPEAT_MARK
 from adapters.discord.settings import DiscordSettings
@@ -52,9 +61,18 @@ class Sending:
         body = self._message(part)
         files = await self._files(part)
         try:
-            return await self._sent(part.address, body, files)
+            return await self._shown(part, body, files)
         except Exception as error:
             raise self._ours(error) from error
+
+    async def _shown(self, part: Part, body: Body, files: Sequence[tuple[str, bytes]]) -> Receipt:
+        """In its thread; in the room where there is none and none can be begun."""
+        try:
+            return await self._sent(hung(part), body, files)
+        except discord.HTTPException as error:
+            if hung(part) == part.address or error.code not in NO_THREAD:
+                raise
+        return await self._sent(part.address, body, files)
 
     async def _sent(self, address: Address, body: Body, files: Sequence[tuple[str, bytes]]) -> Receipt:
         try:
@@ -189,6 +207,13 @@ def multipart(body: Body, files: Sequence[tuple[str, bytes]]) -> list[dict[str, 
             for n, (name, data) in enumerate(files)
         ),
     ]
+
+
+def hung(part: Part) -> Address:
+    """Where it is sent: a message's thread has the message's id. A thread has no threads."""
+    if part.address.thread or part.under in ("", GONE.message_id):
+        return part.address
+    return replace(part.address, thread=part.under)
 
 
 def channel_of(address: Address) -> str:

@@ -8,18 +8,19 @@ after the attempt, with the same text, buttons and files, that is no other part'
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+import discord
 from discord.http import Route
 
-from adapters.discord.errors import ours
+from adapters.discord.errors import NO_THREAD, ours
 from adapters.discord.http import Http
-from adapters.discord.sending import Sending, channel_of, text_of
+from adapters.discord.sending import Sending, channel_of, hung, text_of
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.snowflakes import first_at
-from runtime.contract import Attempt, Given, Look, Part, Receipt, Settled, Shown
+from runtime.contract import Address, Attempt, Given, Look, Part, Receipt, Settled, Shown
 from runtime.errors import Rejected, Retryable, Uncertain
 
 Raw = Mapping[str, Any]
@@ -55,17 +56,30 @@ class Settling:
             return Look.UNKNOWN  # it may have been shown before the room closed
 
     async def _look(self, part: Part, first: datetime) -> Settled:
-        since = first - CLOCKS_APART
+        """In the thread that it belongs to, and in the room, where it stands if there can be no thread."""
+        if (thread := hung(part)) != part.address:
+            try:
+                found = await self._look_in(thread, part, first)
+            except Rejected as error:
+                if not is_of(error, NO_THREAD):
+                    raise
+            else:
+                if found is not Look.ABSENT:
+                    return found
+        return await self._look_in(part.address, part, first)
+
+    async def _look_in(self, address: Address, part: Part, first: datetime) -> Settled:
+        since, channel = first - CLOCKS_APART, channel_of(address)
         others = set(await self._given.places.receipts(part.address, since))
         after, count = first_at(since), 0
         for _ in range(PAGES):
-            page = await self._page(channel_of(part.address), after)
+            page = await self._page(channel, after)
             found = [raw for raw in page if str(raw["id"]) not in others and self._is(raw, part)]
             if found:
                 return Shown(Receipt(str(found[0]["id"])))
             count += len(page)
             if len(page) < PAGE:
-                return Look.ABSENT if count or await self._can_read(part, after) else Look.UNKNOWN
+                return Look.ABSENT if count or await self._can_read(channel, after) else Look.UNKNOWN
             after = int(page[-1]["id"])
         return Look.UNKNOWN
 
@@ -80,11 +94,11 @@ class Settling:
             == sorted(shown_name(file["name"]) for file in body.get("files", ()))
         )
 
-    async def _can_read(self, part: Part, after: int) -> bool:
+    async def _can_read(self, channel: str, after: int) -> bool:
         """Whether an empty history is one. Without the right to read it Discord shows an empty one too."""
-        channel = await self._get(f"/channels/{channel_of(part.address)}")
-        return int(channel.get("last_message_id") or 0) <= after or bool(
-            await self._get(f"/channels/{channel_of(part.address)}/messages", limit="1")
+        place = await self._get(f"/channels/{channel}")
+        return int(place.get("last_message_id") or 0) <= after or bool(
+            await self._get(f"/channels/{channel}/messages", limit="1")
         )
 
     async def _page(self, channel: str, after: int) -> list[Raw]:
@@ -96,6 +110,11 @@ class Settling:
             return await self._http.request(Route("GET", path), params=params)
         except Exception as error:
             raise ours(error, self._settings.account, reads=True) from error
+
+
+def is_of(error: Rejected, codes: Collection[int]) -> bool:
+    """Whether Discord refused with one of these."""
+    return isinstance(error.__cause__, discord.HTTPException) and error.__cause__.code in codes
 
 
 def payloads(message: Raw) -> list[str]:

@@ -16,12 +16,14 @@ from adapters.slack.checks import Checks, refusal_for_want_of_scopes
 from adapters.slack.door import Door
 from adapters.slack.downloads import Downloads
 from adapters.slack.envelope import CHANNEL
+from adapters.slack.errors import NO_THREAD, Refusal
 from adapters.slack.gaps import Gaps
 from adapters.slack.health import Health
 from adapters.slack.intake import Intake
 from adapters.slack.me import NOBODY, Me
 from adapters.slack.names import Names
-from adapters.slack.posts import Posts, body_of
+from adapters.slack.posts import Posts, body_of, thread_of
+from adapters.slack.reach import Reach
 from adapters.slack.render import render
 from adapters.slack.settings import SlackSettings
 from adapters.slack.settle import Settling
@@ -71,6 +73,7 @@ class SlackAdapter:
         self._web = api = Web(settings, given.now)
         self._asides = Asides()
         self._speaking = Speaking(api)
+        self._reach = Reach(api)
         self._intake = Intake(
             settings,
             web=api,
@@ -178,11 +181,21 @@ class SlackAdapter:
         return render(delivery)
 
     async def show(self, part: Part) -> Receipt:
-        body = body_of(part)
         try:
-            return await (self._uploads if "file" in body else self._posts).show(part, body)
+            return await self._shown(part)
         except Rejected as error:
             raise self._named(error) from error
+
+    async def _shown(self, part: Part) -> Receipt:
+        """In its thread; in the room where what it stands under was removed."""
+        body = body_of(part)
+        way = self._uploads if "file" in body else self._posts
+        try:
+            return await way.show(part, body, thread_of(part))
+        except Refusal as error:
+            if not part.under or part.address.thread or error.code not in NO_THREAD:
+                raise
+            return await way.show(part, body, "")
 
     async def edit(self, receipt: Receipt, part: Part) -> Receipt:
         body: Mapping[str, Any] = body_of(part)
@@ -199,6 +212,9 @@ class SlackAdapter:
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
         return await self._settling.settle(part, attempt, self._me)
+
+    async def reach(self, address: Address) -> str | None:
+        return await self._reach.of(address, self._me)
 
     def buckets(self, address: Address) -> Sequence[Bucket]:
         return [Bucket(f"channel {address.room}", BURST, EVERY)]

@@ -71,6 +71,9 @@ FIXES: Final[Mapping[str, str]] = {
     "thread_not_found": "The thread is gone.",
 }
 
+NO_THREAD: Final = frozenset({"thread_not_found", "invalid_thread_ts"})
+"""The message that a thread hangs on is gone, or never was."""
+
 TOKEN_TROUBLE: Final = frozenset(
     {
         "invalid_auth",

@@ -36,7 +36,7 @@ class Posts:
         self._web = web
         self._streams = streams
 
-    async def show(self, part: Part, body: Mapping[str, Any]) -> Receipt:
+    async def show(self, part: Part, body: Mapping[str, Any], thread: str) -> Receipt:
         """Errors: Retryable, Uncertain, Rejected."""
         if "stream" in body and not part.marked_as_repeat:
             began = await self._streams.begin(part.address, body["stream"])
@@ -45,7 +45,7 @@ class Posts:
         told = await self._web.call(
             "chat.postMessage",
             channel=part.address.room,
-            thread_ts=part.address.thread or None,
+            thread_ts=thread or None,
             metadata=marker(part.id),
             unfurl_links=False,
             unfurl_media=False,
@@ -85,6 +85,11 @@ def _content(body: Mapping[str, Any], *, repeated: bool) -> dict[str, Any]:
         return {"text": text, "mrkdwn": False}
     above = [{"type": "context", "elements": [{"type": "plain_text", "text": REPEATED}]}] if repeated else []
     return {"text": text, "blocks": [*above, *blocks]}
+
+
+def thread_of(part: Part) -> str:
+    """The timestamp of the message it stands under; a thread has no threads."""
+    return part.address.thread or part.under
 
 
 def body_of(part: Part) -> Mapping[str, Any]:

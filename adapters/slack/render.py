@@ -15,9 +15,10 @@ from typing import Any, Final
 from adapters.slack.dialect import NOBODY, to_slack
 from adapters.slack.pressed import BUTTON, WITH_REASON
 from adapters.slack.words import escaped
-from runtime.contract import Button, Choice, Delivery, FileRef, Kind, Wire
+from runtime.contract import Button, Choice, Content, Delivery, FileRef, Kind, Wire
 from runtime.markup import Document, neutralised, neutralised_text, parse, split, to_plain
 from runtime.markup.attachment import opening
+from runtime.markup.headline import headline
 
 # Source: docs.slack.dev/reference/block-kit, read 2026-08. All blocks of a message together bear some 13,200
 # characters, which Slack does not document; how it counts them is not known either, so we count as JSON is written.
@@ -41,10 +42,22 @@ def render(delivery: Delivery) -> list[Wire]:
     """Wire messages of `delivery`, each valid alone. Buttons stand under the last one with text."""
     content = delivery.content
     document = neutralised(parse(content.text), NOBODY)
+    if not content.threaded or delivery.address.thread:  # a thread has no threads
+        return _rendered(delivery, document)
+    above, rest = headline(document)
+    if not above.blocks:
+        return _rendered(delivery, document)
+    if not (rest.blocks or content.files or content.text_file):
+        return [_wire(above, content.buttons)]
+    return [*(_wire(piece) for piece in split(above, size, MARKDOWN)), *_rendered(delivery, rest)]
+
+
+def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
+    content = delivery.content
     pieces = split(document, size, MARKDOWN)
     if content.text_file is not None:
-        return _with_file(document, pieces, content.text_file, over=delivery.edits is not None)
-    if content.files and not content.text.strip() and not content.buttons:
+        return _with_file(content, document, pieces, content.text_file, over=delivery.edits is not None)
+    if content.files and not document.blocks and not content.buttons:
         return _files(content.files)
     if delivery.kind is Kind.PROGRESS:
         return [_preview(content.text, pieces[0])]
@@ -106,16 +119,20 @@ def _button(approval: str, word: str, label: str, style: str | None) -> Json:
     return made | ({"style": style} if style else {})
 
 
-def _with_file(document: Document, pieces: Sequence[Document], file: FileRef, *, over: bool) -> list[Wire]:
+def _with_file(
+    content: Content, document: Document, pieces: Sequence[Document], file: FileRef, *, over: bool
+) -> list[Wire]:
     """How a long text begins, with a file that has it all; where the file is refused, the text in parts.
 
-    `over` a message that is there, that one becomes how it begins: a message cannot become a file.
+    `over` a message that is there, that one becomes how it begins: a message cannot become a file. Other files stand
+    between the two.
     """
     beginning = opening(document, file.name, size, SECTION)
-    comment = "" if over else escaped(to_plain(beginning))
+    apart = over or bool(content.files)
+    comment = "" if apart else escaped(to_plain(beginning))
     parts = [_wire(piece).body for piece in pieces]
     whole = Wire(_dumped({"file": _file(file), "comment": comment}), parts[0], tuple(parts[1:]))
-    return [_wire(beginning), whole] if over else [whole]
+    return [_wire(beginning), *_files(content.files), whole] if apart else [whole]
 
 
 def _files(files: Sequence[FileRef]) -> list[Wire]:

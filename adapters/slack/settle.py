@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
+from adapters.slack.errors import NO_THREAD, Refusal
 from adapters.slack.me import Me
-from adapters.slack.posts import body_of, marked_as
+from adapters.slack.posts import body_of, marked_as, thread_of
 from adapters.slack.uploads import Uploads
 from adapters.slack.web import Web
 from runtime.contract import Address, Attempt, Look, Now, Part, Places, Receipt, Settled, Shown
@@ -60,11 +62,11 @@ class Settling:
     async def _looked(self, part: Part, attempt: Attempt, me: Me) -> Settled:
         body = body_of(part)
         if (file_id := self._uploads.file_id(part.id)) and (
-            shared := await self._uploads.shared(file_id, part.address)
+            shared := await self._uploads.shared(file_id, part.address.room, thread_of(part))
         ):
             return Shown(shared)
         candidates = await self._candidates(part, attempt, body, me)
-        async for message in self.messages(part.address, self._web.slack_time(attempt.marked_at - BEFORE)):
+        async for message in self._near(part, self._web.slack_time(attempt.marked_at - BEFORE)):
             self._note(message)
             if marked_as(message) == part.id or candidates(message):
                 return Shown(Receipt(str(message["ts"])))
@@ -86,6 +88,17 @@ class Settling:
             return _is_ours(message, me) and ts >= oldest and ts not in receipts and _looks_like(message, body)
 
         return is_it
+
+    async def _near(self, part: Part, oldest: str) -> AsyncIterator[Message]:
+        """What is where it may be: under the message it belongs to, or in the room if that is gone. Errors: ChannelError."""
+        try:
+            async for message in self.messages(replace(part.address, thread=thread_of(part)), oldest):
+                yield message
+        except Refusal as error:
+            if not part.under or error.code not in NO_THREAD:
+                raise
+            async for message in self.messages(part.address, oldest):
+                yield message
 
     async def messages(self, address: Address, oldest: str) -> AsyncIterator[Message]:
         """What is in the room, or in the thread, since `oldest`. Errors: ChannelError."""

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import aiohttp
 
-from adapters.slack.errors import ours
+from adapters.slack.errors import Refusal, ours
 from adapters.slack.web import Web, value
 from runtime.contract import Address, Part, Receipt, Workspaces
 from runtime.errors import Rejected, Retryable, Uncertain
@@ -33,17 +33,19 @@ class Uploads:
         self._patience = patience.total_seconds()
         self._ids: OrderedDict[str, str] = OrderedDict()
 
-    async def show(self, part: Part, body: Mapping[str, Any]) -> Receipt:
+    async def show(self, part: Part, body: Mapping[str, Any], thread: str) -> Receipt:
         """Errors: Retryable, Uncertain; Rejected in its form, so that words go instead, where Slack or the disk says no."""
         file, comment = body["file"], body["comment"]
         path = self._path(part.address, file["path"])
         try:
             file_id = await self._sent(path, str(file["name"]))
             self._note(part.id, file_id)
-            await self._finish(part.address, file_id, str(file["name"]), comment)
+            await self._finish(part.address.room, thread, file_id, str(file["name"]), comment)
+        except Refusal as error:
+            raise Refusal(str(error), code=error.code, needed=error.needed, form=True) from error
         except Rejected as error:
             raise Rejected(str(error), form=True) from error
-        shared = await self._awaited(file_id, part.address)
+        shared = await self._awaited(file_id, part.address.room, thread)
         if shared is None:
             raise Uncertain(f"Slack took the file {file['name']}, and does not show it yet")
         return shared
@@ -71,34 +73,32 @@ class Uploads:
         except (aiohttp.ClientError, TimeoutError) as error:
             raise ours(error, "the upload of a file") from error
 
-    async def _finish(self, address: Address, file_id: str, name: str, comment: str) -> None:
+    async def _finish(self, room: str, thread: str, file_id: str, name: str, comment: str) -> None:
         await self._web.call(
             "files.completeUploadExternal",
             files=[{"id": file_id, "title": name}],
-            channel_id=address.room,
-            thread_ts=address.thread or None,
+            channel_id=room,
+            thread_ts=thread or None,
             initial_comment=comment or None,
         )
 
-    async def _awaited(self, file_id: str, address: Address) -> Receipt | None:
+    async def _awaited(self, file_id: str, room: str, thread: str) -> Receipt | None:
         """Its message, looked for as long as our patience lasts."""
         wait, spent = FIRST_LOOK, 0.0
         while True:
-            shared = await self.shared(file_id, address)
+            shared = await self.shared(file_id, room, thread)
             if shared is not None or spent >= self._patience:
                 return shared
             await asyncio.sleep(wait)
             wait, spent = 2 * wait, spent + wait
 
-    async def shared(self, file_id: str, address: Address) -> Receipt | None:
+    async def shared(self, file_id: str, room: str, thread: str) -> Receipt | None:
         """The message that shows the file there, as Slack knows it now; None also where it cannot be asked."""
         try:
             told = await self._web.call("files.info", file=file_id)
         except (Retryable, Uncertain, Rejected):
             return None
-        return next(
-            (Receipt(ts) for thread, ts in _shares(told["file"], address.room) if thread == address.thread), None
-        )
+        return next((Receipt(ts) for where, ts in _shares(told["file"], room) if where == thread), None)
 
     def file_id(self, part_id: str) -> str | None:
         return self._ids.get(part_id)

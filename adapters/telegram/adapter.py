@@ -30,6 +30,7 @@ from adapters.telegram.memory import Memory
 from adapters.telegram.parse import CHANNEL, Reader, moved
 from adapters.telegram.polling import Poller
 from adapters.telegram.rates import buckets
+from adapters.telegram.reach import Reach
 from adapters.telegram.render import render
 from adapters.telegram.rooms import Rooms, message_of, topic_of
 from adapters.telegram.sending import Sending
@@ -92,6 +93,7 @@ class TelegramAdapter:
         self._sending = Sending(bot=bot, account=account, workspaces=self._given.workspaces)
         self._files = Files(bot=bot, client=self._api.client, account=account)
         self._drafting = Drafting(bot)
+        self._reach = Reach(bot, self.identity)
 
     def _inward(self) -> None:
         bot, waits = self._api.bot, self._settings.waits
@@ -250,6 +252,12 @@ class TelegramAdapter:
         except ValueError:
             return ""  # `show` says what is wrong
         return str(self._lines.stand(chat, address, self._known.space(chat).top))
+
+    async def reach(self, address: Address) -> str | None:
+        try:
+            return await self._reach.of(address, self._chat(address))
+        except Rejected as error:
+            return str(error)
 
     def buckets(self, address: Address) -> Sequence[Bucket]:
         return buckets(address.room)

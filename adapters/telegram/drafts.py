@@ -14,6 +14,7 @@ from adapters.telegram.errors import Refused
 from adapters.telegram.render import is_visible, pieces
 from adapters.telegram.rooms import is_group
 from adapters.telegram.sending import entities
+from runtime.markup import parse
 
 log = structlog.get_logger("telegram")
 
@@ -41,7 +42,7 @@ class Drafting:
 
     async def show(self, chat: int, topic: int | None, text: str) -> None:
         """The end of `text`, where it is longer than one message. Best effort."""
-        said, made = written(pieces(text)[-1])
+        said, made = written(pieces(parse(text))[-1])
         if not is_visible(said):
             return
         try:

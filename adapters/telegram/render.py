@@ -16,6 +16,7 @@ from adapters.telegram.entities import MOST, Entity, written
 from runtime.contract import Button, Delivery, FileRef, Wire
 from runtime.markup import Document, parse, split, to_plain
 from runtime.markup.attachment import opening
+from runtime.markup.headline import headline
 from runtime.markup.measures import utf16
 
 REPEATED: Final = "(repeated) "
@@ -76,10 +77,21 @@ class Body:
 
 def render(delivery: Delivery) -> list[Wire]:
     """Text first, then a message for each file. The first answers, the last has the buttons."""
+    content, document = delivery.content, parse(delivery.content.text)
+    above, rest = headline(document) if content.threaded else (Document(()), document)
+    if not above.blocks:
+        return _rendered(delivery, document)
+    if not (rest.blocks or content.files or content.text_file):
+        return _rendered(delivery, above)
+    first = [_texts(piece) for piece in pieces(above)]
+    return [*(Wire(rich.to_json(), plain.to_json()) for rich, plain in first), *_rendered(delivery, rest)]
+
+
+def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
     content = delivery.content
     if content.text_file is not None:
-        return _as_file(delivery, content.text_file)
-    pairs = [_texts(piece) for piece in pieces(content.text)] if content.text.strip() or not content.files else []
+        return _as_file(delivery, document, content.text_file)
+    pairs = [_texts(piece) for piece in pieces(document)] if document.blocks or not content.files else []
     pairs += [_file(file) for file in content.files]
     buttons = tuple(map(button, content.buttons))
     pairs[0] = tuple(replace(body, reply_to=delivery.reply_to) for body in pairs[0])
@@ -87,18 +99,21 @@ def render(delivery: Delivery) -> list[Wire]:
     return [Wire(rich.to_json(), plain.to_json()) for rich, plain in pairs]
 
 
-def _as_file(delivery: Delivery, file: FileRef) -> list[Wire]:
+def _as_file(delivery: Delivery, document: Document, file: FileRef) -> list[Wire]:
     """How a long text begins, on the file that holds it. Where the file is refused, all of the text follows plainly.
 
-    A message of text cannot become one with a file: over a preview the two are messages of their own.
+    A message of text cannot become one with a file: over a preview the two are messages of their own. Other files stand
+    between the two.
     """
     buttons, reply_to = tuple(map(button, delivery.content.buttons)), delivery.reply_to
-    brief, plain = _texts(opening(parse(delivery.content.text), file.name, _length, CAPTION))
-    *before, last = [_texts(piece)[1] for piece in pieces(delivery.content.text)]
+    brief, plain = _texts(opening(document, file.name, _length, CAPTION))
+    *before, last = [_texts(piece)[1] for piece in pieces(document)]
     first, *more = [*before, replace(last, buttons=buttons)]
     sent = replace(_sent(file), buttons=buttons)
-    if delivery.edits:
-        return [Wire(brief.to_json(), plain.to_json()), _refusable(sent, first, more)]
+    others = [Wire(rich.to_json(), plain.to_json()) for rich, plain in map(_file, delivery.content.files)]
+    if delivery.edits or others:
+        brief, plain = (replace(body, reply_to="" if delivery.edits else reply_to) for body in (brief, plain))
+        return [Wire(brief.to_json(), plain.to_json()), *others, _refusable(sent, first, more)]
     sent = replace(sent, text=brief.text, entities=brief.entities, reply_to=reply_to)
     return [_refusable(sent, replace(first, reply_to=reply_to), more)]
 
@@ -107,9 +122,9 @@ def _refusable(file: Body, first: Body, more: list[Body]) -> Wire:
     return Wire(file.to_json(), first.to_json(), tuple(body.to_json() for body in more))
 
 
-def pieces(text: str) -> list[Document]:
-    """`text` in documents that each fit one message, both as they look and as plain text."""
-    return split(parse(text), _length, ROOM)
+def pieces(document: Document) -> list[Document]:
+    """`document` in documents that each fit one message, both as they look and as plain text."""
+    return split(document, _length, ROOM)
 
 
 def _length(document: Document) -> int:

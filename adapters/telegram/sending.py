@@ -23,7 +23,7 @@ from adapters.telegram.errors import GONE, NO_TEXT_THERE, Refused, ours
 from adapters.telegram.render import Body
 from adapters.telegram.rooms import message_name, message_of, topic_of
 from adapters.telegram.settle import Found
-from runtime.contract import Address, Part, Receipt, Workspaces
+from runtime.contract import Part, Receipt, Workspaces
 from runtime.errors import Rejected
 
 log = structlog.get_logger("telegram")
@@ -59,13 +59,13 @@ class Sending:
             body.text,
             entities=entities(body.entities),
             link_preview_options=NO_PREVIEW,
-            **_around(part.address, body, chat),
+            **_around(part, body, chat),
         )
 
     async def _send_file(self, part: Part, body: Body, chat: int) -> Message:
         try:
             with self._workspaces.open(part.address, body.file) as file:
-                return await self._upload(file, body, chat, _around(part.address, body, chat))
+                return await self._upload(file, body, chat, _around(part, body, chat))
         except (OSError, ValueError) as error:
             raise Rejected(f"The file {body.file} cannot be read: {error}", form=True) from error
 
@@ -148,18 +148,18 @@ def keyboard(body: Body) -> InlineKeyboardMarkup | None:
     return InlineKeyboardMarkup([made[n : n + 2] for n in range(0, len(made), 2)]) if made else None
 
 
-def _around(address: Address, body: Body, chat: int) -> dict[str, Any]:
-    """What every message may have beside what it says."""
+def _around(part: Part, body: Body, chat: int) -> dict[str, Any]:
+    """What every message may have beside what it says. What stands under another is an answer to it here."""
     return {
-        "message_thread_id": topic_of(address),
+        "message_thread_id": topic_of(part.address),
         "reply_markup": keyboard(body),
-        "reply_parameters": _reply(body, chat),
+        "reply_parameters": _reply(body.reply_to or part.under, chat),
     }
 
 
-def _reply(body: Body, chat: int) -> ReplyParameters | None:
+def _reply(name: str, chat: int) -> ReplyParameters | None:
     """To a message that may be gone meanwhile. One of before a group moved has its number in another chat."""
-    match message_of(body.reply_to):
+    match message_of(name):
         case (of, number) if of == chat:
             return ReplyParameters(number, allow_sending_without_reply=True)
         case _:

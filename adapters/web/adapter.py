@@ -54,7 +54,7 @@ class WebAdapter:
         self.identity: str = identity
         self.capabilities: frozenset[Capability] = frozenset({Capability.EDIT, Capability.STORED, Capability.PROGRESS})
         self.door = Door(links=given.links, identity=identity)
-        rooms = Rooms(door=self.door, ledger=given.ledger, channel=CHANNEL, account=identity)
+        self._rooms = rooms = Rooms(door=self.door, ledger=given.ledger, channel=CHANNEL, account=identity)
         self._events = Events(door=self.door, rooms=rooms, ledger=given.ledger, bell=given.bell)
         self._api = Api(
             door=self.door,
@@ -97,6 +97,9 @@ class WebAdapter:
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
         return Look.UNKNOWN
+
+    async def reach(self, address: Address) -> str | None:
+        return await self._rooms.reach(address)
 
     def progress(self, address: Address, event: Progress) -> None:
         self._events.progress(address, event)

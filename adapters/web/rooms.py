@@ -13,6 +13,7 @@ from runtime.contract import Address, Identity, Ledger, Role, Room
 
 OWNERS_IN_MIND: Final = 10_000
 ROOM: Final = re.compile(r"[a-z0-9]{6,32}")
+UNOPENED: Final = "There is no such conversation: open one on the page and say something in it first."
 NO_ROOM: Final = "There is no such conversation, or it is somebody else's."
 
 
@@ -43,6 +44,12 @@ class Rooms:
         if visitor.person.role < Role.OPERATOR and await self._owner(address) not in (None, visitor.identity):
             raise Refusal(404, NO_ROOM)
         return visitor, address
+
+    async def reach(self, address: Address) -> str | None:
+        """Why nothing can be read there: a conversation begins when somebody speaks."""
+        if ROOM.fullmatch(address.room) and await self._owner(address) is not None:
+            return None
+        return UNOPENED
 
     async def _owner(self, address: Address) -> Identity | None:
         """Kept in mind once there is one, since that never changes."""

@@ -53,12 +53,17 @@ class Content:
 
     `text_file` holds all of `text` where that is too long to be read in a chat: a channel that carries files shows how
     it begins and this file, and the text in parts only where the file is refused. Others show `text`.
+
+    `threaded`: its first line is a message of the room, and the rest stands under it. `under` is the wire's id of an
+    earlier message that all of it stands under. Channels without threads show it as any other.
     """
 
     text: str
     buttons: tuple[Button, ...] = ()
     files: tuple[FileRef, ...] = ()
     text_file: FileRef | None = None
+    threaded: bool = False
+    under: str = ""
 
     def to_json(self) -> str:
         made = {
@@ -68,6 +73,10 @@ class Content:
         }
         if self.text_file is not None:
             made["text_file"] = json.loads(files_json([self.text_file]))[0]
+        if self.threaded:
+            made["threaded"] = True
+        if self.under:
+            made["under"] = self.under
         return json.dumps(made, ensure_ascii=False)
 
     @classmethod
@@ -75,7 +84,8 @@ class Content:
         raw = json.loads(text)
         buttons = tuple(Button(ApprovalId(a), Choice(c), label) for a, c, label in raw["buttons"])
         text_file = FileRef(*raw["text_file"]) if "text_file" in raw else None
-        return cls(raw["text"], buttons, tuple(FileRef(*f) for f in raw["files"]), text_file)
+        files = tuple(FileRef(*f) for f in raw["files"])
+        return cls(raw["text"], buttons, files, text_file, raw.get("threaded", False), raw.get("under", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +121,17 @@ class Wire:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One wire message of a delivery. `id` (at most 25 characters) is stable over attempts: the idempotency key."""
+    """One wire message of a delivery. `id` (at most 25 characters) is stable over attempts: the idempotency key.
+
+    `under` is the wire's id of the message of this room that it stands under; if that is gone, it stands in the room.
+    """
 
     delivery_id: DeliveryId
     ordinal: int
     address: Address
     body: str
     marked_as_repeat: bool = False
+    under: str = ""
 
     @property
     def id(self) -> str:

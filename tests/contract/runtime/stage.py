@@ -261,7 +261,7 @@ class Process:
                 waits=[timedelta()],
             ),
             long_replies=long,
-            reporting=Reporting(stage.workspaces, new_id, long.content),
+            reporting=Reporting(stage.workspaces, new_id, long.content, stage.store.report_root),
             reporter=reporter,
             lease_is_fresh=lambda: self.fresh,
             outlet=Couriers([self.courier], self.store),

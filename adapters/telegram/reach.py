@@ -1,0 +1,87 @@
+"""Whether something could be posted in a chat, asked before anybody relies on it.
+
+Telegram tells of groups whether we are in them and may write. Of anything else (a person who blocked the bot, a topic
+that is closed) it tells only whoever acts: so the bot is seen typing there for a moment, which leaves nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Final
+
+from telegram import Bot, ChatMember, ChatMemberAdministrator, ChatMemberRestricted
+from telegram.constants import ChatAction
+from telegram.error import TelegramError
+
+from adapters.telegram.errors import Refused
+from adapters.telegram.rooms import is_group, topic_of
+from runtime.contract import Address
+
+PATIENCE: Final = timedelta(seconds=8)
+"""A person waits for it."""
+
+OUT: Final = "The bot was taken out of that chat: add it there again."
+BLOCKED: Final = "This person has blocked the bot: they must open it again, and press Start."
+UNKNOWN: Final = (
+    "There is no such chat, or the bot was never in it: add the bot to the group, or let the person write to it first."
+)
+MUTE: Final = (
+    "The bot may not write there: let it send messages under the chat's permissions; in a channel make it an "
+    "administrator who may post."
+)
+NO_TOPIC: Final = "That topic is gone or closed: open it again, or name another one."
+
+
+class Reach:
+    """Asks with `bot`, which is the user `identity`."""
+
+    def __init__(self, bot: Bot, identity: str) -> None:
+        self._bot = bot
+        self._identity = int(identity)
+
+    async def of(self, address: Address, chat: int) -> str | None:
+        """Why nothing can be posted there, with the fix; None when it can, or Telegram cannot be asked now."""
+        try:
+            async with asyncio.timeout(PATIENCE.total_seconds()):
+                return await self._asked(address, chat)
+        except Refused as error:
+            return refused(error, chat)
+        except (TelegramError, TimeoutError):
+            return None
+
+    async def _asked(self, address: Address, chat: int) -> str | None:
+        if is_group(chat) and (wrong := await self._of_group(chat)):
+            return wrong
+        await self._bot.send_chat_action(chat, ChatAction.TYPING, message_thread_id=topic_of(address))
+        return None
+
+    async def _of_group(self, chat: int) -> str | None:
+        try:
+            return wrong_with(await self._bot.get_chat_member(chat, self._identity))
+        except (TypeError, ValueError):
+            return None  # the library reads no member of whom an older or newer server tells other fields
+
+
+def wrong_with(member: ChatMember) -> str | None:
+    """What we are in a group or a channel."""
+    match member:
+        case ChatMember(status=ChatMember.LEFT | ChatMember.BANNED):
+            return OUT
+        case ChatMemberRestricted(can_send_messages=False) | ChatMemberAdministrator(can_post_messages=False):
+            return MUTE
+        case _:
+            return None
+
+
+def refused(error: Refused, chat: int) -> str | None:
+    """What a refusal says of the chat; None where it says nothing of it. The texts are of the Bot API, read 2026-11."""
+    if error.moved_to:
+        return None  # it goes on under its new id, which the first message learns
+    if error.code == 403:
+        return OUT if is_group(chat) else BLOCKED
+    if error.code != 400:
+        return None
+    if "topic" in error.text or "thread not found" in error.text:
+        return NO_TOPIC
+    return UNKNOWN if "not found" in error.text or "peer_id_invalid" in error.text else MUTE
