@@ -28,7 +28,7 @@ from runtime.contract import (
 )
 from runtime.errors import ModelFailed
 from runtime.schedules import NO_MODEL, NO_NEWS
-from runtime.seen import call_id, digest, has_failed
+from runtime.seen import FAILED, call_id, digest, has_failed
 from runtime.templating.order import Order, Piece
 from runtime.templating.renderer import Renderer
 from runtime.templating.sheet import Sheet, TemplateError
@@ -114,7 +114,8 @@ class Unmade:
 
 def piece_of(call: DataCall, result: str, seen: Mapping[str, str] = NO_DIGESTS) -> Piece:
     """What a data call gave, compared with the digests of the occurrence before."""
-    return Piece(call.tool, result, has_failed(result), seen.get(call.name) != digest(result))
+    before = seen.get(call.name)
+    return Piece(call.tool, result, has_failed(result), before != digest(result), before == FAILED)
 
 
 def written(call: DataCall) -> Call:

@@ -86,6 +86,10 @@ class Result:
         return self.piece.changed
 
     @property
+    def had_failed(self) -> bool:
+        return self.piece.had_failed
+
+    @property
     def tool(self) -> str:
         return self.piece.tool
 

@@ -14,12 +14,16 @@ CUT: Final = "\n\n_(The rest was cut: a report has at most 50,000 characters.)_"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one call gave. `changed`: it differs from what it was for the occurrence before, or there was none."""
+    """What one call gave.
+
+    `changed`: it differs from what it was for the occurrence before, or there was none; `had_failed`: there it failed.
+    """
 
     tool: str
     text: str
     failed: bool = False
     changed: bool = True
+    had_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
