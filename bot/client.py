@@ -91,6 +91,35 @@ class Client:
     async def reload(self) -> View:
         return await self._post("/reload")
 
+    async def schedules(self) -> list[View]:
+        found: list[View] = await self._ask("GET", "/schedules")
+        return found
+
+    async def schedule(self, name: str) -> View:
+        return await self._get(_schedule(name))
+
+    async def schedule_history(self, name: str, limit: int = 20) -> list[View]:
+        found: list[View] = await self._ask("GET", f"{_schedule(name)}/history", query={"limit": str(limit)})
+        return found
+
+    async def add_schedule(self, fields: Mapping[str, Any]) -> View:
+        return await self._post("/schedules", **fields)
+
+    async def change_schedule(self, name: str, fields: Mapping[str, Any]) -> View:
+        return await self._post(_schedule(name), **fields)
+
+    async def pause_schedule(self, name: str, reason: str = "") -> View:
+        return await self._post(f"{_schedule(name)}/pause", reason=reason)
+
+    async def resume_schedule(self, name: str) -> View:
+        return await self._post(f"{_schedule(name)}/resume")
+
+    async def remove_schedule(self, name: str) -> View:
+        return await self._post(f"{_schedule(name)}/remove")
+
+    async def run_schedule(self, name: str) -> View:
+        return await self._post(f"{_schedule(name)}/run")
+
     async def reports(self) -> list[View]:
         found: list[View] = await self._ask("GET", "/reports")
         return found
@@ -152,6 +181,10 @@ async def connected(control: Control) -> AsyncIterator[Client]:
     timeout = aiohttp.ClientTimeout(total=PATIENCE.total_seconds())
     async with aiohttp.ClientSession(headers=headers, timeout=timeout, trust_env=False) as session:
         yield Client(session, control)
+
+
+def _schedule(name: str) -> str:
+    return f"/schedules/{_step(name)}"
 
 
 def _step(text: str) -> str:

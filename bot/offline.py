@@ -10,17 +10,19 @@ from adapters.web.adapter import ACCOUNT, CHANNEL
 from bot.console.actor import owner_of
 from bot.console.desk import ConsoleDesk
 from bot.console.operations import Operations
+from bot.console.planning import ScheduleDesk
 from bot.gate import gate_of
 from bot.lock import holding
 from bot.masking import Mask
 from bot.names import Called, Known, address_at, fresh_identity, naming
+from bot.planning import timetable_of
 from bot.reports import LateReporters, ReportDesk, figure_tools
 from bot.settings import Settings
 from runtime.contract import Signal, Verdict
 from runtime.ids import new_id
 from runtime.signed import CheckpointFile, HeadFile
 from runtime.store.protocol import Store
-from runtime.store.store import open_store
+from runtime.store.store import SqlStore, open_store
 
 
 class NoBell:
@@ -45,7 +47,7 @@ async def opened(settings: Settings) -> AsyncIterator[Operations]:
             await store.close()
 
 
-async def _desk(store: Store, settings: Settings) -> ConsoleDesk:
+async def _desk(store: SqlStore, settings: Settings) -> ConsoleDesk:
     async def sink(signal: Signal) -> Verdict:
         # What this wakes, the next start finds in the store.
         return (await store.accept(signal, gate_of(settings))).verdict
@@ -65,7 +67,25 @@ async def _desk(store: Store, settings: Settings) -> ConsoleDesk:
         head=HeadFile(settings.data_dir).read,
         checkpoint=CheckpointFile(settings.data_dir).read,
         reports=_reports(store, await store.named_accounts()),
+        schedules=_schedules(store, await store.named_accounts(), settings),
     )
+
+
+def _schedules(store: SqlStore, accounts: Sequence[Known], settings: Settings) -> ScheduleDesk:
+    """What is booked here is fired by the next start. Rooms are those of accounts that were at work before."""
+    names = {(CHANNEL, ACCOUNT), *((one.channel, one.name) for one in settings.accounts if one.enabled)}
+    here = [Called(channel, name, identity) for channel, identity, name in accounts if (channel, name) in names]
+    known, named = {(one.channel, one.identity) for one in here}, naming(accounts)
+    timetable = timetable_of(
+        store,
+        (),
+        new_id=new_id,
+        serves=lambda address: (address.channel, address.account) in known,
+        named=named,
+        started=lambda: None,
+        planning=lambda: settings.planning,
+    )
+    return ScheduleDesk(timetable, partial(address_at, here), named, Mask(settings.secret_values()))
 
 
 def _reports(store: Store, accounts: Sequence[Known]) -> ReportDesk:

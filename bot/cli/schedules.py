@@ -1,27 +1,239 @@
-"""`signalbox schedules`: when work by the clock is due."""
+"""`signalbox schedules`: work by the clock, seen and changed; and when an expression is due."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bot.cli.options import AsJson
-from bot.cli.output import show_json, tell
+from bot.cli.options import AsJson, ConfigFile, ask_office, settings_of
+from bot.cli.output import clean, show_facts, show_json, show_rows, tell, word
 from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-commands = typer.Typer(no_args_is_help=True, help="Work by the clock: when it is due.")
+    from bot.console.views import View
+
+commands = typer.Typer(
+    no_args_is_help=True, help="Work by the clock: list, plan, change, pause and run it; and when it is due."
+)
 
 INSTANT: Final = "2026-03-29T00:00:00Z, 2026-03-29T02:00+01:00, or without the end as the clocks of the zone show it"
 
 
-@commands.callback()
-def _one_of_many() -> None:
-    """Keeps the name of a command needed while there is only one."""
+ScheduleArgument = Annotated[str, typer.Argument(metavar="NAME", help="Its name or id, as `schedules list` shows it.")]
+COLUMNS: Final = {
+    "name": "Name",
+    "state": "State",
+    "due": "Next",
+    "when": "When",
+    "to": "Rooms",
+    "by": "By",
+    "id": "Id",
+}
+PAST: Final = {
+    "planned_at": "Planned",
+    "state": "State",
+    "rooms": "Shown",
+    "attempts": "Tries",
+    "run": "Run",
+    "reason": "Reason",
+}
+
+To = Annotated[
+    list[str] | None,
+    typer.Option("--to", metavar="ADDRESS", help="Room that reads the report, such as slack:work/C1. Repeatable."),
+]
+Zone = Annotated[
+    str, typer.Option("--zone", metavar="ZONE", help="Whose clocks are read, unless the words name a zone.")
+]
+TemplateFile = Annotated[
+    Path | None,
+    typer.Option("--template-file", metavar="FILE", help="A template, in place of a task: no model is asked."),
+]
+Report = Annotated[str, typer.Option("--report", metavar="NAME", help="A built-in report, in place of a task.")]
+Option = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="An option of the template or report. Repeatable."),
+]
+Misfire = Annotated[str, typer.Option("--misfire", help="What was missed: skip, once, all or window.")]
+CatchUp = Annotated[int | None, typer.Option("--catch-up", metavar="N", help="Most that --misfire all makes up for.")]
+Window = Annotated[
+    float | None,
+    typer.Option("--window-minutes", metavar="N", help="How old what --misfire window makes up for may be."),
+]
+Jitter = Annotated[
+    float | None, typer.Option("--jitter-seconds", metavar="N", help="Each firing comes up to so much later.")
+]
+InThread = Annotated[str, typer.Option("--thread", help="Where reports stand: room, own or running.")]
+Quiet = Annotated[bool | None, typer.Option("--quiet/--no-quiet", help="A report without news is not shown.")]
+MostCost = Annotated[
+    float | None, typer.Option("--max-cost", metavar="DOLLARS", help="What its runs of 24 hours may cost; 0: no bound.")
+]
+Starts = Annotated[str, typer.Option("--starts", metavar="WHEN", help='Not before, such as "2026-12-01 at 9:00".')]
+Ends = Annotated[str, typer.Option("--ends", metavar="WHEN", help="Not after.")]
+
+
+@commands.command("list")
+def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
+    """All of them, by what is due next."""
+    rows = ask_office(settings_of(context, config), lambda office: office.schedules())
+    if as_json:
+        show_json(rows)
+    else:
+        show_rows([_row(row) for row in rows], COLUMNS, empty="Nothing is planned.")
+
+
+@commands.command()
+def show(context: typer.Context, name: ScheduleArgument, as_json: AsJson = False, config: ConfigFile = None) -> None:
+    """One, with its next five instants and its last twenty."""
+    row = ask_office(settings_of(context, config), lambda office: office.schedule(name))
+    if as_json:
+        show_json(row)
+        return
+    show_facts(_facts(row))
+    typer.echo(f"\n{clean(row['task'])}\n")
+    for at in row["next"]:
+        typer.echo(f"next  {_in_zone(at, row['zone'])}")
+    typer.echo()
+    show_rows([_past(one) for one in row["history"]], PAST, empty="It was not due yet.")
+
+
+@commands.command()
+def add(
+    context: typer.Context,
+    when: Annotated[str, typer.Argument(metavar="WHEN", help='As for `schedules next`: "every weekday at 9".')],
+    task: Annotated[str, typer.Argument(metavar="[TASK]", help="What the agent is to do, in words.")] = "",
+    to: To = None,
+    name: Annotated[str, typer.Option("--name", help="What to call it. Without one it is made of the task.")] = "",
+    zone: Zone = "",
+    template_file: TemplateFile = None,
+    report: Report = "",
+    option: Option = None,
+    misfire: Misfire = "",
+    catch_up: CatchUp = None,
+    window_minutes: Window = None,
+    jitter_seconds: Jitter = None,
+    thread: InThread = "",
+    quiet: Quiet = None,
+    max_cost: MostCost = None,
+    starts: Starts = "",
+    ends: Ends = "",
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Plan work. It acts as you, the owner, and its report goes to the rooms that are named."""
+    fields = {
+        "when": when,
+        "name": name,
+        "zone": zone,
+        "starts": starts,
+        "ends": ends,
+        "to": to,
+        **_task(task, template_file, report, option),
+        **_terms(misfire, catch_up, window_minutes, jitter_seconds, thread, quiet, max_cost),
+    }
+    row = ask_office(settings_of(context, config), lambda office: office.add_schedule(_given(fields)))
+    _tell_of(row, as_json)
+
+
+@commands.command()
+def change(
+    context: typer.Context,
+    name: ScheduleArgument,
+    when: Annotated[str, typer.Option("--when", metavar="WHEN", help="When it is due.")] = "",
+    task: Annotated[str, typer.Option("--task", help="What the agent is to do, in words.")] = "",
+    to: To = None,
+    new_name: Annotated[str, typer.Option("--name", help="Another name.")] = "",
+    zone: Zone = "",
+    template_file: TemplateFile = None,
+    report: Report = "",
+    option: Option = None,
+    misfire: Misfire = "",
+    catch_up: CatchUp = None,
+    window_minutes: Window = None,
+    jitter_seconds: Jitter = None,
+    thread: InThread = "",
+    quiet: Quiet = None,
+    max_cost: MostCost = None,
+    starts: Starts = "",
+    ends: Ends = "",
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Change what is named; the rest stays. One of the settings file is changed there."""
+    fields = {
+        "when": when,
+        "name": new_name,
+        "zone": zone,
+        "starts": starts,
+        "ends": ends,
+        "to": to,
+        **_task(task, template_file, report, option),
+        **_terms(misfire, catch_up, window_minutes, jitter_seconds, thread, quiet, max_cost),
+    }
+    if not (given := _given(fields)):
+        raise ConfigError("Nothing is to be changed. For example: --when 'every weekday at 9'")
+    row = ask_office(settings_of(context, config), lambda office: office.change_schedule(name, given))
+    _tell_of(row, as_json)
+
+
+@commands.command()
+def pause(
+    context: typer.Context,
+    name: ScheduleArgument,
+    reason: Annotated[str, typer.Option("--reason", help="Why; shown beside it.")] = "",
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """It is not due until it is resumed."""
+    row = ask_office(settings_of(context, config), lambda office: office.pause_schedule(name, reason))
+    _tell_of(row, as_json)
+
+
+@commands.command()
+def resume(context: typer.Context, name: ScheduleArgument, as_json: AsJson = False, config: ConfigFile = None) -> None:
+    """It is due again, and its failures are forgotten. What it missed is not made up for."""
+    _tell_of(ask_office(settings_of(context, config), lambda office: office.resume_schedule(name)), as_json)
+
+
+@commands.command()
+def remove(context: typer.Context, name: ScheduleArgument, as_json: AsJson = False, config: ConfigFile = None) -> None:
+    """Take it out. What it did stays in the trace and the audit."""
+    made = ask_office(settings_of(context, config), lambda office: office.remove_schedule(name))
+    if as_json:
+        show_json(made)
+    else:
+        typer.echo(f"{word(made['name'])}: removed.")
+
+
+@commands.command("run")
+def run_(context: typer.Context, name: ScheduleArgument, as_json: AsJson = False, config: ConfigFile = None) -> None:
+    """Have it done once, now, whatever the clock says. Where no process runs the next start does it."""
+    made = ask_office(settings_of(context, config), lambda office: office.run_schedule(name))
+    if as_json:
+        show_json(made)
+    else:
+        typer.echo(f"{word(made['name'])}: begun. To see how it goes: signalbox trace {made['run']}")
+
+
+@commands.command()
+def history(
+    context: typer.Context,
+    name: ScheduleArgument,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=500, metavar="N", help="How many.")] = 20,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Its instants that have come, newest first: done, skipped and failed, with the reason."""
+    rows = ask_office(settings_of(context, config), lambda office: office.schedule_history(name, limit))
+    if as_json:
+        show_json(rows)
+    else:
+        show_rows([_past(row) for row in rows], PAST, empty="It was not due yet.")
 
 
 @commands.command("next")
@@ -57,6 +269,91 @@ def next_(
     tell(in_words(planned))
     for at in found:
         typer.echo(f"{at.astimezone(zone_named(planned.zone)):%a %Y-%m-%d %H:%M:%S %Z}  {_utc(at)}")
+
+
+def _tell_of(row: View, as_json: bool) -> None:
+    if as_json:
+        show_json(row)
+        return
+    due = f" Next: {_in_zone(row['next'][0], row['zone'])}." if row["next"] else ""
+    typer.echo(f"{word(row['name'])}: {row['state']}, {row['when']}.{due}")
+
+
+def _row(row: View) -> View:
+    return {**row, "due": next(iter(row["next"]), ""), "by": _by(row)}
+
+
+def _by(row: View) -> str:
+    return "settings file" if row["by_file"] else row["owner"]
+
+
+def _past(row: View) -> View:
+    reason = row["reason"] or ("no news" if row["silent"] else "asked for" if row["manual"] else "")
+    return {**row, "rooms": f"{row['shown']}/{row['wanted']}" if row["wanted"] else "", "reason": reason}
+
+
+def _facts(row: View) -> list[tuple[str, object]]:
+    terms = row["terms"]
+    return [
+        ("id", row["id"]),
+        ("name", row["name"]),
+        ("state", row["state"]),
+        *([("reason", row["reason"])] if row["reason"] else []),
+        *([("failures", row["failures"])] if row["failures"] else []),
+        ("when", row["when"]),
+        ("rooms", row["to"]),
+        ("by", _by(row)),
+        *((name, row[name]) for name in ("starts_at", "ends_at") if row[name]),
+        ("misfire", terms["misfire"]),
+        *((name, terms[name]) for name in ("jitter_seconds", "quiet", "max_cost") if terms[name]),
+        *([("thread", terms["thread"])] if terms["thread"] != "room" else []),
+        ("task", row["kind"]),
+    ]
+
+
+def _in_zone(at: str, zone: str) -> str:
+    from runtime.calendar import zone_named
+
+    return f"{datetime.fromisoformat(at).astimezone(zone_named(zone)):%a %Y-%m-%d %H:%M:%S %Z}"
+
+
+def _task(task: str, template_file: Path | None, report: str, options: list[str] | None) -> dict[str, Any]:
+    try:
+        template = template_file.read_text(encoding="utf-8") if template_file else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"--template-file: {template_file} cannot be read ({error}).") from error
+    return {"prompt": task, "template": template, "report": report, "options": dict(map(_option, options or []))}
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise ConfigError(f'--option: "{text}" is not NAME=VALUE. For example: --option days=7')
+    return name, value
+
+
+def _terms(
+    misfire: str,
+    catch_up: int | None,
+    window_minutes: float | None,
+    jitter_seconds: float | None,
+    thread: str,
+    quiet: bool | None,
+    max_cost: float | None,
+) -> dict[str, object]:
+    return {
+        "misfire": misfire,
+        "catch_up": catch_up,
+        "window_minutes": window_minutes,
+        "jitter_seconds": jitter_seconds,
+        "thread": thread,
+        "quiet": quiet,
+        "max_cost": max_cost,
+    }
+
+
+def _given(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
 def _instant(text: str, zone: ZoneInfo) -> datetime:

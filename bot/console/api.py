@@ -45,6 +45,15 @@ class Api:
             self._post("/people/{id}/role", _set_role),
             self._post("/people/{id}/link", lambda request, do: do.link(_id(request))),
             self._post("/reload", lambda _, do: do.reload()),
+            self._get("/schedules", lambda _, do: do.schedules()),
+            self._post("/schedules", _add_schedule),
+            self._get("/schedules/{id}", lambda request, do: do.schedule(_id(request))),
+            self._post("/schedules/{id}", _change_schedule),
+            self._get("/schedules/{id}/history", _schedule_history),
+            self._post("/schedules/{id}/pause", _pause_schedule),
+            self._post("/schedules/{id}/resume", lambda request, do: do.resume_schedule(_id(request))),
+            self._post("/schedules/{id}/remove", lambda request, do: do.remove_schedule(_id(request))),
+            self._post("/schedules/{id}/run", lambda request, do: do.run_schedule(_id(request))),
             self._get("/reports", lambda _, do: do.reports()),
             self._post("/reports", _make_report),
             self._post("/reports/text", _print_report),
@@ -94,6 +103,28 @@ async def _set_role(request: web.Request, do: Operations) -> Any:
 async def _say(request: web.Request, do: Operations) -> Any:
     fields = await read_object(request)
     return await do.say(_id(request), fields.get("text", ""), event_id(fields))
+
+
+async def _add_schedule(request: web.Request, do: Operations) -> Any:
+    return await do.add_schedule(_of_form(await read_object(request)))
+
+
+async def _change_schedule(request: web.Request, do: Operations) -> Any:
+    return await do.change_schedule(_id(request), _of_form(await read_object(request)))
+
+
+def _of_form(fields: dict[str, Any]) -> dict[str, Any]:
+    """A form on a page says "yes" or "no" where JSON has switches."""
+    said = {"yes": True, "no": False}
+    return {**fields, **({"quiet": said[fields["quiet"]]} if fields.get("quiet") in ("yes", "no") else {})}
+
+
+async def _pause_schedule(request: web.Request, do: Operations) -> Any:
+    return await do.pause_schedule(_id(request), _text(await read_object(request), "reason", ""))
+
+
+async def _schedule_history(request: web.Request, do: Operations) -> Any:
+    return await do.schedule_history(_id(request), min(_number(request, "limit", 20), MOST_ROWS))
 
 
 async def _make_report(request: web.Request, do: Operations) -> Any:

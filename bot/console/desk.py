@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from adapters.web.errors import Refusal
 from bot.console.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
+from bot.console.planning import ScheduleDesk
 from bot.console.views import View
 from bot.names import Named
 from bot.reports import ReportDesk
@@ -29,7 +30,7 @@ class ConsoleDesk:
 
     `nudge` wakes the courier of a room. `head` and `checkpoint` read what is signed of the audit chain. `states` tells how
     each account stands. `info` is shown on the overview, as name and value: version, model, database, banner. `mask` hides secrets in what people wrote and tools answered.
-    `reports` has reports made.
+    `reports` has reports made, `schedules` has what is planned.
     """
 
     store: Store
@@ -49,3 +50,4 @@ class ConsoleDesk:
     states: Callable[[], Sequence[State]] = tuple
     info: Mapping[str, str] = field(default_factory=dict)
     reports: ReportDesk | None = None
+    schedules: ScheduleDesk | None = None

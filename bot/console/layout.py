@@ -14,6 +14,7 @@ PLACES: Final = (
     ("/console/approvals", "Approvals"),
     ("/console/runs", "Runs"),
     ("/console/outbox", "Outbox"),
+    ("/console/schedules", "Schedules"),
     ("/console/people", "People"),
     ("/console/trace", "Trace"),
 )
@@ -42,6 +43,10 @@ TONES: Final = {
     "deaf": "bad",
     "refused": "bad",
     "write": "ask",
+    "active": "good",
+    "paused": "ask",
+    "planned": "live",
+    "started": "live",
 }
 
 

@@ -21,6 +21,7 @@ from adapters.web.rooms import ROOM
 from bot.console import audit, tracing, views
 from bot.console.actor import Actor
 from bot.console.desk import ConsoleDesk
+from bot.console.planning import ScheduleDesk
 from bot.console.views import View
 from bot.reports import ReportDesk
 from runtime.approvals import ApprovalState
@@ -179,6 +180,44 @@ class Operations:
         if await self._store.set_link(name, token) is None:
             raise Refusal(404, f'There is nobody named "{name}".')
         return {"name": name, "path": f"/link/{token}"}
+
+    # ---------------------------------------------------------------------------------------------------- schedules
+
+    async def schedules(self) -> list[View]:
+        """All that is planned, by what is due next."""
+        return await self._schedules.listed()
+
+    async def schedule(self, name: str) -> View:
+        """One, by its name or id: its next five instants and its last twenty."""
+        return await self._schedules.shown(name, self._actor)
+
+    async def schedule_history(self, name: str, limit: int = 20) -> list[View]:
+        return await self._schedules.history(name, self._actor, limit)
+
+    async def add_schedule(self, fields: Mapping[str, Any]) -> View:
+        return await self._schedules.add(fields, self._actor)
+
+    async def change_schedule(self, name: str, fields: Mapping[str, Any]) -> View:
+        return await self._schedules.change(name, fields, self._actor)
+
+    async def pause_schedule(self, name: str, reason: str = "") -> View:
+        return await self._schedules.pause(name, self._actor, reason)
+
+    async def resume_schedule(self, name: str) -> View:
+        return await self._schedules.resume(name, self._actor)
+
+    async def remove_schedule(self, name: str) -> View:
+        return await self._schedules.remove(name, self._actor)
+
+    async def run_schedule(self, name: str) -> View:
+        """Begin one occurrence now, whatever the clock says."""
+        return await self._schedules.run(name, self._actor)
+
+    @property
+    def _schedules(self) -> ScheduleDesk:
+        if self._desk.schedules is None:
+            raise Refusal(404, "Nothing is planned here.")
+        return self._desk.schedules
 
     # ------------------------------------------------------------------------------------------------------ reports
 

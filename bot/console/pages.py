@@ -1,4 +1,4 @@
-"""The operators' pages: overview, approvals, runs with their steps, outbox. Made here, kept fresh by the script."""
+"""The operators' pages: overview, approvals, runs with their steps, outbox, schedules. Made here, kept fresh by the script."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from aiohttp import web
 
-from bot.console import people_page, pieces, trace_page
+from bot.console import people_page, pieces, schedules_page, trace_page
 from bot.console.desk import ConsoleDesk
 from bot.console.entrance import Entrance
 from bot.console.html import Html, tag
@@ -36,6 +36,8 @@ class Pages:
             web.get("/console/runs/{id}", self._serving(_run)),
             web.get("/console/outbox", self._serving(_outbox)),
             web.get("/console/outbox/{id}", self._serving(_delivery)),
+            web.get(schedules_page.PLACE, self._serving(schedules_page.schedules)),
+            web.get(schedules_page.PLACE + "/{id}", self._serving(schedules_page.schedule)),
             web.get("/console/people", self._serving(people_page.people)),
             web.get(trace_page.PLACE, self._serving(trace_page.newest)),
             web.get(trace_page.PLACE + "/{id}", self._serving(trace_page.story)),

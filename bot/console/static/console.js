@@ -21,8 +21,8 @@ function localTimes(root) {
 
 // What a person is in the middle of must not be taken from under them.
 function isInUse(live) {
-  const typed = [...live.querySelectorAll("input")].some((input) => input.value !== "");
-  return typed || live.querySelector("input:focus, button[disabled]") !== null;
+  const typed = [...live.querySelectorAll("input, textarea")].some((input) => input.value !== "");
+  return typed || live.querySelector("input:focus, textarea:focus, select:focus, button[disabled]") !== null;
 }
 
 let shown = null;
