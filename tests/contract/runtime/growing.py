@@ -42,6 +42,7 @@ class House:
     channel: Channel
     url: str
     pace: Pace = QUICK
+    lives: list[Process] = field(default_factory=list)
 
     def adapter(self) -> FakeAdapter:
         return FakeAdapter(
@@ -58,7 +59,8 @@ class House:
         """A new life; every earlier one is dead from now on."""
         lease = await self.stage.store.join(NodeId(new_id()), "test", LEASE, alone=alone)
         given: dict[str, Any] = {"adapter": self.adapter(), "pace": self.pace, "previews": True} | more
-        return Process(self.stage, model, tools, lease, **given)
+        self.lives.append(Process(self.stage, model, tools, lease, **given))
+        return self.lives[-1]
 
     async def next_life(self, model: Any, tools: Iterable[FakeTool] = (), **more: Any) -> Process:
         self.stage.clock.advance(LEASE)
@@ -102,6 +104,7 @@ class House:
                 counts = await self.stage.store.counts()
                 if not counts.get("runs.running") and not counts.get("signals.waiting"):
                     self.stage.clock.advance(timedelta(seconds=1))
+                    self.lives[-1].courier.look_anew()  # it sleeps by the machine's clock
                 await asyncio.sleep(0.004)
 
 
