@@ -1,7 +1,7 @@
 """Reading the settings again while the process works: all of what may change at once, or, after a fault, nothing.
 
-The rules about tool calls, people, rooms, schedules, the prompt and the log level change. Anything else that differs is named, since it
-takes a restart; so it is with each reload until then.
+The rules about tool calls, people, rooms, schedules, heartbeats, the prompt and the log level change. Anything else that
+differs is named, since it takes a restart; so it is with each reload until then.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from runtime.store.protocol import People, Registry
 
 log = structlog.get_logger("reload")
 
-MAY_CHANGE: Final = ("policy", "access", "rooms", "schedules", "planning", "run.prompt_file", "log.level")
+MAY_CHANGE: Final = ("policy", "access", "rooms", "schedules", "heartbeats", "planning", "run.prompt_file", "log.level")
 """Settings, and tables of settings, that change without a restart."""
 
 
@@ -136,6 +136,7 @@ def merged(old: Settings, fresh: Settings) -> Settings:
             "access": fresh.access,
             "rooms": fresh.rooms,
             "schedules": fresh.schedules,
+            "heartbeats": fresh.heartbeats,
             "planning": fresh.planning,
             "run": old.run.model_copy(update={"prompt_file": fresh.run.prompt_file}),
             "log": old.log.model_copy(update={"level": fresh.log.level}),

@@ -23,6 +23,7 @@ from bot.secrets.keys import KEY_FILE, Ask, Keyring
 from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
 from bot.settings_accounts import AnyAccount
 from bot.settings_faults import Faults, without_tag
+from bot.settings_heartbeats import HeartbeatTable
 from bot.settings_hooks import HookTable
 from bot.settings_mcp import McpTable, handed_on
 from bot.settings_schedules import Planning, ScheduleTable
@@ -128,6 +129,9 @@ class Settings(Section):
     rooms: tuple[RoomTable, ...] = Field(default=(), description="What holds in some rooms and not everywhere.")
     hooks: tuple[HookTable, ...] = Field(default=(), description="Webhooks that bring what other programs say.")
     schedules: tuple[ScheduleTable, ...] = Field(default=(), description="Work by the clock.")
+    heartbeats: tuple[HeartbeatTable, ...] = Field(
+        default=(), description="Tools that are asked again and again, and told of when their answer is another one."
+    )
     planning: Planning = Field(default_factory=Planning, description="What people may plan.")
     operators: Operators = Field(default_factory=Operators, description="Those who keep it running.")
     policy: tuple[PolicyRule, ...] = Field(default=(), description="Rules about tool calls.")
@@ -162,6 +166,11 @@ class Settings(Section):
         """Where the embedded database is; None in memory and on a server."""
         path = self.database_url.removeprefix("sqlite:///")
         return None if path in (":memory:", self.database_url) else Path(path)
+
+    @property
+    def planned(self) -> tuple[ScheduleTable, ...]:
+        """All work by the clock: schedules, and heartbeats as such."""
+        return (*self.schedules, *(one.schedule() for one in self.heartbeats))
 
     @property
     def listen_url(self) -> str:

@@ -140,7 +140,7 @@ def _report(name: str) -> str:
     return name
 
 
-def _plain(arguments: dict[str, Any]) -> dict[str, Any]:
+def as_json(arguments: dict[str, Any]) -> dict[str, Any]:
     try:
         json.dumps(arguments, allow_nan=False)
     except (TypeError, ValueError):
@@ -149,6 +149,8 @@ def _plain(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 ScheduleName = Annotated[Text, AfterValidator(_name)]
+When = Annotated[Text, AfterValidator(_when)]
+Rooms = Annotated[tuple[Annotated[Text, AfterValidator(_room)], ...], AfterValidator(_few)]
 ZoneName = Annotated[str, AfterValidator(_zone)]
 Day = Annotated[str, BeforeValidator(_dated), AfterValidator(_moment)]
 
@@ -158,7 +160,7 @@ class DataTable(Section):
 
     name: Text = Field(description="What the template calls the result.")
     tool: Text = Field(description="Name of the tool.")
-    arguments: Annotated[dict[str, Any], AfterValidator(_plain)] = Field(default={}, description="Its arguments.")
+    arguments: Annotated[dict[str, Any], AfterValidator(as_json)] = Field(default={}, description="Its arguments.")
 
 
 class TermsTable(Section):
@@ -216,7 +218,7 @@ class PlanTable(Section):
     name: ScheduleName = Field(
         description="What people call it. It is known by this name: another one is another schedule."
     )
-    when: Annotated[Text, AfterValidator(_when)] = Field(
+    when: When = Field(
         description='When it is due, as cron or a phrase, such as "0 9 * * 1-5" or "every weekday at 9": [when.md](when.md).'
     )
     zone: ZoneName = Field(
@@ -234,7 +236,7 @@ class PlanTable(Section):
     )
     data: tuple[DataTable, ...] = Field(default=(), description="Calls of a template, beside those of its header.")
     options: dict[str, str | int | float | bool] = Field(default={}, description="Options of a template or report.")
-    to: Annotated[tuple[Annotated[Text, AfterValidator(_room)], ...], AfterValidator(_few)] = Field(
+    to: Rooms = Field(
         description='Addresses of the rooms that read it, such as ["slack:work/C1"]. Questions are asked in the first.'
     )
     starts: Day = Field(default="", description=f"Not before this day or time: {DAY_EXAMPLE}.")

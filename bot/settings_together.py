@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bot.settings_faults import Faults, nearest
+from bot.settings_heartbeats import faults_together as heartbeat_faults
 from bot.settings_mcp import faults_together
 from bot.settings_schedules import faults_together as schedule_faults
 from bot.settings_sources import Layers
@@ -29,7 +30,12 @@ def add_together(layers: Layers, faults: Faults) -> None:
 
 
 def _same_names(layers: Layers) -> Iterator[Fault]:
-    for kind, word in (("accounts", "account"), ("hooks", "hook"), ("schedules", "schedule")):
+    for kind, word in (
+        ("accounts", "account"),
+        ("hooks", "hook"),
+        ("schedules", "schedule"),
+        ("heartbeats", "heartbeat"),
+    ):
         first: dict[Any, str] = {}
         for place, table in layers.tables(kind):
             name = table.get("name")
@@ -68,6 +74,7 @@ def _hooks(layers: Layers) -> Iterator[Fault]:
 
 def _schedules(layers: Layers) -> Iterator[Fault]:
     yield from schedule_faults(layers, _nowhere)
+    yield from heartbeat_faults(layers, _nowhere)
 
 
 def _nowhere(layers: Layers, setting: str) -> Iterator[Fault]:
