@@ -165,8 +165,9 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
             bool, "Also those of other rooms that the person may see; only if they ask for it."
         ] = False,
     ) -> str:
-        """List what is planned in this room: names, when, what, and when each is due next."""
-        seen = await timetable.listed(asker_of(context))
+        """List what is planned in this room: names, when, what, and when each is due next. What is over is not in it."""
+        every = await timetable.listed(asker_of(context))
+        seen = [one for one in every if one.state is not ScheduleState.ENDED]
         here = [one for one in seen if is_here(one.home, context)]
         lines = [words.line(one, context) for one in (seen if everywhere else here)]
         others = 0 if everywhere else len(seen) - len(here)

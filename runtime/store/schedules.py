@@ -27,7 +27,7 @@ LISTED = (
     .order_by(schedules.c.next_at.is_(None), schedules.c.next_at, schedules.c.id)
     .limit(MOST)
 )
-OF_ROOM = LISTED.where(in_room(schedules.c.home))
+OF_ROOM = LISTED.where(in_room(schedules.c.home), schedules.c.state != literal_column("'ended'"))
 DUE = (
     _ALL.where(is_word(schedules.c.state, "active"), schedules.c.due_at <= bindparam("now"))
     .order_by(schedules.c.due_at)
@@ -203,7 +203,7 @@ def _listed() -> Op[list[Schedule]]:
 
 
 def planned_in(room: Address) -> Op[list[Schedule]]:
-    """Those whose home is this room or a thread of it; of a thread its own."""
+    """What is to come or rests, and whose home is this room or a thread of it; of a thread its own."""
     return [schedule_of(row) for row in (yield OF_ROOM, {"room": str(room)})]
 
 

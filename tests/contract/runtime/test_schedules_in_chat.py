@@ -84,6 +84,9 @@ async def test_a_reminder_comes_once(any_stage: Stage) -> None:
         await at.fire(timedelta(minutes=20))
     assert (await any_stage.screen())[1:] == ["Reminder: stretch"]
     assert [one.state for one in await at.planned()] == [ScheduleState.ENDED]
+    for words in ("what is scheduled?", "/schedules"):
+        assert (await at.say(words, who=UMA)).startswith("Nothing is planned here.")
+    assert "done, posted" in await at.say("history of the schedule remind me stretch", who=UMA)
 
 
 async def test_a_task_is_stored_as_it_was_written(any_stage: Stage) -> None:
