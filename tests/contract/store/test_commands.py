@@ -249,6 +249,7 @@ async def test_status_of_a_room_where_nothing_is_going_on(stage: Stage) -> None:
 
 async def test_status_tells_work_messages_questions_and_trouble(stage: Stage) -> None:
     await stage.park(SHELL)
+    stage.clock.advance(seconds=1)  # they are told in the order in which they began
     await stage.begin("write a poem", actor=UMA)
     await stage.say("and another")
     stage.clock.advance(seconds=150)
