@@ -20,7 +20,9 @@ from tests.fakes.discord_rules import (
     MISSING_ACCESS,
     MISSING_PERMISSIONS,
     NO_REPLIES,
+    NO_THREADS,
     NOT_YOURS,
+    RIGHTS,
     THREAD_EXISTS,
     THREAD_NAME,
     TOO_LARGE,
@@ -33,7 +35,9 @@ from tests.fakes.discord_rules import (
     is_rich,
 )
 from tests.fakes.discord_world import (
+    ANNOUNCED,
     BOT,
+    TEXT,
     THREADS,
     TOKEN,
     Post,
@@ -78,6 +82,7 @@ class Rest:
             ("GET", "/applications/{application}/commands", self._get_commands),
             ("PUT", "/applications/{application}/commands", self._put_commands),
             ("GET", "/guilds/{guild}", self._guild),
+            ("GET", "/guilds/{guild}/members/{user}", self._member),
             ("GET", channel, self._channel),
             ("PATCH", channel, self._change_channel),
             ("POST", f"{channel}/typing", self._typing),
@@ -153,7 +158,14 @@ class Rest:
         return web.json_response([{"id": g["id"], "name": g["name"]} for g in self.world.guilds.values()])
 
     async def _guild(self, request: web.Request) -> web.Response:
-        return web.json_response(self.world.guild(request.match_info["guild"]))
+        guild = self.world.guild(request.match_info["guild"])
+        flags = str(sum(bit for name, bit in RIGHTS.items() if name not in self.faults.denied))
+        roles = [{**r, "permissions": flags if r["id"] == guild["id"] else r["permissions"]} for r in guild["roles"]]
+        return web.json_response({**guild, "roles": roles})
+
+    async def _member(self, request: web.Request) -> web.Response:
+        guild, user = self.world.guild(request.match_info["guild"]), self.world.user(request.match_info["user"])
+        return web.json_response({"user": user, "roles": [guild["roles"][1]["id"]] if user["bot"] else []})
 
     async def _application(self, request: web.Request) -> web.Response:
         known = {"id": BOT, "name": "Signalbox", "description": "", "icon": None, "verify_key": "0" * 64}
@@ -326,7 +338,8 @@ class Rest:
     async def _thread(self, request: web.Request) -> web.Response:
         channel, number = places(request)
         raw = await request.json()
-        self._room(request, "CREATE_PUBLIC_THREADS")
+        if self._room(request, "CREATE_PUBLIC_THREADS")["type"] not in (TEXT, ANNOUNCED):
+            raise NO_THREADS
         self.world.find(channel, number)
         if not 1 <= len(raw.get("name") or "") <= THREAD_NAME:
             raise Refusal.form("name", "BASE_TYPE_BAD_LENGTH", f"Must be between 1 and {THREAD_NAME} in length.")

@@ -30,6 +30,16 @@ THREAD_NAME: Final = 100
 COMMAND_NAME: Final = re.compile(r"[-_'\w]{1,32}")
 MARKUP: Final = re.compile(r"[*_~`>#\[|]")
 EPHEMERAL: Final = 1 << 6
+RIGHTS: Final = {
+    "VIEW_CHANNEL": 1 << 10,
+    "SEND_MESSAGES": 1 << 11,
+    "EMBED_LINKS": 1 << 14,
+    "ATTACH_FILES": 1 << 15,
+    "READ_MESSAGE_HISTORY": 1 << 16,
+    "CREATE_PUBLIC_THREADS": 1 << 35,
+    "SEND_MESSAGES_IN_THREADS": 1 << 38,
+}
+"""What everybody may do, unless a test takes it away."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,7 @@ ACKNOWLEDGED: Final = Refusal(400, 40060, "Interaction has already been acknowle
 TOO_LARGE: Final = Refusal(413, 40005, "Request entity too large")
 MISSING_ACCESS: Final = Refusal(403, 50001, "Missing Access")
 NOT_YOURS: Final = Refusal(403, 50005, "Cannot edit a message authored by another user")
+NO_THREADS: Final = Refusal(400, 50024, "Cannot execute action on this channel type")
 EMPTY: Final = Refusal(400, 50006, "Cannot send an empty message")
 NO_DM: Final = Refusal(403, 50007, "Cannot send messages to this user")
 MISSING_PERMISSIONS: Final = Refusal(403, 50013, "Missing Permissions")

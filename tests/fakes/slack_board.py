@@ -4,6 +4,7 @@ The journal is a file of JSON lines, each written out before anyone is told of i
 
     {"op": "shown", "channel": "C1", "ts": "1700000000.000100", "thread_ts": …, "user": "U0BOT", "text": …, "blocks": […]}
     {"op": "edited", "channel": "C1", "ts": "1700000000.000100", "text": …, "blocks": […]}
+    {"op": "deleted", "channel": "C1", "ts": "1700000000.000100"}
     {"op": "event", "id": "Ev1", "kind": "events_api", "payload": {…}}
     {"op": "acked", "id": "Ev1"}
     {"op": "notice", "channel": "C1", "user": "U1", "text": "That question is already answered."}
@@ -117,6 +118,10 @@ class Board:
         self._write({"op": "edited", "channel": message.channel, "ts": message.ts, **changes})
         return self.messages[message.channel, message.ts]
 
+    def delete(self, channel: str, ts: str) -> None:
+        """Somebody who may takes it away."""
+        self._write({"op": "deleted", "channel": channel, "ts": ts})
+
     def history(self, channel: str, *, thread_ts: str = "") -> Iterator[Message]:
         """Messages the history has by now, oldest first: the roots of `channel`, or a thread with its root."""
         now = self.clock()
@@ -175,6 +180,8 @@ class Board:
                 key = rest.pop("channel"), rest.pop("ts")
                 old = self.messages[key]
                 self.messages[key] = replace(old, **rest, version=old.version + 1)
+            case "deleted":
+                del self.messages[rest["channel"], rest["ts"]]
             case "event":
                 self.events[rest["id"]] = Event(**rest)
             case "acked":

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from tests.fakes.slack_rules import Refused
+
 
 class Do(StrEnum):
     ERROR = "error"  # HTTP 500, not applied
@@ -41,7 +43,8 @@ class Faults:
 
     `away`: every call is answered 503. `token`: the error of every call with a token, such as "token_revoked".
     `without`: scopes the app does not have. `lag`: seconds until the history has a message. `share`: seconds until a
-    finished upload is shared; negative for never. `twice`: each event is delivered twice.
+    finished upload is shared; negative for never. `twice`: each event is delivered twice. `rooms`: what is special about
+    a channel, by its id: {"C1": {"is_member": false}} or {"is_archived": true}.
     """
 
     away: bool = False
@@ -50,6 +53,7 @@ class Faults:
     lag: float = 0.0
     share: float = 0.0
     twice: bool = False
+    rooms: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
     _queues: dict[str, deque[Fault]] = field(default_factory=lambda: defaultdict(deque))
 
     def add(self, raw: Mapping[str, Any]) -> None:
@@ -63,7 +67,16 @@ class Faults:
 
     def lift(self) -> None:
         self.away, self.token, self.without, self.lag, self.share, self.twice = False, "", frozenset(), 0.0, 0.0, False
+        self.rooms = {}
         self._queues.clear()
+
+    def check_room(self, channel: str, *, posts: bool) -> None:
+        """Errors: Refused for who is not in it, and who would post in one that is archived."""
+        special = self.rooms.get(channel, {})
+        if not special.get("is_member", True):
+            raise Refused("not_in_channel")
+        if posts and special.get("is_archived"):
+            raise Refused("is_archived")
 
     def strike(self, method: str, *, rich: bool) -> Fault | None:
         """The fault that meets this call, used up; None lets it pass."""

@@ -68,6 +68,7 @@ class Methods:
 
     def post(self, args: Args, who: Caller) -> Answer:
         kind_of(_need(args, "channel"))
+        self.faults.check_room(args["channel"], posts=True)
         check_message(args)
         self._thread_exists(args)
         message = self._show(args, who)
@@ -188,7 +189,8 @@ class Methods:
     # ------------------------------------------------------------------------------------------------- look-up
 
     def history(self, args: Args, who: Caller) -> Answer:
-        return self._page(args, [*self.board.history(_need(args, "channel"))], newest_first=True)
+        self.faults.check_room(_need(args, "channel"), posts=False)
+        return self._page(args, [*self.board.history(args["channel"])], newest_first=True)
 
     def replies(self, args: Args, who: Caller) -> Answer:
         thread = _need(args, "ts")
@@ -226,7 +228,8 @@ class Methods:
         channel = _need(args, "channel")
         kind = kind_of(channel)
         flags = {"is_channel": kind == "channel", "is_im": kind == "im", "is_mpim": kind == "mpim"}
-        return {"channel": {"id": channel, "name": channel.lower(), "is_member": True, "is_archived": False, **flags}}
+        known = {"id": channel, "name": channel.lower(), "is_member": True, "is_archived": False}
+        return {"channel": {**known, **flags, **self.faults.rooms.get(channel, {})}}
 
     def user(self, args: Args, who: Caller) -> Answer:
         user = _need(args, "user")

@@ -26,6 +26,8 @@ class People:
                 return list(self.say(raw))
             case "edit":
                 return [self.edit(raw)]
+            case "delete":
+                return [self.delete(raw)]
             case "click":
                 return [self.click(raw)]
             case "command":
@@ -96,6 +98,14 @@ class People:
         before = self.board.messages[raw["channel"], raw["ts"]]
         after = self.board.edit(before, text=raw["text"], edited=True)
         return self.event(raw.get("team", "T1"), self.changed(before, after))
+
+    def delete(self, raw: Raw) -> Event:
+        """Somebody who may takes a message away, `channel` and `ts` name it."""
+        gone = self.board.messages[raw["channel"], raw["ts"]]
+        self.board.delete(gone.channel, gone.ts)
+        told = self.changed(gone, gone) | {"subtype": "message_deleted", "deleted_ts": gone.ts}
+        del told["message"]
+        return self.event(gone.team, told)
 
     def changed(self, before: Message, after: Message) -> dict[str, Any]:
         """The `event` of an edit, of a person's message or of ours."""

@@ -216,6 +216,7 @@ class Methods:
         chat = self._world.open_chat(chat_id(asked))
         if asked.get("action") not in ("typing", "upload_document", "upload_photo"):
             raise bad("wrong parameter action in request")
+        self._world.topic(chat, int(asked["message_thread_id"]) if asked.get("message_thread_id") else None)
         self.typing.append({"chat": chat.id, "thread": asked.get("message_thread_id")})
         return True
 
@@ -258,8 +259,10 @@ class Methods:
     def _getChatMember(self, asked: Mapping[str, Any]) -> Raw:  # noqa: N802
         chat = self._world.chat(chat_id(asked))
         number = int(asked["user_id"])
+        if chat.closed and chat.id < 0:
+            raise Refusal(403, f"Forbidden: {chat.closed}")
         if number == self._world.bot["id"]:
-            return {"user": self._world.bot, "status": "left" if chat.closed else "member"}
+            return {"user": self._world.bot, **(MUTED if chat.muted else {"status": "member"})}
         return {"user": user(number), "status": "member"}
 
     # ----------------------------------------------------------------------------------------------------- webhook
@@ -299,6 +302,14 @@ NO_GIFTS: Final = {
     "premium_subscription": False,
     "gifts_from_channels": False,
 }
+
+
+MAY_NOT: Final = (
+    *("change_info", "invite_users", "pin_messages", "send_messages", "send_polls", "send_other_messages"),
+    *("add_web_page_previews", "manage_topics", "send_audios", "send_documents", "send_photos", "send_videos"),
+    *("send_video_notes", "send_voice_notes", "edit_tag", "react_to_messages"),
+)
+MUTED: Final = {"status": "restricted", "is_member": True, "until_date": 0} | {f"can_{n}": False for n in MAY_NOT}
 
 
 class Upload:

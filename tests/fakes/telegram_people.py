@@ -7,6 +7,8 @@
     {"type": "introduce", "chat": -100, "user": 11, "title": "Group", "thread": 5,
      "ago": 60}                                                                        the bot gets to know a chat
     {"type": "member", "chat": 11, "status": "kicked"}                                 blocked or kicked, or back
+    {"type": "mute", "chat": -100}                                                     the bot may not write there
+    {"type": "delete", "chat": 11, "message_id": 101}                                  nobody tells the bot of it
     {"type": "move", "chat": -100, "to": -1000000000100}                               a group becomes a supergroup
     {"type": "hidden", "chat": -1000000000001, "count": 3}                             ids taken that the bot never sees
     {"type": "again", "update_id": 7000001, "as": 7000009}                             told once more, perhaps renumbered
@@ -135,6 +137,15 @@ class People:
             "new_chat_member": self._membership(status),
         }
         return {"update_id": self._world.update("my_chat_member", change)["update_id"]}
+
+    def _mute(self, raw: Raw) -> Raw:
+        chat = self._world.ensure(raw["chat"])
+        self._world.write({"op": "muted", "chat": chat.id, "muted": True})
+        return {"update_id": 0}
+
+    def _delete(self, raw: Raw) -> Raw:
+        self._world.write({"op": "deleted", "chat": raw["chat"], "message_id": raw["message_id"]})
+        return {"update_id": 0}
 
     def _membership(self, status: str) -> Raw:
         return {"user": self._world.bot, "status": status} | ({"until_date": 0} if status == "kicked" else {})

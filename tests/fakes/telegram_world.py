@@ -26,12 +26,13 @@ FIRST_OF_BOX: Final = 100
 
 @dataclass(slots=True)
 class Chat:
-    """`closed`: why nothing may be sent here; `moved_to`: the supergroup that it became."""
+    """`closed`: why the bot is out; `muted`: it may not write; `moved_to`: the supergroup that it became."""
 
     id: int
     title: str
     topics: set[int] = field(default_factory=set)
     closed: str = ""
+    muted: bool = False
     moved_to: int = 0
 
     @property
@@ -93,6 +94,8 @@ class World:
             raise bad("group chat was upgraded to a supergroup chat", migrate_to_chat_id=found.moved_to)
         if found.closed:
             raise Refusal(403, f"Forbidden: {found.closed}")
+        if found.muted:
+            raise bad("not enough rights to send text messages to the chat")
         return found
 
     def topic(self, chat: Chat, thread: int | None) -> int | None:
@@ -221,6 +224,13 @@ class World:
 
     def _on_closed(self, record: Mapping[str, Any]) -> None:
         self.chats[record["chat"]].closed = record["why"]
+
+    def _on_muted(self, record: Mapping[str, Any]) -> None:
+        self.chats[record["chat"]].muted = record["muted"]
+
+    def _on_deleted(self, record: Mapping[str, Any]) -> None:
+        del self.messages[record["chat"], record["message_id"]]
+        self.shown.pop((record["chat"], record["message_id"]), None)
 
     def _on_skipped(self, record: Mapping[str, Any]) -> None:
         self._counters[self._space(record["chat"])] = self.next_id(record["chat"]) + record["count"] - 1

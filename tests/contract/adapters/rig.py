@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, NewType, Protocol
+from typing import Any, Final, NewType, Protocol, runtime_checkable
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
@@ -48,6 +48,15 @@ class Trouble(StrEnum):
     DEAF = "deaf"  # those connections stay open, and nothing comes on them until they are opened again
     TOKEN = "token"  # the platform refuses our token, on every call, until lifted
     AWAY = "away"  # every call is answered 503, and connections for events end, until lifted
+
+
+class Barrier(StrEnum):
+    """Why nothing can be posted in a room."""
+
+    GONE = "there is no such room"
+    OUT = "we are not in it"
+    MUTE = "we may not write there"
+    SHUT = "it is archived or locked"
 
 
 class Skill(StrEnum):
@@ -116,7 +125,8 @@ class OnScreen:
 
     `text`: what a person reads, without markup where the platform draws it and with the repeat's mark, which `marked`
     tells. `plain`: it has no formatting. `calls_all`: by the platform's rules it notifies everybody. `first` and
-    `first_buttons`: what it said when it came. `version` counts its edits.
+    `first_buttons`: what it said when it came. `version` counts its edits. `under`: the message that it stands under, in
+    a thread of it or as an answer to it.
     """
 
     id: str
@@ -130,6 +140,7 @@ class OnScreen:
     first_buttons: tuple[Press, ...] = ()
     marked: bool = False
     reply_to: str = ""
+    under: str = ""
 
     def button(self, label: str) -> Press:
         return next(press for press in self.buttons if press.label == label)
@@ -148,7 +159,8 @@ class Rig(Protocol):
     """One account on one fake platform, and the people there.
 
     `lacks` names what it cannot do, with the reason. `owner` is the identity of its `ada`, `stranger` of somebody who is
-    in every shared room too and speaks in no place by default. `limit` is None where the channel has none.
+    in every shared room too and speaks in no place by default. `limit` is None where the channel has none. `fixes`: what
+    may keep us out of a room here, and a word of what mends it.
     """
 
     name: str
@@ -157,6 +169,7 @@ class Rig(Protocol):
     owner: Identity
     stranger: Identity
     limit: Limit | None
+    fixes: Mapping[Barrier, str]
 
     # ------------------------------------------------------------------------------------------------- our side
 
@@ -215,6 +228,9 @@ class Rig(Protocol):
     async def unsigned(self, place: Place, text: str) -> int:
         """A request that anybody could have made reaches our HTTP route; the status we answer."""
 
+    async def remove(self, place: Place, message: OnScreen) -> None:
+        """Somebody deletes this message of ours."""
+
     # -------------------------------------------------------------------------------------------- what people see
 
     async def visible(self, place: Place) -> Sequence[OnScreen]:
@@ -231,12 +247,18 @@ class Rig(Protocol):
     async def fault(self, trouble: Trouble, *, count: int = 1, seconds: float = 0.0, on: str = "send") -> None:
         """Trouble for the next `count` calls of that kind (`on`: "send" or "edit"); or from now on, see `Trouble`."""
 
+    async def bar(self, barrier: Barrier) -> Address:
+        """A room to which we cannot post for this reason from now on, one of `fixes`."""
+
     async def lift(self) -> None:
         """All trouble ends."""
 
 
+@runtime_checkable
 class KeepsShown(Protocol):
-    """A rig whose channel is shown by our own checkpoint."""
+    """A rig whose channel is shown by our own checkpoint, and whose rooms are there once somebody spoke."""
+
+    async def begin(self, place: Place) -> None: ...
 
     async def checkpoint(self, place: Place, message_id: str, body: str) -> None: ...
 

@@ -18,7 +18,19 @@ from adapters.discord.render import REPEAT_MARK
 from adapters.discord.settings import DiscordSettings, Waits
 from runtime.contract import Address, ChannelAdapter, Given, Identity
 from runtime.markup import parse, to_plain
-from tests.contract.adapters.rig import Event, Limit, OnScreen, Place, Press, RigMaker, Rooms, Skill, Trouble, platform
+from tests.contract.adapters.rig import (
+    Barrier,
+    Event,
+    Limit,
+    OnScreen,
+    Place,
+    Press,
+    RigMaker,
+    Rooms,
+    Skill,
+    Trouble,
+    platform,
+)
 from tests.fakes.discord import Discord
 from tests.fakes.discord_driver import Driver
 from tests.fakes.discord_faults import Do
@@ -60,8 +72,18 @@ SHORT: Final = Waits(
 """Waits of a test."""
 
 
+FIXES: Final[Mapping[Barrier, str]] = {
+    Barrier.GONE: "is gone",
+    Barrier.OUT: "View Channel",
+    Barrier.MUTE: "Send Messages",
+    Barrier.SHUT: "locked",
+}
+
+
 class DiscordRig:
     """One bot in one server."""
+
+    fixes = FIXES
 
     name = "discord"
     channel = "discord"
@@ -162,6 +184,9 @@ class DiscordRig:
     async def forge(self, place: Place, message: OnScreen, payload: str, *, user: Identity | None = None) -> Event:
         return self._noted(await self.driver.click(message.id, payload, user=number_of(user or place.user)))
 
+    async def remove(self, place: Place, message: OnScreen) -> None:
+        await self.driver.do("delete", message=message.id)
+
     async def unsigned(self, place: Place, text: str) -> int:
         raise NotImplementedError(LACKS[Skill.SIGNED])
 
@@ -174,7 +199,8 @@ class DiscordRig:
     async def visible(self, place: Place) -> Sequence[OnScreen]:
         screen = await self.driver.screen()
         here = {channel_of(place)} | (set() if place.address.thread else begun_in(place.address.room, screen.raw))
-        return [on_screen(message) for message in screen.posts() if message["channel_id"] in here]
+        posts = [message for message in screen.posts() if message["channel_id"] in here]
+        return [on_screen(message, under=begins(message["channel_id"], screen.raw)) for message in posts]
 
     async def acknowledged(self, event: Event) -> bool:
         return bool((await self.driver.screen()).answers(self._done[event]["id"]))
@@ -190,6 +216,22 @@ class DiscordRig:
             await self.driver.set(**{SWITCHES[trouble]: True})
         else:
             await self.driver.fault(FAULTS[trouble], count=count, seconds=seconds, on=on)
+
+    async def bar(self, barrier: Barrier) -> Address:
+        match barrier:
+            case Barrier.GONE:
+                return self._shared("404").address
+            case Barrier.OUT:
+                closed = self._shared(str(FIRST_CHANNEL + 77)).address
+                await self.driver.do("set", channel=closed.room, changes={"closed": True})
+                return closed
+            case Barrier.MUTE:
+                await self.driver.set(denied=["SEND_MESSAGES"])
+                return self._shared(GENERAL).address
+            case Barrier.SHUT:
+                locked = self._shared(GENERAL, str(FIRST_THREAD + 77)).address
+                await self.driver.do("set", channel=locked.thread, changes={"locked": True})
+                return locked
 
     async def lift(self) -> None:
         await self.driver.lift()
@@ -209,7 +251,12 @@ def begun_in(room: str, screen: Record) -> set[str]:
     return {number for number, c in screen["channels"].items() if c.get("parent_id") == room and number in messages}
 
 
-def on_screen(message: Record) -> OnScreen:
+def begins(channel: str, screen: Record) -> str:
+    """The message that this thread began with; empty for any other channel."""
+    return channel if channel in {message["id"] for message in screen["messages"]} else ""
+
+
+def on_screen(message: Record, *, under: str = "") -> OnScreen:
     return OnScreen(
         message["id"],
         read(message["content"]),
@@ -222,6 +269,7 @@ def on_screen(message: Record) -> OnScreen:
         first_buttons=presses(message["first"]),
         marked=message["content"].startswith(REPEAT_MARK.strip()),
         reply_to=(message.get("message_reference") or {}).get("message_id", ""),
+        under=under,
     )
 
 

@@ -21,7 +21,19 @@ from adapters.slack.settings import Pace, SlackSettings
 from runtime.contract import Address, ChannelAdapter, Given, Identity
 from runtime.markup import parse, to_plain
 from runtime.markup.tree import CodeBlock, Document
-from tests.contract.adapters.rig import Event, Limit, OnScreen, Place, Press, RigMaker, Rooms, Skill, Trouble, platform
+from tests.contract.adapters.rig import (
+    Barrier,
+    Event,
+    Limit,
+    OnScreen,
+    Place,
+    Press,
+    RigMaker,
+    Rooms,
+    Skill,
+    Trouble,
+    platform,
+)
 from tests.fakes.serve import serving
 from tests.fakes.slack import Slack
 from tests.fakes.slack_board import LONG_AGO
@@ -64,8 +76,17 @@ SHORT: Final = Pace(
 """Waits of a test."""
 
 
+FIXES: Final[Mapping[Barrier, str]] = {
+    Barrier.GONE: "no such channel",
+    Barrier.OUT: "/invite @signalbox",
+    Barrier.SHUT: "unarchive",
+}
+
+
 class SlackRig:
     """One app in one workspace."""
+
+    fixes = FIXES
 
     channel = "slack"
     owner = Identity(f"slack:{TEAM}/U1")
@@ -185,6 +206,9 @@ class SlackRig:
         )
         return self._noted({**told, "channel": place.address.room, "user": person})
 
+    async def remove(self, place: Place, message: OnScreen) -> None:
+        await self.driver.do("delete", channel=place.address.room, ts=message.id)
+
     async def unsigned(self, place: Place, text: str) -> int:
         screen = await self.driver.screen()
         event = {
@@ -234,6 +258,12 @@ class SlackRig:
             case _:
                 await self.driver.fault(FAULTS[trouble], count=count, seconds=seconds, on=on)
 
+    async def bar(self, barrier: Barrier) -> Address:
+        special = {"is_archived": True} if barrier is Barrier.SHUT else {"is_member": False}
+        room = "C0NONE" if barrier is Barrier.GONE else "C7"
+        await self.driver.switch(rooms={room: special})
+        return self._place(room).address
+
     async def lift(self) -> None:
         await self.driver.lift()
 
@@ -266,6 +296,7 @@ def on_screen(message: Told) -> OnScreen:
         first=read(first),
         first_buttons=presses(first["blocks"]),
         marked=REPEATED in text_of(message),
+        under=message["thread_ts"],
     )
 
 

@@ -19,7 +19,19 @@ from adapters.telegram.rooms import SUPERGROUPS
 from adapters.telegram.settings import TelegramSettings, Waits
 from runtime.contract import Address, ChannelAdapter, Given, Identity
 from runtime.markup.measures import utf16
-from tests.contract.adapters.rig import Event, Limit, OnScreen, Place, Press, RigMaker, Rooms, Skill, Trouble, platform
+from tests.contract.adapters.rig import (
+    Barrier,
+    Event,
+    Limit,
+    OnScreen,
+    Place,
+    Press,
+    RigMaker,
+    Rooms,
+    Skill,
+    Trouble,
+    platform,
+)
 from tests.fakes.serve import serving
 from tests.fakes.telegram import TOKEN, Telegram
 from tests.fakes.telegram_driver import ADA, BOB, Driver, attached
@@ -78,10 +90,19 @@ SHORT: Final = Waits(
 """Waits of a test."""
 
 
+FIXES: Final[Mapping[Barrier, str]] = {
+    Barrier.GONE: "never in it",
+    Barrier.OUT: "add it there again",
+    Barrier.MUTE: "permissions",
+    Barrier.SHUT: "topic is gone or closed",
+}
+
+
 class TelegramRig:
     """One bot. `hook` is the port at which it receives, 0 when it polls."""
 
     channel = "telegram"
+    fixes = FIXES
     owner = Identity(f"telegram:{ADA}")
     stranger = Identity(f"telegram:{BOB}")
     limit: Limit | None = Limit(TEXT, utf16, "UTF-16 units")
@@ -189,6 +210,9 @@ class TelegramRig:
         told = await self.driver.click(int(message.id), payload, chat=where(place)["chat"], user=person)
         return self._noted(told, place)
 
+    async def remove(self, place: Place, message: OnScreen) -> None:
+        await self.driver.inject(type="delete", chat=where(place)["chat"], message_id=int(message.id))
+
     async def unsigned(self, place: Place, text: str) -> int:
         update = {
             "update_id": 1,
@@ -225,6 +249,19 @@ class TelegramRig:
             await self.driver.switch(**{SWITCHES[trouble]: True})
         else:
             await self.driver.fault(FAULTS[trouble], count=count, seconds=seconds, on=on)
+
+    async def bar(self, barrier: Barrier) -> Address:
+        match barrier:
+            case Barrier.GONE:
+                return place(SUPERGROUPS - 404).address
+            case Barrier.OUT:
+                await self.driver.inject(type="member", chat=SUPERGROUPS - 1077, status="kicked")
+                return place(SUPERGROUPS - 1077).address
+            case Barrier.MUTE:
+                await self.driver.inject(type="mute", chat=SUPERGROUPS - 1078)
+                return place(SUPERGROUPS - 1078).address
+            case Barrier.SHUT:
+                return place(FORUM, topic=404).address
 
     async def lift(self) -> None:
         await self.driver.lift()
@@ -268,8 +305,13 @@ def on_screen(message: Raw) -> OnScreen:
         first=words(message["first"]),
         first_buttons=presses(message["first"]),
         marked=text.startswith(REPEATED),
-        reply_to=str((message.get("reply_to_message") or {}).get("message_id", "")),
+        reply_to=answered(message),
+        under=answered(message),
     )
+
+
+def answered(message: Raw) -> str:
+    return str((message.get("reply_to_message") or {}).get("message_id", ""))
 
 
 def words(message: Raw) -> str:

@@ -17,7 +17,7 @@ from adapters.web.adapter import WebAdapter
 from adapters.web.guard import install
 from adapters.web.settings import WebSettings
 from runtime.contract import Address, Author, ChannelAdapter, Entry, Given, Identity, Role
-from tests.contract.adapters.rig import Event, Limit, OnScreen, Place, Press, RigMaker, Rooms, Skill, Trouble
+from tests.contract.adapters.rig import Barrier, Event, Limit, OnScreen, Place, Press, RigMaker, Rooms, Skill, Trouble
 from tests.contract.adapters.stage import alone
 from tests.fakes.serve import serving
 from tests.unit.web.stage import FakeLedger, FakeLinks
@@ -44,6 +44,7 @@ class WebRig:
     lacks = LACKS
     stranger = Identity("web:main/bob")
     limit: Limit | None = None
+    fixes: Mapping[Barrier, str] = {Barrier.GONE: "say something in it first"}
 
     def __init__(self, browsing: asyncio.TaskGroup) -> None:
         self._browsing = browsing
@@ -129,6 +130,9 @@ class WebRig:
         approval, _, choice = payload.partition(":")
         return self._ask(f"/api/approvals/{approval}", {"room": place.address.room, "choice": choice})
 
+    async def remove(self, place: Place, message: OnScreen) -> None:
+        raise NotImplementedError("the page has no way to delete a message")
+
     async def unsigned(self, place: Place, text: str) -> int:
         path = f"{self._base}/api/rooms/{place.address.room}/messages"
         headers = {"Origin": self._base}
@@ -182,6 +186,9 @@ class WebRig:
         notice = self._accepted.get(event, {}).get("notice")
         return [notice] if notice else []
 
+    async def begin(self, place: Place) -> None:
+        self._ledger.owners[place.address] = place.user
+
     async def checkpoint(self, place: Place, message_id: str, body: str) -> None:
         """What the courier commits is what is on screen; an id that is there already was edited."""
         entries = self._ledger.entries.setdefault(place.address, [])
@@ -196,13 +203,17 @@ class WebRig:
     async def fault(self, trouble: Trouble, *, count: int = 1, seconds: float = 0.0, on: str = "send") -> None:
         raise NotImplementedError(NO_PLATFORM)
 
+    async def bar(self, barrier: Barrier) -> Address:
+        return Address("web", IDENTITY, "nobodyspokehere")
+
     async def lift(self) -> None:
         raise NotImplementedError(NO_PLATFORM)
 
 
 def on_screen(entry: Mapping[str, Any]) -> OnScreen:
     buttons = [Press(b["label"], f"{b['approval_id']}:{b['choice']}") for b in entry["buttons"]]
-    return OnScreen(entry["id"], entry["markdown"], tuple(buttons), version=entry["version"])
+    files = tuple(file["name"] for file in entry["files"])
+    return OnScreen(entry["id"], entry["markdown"], tuple(buttons), files, version=entry["version"])
 
 
 @asynccontextmanager
