@@ -10,6 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from runtime import courier as module
+from runtime import showing
 from runtime.contract import Address, DeliveryId, Part, Receipt
 from runtime.courier import Courier
 from runtime.deliveries import DeliveryState
@@ -26,6 +27,7 @@ from tests.contract.runtime.stage import LEASE
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits by the real clock, shortened."""
     monkeypatch.setattr(module, "PATIENCE", module.PATIENCE / 100)
+    monkeypatch.setattr(showing, "PATIENCE", showing.PATIENCE / 100)
     monkeypatch.setattr(module, "POLL", module.POLL / 50)
 
 
