@@ -15,7 +15,8 @@ from tests.fakes.serve import ROOT
 
 T = TypeVar("T")
 
-GLANCE: Final = 0.1  # seconds between two looks at what another process does
+GLANCE: Final = 0.1  # seconds between two things that people do, or looks at whether a process lives
+LOOK: Final = 0.04  # seconds between two looks at what another process shows
 PATIENCE: Final = 100.0  # seconds; nine kills and restarts in a row take that long on a busy machine
 LEAVES_WITHIN: Final = 10.0  # seconds after SIGTERM
 
@@ -135,5 +136,5 @@ async def until(look: Callable[[], Awaitable[T | None]], what: str, seconds: flo
     while (found := await look()) is None:
         if asyncio.get_running_loop().time() > end:
             raise AssertionError(f"within {seconds:g} s there was no sign of {what}")
-        await asyncio.sleep(GLANCE)
+        await asyncio.sleep(LOOK)
     return found

@@ -9,7 +9,7 @@ from typing import Final
 
 from runtime.cards import LABELS
 from tests.contract.adapters.rig import Event, OnScreen, Place, Press, Rig, Skill
-from tests.faults.program import GLANCE
+from tests.faults.program import LOOK
 from tests.faults.sides import Button, Seen
 
 CHOICES: Final = {label: choice for choice, label in LABELS.items()}
@@ -67,7 +67,7 @@ class RigSide:
         while not await self.rig.acknowledged(event):
             if asyncio.get_running_loop().time() > end:
                 return False
-            await asyncio.sleep(GLANCE)
+            await asyncio.sleep(LOOK)
         return True
 
     async def seen(self, room: str) -> list[Seen]:
