@@ -30,6 +30,10 @@ def our_tasks() -> set[asyncio.Task[object]]:
     return {task for task in asyncio.all_tasks() if "RequestHandler." not in repr(task.get_coro())}
 
 
+async def all_over(before: set[asyncio.Task[object]]) -> None:
+    await until(lambda: our_tasks() <= before, f"end of {our_tasks() - before}")
+
+
 async def test_before_it_listens_it_is_connecting_and_then_connected(opened: Opened) -> None:
     async with opened() as stage:
         adapter = stage.rig.adapter(stage.given)
@@ -46,7 +50,8 @@ async def test_cancelling_leaves_no_task(opened: Opened) -> None:
             await stage.say(adapter, "hello")
             await stage.rig.say(stage.place, "hello")
             await stage.taken("hello")
-        await until(lambda: our_tasks() <= before, f"end of {our_tasks() - before}")
+        await all_over(before)
+        assert our_tasks() <= before
 
 
 async def test_cancelling_before_it_is_connected_leaves_no_task(opened: Opened) -> None:
@@ -54,7 +59,8 @@ async def test_cancelling_before_it_is_connected_leaves_no_task(opened: Opened) 
         before = our_tasks()
         async with stage.life(connected=False):
             await asyncio.sleep(0)
-        await until(lambda: our_tasks() <= before, f"end of {our_tasks() - before}")
+        await all_over(before)
+        assert our_tasks() <= before
 
 
 async def test_lives_follow_each_other(opened: Opened) -> None:

@@ -84,7 +84,8 @@ async def test_the_same_words_said_twice_are_two_signals(opened: Opened) -> None
     async with opened() as stage, stage.life():
         for _ in range(2):
             await stage.rig.say(stage.place, "again")
-        await until(lambda: stage.sink.texts == ["again"] * 2, "second signal")
+        await until(lambda: len(stage.sink.texts) == 2, "second signal")
+        assert stage.sink.texts == ["again"] * 2
 
 
 async def test_what_one_person_says_comes_in_order(opened: Opened) -> None:
@@ -238,7 +239,8 @@ async def test_a_press_in_another_life_than_the_cards_counts(opened: Opened) -> 
             shown = await card(stage, adapter, *pressed)
         async with stage.life():
             await stage.rig.click(stage.place, shown, "Approve")
-            await until(lambda: stage.sink.clicks == [Clicked(pressed[0].approval_id, Choice.APPROVE)], "click")
+            await until(lambda: bool(stage.sink.clicks), "click")
+        assert stage.sink.clicks == [Clicked(pressed[0].approval_id, Choice.APPROVE)]
 
 
 async def test_a_forged_press_is_told_as_it_came_and_breaks_nothing(opened: Opened) -> None:
@@ -247,9 +249,11 @@ async def test_a_forged_press_is_told_as_it_came_and_breaks_nothing(opened: Open
         shown = await card(stage, adapter, *pressed)
         own, forged = pressed[0].approval_id, "x" * len(pressed[0].approval_id)
         await stage.rig.forge(stage.place, shown, shown.button("Approve").payload.replace(own, forged))
-        await until(lambda: stage.sink.clicks == [Clicked(ApprovalId(forged), Choice.APPROVE)], "click")
+        await until(lambda: bool(stage.sink.clicks), "click")
         await stage.rig.say(stage.place, "still here?")
         await stage.taken("still here?")
+        assert stage.sink.clicks == [Clicked(ApprovalId(forged), Choice.APPROVE)]
+        assert stage.sink.texts == ["still here?"]
 
 
 async def test_a_press_is_answered_with_the_private_word(opened: Opened) -> None:
@@ -259,9 +263,10 @@ async def test_a_press_is_answered_with_the_private_word(opened: Opened) -> None
         event = await stage.rig.click(stage.place, shown, "Approve")
 
         async def told() -> bool:
-            return list(await stage.rig.notices(event)) == ["That question is already answered."]
+            return bool(await stage.rig.notices(event))
 
         await until(told, "private word")
+        assert list(await stage.rig.notices(event)) == ["That question is already answered."]
 
 
 # ------------------------------------------------------------------------------------------------ acknowledging
