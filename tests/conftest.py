@@ -1,12 +1,18 @@
 """What every test has: no network but loopback, and a real PostgreSQL for those that ask."""
 
 import ipaddress
+import os
 import sys
 from collections.abc import Iterator
 
 import pytest
 
 from tests.fakes.postgres import Postgres
+
+# Where Python was told to keep nothing that it compiled, as in many containers, each program that a test starts would
+# compile all of ours anew, for a second, and each run of the tests all tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def _is_loopback(host: str) -> bool:
