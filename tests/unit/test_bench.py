@@ -15,6 +15,9 @@ from bench.benches import BENCHES, Found
 from bench.figures import Figure, at_most, ratio_at_least, ratio_at_most, table
 from bench.stacks import ROOT, report, stacks
 
+pytestmark = pytest.mark.xdist_group("bench")
+"""Groups are begun first: the one that takes forty seconds would else be among the last, with one process idle."""
+
 JUDGED: Final = [
     "start to ready",
     "store, SQLite",
