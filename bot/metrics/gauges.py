@@ -12,7 +12,7 @@ from typing import Final
 
 from bot.metrics.labels import Account, Labels
 from bot.metrics.tally import Gauge
-from runtime.contract import ApprovalKind, ChannelAdapter, Connection
+from runtime.contract import ApprovalKind, ChannelAdapter, Connection, ScheduleState
 from runtime.deliveries import DeliveryState
 from runtime.runs import RunState
 from runtime.store.depths import LANE_STATES, Depths
@@ -37,6 +37,9 @@ LANES: Final = Gauge("signalbox_lanes", "Lanes that have work or are worked on."
 RUNS: Final = Gauge("signalbox_runs_open", "Runs that have not ended.", "state")
 APPROVALS: Final = Gauge("signalbox_approvals_pending", "Questions that wait for a person.", "kind")
 APPROVALS_AGE: Final = Gauge("signalbox_approvals_oldest_pending_seconds", "Age of the oldest of them; 0 without any.")
+SCHEDULES: Final = Gauge("signalbox_schedules", "Schedules that were not removed.", "state")
+SCHEDULES_FAILING: Final = Gauge("signalbox_schedules_failing", "Schedules whose last try failed.")
+SCHEDULES_LATE: Final = Gauge("signalbox_schedules_overdue_seconds", "How long the one that is due the longest waits.")
 DELIVERIES: Final = Gauge("signalbox_deliveries", "Deliveries that are not shown.", "channel", "account", "state")
 DELIVERIES_AGE: Final = Gauge(
     "signalbox_deliveries_oldest_seconds",
@@ -56,6 +59,9 @@ OF_THE_STORE: Final[Sequence[Gauge]] = (
     RUNS,
     APPROVALS,
     APPROVALS_AGE,
+    SCHEDULES,
+    SCHEDULES_FAILING,
+    SCHEDULES_LATE,
     DELIVERIES,
     DELIVERIES_AGE,
     UNSETTLED,
@@ -64,6 +70,7 @@ OF_THE_STORE: Final[Sequence[Gauge]] = (
 ALL: Final[Sequence[Gauge]] = (BUILD, CONNECTED, STATE, STORE_UP, *OF_THE_STORE)
 
 OPEN_RUNS: Final = (RunState.RUNNING, RunState.PARKED, RunState.READY)
+PLANNED: Final = (ScheduleState.ACTIVE, ScheduleState.PAUSED, ScheduleState.ENDED)
 UNSHOWN: Final = (DeliveryState.QUEUED, DeliveryState.OPEN, DeliveryState.HELD, DeliveryState.DEAD)
 
 
@@ -94,6 +101,10 @@ def _work(depths: Depths) -> Iterator[Reading]:
     for kind in ApprovalKind:
         yield APPROVALS, (kind,), depths.approvals.get(kind, 0)
     yield APPROVALS_AGE, (), _seconds(depths.approvals_age)
+    for planned in PLANNED:
+        yield SCHEDULES, (planned,), depths.schedules.get(planned, 0)
+    yield SCHEDULES_FAILING, (), depths.schedules_failing
+    yield SCHEDULES_LATE, (), _seconds(depths.schedules_late)
     yield NODES, (), depths.nodes
 
 

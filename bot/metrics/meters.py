@@ -43,6 +43,7 @@ ENDINGS: Final = {
     Choice.SKIP: "skipped",
 }
 EXPIRED: Final = "expired"
+INSTANTS: Final = ("started", "skipped", "done", "silent", "failed", "stopped")
 NODE_CHANGES: Final = ("joined", "left", "lost", "reaped")
 
 
@@ -78,6 +79,12 @@ class Meters:
         self.settled = Counter("signalbox_approvals_total", "Questions that were settled.", "kind", "outcome")
         self.question_age = Histogram(
             "signalbox_approval_age_seconds", "How old a question was when it was settled.", "kind", bounds=AGE
+        )
+        self.instants = Counter(
+            "signalbox_occurrences_total", "Instants of schedules, by what became of them and of each try.", "outcome"
+        )
+        self.schedule_lag = Histogram(
+            "signalbox_schedule_lag_seconds", "From a planned instant to the start of its run.", bounds=LAG
         )
         self.parts = Counter("signalbox_parts_total", "What happened to wire messages.", *ACCOUNT, "outcome")
         self.shown_lag = Histogram(
@@ -116,6 +123,8 @@ class Meters:
             self.asked.add(kind, by=0)
             for outcome in (*(ENDINGS[choice] for choice in choices), EXPIRED):
                 self.settled.add(kind, outcome, by=0)
+        for outcome in INSTANTS:
+            self.instants.add(outcome, by=0)
         for trouble in Trouble:
             self.store_errors.add(trouble, by=0)
         for change in NODE_CHANGES:

@@ -6,10 +6,11 @@ So nothing more is asked of the database, and whatever part of the program makes
 from __future__ import annotations
 
 from bot.metrics.membership import CountedRegistry
+from bot.metrics.planned import CountedInstants
 from bot.metrics.way_out import CountedOutbox
 from bot.metrics.work import CountedWork
 from runtime.store.store import SqlStore
 
 
-class CountedStore(CountedWork, CountedOutbox, CountedRegistry, SqlStore):
+class CountedStore(CountedInstants, CountedWork, CountedOutbox, CountedRegistry, SqlStore):
     """A second `SqlStore` over the driver of the first."""

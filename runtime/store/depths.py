@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import func, literal_column, select
 
-from runtime.contract import ApprovalKind
+from runtime.contract import ApprovalKind, ScheduleState
 from runtime.deliveries import DeliveryState
 from runtime.runs import RunState
 from runtime.store.base import Base
 from runtime.store.driver import Op, is_word, moment
-from runtime.store.schema import approvals, deliveries, nodes, parts, runs, sessions, signals
+from runtime.store.schema import approvals, deliveries, nodes, parts, runs, schedules, sessions, signals
 
 LANE_STATES: Final = ("ready", "running", "suspect")
 
@@ -50,6 +50,14 @@ UNSETTLED = (
     .where(is_word(deliveries.c.state, "queued", "open"), is_word(parts.c.state, "unsettled"))
     .group_by(*BY_ACCOUNT)
 )
+# As in the condition of their index.
+KEPT_ONES = schedules.c.state != literal_column("'removed'")
+PLANNED = (
+    select(schedules.c.state, func.count(), func.count().filter(schedules.c.failures > literal_column("0")))
+    .where(KEPT_ONES)
+    .group_by(schedules.c.state)
+)
+DUE = select(func.min(schedules.c.due_at)).where(is_word(schedules.c.state, "active"))
 LIVE_NODES = select(func.count()).select_from(nodes).where(is_word(nodes.c.state, "live"))
 
 Account = tuple[str, str]
@@ -69,6 +77,9 @@ class Depths:
     deliveries: Mapping[tuple[Account, DeliveryState], int] = field(default_factory=dict)
     deliveries_age: Mapping[Account, timedelta] = field(default_factory=dict)
     unsettled: Mapping[Account, int] = field(default_factory=dict)
+    schedules: Mapping[ScheduleState, int] = field(default_factory=dict)
+    schedules_failing: int = 0
+    schedules_late: timedelta | None = None
     nodes: int = 0
 
 
@@ -82,6 +93,8 @@ def depths(now: datetime) -> Op[Depths]:
     leaving = yield LEAVING, {}
     stuck = yield STUCK, {}
     unsettled = yield UNSETTLED, {}
+    planned = yield PLANNED, {}
+    due = (yield DUE, {})[0][0]
     live = yield LIVE_NODES, {}
     return Depths(
         signals=int(waiting),
@@ -93,6 +106,9 @@ def depths(now: datetime) -> Op[Depths]:
         deliveries={((c, a), DeliveryState(s)): int(count) for c, a, s, count, *_ in (*leaving, *stuck)},
         deliveries_age=_ages(now, [((c, a), since) for c, a, _, _, since in leaving]),
         unsettled={(c, a): int(count) for c, a, count in unsettled},
+        schedules={ScheduleState(state): int(count) for state, count, _ in planned},
+        schedules_failing=sum(int(failing) for _, _, failing in planned),
+        schedules_late=_age(now, due),
         nodes=int(live[0][0]),
     )
 

@@ -456,6 +456,7 @@ def test_the_dashboard_can_be_imported_anywhere() -> None:
         "Outbox",
         "Store",
         "Nodes",
+        "Schedules",
     ]
 
 

@@ -1,0 +1,118 @@
+"""Instants of schedules are counted by what became of them, and gauges read what is planned: on every store."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+import pytest
+
+from bot.metrics.labels import Labels
+from bot.metrics.meters import Meters
+from bot.metrics.store import CountedStore
+from runtime.calendar import plan, written
+from runtime.contract import Identity, Schedule, ScheduleId, ScheduleState, Task, TaskKind, Terms
+from runtime.runs import RunState
+from runtime.schedules import MISSED, Firing, Instant, ScheduleEvent
+from tests.contract.store.stage import ROOM, Stage
+
+HOUR: Final = timedelta(hours=1)
+
+
+@pytest.fixture
+def meters() -> Meters:
+    return Meters()
+
+
+@pytest.fixture
+def counted(stage: Stage, meters: Meters) -> Stage:
+    stage.store = CountedStore(stage.store, meters, Labels(), clock=stage.clock)
+    return stage
+
+
+async def planned(stage: Stage, name: str = "news") -> Schedule:
+    """One that is due each hour."""
+    now = stage.clock()
+    schedule = Schedule(
+        id=ScheduleId(name),
+        name=name,
+        when=written(plan("every hour", zone="UTC", now=now)),
+        when_text="every hour",
+        task=Task(TaskKind.PROMPT, "What is new?"),
+        to=(ROOM,),
+        terms=Terms(),
+        state=ScheduleState.ACTIVE,
+        created_at=now,
+        anchor_at=now,
+        actor=Identity(""),
+        next_at=now + HOUR,
+    )
+    assert await stage.store.add_schedule(schedule, schedule.next_at, "ada")
+    return schedule
+
+
+async def fire(stage: Stage, schedule: Schedule, *skips: str) -> None:
+    """Its first instant, and before it as many as there are reasons to skip one."""
+    assert schedule.next_at
+    instants = [Instant(schedule.next_at - HOUR * (number + 1), skip) for number, skip in enumerate(skips)]
+    after = schedule.next_at + HOUR
+    await stage.store.fire(Firing(schedule.id, schedule.next_at, [*instants, Instant(schedule.next_at)], after, after))
+
+
+def counts(meters: Meters) -> dict[str, float]:
+    return {outcome: count for (outcome,), count in meters.instants if count}
+
+
+async def test_instants_are_counted_when_they_come_with_their_lag(counted: Stage, meters: Meters) -> None:
+    schedule = await planned(counted)
+    counted.clock.advance(hours=1, seconds=3)
+    await fire(counted, schedule, MISSED, MISSED)
+    assert counts(meters) == {"started": 1, "skipped": 2}
+    assert (meters.schedule_lag.count(), round(meters.schedule_lag.sum())) == (1, 3)
+    await fire(counted, schedule)
+    assert counts(meters) == {"started": 1, "skipped": 2}, "another process was faster"
+
+
+async def test_what_waits_for_the_one_before_is_counted_as_skipped(counted: Stage, meters: Meters) -> None:
+    schedule = await planned(counted)
+    await counted.store.run_schedule(schedule.id, "ada")
+    counted.clock.advance(hours=1)
+    await fire(counted, schedule)
+    assert counts(meters) == {"started": 1, "skipped": 1}
+    assert meters.schedule_lag.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("state", "outcome"), [(RunState.DONE, "done"), (RunState.FAILED, "failed"), (RunState.STOPPED, "stopped")]
+)
+async def test_each_try_is_counted_with_its_end(counted: Stage, meters: Meters, state: RunState, outcome: str) -> None:
+    schedule = await planned(counted)
+    await counted.store.run_schedule(schedule.id, "ada")
+    await counted.finish(await counted.claim(), state=state)
+    assert counts(meters) == {"started": 1, outcome: 1}
+
+
+async def test_silence_is_an_end_of_its_own(counted: Stage, meters: Meters) -> None:
+    schedule = await planned(counted)
+    await counted.store.run_schedule(schedule.id, "ada")
+    claim = await counted.claim()
+    await counted.store.finish(claim.lane, claim.run_id, 1, None, RunState.DONE, "NO NEWS", [])
+    assert counts(meters) == {"started": 1, "silent": 1}
+
+
+async def test_what_people_say_is_no_instant(counted: Stage, meters: Meters) -> None:
+    await counted.finish(await counted.begin())
+    assert counts(meters) == {}
+
+
+async def test_gauges_read_what_is_planned_late_and_failing(stage: Stage) -> None:
+    await planned(stage)
+    for name, event in (("b", ScheduleEvent.PAUSE), ("c", ScheduleEvent.END), ("d", ScheduleEvent.REMOVE)):
+        await stage.store.turn_schedule((await planned(stage, name)).id, event)
+    found = await stage.store.depths()
+    assert found.schedules == {ScheduleState.ACTIVE: 1, ScheduleState.PAUSED: 1, ScheduleState.ENDED: 1}
+    assert (found.schedules_failing, found.schedules_late) == (0, timedelta())
+    await stage.write("UPDATE schedules SET failures = 2 WHERE id IN ('b', 'd')")
+    stage.clock.advance(hours=1, seconds=9)
+    found = await stage.store.depths()
+    assert (found.schedules_failing, found.schedules_late) == (1, timedelta(seconds=9)), "a removed one fails no more"
