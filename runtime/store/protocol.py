@@ -744,6 +744,7 @@ class Stock(StrEnum):
     DELIVERIES = "deliveries"
     RUNS = "runs"
     OCCURRENCES = "occurrences"
+    SCHEDULES = "schedules"
     APPROVALS = "approvals"
     MOVES = "moves"
     USAGE = "usage"

@@ -44,6 +44,7 @@ from runtime.store.schema import (
     participation,
     parts,
     runs,
+    schedules,
     sessions,
     signals,
     steps,
@@ -68,7 +69,7 @@ class Rule:
 
 # ------------------------------------------------------------------------------------------------------- the conditions
 
-WALKED: Final = (signals, deliveries, runs, approvals, moves, sessions, occurrences)
+WALKED: Final = (signals, deliveries, runs, approvals, moves, sessions, occurrences, schedules)
 OPEN_RUN: Final = ("running", "parked", "ready")
 UNSETTLED: Final = ("queued", "open", "held", "dead")  # a dead one keeps its payload until a person throws it away
 
@@ -136,9 +137,10 @@ def _settled_delivery() -> ColumnElement[bool]:
 
 
 def _not_the_last() -> ColumnElement[bool]:
-    """Its schedule was done once more since: the next report knows the last one."""
-    later = occurrences.alias()
-    return ~_none(
+    """Its schedule was done once more since, for the next report knows the last one; or has none to come."""
+    later, over = occurrences.alias(), schedules.alias()
+    ended = ~_none(over.c.id == occurrences.c.schedule, is_word(over.c.state, "ended", "removed"))
+    return ended | ~_none(
         later.c.schedule == occurrences.c.schedule,
         is_word(later.c.state, "done"),
         later.c.planned_at > occurrences.c.planned_at,
@@ -240,6 +242,13 @@ RULES: Final[Mapping[Stock, Rule]] = {
         occurrences.c.id,
         occurrences.c.created_at,
         delete(occurrences).where(is_word(occurrences.c.state, "done", "skipped", "failed"), _not_the_last()),
+    ),
+    Stock.SCHEDULES: _rule(
+        schedules.c.id,
+        schedules.c.created_at,
+        delete(schedules).where(
+            is_word(schedules.c.state, "ended", "removed"), _none(occurrences.c.schedule == schedules.c.id)
+        ),
     ),
     Stock.MOVES: _rule(moves.c.number, moves.c.at, delete(moves).where(_nobody_asks_about_it())),
     Stock.USAGE: _rule(usage.c.run_id, usage.c.at, delete(usage)),

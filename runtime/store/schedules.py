@@ -72,7 +72,7 @@ CHANGE = (
 NAMED = select(schedules.c.id).where(
     schedules.c.home == bindparam("home"),
     schedules.c.name == bindparam("name"),
-    schedules.c.state != literal_column("'removed'"),
+    is_word(schedules.c.state, "active", "paused"),
     schedules.c.id != bindparam("schedule"),
 )
 COUNTS = select(

@@ -462,8 +462,8 @@ schedules = Table(
     maybe_number("next_at"),
     maybe_number("due_at"),
     partial("ix_schedules_due", "due_at", where="state = 'active'"),
-    partial("uq_schedules_name", "home", "name", where="state <> 'removed'", unique=True),
-    partial("ix_schedules_owner", "owner", where="state <> 'removed'"),
+    partial("uq_schedules_name", "home", "name", where="state IN ('active', 'paused')", unique=True),
+    partial("ix_schedules_owner", "owner", where="state IN ('active', 'paused')"),
 )
 
 # One planned instant each, whatever the number of nodes that see it come.

@@ -35,8 +35,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_schedules")),
     )
     _index("schedules", "ix_schedules_due", ["due_at"], "state = 'active'")
-    _index("schedules", "uq_schedules_name", ["home", "name"], "state <> 'removed'", unique=True)
-    _index("schedules", "ix_schedules_owner", ["owner"], "state <> 'removed'")
+    _index("schedules", "uq_schedules_name", ["home", "name"], "state IN ('active', 'paused')", unique=True)
+    _index("schedules", "ix_schedules_owner", ["owner"], "state IN ('active', 'paused')")
     op.create_table(
         "occurrences",
         sa.Column("id", Id, nullable=False),
