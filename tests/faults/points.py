@@ -22,4 +22,7 @@ WHEN_SENDING: Final = (
 )
 """Only where showing is more than our own commit: the web page never passes these."""
 
+FIRED: Final = "fired"
+"""An instant of a schedule is written, and nobody was told of it. Only where something is planned: see `test_reports`."""
+
 POINTS: Final = ANYWHERE + WHEN_SENDING
