@@ -17,9 +17,11 @@ from bot.doctor.model import check_model
 from bot.doctor.place import check_place
 from bot.doctor.process import check_process
 from bot.doctor.sandbox import check_sandbox
+from bot.doctor.schedules import check_schedules
 from bot.doctor.secrets import check_secrets
 from bot.doctor.store import check_store
 from bot.doctor.subject import Check, Subject, fault
+from bot.doctor.templates import check_templates
 from bot.doctor.watching import check_metrics, check_telemetry
 from bot.doctor.web import check_web
 from bot.settings import Settings
@@ -36,6 +38,8 @@ CHECKS: Final[Mapping[str, Check]] = {
     "clock": check_clock,
     "web": check_web,
     "hooks": check_hooks,
+    "templates": check_templates,
+    "schedules": check_schedules,
     "metrics": check_metrics,
     "telemetry": check_telemetry,
     "sandbox": check_sandbox,

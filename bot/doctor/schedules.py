@@ -1,0 +1,146 @@
+"""What is planned: is it paused or failing, and are the accounts there that its reports go to. It is read, never written."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from bot.client import connected
+from bot.doctor.subject import REACH, Subject, fine, warning
+from bot.lock import Control
+from bot.names import naming
+from bot.settings import Settings
+from bot.settings_together import PAGE
+from runtime.contract import Address, Finding
+from runtime.errors import BotError
+
+COLUMNS: Final = "id, name, state, reason, failures, by_file, addresses"
+PLANNED: Final = f"SELECT {COLUMNS} FROM schedules WHERE state <> 'removed' ORDER BY name, id LIMIT 1000"  # noqa: S608 - ours
+ACCOUNTS: Final = "SELECT channel, identity, name FROM accounts"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A schedule, with its rooms as settings write them."""
+
+    id: str
+    name: str
+    state: str
+    reason: str
+    failures: int
+    by_file: bool
+    to: Sequence[str]
+
+
+async def check_schedules(subject: Subject) -> Sequence[Finding]:
+    settings = subject.settings
+    if subject.control:
+        rows = await _asked(subject.control)
+        return [*findings(settings, rows), *_unplanned(settings, rows)]
+    if (file := settings.database_file) is not None:
+        rows = await asyncio.to_thread(_embedded, file) if file.exists() else []
+    else:
+        rows = await _server(settings.database_url) if settings.database_url.startswith("postgresql://") else []
+    return list(findings(settings, rows))
+
+
+# ------------------------------------------------------------------------------------------------------------ judging
+
+
+def findings(settings: Settings, rows: Sequence[Row]) -> Iterator[Finding]:
+    here = {PAGE, *(f"{one.channel}:{one.name}" for one in settings.accounts if one.enabled)}
+    told = [finding for row in rows for finding in _of(row, here)]
+    yield from told
+    if rows and not told:
+        yield fine("schedules", f"{len(rows)} planned, none is paused or fails")
+
+
+def _of(row: Row, here: set[str]) -> Iterator[Finding]:
+    ident, said = f"schedules.{row.id}", f'"{row.name}"'
+    if row.failures and row.state == "paused":
+        fix = f"mend what it names, then: signalbox schedules resume {row.id}"
+        yield warning(ident, f"{said} is paused: {row.reason}", "It is not due until somebody resumes it.", fix)
+    elif row.failures:
+        what = f"{said} failed {row.failures} times in a row"
+        yield warning(ident, what, "After five it is paused.", f"see why: signalbox schedules history {row.id}")
+    elif row.state == "paused":
+        yield fine(ident, f"{said} is paused: {row.reason or 'nobody said why'}")
+    for account in sorted({_account(room) for room in row.to} - here):
+        what = f"{said} reports to {account}, and there is no such account"
+        why = "What it says there waits in the outbox."
+        fix = f"add the account, or name another room: signalbox schedules change {row.id} --to ADDRESS"
+        yield warning(f"{ident}.{account}", what, why, fix if not row.by_file else f"name another room in {said}")
+
+
+def _account(room: str) -> str:
+    address = Address.parse(room)
+    return f"{address.channel}:{address.account}"
+
+
+def _unplanned(settings: Settings, rows: Sequence[Row]) -> Iterator[Finding]:
+    """Those of the settings that the running process could not plan."""
+    planned = {row.name for row in rows if row.by_file}
+    for table in settings.planned:
+        if table.name not in planned:
+            what = f'"{table.name}" stands in the settings and is not planned'
+            yield warning(
+                f"schedules.{table.name}", what, "It is not due.", "signalbox reload tells what is in its way"
+            )
+
+
+# ------------------------------------------------------------------------------------------------------------ reading
+
+
+async def _asked(control: Control) -> Sequence[Row]:
+    try:
+        async with connected(control) as client:
+            return [_of_view(view) for view in await client.schedules()]
+    except BotError:  # told by the check of the process
+        return []
+
+
+def _of_view(view: Mapping[str, Any]) -> Row:
+    return Row(*(view[name] for name in ("id", "name", "state", "reason", "failures", "by_file", "to")))
+
+
+def _embedded(file: Path) -> Sequence[Row]:
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as database:
+            database.execute("PRAGMA busy_timeout = 2000")
+            return rows_of(database.execute(PLANNED).fetchall(), database.execute(ACCOUNTS).fetchall())
+    except sqlite3.Error:  # an older schema, or a fault that the check of the store tells
+        return []
+
+
+async def _server(url: str) -> Sequence[Row]:
+    from asyncpg import PostgresError
+
+    from runtime.store.postgres import open_pool  # not loaded for an embedded store
+
+    try:
+        async with asyncio.timeout(REACH.total_seconds()):
+            pool = await open_pool(url)
+    except (BotError, TimeoutError):  # told by the check of the store
+        return []
+    try:
+        async with pool.acquire() as connection:
+            return rows_of(await connection.fetch(PLANNED), await connection.fetch(ACCOUNTS))
+    except PostgresError:  # an older schema
+        return []
+    finally:
+        await pool.close()
+
+
+def rows_of(planned: Sequence[Sequence[Any]], accounts: Sequence[Sequence[str]]) -> list[Row]:
+    named = naming((channel, identity, name) for channel, identity, name in accounts)
+    return [
+        Row(ident, name, state, reason, failures, bool(by_file), [named(Address.parse(one)) for one in json.loads(to)])
+        for ident, name, state, reason, failures, by_file, to in planned
+    ]
