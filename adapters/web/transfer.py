@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-from collections.abc import AsyncIterator, Iterator
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,12 @@ from runtime.contract import NewId, Workspaces, clean_name
 
 CHUNK: Final = 256 * 1024  # bytes a disk call; small enough to stay off the loop's back, large enough to be few
 FORM_OVERHEAD: Final = 64 * 1024  # bytes a form adds around a file, generously
+PICTURES: Final = {
+    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/gif": re.compile(rb"GIF8[79]a"),
+    "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
+}
 NO_FILE: Final = "There is no such file in this conversation."
 DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
@@ -64,12 +71,13 @@ class Transfer:
         return web.json_response({"files": told, "more": more})
 
     async def send(self, request: web.Request) -> web.StreamResponse:
-        """A download, never shown in the page: what a tool wrote is nobody's page of ours."""
+        """A download, never shown as a page: what a tool wrote is nobody's page of ours. With `?view` a picture is shown."""
         _, address = await self._rooms.open(request)
         path = request.match_info["path"]
         try:
             with opened(self._workspaces.folder(address), path) as (file, about):
-                return await _stream(request, path, file, about.st_size)
+                headers = _shown(file) if "view" in request.query else None
+                return await _stream(request, headers or _saved(path), file, about.st_size)
         except (BadPath, FileNotFoundError, NotADirectoryError, PermissionError) as error:
             raise Refusal(404, NO_FILE) from error
         except OSError as error:
@@ -120,14 +128,23 @@ async def _chunks(field: BodyPartReader) -> AsyncIterator[bytes]:
     yield bytes(gathered)
 
 
-async def _stream(request: web.Request, path: str, file: int, size: int) -> web.StreamResponse:
-    response = web.StreamResponse(
-        headers={
-            "Content-Type": "application/octet-stream",
-            "Content-Length": str(size),
-            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(path.rpartition('/')[2], safe='')}",
-        }
-    )
+def _saved(path: str) -> dict[str, str]:
+    return {
+        "Content-Type": "application/octet-stream",
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(path.rpartition('/')[2], safe='')}",
+    }
+
+
+def _shown(file: int) -> dict[str, str] | None:
+    """How a picture is sent, by its own first bytes; None for what is none, however it is called. Of SVG, which may hold
+    a program, nothing is shown."""
+    begins = os.pread(file, 12, 0)
+    kind = next((kind for kind, mark in PICTURES.items() if mark.match(begins)), None)
+    return {"Content-Type": kind, "Content-Disposition": "inline"} if kind else None
+
+
+async def _stream(request: web.Request, headers: Mapping[str, str], file: int, size: int) -> web.StreamResponse:
+    response = web.StreamResponse(headers={**headers, "Content-Length": str(size)})
     await response.prepare(request)
     left = size if request.method == "GET" else 0
     while left:

@@ -151,9 +151,24 @@ function fileRow(room, file) {
       icon("download")));
 }
 
+const PICTURE = /\.(png|jpe?g|gif|webp)$/i;
+
+/** The files of a message: pictures as such, which open whole, and everything else as a chip to be downloaded. */
 export function fileLinks(room, files) {
   if (!files?.length) return null;
-  return h("ul", { class: "attached" }, ...files.map((file) =>
-    h("li", {}, h("a", { class: "chip", href: fileLink(room, file.path), download: file.name }, icon("file"),
-      h("span", { class: "chip-name" }, file.name), h("span", { class: "chip-size" }, sizeOf(file.size))))));
+  return h("ul", { class: "attached" }, ...files.map((file) => h("li", {}, PICTURE.test(file.path) ? picture(room, file) : chip(room, file))));
+}
+
+function chip(room, file) {
+  return h("a", { class: "chip", href: fileLink(room, file.path), download: file.name }, icon("file"),
+    h("span", { class: "chip-name" }, file.name), h("span", { class: "chip-size" }, sizeOf(file.size)));
+}
+
+/** What is no picture after all, or gone, becomes a chip. */
+function picture(room, file) {
+  const shown = `${fileLink(room, file.path)}?view`;
+  const link = h("a", { class: "picture", href: shown, target: "_blank", rel: "noopener", title: file.name, "data-testid": "picture" });
+  const name = file.name.replace(PICTURE, "").replaceAll("-", " ");
+  link.append(h("img", { src: shown, alt: name, loading: "lazy", onerror: () => link.replaceWith(chip(room, file)) }));
+  return link;
 }

@@ -106,6 +106,34 @@ async def test_a_download_is_never_shown_as_a_page(tmp_path: Path) -> None:
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
+PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 8
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("chart.png", PNG, "image/png"),
+        ("photo.jpg", b"\xff\xd8\xff\xe0" + b"0" * 12, "image/jpeg"),
+        ("moving.gif", b"GIF89a" + b"0" * 8, "image/gif"),
+        ("small.webp", b"RIFF1234WEBPVP8 ", "image/webp"),
+        ("page.png", b"<script>1</script>", "application/octet-stream"),
+        ("drawing.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>", "application/octet-stream"),
+        ("chart.html", PNG, "image/png"),
+        ("empty.png", b"", "application/octet-stream"),
+    ],
+)
+async def test_a_picture_can_be_looked_at_and_nothing_else(tmp_path: Path, name: str, data: bytes, kind: str) -> None:
+    """By its first bytes, however it is called; a browser is told to guess nothing."""
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        (stage.workspaces.folder(stage.address("room01")) / name).write_bytes(data)
+        async with client.get(f"{FILES}/{name}?view") as answer:
+            assert (answer.content_type, await answer.read()) == (kind, data)
+            assert answer.headers["Content-Disposition"].startswith("inline" if "image" in kind else "attachment")
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        async with client.get(f"{FILES}/{name}") as answer:
+            assert answer.headers["Content-Disposition"].startswith("attachment")
+
+
 @pytest.mark.parametrize(
     "path", ["..%2fsecret", "%2e%2e/secret", "sub/..%2f..%2fsecret", "link", "linked/secret", "sub", "pipe", "%00", "nothing", "%2fetc%2fpasswd", "a%2f%2fb", "x" * 300]
 )  # fmt: skip
