@@ -19,6 +19,7 @@ from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, Undefine
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.exceptions import SecurityError, UndefinedError
 from jinja2.filters import FILTERS
+from jinja2.meta import find_undeclared_variables
 from jinja2.runtime import LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 from jinja2.utils import Namespace
@@ -190,6 +191,9 @@ class Fault(Exception):
 def answered(order: Order) -> dict[str, Any]:
     """What the process says: a text, values, or an error."""
     try:
+        if order.only_check:
+            check(order)
+            return {"text": ""}
         return {"values": values(order)} if order.expressions else {"text": rendered(order)}
     except Fault as fault:
         return {"error": fault.what, "line": fault.line + order.above if fault.line else 0, "place": fault.place}
@@ -211,6 +215,30 @@ def rendered(order: Order) -> str:
     if unseen:
         raise Fault(failure(unseen[0], order.data[unseen[0]]))
     return text
+
+
+def check(order: Order) -> None:
+    """Read a template without its data. Errors: Fault for what is none, and for a name that nothing will have."""
+    sandbox, known = Sandbox(order), variables(order)
+    try:
+        tree = sandbox.parse(order.body)
+        sandbox.compile(order.body)
+        for expression in order.expressions.values():
+            sandbox.compile_expression(" ".join(expression.split()))
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise fault_of(error, order, known) from error
+    unknown = find_undeclared_variables(tree) - known.keys() - made_in(tree)
+    for name in tree.find_all(nodes.Name):
+        if name.name in unknown:
+            raise Fault(_undefined(f"{name.name!r} is undefined", known), name.lineno)
+
+
+def made_in(tree: nodes.Template) -> set[str]:
+    """Names that the template gives itself, be it in a branch that may not be taken."""
+    given = {name.name for name in tree.find_all(nodes.Name) if name.ctx != "load"}
+    return given | {macro.name for macro in tree.find_all(nodes.Macro)}
 
 
 def values(order: Order) -> dict[str, Any]:

@@ -31,6 +31,7 @@ class Order:
     """A body to render, or with `expressions` (by name) those to work out. Times are ISO 8601 with their zone.
 
     `quiet`: without news the text is to be blank, and nobody is shown anything.
+    `only_check`: nothing is rendered; data are there by name alone.
     """
 
     body: str
@@ -46,6 +47,7 @@ class Order:
     previous_at: str = ""
     zone: str = "UTC"
     quiet: bool = False
+    only_check: bool = False
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=True)

@@ -11,12 +11,12 @@ import json
 import signal
 import sys
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from runtime.contract import Json
-from runtime.templating.order import Order
+from runtime.templating.order import Order, Piece
 from runtime.templating.sheet import Sheet, TemplateError
 
 PROGRAM: Final = Path(__file__).with_name("program.py")  # not imported: its library stays out of this process
@@ -38,6 +38,16 @@ class Renderer:
     async def text(self, sheet: Sheet, order: Order) -> str:
         """The Markdown. Errors: TemplateError with the line."""
         return str((await self._told(sheet, order))["text"])
+
+    async def check(self, sheet: Sheet, at: datetime) -> None:
+        """Read it without rendering it. Errors: TemplateError for what is no template, and for names that nothing has."""
+        data = {call.name: Piece(call.tool, "") for call in sheet.data}
+        charts = {chart.name: chart.arguments for chart in sheet.charts}
+        now = at.isoformat()
+        await self._told(
+            sheet,
+            Order(sheet.body, sheet.above, data, expressions=charts, now=now, planned_at=now, only_check=True),
+        )
 
     async def values(self, sheet: Sheet, order: Order) -> dict[str, Json]:
         """What each of the order's expressions gives. Errors: TemplateError names the one that is wrong."""

@@ -292,6 +292,38 @@ def test_a_wrong_expression_is_told_with_its_name(wanted: str, words: str) -> No
     assert words in told["error"]
 
 
+# ------------------------------------------------------------------------------------------------- before any rendering
+
+
+def checked(body: str, **more: Any) -> dict[str, Any]:
+    return answered(order(body, {"cost": ""}, only_check=True, **more))
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "words"),
+    [
+        ("a\n{{ costs.total }}", 2, "'costs' is undefined; did you mean 'cost'?"),
+        ("{% for a in cost %}{{ b }}\n{% endfor %}", 1, "'b' is undefined"),
+        ("\n{% if %}", 2, "Expected an expression"),
+        ("{{ cost | nothing }}", 1, "No filter named 'nothing'"),
+    ],
+)
+def test_a_template_is_read_before_its_data_are_there(body: str, line: int, words: str) -> None:
+    told = checked(body)
+    assert told["line"] == line
+    assert words in told["error"]
+
+
+def test_what_can_be_rendered_is_found_to_be_fine() -> None:
+    body = (
+        "{% macro m(a) %}{{ a }}{% endmacro %}{% set ns = namespace(n=0) %}{% for r in cost %}{{ m(r) }}{{ loop.index }}"
+        "{% set ns.n = ns.n + 1 %}{% endfor %}{{ ns.n }}{{ data.cost.failed }}{{ changed('cost') }}{{ range(3) | join }}"
+        "{{ quiet }}{{ previous_at }}{{ charts.x is defined }}{{ options }}{{ zone }}"
+    )
+    assert checked(body, expressions={"c": "cost.labels"}) == {"text": ""}
+    assert "error" in checked(body, expressions={"c": "{cost"})
+
+
 # ----------------------------------------------------------------------------------------------------------- the header
 
 HEADER = """\
