@@ -345,7 +345,7 @@ async def test_the_cost_report_brings_its_chart(stage: Stage, tmp_path: Path) ->
         assert "| main | page:main/ops | 1 | 12,345 | 67 | $12.00 |\n| main | page:main/sales |" in shown
         rows = await stage.rows("SELECT content FROM deliveries WHERE address = :room", room=str(address(room)))
         [file] = json.loads(rows[0][0])["files"]
-        assert file[0] == "cost-by-room-last-48-h.png"
+        assert file[0] == "cost-by-room-last-2-days.png"
         with stage.workspaces.open(address(room), file[1]) as picture:
             assert picture.read(8) == b"\x89PNG\r\n\x1a\n"
 
