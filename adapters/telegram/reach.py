@@ -1,7 +1,8 @@
 """Whether something could be posted in a chat, asked before anybody relies on it.
 
-Telegram tells of groups whether we are in them and may write. Of anything else (a person who blocked the bot, a topic
-that is closed) it tells only whoever acts: so the bot is seen typing there for a moment, which leaves nothing.
+Telegram tells of groups whether we are in them and may write. Whether a person blocked the bot it tells only whoever
+acts: so the bot is seen typing there for a moment, which leaves nothing. Whether a topic is gone or closed it does not
+even tell whoever types (tdlib/telegram-bot-api#732): that is found out by the first message.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ MUTE: Final = (
     "The bot may not write there: let it send messages under the chat's permissions; in a channel make it an "
     "administrator who may post."
 )
-NO_TOPIC: Final = "That topic is gone or closed: open it again, or name another one."
+NOT_THERE: Final = ("chat not found", "peer_id_invalid", "user not found", "group is deactivated", "was deleted")
+NOT_ALLOWED: Final = (
+    *("not enough rights", "have no rights", "need administrator rights", "chat_write_forbidden", "chat_restricted"),
+    "chat_send_",
+)
 
 
 class Reach:
@@ -82,6 +87,6 @@ def refused(error: Refused, chat: int) -> str | None:
         return OUT if is_group(chat) else BLOCKED
     if error.code != 400:
         return None
-    if "topic" in error.text or "thread not found" in error.text:
-        return NO_TOPIC
-    return UNKNOWN if "not found" in error.text or "peer_id_invalid" in error.text else MUTE
+    if any(words in error.text for words in NOT_THERE):
+        return UNKNOWN
+    return MUTE if any(words in error.text for words in NOT_ALLOWED) else None

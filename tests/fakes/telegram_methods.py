@@ -216,7 +216,6 @@ class Methods:
         chat = self._world.open_chat(chat_id(asked))
         if asked.get("action") not in ("typing", "upload_document", "upload_photo"):
             raise bad("wrong parameter action in request")
-        self._world.topic(chat, int(asked["message_thread_id"]) if asked.get("message_thread_id") else None)
         self.typing.append({"chat": chat.id, "thread": asked.get("message_thread_id")})
         return True
 
