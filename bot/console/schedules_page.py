@@ -127,6 +127,7 @@ def _button(row: View, verb: str) -> Html:
         method="post",
         action=_action(row, f"/{verb}"),
         data_ask=f"Remove {row['name']}? It is not due any more." if verb == "remove" else None,
+        data_then=PLACE if verb == "remove" else None,
     )
 
 

@@ -75,17 +75,20 @@ document.addEventListener("submit", async (event) => {
   event.preventDefault();
   if (form.dataset.ask && !confirm(form.dataset.ask)) return;
   const buttons = [...form.querySelectorAll("button")];
+  let force = false; // after a refusal, what a person typed stays for them to mend
   try {
     const sending = send(form, event.submitter);
     buttons.forEach((button) => (button.disabled = true));
     const done = await sending;
+    if (form.dataset.then) location.assign(form.dataset.then); // this page is about what is gone
     tell(done.told ?? `Done: it is ${done.state} now.`);
     form.reset();
+    force = true;
   } catch (error) {
     tell(error.message, true);
   } finally {
     buttons.forEach((button) => (button.disabled = false));
-    await refresh({ force: true }).catch(() => {});
+    if (!force || !form.dataset.then) await refresh({ force }).catch(() => {});
   }
 });
 
