@@ -1,4 +1,4 @@
-"""The real program in a folder of its own: started, killed and asked as an operator does it."""
+"""The real program in a folder of its own: started, killed and asked as an operator does it, and forked instead of loaded."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 from yarl import URL
 
 from tests.fakes import forked
+from tests.fakes.forked import Begun
 
 ROOT: Final = Path(__file__).parents[2]
 PATIENCE: Final = 45.0  # seconds for anything the program has to do: the machine may be busy with other tests
@@ -40,12 +41,13 @@ class House:
         self.url = ""
         self.link = ""
         self._command = command
+        self._is_plain = command == RUN and "PYTHONPATH" not in (variables or {})  # else it matters how it loads
         self._environment = environment(folder, **(variables or {}))
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[str] | Begun | None = None
         (folder / "signalbox.toml").write_text(settings)
 
     @property
-    def process(self) -> subprocess.Popen[str]:
+    def process(self) -> subprocess.Popen[str] | Begun:
         assert self._process is not None
         return self._process
 
@@ -53,20 +55,12 @@ class House:
         """Start it, and return once it takes messages. Errors: RuntimeError with what it said when it does not."""
         port = str(URL(self.url).port) if self.url else "0"
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [*self._command, "run", "--port", port],
-                cwd=self.folder,
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
+            self._process = self._begun(["run", "--port", port], log.fileno())
         assert self._process.stdout is not None
         told = [self._process.stdout.readline() for _ in range(2)]
         found = re.search(r"ready at (\S+)", told[0])
         if found is None:
-            self._process.communicate(timeout=PATIENCE)
+            self._gone(PATIENCE)
             raise RuntimeError(f"signalbox ended with {self._process.returncode}:\n{self.log()}")
         self.url = found[1]
         if link := re.search(r"http\S+/link/\S+", told[1]):
@@ -76,13 +70,12 @@ class House:
     def kill(self) -> None:
         """End it this moment (SIGKILL)."""
         self.process.kill()
-        self.process.communicate()
+        self._gone(PATIENCE)
 
     def leave(self) -> int:
         """Ask it to go (SIGTERM); its exit code. Errors: TimeoutExpired after the ten seconds that it has."""
         self.process.terminate()
-        self.process.communicate(timeout=10)
-        return self.process.returncode
+        return self._gone(10)
 
     def log(self) -> str:
         """What it told its operator so far, over all lives."""
@@ -91,10 +84,24 @@ class House:
     def command(self, *arguments: str, said: str | bytes = "") -> subprocess.CompletedProcess[str]:
         """Another command of `signalbox` in the same folder, to its end. It never shows a traceback."""
         given = said.encode() if isinstance(said, str) else said
-        ended = self._plainly(arguments, given) if self._command == RUN else self._specially(arguments, given)
+        ended = self._plainly(arguments, given) if self._is_plain else self._specially(arguments, given)
         out, err = ended.stdout.decode(), ended.stderr.decode()
         assert "Traceback" not in err, err
         return subprocess.CompletedProcess(arguments, ended.returncode, out, err)
+
+    def _begun(self, arguments: Sequence[str], log: int) -> subprocess.Popen[str] | Begun:
+        if self._is_plain:
+            return forked.begin("bot", *arguments, folder=self.folder, environment=self._environment, stderr=log)
+        place: Mapping[str, Any] = {"cwd": self.folder, "env": self._environment}
+        ends: Mapping[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": log}
+        return subprocess.Popen([*self._command, *arguments], **place, **ends, text=True)
+
+    def _gone(self, seconds: float) -> int:
+        """Its exit code. Errors: subprocess.TimeoutExpired."""
+        code = self.process.wait(seconds)
+        if self.process.stdout:
+            self.process.stdout.close()
+        return code
 
     def _plainly(self, arguments: Sequence[str], said: bytes) -> subprocess.CompletedProcess[bytes]:
         place: Mapping[str, Any] = {"folder": self.folder, "environment": self._environment}

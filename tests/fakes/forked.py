@@ -21,7 +21,7 @@ from io import TextIOWrapper
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.reduction import DupFd
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 LOADED: Final = "tests.fakes.loaded"
 """What the process has loaded from which the others are forked."""
@@ -85,6 +85,51 @@ async def forked(module: str, *arguments: str, folder: Path, stderr: int = 2) ->
         running.kill()
         await running.wait()
         transport.close()
+
+
+class Begun:
+    """One such process where no loop runs, as `subprocess` has processes."""
+
+    def __init__(self, process: ForkServerProcess, stdout: TextIO) -> None:
+        assert process.pid is not None
+        self.pid: int = process.pid
+        self.stdout = stdout
+        self._process = process
+
+    @property
+    def returncode(self) -> int | None:
+        """Less than zero is the signal that it died of."""
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Errors: subprocess.TimeoutExpired after so many seconds."""
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired(self._process.name, timeout or 0)
+        return self._process.exitcode
+
+    def send_signal(self, number: signal.Signals) -> None:
+        if self.returncode is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+def begin(module: str, *arguments: str, folder: Path, environment: Mapping[str, str], stderr: int) -> Begun:
+    """`python -m module`, which goes on until it ends or is killed."""
+    ours, theirs = os.pipe()
+    with os.fdopen(theirs, "wb"):  # as above
+        process = _process(module, arguments, folder, environment, {1: theirs, 2: stderr})
+        process.start()
+    return Begun(process, os.fdopen(ours, encoding="utf-8"))
 
 
 def run(
