@@ -143,6 +143,7 @@ def _not_the_last() -> ColumnElement[bool]:
     return ended | ~_none(
         later.c.schedule == occurrences.c.schedule,
         is_word(later.c.state, "done"),
+        later.c.silent == literal_column("0"),
         later.c.planned_at > occurrences.c.planned_at,
     )
 
