@@ -65,3 +65,18 @@ async def test_at_the_end_of_its_block_it_is_gone(tmp_path: Path) -> None:
     async with begun("timeit", "import time; time.sleep(60)", folder=tmp_path) as process:
         pass
     assert process.returncode == -signal.SIGKILL
+
+
+def test_one_that_was_begun_goes_on_until_it_is_told_to_end(tmp_path: Path) -> None:
+    script = "import os, sys, time; print(os.getcwd(), flush=True)"
+    with (tmp_path / "log").open("wb") as log:
+        process = forked.begin(
+            "timeit", "-s", script, "time.sleep(60)", folder=tmp_path, environment={}, stderr=log.fileno()
+        )
+    with process.stdout:
+        assert process.stdout.readline().strip() == str(tmp_path)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.05)
+        assert process.poll() is None
+        process.terminate()
+        assert process.wait(10) == process.poll() == -signal.SIGTERM
