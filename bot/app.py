@@ -28,7 +28,7 @@ from bot.instruments import Instruments, instruments_of
 from bot.live import Live, rules_of
 from bot.logs import set_level
 from bot.masking import Mask
-from bot.mcp import toolbox_of
+from bot.mcp import check_sandboxes, toolbox_of
 from bot.names import address_at, fresh_identity, of_adapters
 from bot.outages import Outages
 from bot.parts import fetching_of, files_in, long_replies_of, model_of, notices_of, pace_of, shell_of
@@ -526,6 +526,7 @@ class App:
 
     async def _check_sandbox(self) -> None:
         """Beside the start, since it takes longer than the rest of it."""
+        await check_sandboxes(self._settings)
         trouble = await self._sandbox.self_test()
         if trouble and self._sandbox_required:
             raise ConfigError(f'tools.shell.sandbox: "bwrap" is demanded, and it cannot work here. {trouble}')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import SecretStr
@@ -10,13 +11,14 @@ from pydantic import SecretStr
 from bot.parts import shell_of
 from bot.settings import Settings
 from bot.settings_mcp import McpTable
+from bot.settings_sources import config_folder
 from runtime.contract import Tool
 from runtime.errors import ConfigError
 from tools.sandbox import PATH
 
 if TYPE_CHECKING:
     from tools.mcp.server import McpServer
-    from tools.mcp.terms import Endpoint, Program, ServerTerms
+    from tools.mcp.terms import Endpoint, Program, ServerTerms, Walls
 
 FOLDER: Final = "mcp"
 """Of `data_dir`: a folder for each server that is started here, and what each of them last offered."""
@@ -72,6 +74,25 @@ def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap) -> Toolb
     return toolbox
 
 
+async def check_sandboxes(settings: Settings) -> None:
+    """Errors: ConfigError for a server that must have a sandbox where none can be made."""
+    for table in settings.mcp:
+        if table.enabled and table.command and table.sandbox == "bwrap":
+            await _check_sandbox(settings, table)
+
+
+async def _check_sandbox(settings: Settings, table: McpTable) -> None:
+    from tools.mcp.errors import NoServer
+    from tools.mcp.walls import sandbox_of
+
+    program = _program(settings, table)
+    try:
+        await sandbox_of(program, program.walls or _walls(settings, table))
+    except NoServer as error:
+        name = f'[[mcp]] name = "{table.name}"'
+        raise ConfigError(f'{name}: sandbox = "bwrap" is demanded, and it cannot work here: {error}') from error
+
+
 def terms_of(settings: Settings, table: McpTable) -> ServerTerms:
     from tools.mcp.terms import ServerTerms
 
@@ -99,7 +120,24 @@ def _program(settings: Settings, table: McpTable) -> Program:
         cwd=table.cwd,
         uid=uid or None,
         hidden=tuple(_open(table.env_secret).values()),
+        walls=None if table.sandbox == "external" else _walls(settings, table),
     )
+
+
+def _walls(settings: Settings, table: McpTable) -> Walls:
+    from tools.mcp.terms import Walls
+
+    return Walls(tuple(secret_places(settings)), network=table.network)
+
+
+def secret_places(settings: Settings) -> Iterator[Path]:
+    """Files and folders that hold what is ours, whether they are there or not."""
+    yield from (settings.data_dir, settings.workspace_dir)
+    secrets = settings.secrets
+    config = config_folder(settings.chain.variables)
+    yield from filter(None, (settings.file, secrets.folder, secrets.file, secrets.passphrase_file, config))
+    if database := settings.database_file:
+        yield from (database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal"))
 
 
 def _endpoint(table: McpTable) -> Endpoint:

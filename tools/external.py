@@ -39,6 +39,7 @@ class External:
             uid=self._uid,
             view=False,
             carry={},
+            hide=[],
             files=[],
         )
         return await launch(order, workspace, deadline=self._settings.timeout, limit=limit)

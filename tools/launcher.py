@@ -21,7 +21,8 @@ VIEW: Final = "/tmp"  # noqa: S108 - a place every system has; hidden in our own
 WORKSPACE: Final = f"{VIEW}/workspace"
 
 CLONE_NEWNS: Final = 0x20000  # <linux/sched.h>
-MS_BIND: Final = 0x1000  # <linux/mount.h>
+MS_RDONLY: Final = 1  # <linux/mount.h>
+MS_BIND: Final = 0x1000
 MS_REC: Final = 0x4000
 MS_SLAVE: Final = 0x80000
 PR_SET_PDEATHSIG: Final = 1  # <linux/prctl.h>
@@ -31,8 +32,9 @@ class Order(TypedDict):
     """What to become. The working folder at start is the workspace.
 
     `limits` are by name (`AS`, `CPU`, …). `uid` is who to step down to, or None to stay. `view` asks for a mount
-    namespace in which the workspace is at WORKSPACE and the files of `carry` (destination below VIEW: source) can be
-    read by everyone. `files` are texts to leave open for reading, from FIRST_FILE on.
+    namespace in which the workspace is at WORKSPACE, the files of `carry` (destination below VIEW: source) can be
+    read by everyone, and those files and folders of `hide` that are there are empty. `files` are texts to leave open for
+    reading, from FIRST_FILE on.
     """
 
     argv: list[str]
@@ -41,6 +43,7 @@ class Order(TypedDict):
     uid: int | None
     view: bool
     carry: dict[str, str]
+    hide: list[str]
     files: list[str]
 
 
@@ -49,7 +52,7 @@ def become(order: Order) -> None:
     for name, limit in order["limits"].items():
         _limit(getattr(resource, f"RLIMIT_{name}"), limit)
     if order["view"]:
-        _private_view(order["carry"])
+        _private_view(order["carry"], order["hide"])
     if order["uid"] is not None:
         _step_down(order["uid"])
     if sys.platform == "linux":  # die with who started us, also when that one is killed
@@ -71,7 +74,7 @@ def _limit(kind: int, limit: int) -> None:
     resource.setrlimit(kind, (bound, bound + grace))
 
 
-def _private_view(carry: dict[str, str]) -> None:
+def _private_view(carry: dict[str, str], hide: list[str]) -> None:
     # Read before the mount below hides where they may be.
     contents = {destination: _read(source) for destination, source in carry.items()}
     _call("unshare", CLONE_NEWNS)
@@ -85,6 +88,15 @@ def _private_view(carry: dict[str, str]) -> None:
     os.mkdir(WORKSPACE)  # noqa: PTH102
     _call("mount", b".", WORKSPACE.encode(), None, MS_BIND, None)
     os.chdir(WORKSPACE)
+    for place in hide:
+        _hide(place)
+
+
+def _hide(place: str) -> None:
+    if os.path.isdir(place):  # noqa: PTH112 - pathlib would cost the start
+        _call("mount", b"none", os.fsencode(place), b"tmpfs", MS_RDONLY, b"mode=755")
+    elif os.path.exists(place):  # noqa: PTH110
+        _call("mount", b"/dev/null", os.fsencode(place), None, MS_BIND, None)
 
 
 def _read(source: str) -> bytes:

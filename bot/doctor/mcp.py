@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bot.doctor.subject import Subject, fine, warning
 from bot.mcp import terms_of
 from bot.settings import Settings
 from bot.settings_mcp import McpTable
 from runtime.contract import Finding
+
+if TYPE_CHECKING:
+    from tools.mcp.terms import ServerTerms
 
 REACH: Final = timedelta(seconds=15)
 SHOWN: Final = 10  # names of tools
@@ -44,4 +47,14 @@ async def _look(settings: Settings, table: McpTable) -> Finding:
     if not kept:
         return warning(ident, "it has no tools that are wanted", "The agent gains nothing by it.", "look at `tools`")
     names = ", ".join(offer.name for offer in kept[:SHOWN]) + (", …" if len(kept) > SHOWN else "")
-    return fine(ident, f"{terms.way}: {len(kept)} tools ({names})")
+    return fine(ident, f"{terms.way}: {len(kept)} tools ({names}){_where(terms)}")
+
+
+def _where(terms: ServerTerms) -> str:
+    from tools.mcp.terms import Endpoint
+
+    if isinstance(terms.way, Endpoint):
+        return ""
+    if terms.way.walls is None:
+        return ', without a sandbox: sandbox = "external"'
+    return ", in a sandbox" if terms.way.walls.network else ", in a sandbox without network"

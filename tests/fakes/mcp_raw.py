@@ -2,7 +2,8 @@
 
 Modes: `plain`; `silent` answers nothing; `chatty` prints what is no message and sends notifications without end; `endless`
 sends a line that never ends; `many` has two thousand tools; `deaf` reads nothing once its tools are known; `stays` lives
-on when its input is closed, and does not mind being told to go; `refuses` ends at once with a word.
+on when its input is closed, and does not mind being told to go; `goes` lives on until it is told to; `refuses` ends at
+once with a word.
 
 It reads its tools anew from `tools.json` in its folder, writes each call to `calls`, and its process id to `pid`.
 """
@@ -12,12 +13,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-NAMES = ["echo", "book", "hang", "die", "flood", "big", "change", "environment", "odd"]
+NAMES = ["echo", "book", "hang", "die", "flood", "big", "change", "environment", "odd", "run"]
 CHANGED = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
 
 
@@ -33,7 +35,7 @@ def main(mode: str) -> None:
         message = json.loads(line)
         if mode != "silent" and "id" in message and "method" in message:
             answer(message, mode)
-    while mode == "stays":
+    while mode in ("stays", "goes"):
         time.sleep(1)
 
 
@@ -44,6 +46,8 @@ def begin(mode: str) -> None:
         sys.stdout.write("Welcome to this server!\n")
     if mode == "stays":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if mode == "goes":
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(Path("farewell").write_text("told to go")))
     while mode == "endless":
         sys.stdout.write("x" * 65536)
 
@@ -102,6 +106,9 @@ def call(message: dict[str, Any], name: str, arguments: dict[str, Any]) -> None:
             say(message, "changed")
         case "environment":
             say(message, json.dumps({"env": dict(os.environ), "cwd": str(Path.cwd()), "uid": os.getuid()}))
+        case "run":
+            ended = subprocess.run(arguments["text"], shell=True, capture_output=True, text=True, check=False)
+            say(message, ended.stdout + ended.stderr)
         case "odd":
             reply(message, {"content": "a text where a list belongs"})
         case _:

@@ -6,8 +6,8 @@ In place of the SDK's own transport, which hands on variables of ours, and keeps
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-import shutil
 import signal
 import sys
 from collections import deque
@@ -24,10 +24,10 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from tools.launcher import WORKSPACE
 from tools.mcp import child
 from tools.mcp.errors import NoServer
 from tools.mcp.terms import Program
+from tools.mcp.walls import home_of, order_for
 from tools.workspace import own
 
 log = structlog.get_logger("mcp")
@@ -87,12 +87,13 @@ async def stdio(program: Program, on_end: OnEnd) -> AsyncIterator[TransportStrea
 
 
 async def _started(program: Program, out: BinaryIO, errors: BinaryIO) -> asyncio.subprocess.Process:
-    argv, env, cwd = await asyncio.to_thread(_laid_out, program)
+    await asyncio.to_thread(_make_folder, program)
+    order = json.dumps(await order_for(program))
     try:
         return await asyncio.create_subprocess_exec(
-            *argv,
-            cwd=cwd,
-            env=env,
+            *(sys.executable, "-I", "-S", child.__file__, order),
+            cwd=program.folder if program.walls else program.cwd or program.folder,
+            env={"LANG": LANG, "HOME": home_of(program)} | dict(program.env),
             stdin=asyncio.subprocess.PIPE,
             stdout=out,
             stderr=errors,
@@ -105,23 +106,13 @@ async def _started(program: Program, out: BinaryIO, errors: BinaryIO) -> asyncio
         errors.close()
 
 
-def _laid_out(program: Program) -> tuple[list[str], dict[str, str], Path]:
-    """The command that becomes the server, its environment, and the folder in which it starts, which exists."""
-    found = shutil.which(program.command[0], path=program.env.get("PATH", os.defpath))
-    if found is None:
-        raise NoServer(f"there is no program {program.command[0]!r} to be started, nor on its PATH")
-    uid = program.uid if os.geteuid() == 0 else None
-    view = uid is not None and program.cwd is None  # else that user could not reach its folder below ours
+def _make_folder(program: Program) -> None:
     try:
         program.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if uid is not None:
-            own(program.folder, uid)
+        if program.uid is not None:
+            own(program.folder, program.uid)
     except OSError as error:
         raise NoServer(f"its folder {program.folder} cannot be made ({error.strerror})") from error
-    env = {"LANG": LANG, "HOME": WORKSPACE if view else str(program.folder)} | dict(program.env)
-    steps = [child.STAY if uid is None else str(uid), "view" if view else "plain"]
-    argv = [sys.executable, "-I", "-S", child.__file__, *steps, found, *program.command[1:]]
-    return argv, env, program.cwd or program.folder
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
@@ -129,7 +120,8 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
     if process.stdin:
         process.stdin.close()
     if not await _ends(process, GRACE):
-        _kill(process.pid, signal.SIGTERM)
+        for group in _groups(process.pid):
+            _kill(group, signal.SIGTERM)
         if not await _ends(process, LAST_GRACE):
             _kill(process.pid, signal.SIGKILL)
             await _ends(process, LAST_GRACE)
@@ -142,6 +134,16 @@ async def _ends(process: asyncio.subprocess.Process, within: float) -> bool:
             while process.returncode is None:  # noqa: ASYNC110 - see above
                 await asyncio.sleep(0.01)
     return process.returncode is not None
+
+
+def _groups(pid: int) -> list[int]:
+    """Who is asked to leave: where the process is bubblewrap, what is in there, since all of that dies with bubblewrap."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        inside = [group for child in map(int, children) if (group := os.getpgid(child)) != pid]
+    except OSError:  # gone by now, or no such file here
+        inside = []
+    return inside or [pid]
 
 
 def _kill(group: int, how: signal.Signals) -> None:

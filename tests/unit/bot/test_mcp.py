@@ -13,7 +13,7 @@ import pytest
 
 from bot.doctor.mcp import check_mcp
 from bot.doctor.subject import Subject
-from bot.mcp import terms_of, toolbox_of
+from bot.mcp import check_sandboxes, terms_of, toolbox_of
 from bot.settings import Settings, load
 from runtime.contract import Effect, Level, Tool
 from runtime.errors import ConfigError
@@ -65,6 +65,57 @@ def test_a_program_is_handed_what_is_declared_and_nothing_else(tmp_path: Path) -
     assert "hunter2-tickets" not in f"{read} {read.shown()} {terms}"
 
 
+def test_a_program_is_kept_from_all_that_is_ours(tmp_path: Path) -> None:
+    text = """
+        database_url = "sqlite:///elsewhere/bot.db"
+        workspace_dir = "files"
+        [secrets]
+        folder = "handed"
+        file = "own.sealed"
+        passphrase_file = "opens"
+        [[mcp]]
+        name = "tickets"
+        command = "tickets-server"
+    """
+    (tmp_path / "signalbox.toml").write_text(text)
+    read = load(folder=tmp_path, environ={"HOME": str(tmp_path / "home")}, demand=())  # which opens no secret
+    way = terms_of(read, read.mcp[0]).way
+    assert isinstance(way, Program)
+    assert way.walls is not None
+    assert way.walls.network
+    ours = {"var", "files", "signalbox.toml", "handed", "own.sealed", "opens", "home/.config/signalbox"}
+    database = {f"elsewhere/bot.db{end}" for end in ("", "-wal", "-shm", "-journal")}
+    assert {str(place.relative_to(tmp_path)) for place in way.walls.hidden} == ours | database
+
+
+def test_a_program_may_be_let_out_and_its_network_taken_away(tmp_path: Path) -> None:
+    read = settings(
+        tmp_path,
+        '[[mcp]]\nname = "a"\ncommand = "x"\nsandbox = "external"\n'
+        '[[mcp]]\nname = "b"\ncommand = "x"\nnetwork = false\n',
+    )
+    free, shut = (terms_of(read, table) for table in read.mcp)
+    assert isinstance(free.way, Program)
+    assert free.way.walls is None
+    assert "outside of the sandbox" in free.whereabouts
+    assert isinstance(shut.way, Program)
+    assert shut.way.walls is not None
+    assert not shut.way.walls.network
+    assert shut.whereabouts == "It runs in a sandbox, without network."
+
+
+async def test_where_a_sandbox_is_demanded_and_none_works_the_process_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.mcp.walls.find", list)
+    for sandbox in ("auto", "external"):
+        await check_sandboxes(settings(tmp_path, f'[[mcp]]\nname = "a"\ncommand = "x"\nsandbox = "{sandbox}"'))
+    demanded = '[[mcp]]\nname = "a"\ncommand = "x"\nsandbox = "bwrap"'
+    await check_sandboxes(settings(tmp_path, f"{demanded}\nenabled = false"))
+    with pytest.raises(ConfigError, match=r'\[\[mcp\]\] name = "a": sandbox = "bwrap" is demanded, and it cannot work'):
+        await check_sandboxes(settings(tmp_path, demanded))
+
+
 def test_a_server_of_others_is_shown_its_token(tmp_path: Path) -> None:
     text = """
         [[mcp]]
@@ -89,6 +140,12 @@ def test_a_server_of_others_is_shown_its_token(tmp_path: Path) -> None:
         ('name = "a"\ncommand = "x"\nurl = "https://x"', 'mcp[1].url ("a"): is set, and command too'),
         ('name = "a"\nurl = "https://x"\nargs = ["y"]', 'mcp[1].args ("a"): is only for a server that command starts'),
         ('name = "a"\ncommand = "x"\ntoken = "y"', 'mcp[1].token ("a"): is only for a server reached by url'),
+        ('name = "a"\nurl = "https://x"\nnetwork = false', 'mcp[1].network ("a"): is only for a server that command'),
+        ('name = "a"\ncommand = "x"\nsandbox = "none"', 'expected "auto", "bwrap" or "external"'),
+        (
+            'name = "a"\ncommand = "x"\nsandbox = "external"\nnetwork = false',
+            'mcp[1].network ("a"): is only kept away by a sandbox; take it out, or set sandbox = "auto"',
+        ),
         ('name = "a"\nurl = "http://far.example.org/mcp"\ntoken = "y"', "could be read on the way to another machine"),
         ('name = "a"\nurl = "ftp://x"', "expected an address without a password in it"),
         ('name = "a"\nurl = "https://me:pass@x/"', "expected an address without a password in it"),
@@ -205,6 +262,14 @@ async def test_the_doctor_tells_of_each_server(tmp_path: Path) -> None:
         name = "good"
         {command}, "plain"]
         [[mcp]]
+        name = "shut"
+        {command}, "plain"]
+        network = false
+        [[mcp]]
+        name = "free"
+        {command}, "plain"]
+        sandbox = "external"
+        [[mcp]]
         name = "narrow"
         {command}, "plain"]
         tools = ["none_of_them"]
@@ -224,7 +289,10 @@ async def test_the_doctor_tells_of_each_server(tmp_path: Path) -> None:
     """
     found = {finding.id: finding for finding in await check_mcp(Subject(settings(tmp_path, text), None, None, None))}
     assert found["mcp.good"].level is Level.OK
-    assert "9 tools (echo, book, hang" in found["mcp.good"].what
+    assert "10 tools (echo, book, hang" in found["mcp.good"].what
+    assert found["mcp.good"].what.endswith("), in a sandbox")
+    assert found["mcp.shut"].what.endswith("), in a sandbox without network")
+    assert found["mcp.free"].what.endswith('), without a sandbox: sandbox = "external"')
     assert found["mcp.off"].level is Level.OK
     assert "no tools that are wanted" in found["mcp.narrow"].what
     assert found["mcp.many"].what.startswith("1872 of its tools are left out")

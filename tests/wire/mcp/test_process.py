@@ -13,7 +13,9 @@ from runtime.contract import Call, ModelReply, ModelRequest
 from tests.fakes import mcp_raw
 from tests.fakes.models import USAGE
 from tests.unit.bot.notebook import running
-from tests.wire.mcp.stage import alive, until
+from tests.unit.tools.processes import gone
+from tests.unit.tools.processes import running as processes_of
+from tests.wire.mcp.stage import until
 
 BOOK = Call("c1", "desk_book", '{"text": "a table for two"}')
 
@@ -35,6 +37,7 @@ async def test_what_is_asked_and_approved_is_called_once(tmp_path: Path) -> None
         await process.say("a table, please")
         card = await process.notebook.until("May I run")
         assert "A tool of the MCP server desk" in card.body
+        assert "It runs in a sandbox, with network." in card.body
         await process.approve()
         await process.notebook.until("Booked.")
         rows = (tmp_path / "mcp" / "desk" / "calls").read_text().splitlines()
@@ -49,13 +52,15 @@ async def test_a_server_that_hangs_delays_neither_the_start_nor_an_answer_nor_th
         await process.notebook.until("Hello.")
     without = time.monotonic() - began
 
+    mark = f"{tmp_path}/stubborn"  # in its sandbox it has another process id
     servers = [table("silent", "mute"), table("stays", "stubborn"), table("refuses", "broken")]
+    servers[1]["args"].append(mark)
     began = time.monotonic()
     async with running(tmp_path / "second", ["Hello."], mcp=servers) as process:
         await process.say("hi")
         await process.notebook.until("Hello.")
         await until(lambda: (tmp_path / "second" / "mcp" / "stubborn" / "pid").exists())
-        pid = int((tmp_path / "second" / "mcp" / "stubborn" / "pid").read_text())
+        assert list(processes_of(mark))
     # A second and a half is what a server gets that was told to go and does not; the rest is the SDK being loaded.
     assert time.monotonic() - began < without + 8
-    assert not alive(pid)
+    await gone(mark)

@@ -1,0 +1,189 @@
+"""A server in bubblewrap: it reads the machine but what is ours, writes where it lives, and sees its own processes alone.
+
+Not as narrow as the sandbox of the shell tool: a server is a program that the operator chose, whose libraries may be
+anywhere, and which mostly speaks to systems elsewhere. What it must not have is what Signalbox holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from tools.bubblewrap import SEALED, Bwrap, find, first_sealed, obstacle, own_memory
+from tools.launcher import WORKSPACE, Order
+from tools.mcp.errors import NoServer
+from tools.mcp.terms import Program, Walls
+from tools.process import Ended
+from tools.sandbox import launch
+
+ROOM: Final = 256 << 20  # bytes, of each file system in memory
+PATIENCE: Final = timedelta(seconds=10)
+LIMITS: Final = {"CORE": 0}  # what it holds in memory may be secret
+RUN: Final = Path("/run")
+"""Sockets of services (of Docker, of the user's session) and what containers are handed as secrets: none of it stays."""
+KEPT: Final = ("/run/current-system", "/run/systemd/resolve")  # where NixOS has its programs; where names are looked up
+ENTRIES: Final = 20  # of each hidden folder, which the test looks for
+OUTER: Final = (
+    'Where a container is the boundary already, or where it may read all that its user may, set sandbox = "external" in '
+    "its [[mcp]]"
+)
+# Each line is one promise, told from inside: the home, whether there is a network, and what must not be there.
+SELF_TEST: Final = f"""
+home=$1 network=$2; shift 2
+for place in / /usr /etc /proc /dev; do
+    if (echo x > $place/.signalbox) 2>/dev/null; then echo "$place can be written"; exit 11; fi
+done
+[ $$ -lt 20 ] || {{ echo "processes of others are there"; exit 12; }}
+for secret in "$@"; do
+    if [ -d "$secret" ] || [ -s "$secret" ]; then echo "$secret is there"; exit 13; fi
+done
+[ "$network" = open ] || {{ read -r _; read -r _; while read -r device _; do
+    case $device in lo:*) ;; *) echo "the network device $device is there"; exit 14 ;; esac
+done; }} < /proc/net/dev
+echo {SEALED} > "$home/proof" || {{ echo "its folder cannot be written"; exit 15; }}
+cat "$home/proof"
+"""
+
+
+def home_of(program: Program) -> str:
+    """Where the server finds its own folder. Another user could not reach it below ours."""
+    return WORKSPACE if _is_viewed(program) else str(program.folder.resolve())
+
+
+async def order_for(program: Program, *, candidates: Sequence[Bwrap] | None = None) -> Order:
+    """What becomes the server, without its environment. Tested anew for each start: a mended system counts at once.
+
+    Errors: NoServer when there is no such program, or no sandbox for it.
+    """
+    found = await asyncio.to_thread(_found, program)
+    command = [found, *program.command[1:]]
+    walls = program.walls
+    if walls is None:
+        return _order(program, command)
+    return _inside(program, walls, await sandbox_of(program, walls, candidates), command)
+
+
+async def sandbox_of(program: Program, walls: Walls, candidates: Sequence[Bwrap] | None = None) -> Bwrap:
+    """The first bubblewrap whose walls stand. Errors: NoServer when there is none."""
+    test = partial(_tested, program, walls)
+    bwrap, reasons = await first_sealed(find() if candidates is None else candidates, test, _other(program))
+    if bwrap is None:
+        raise NoServer(f"it is not started without a sandbox: {obstacle(reasons)} {OUTER}")
+    return bwrap
+
+
+def _found(program: Program) -> str:
+    found = shutil.which(program.command[0], path=program.env.get("PATH", os.defpath))
+    if found is None:
+        raise NoServer(f"there is no program {program.command[0]!r} to be started, nor on its PATH")
+    start = _start(program)
+    if program.walls and start and any(_is_in(start, place) for place in hidden(program.walls)):
+        raise NoServer(f"its cwd {start} is hidden from it, for the sake of what Signalbox has there; set another one")
+    return found
+
+
+async def _tested(program: Program, walls: Walls, bwrap: Bwrap, folder: Path) -> Ended:
+    network = "open" if walls.network else "none"
+    secrets = await asyncio.to_thread(lambda: list(_secrets(program, walls)))
+    command = ["/bin/sh", "-c", SELF_TEST, "sh", home_of(program), network, *secrets]
+    return await launch(_inside(program, walls, bwrap, command), folder, deadline=PATIENCE, limit=2000)
+
+
+def _secrets(program: Program, walls: Walls) -> Iterator[str]:
+    """Of what must not be there the files, and some of what the folders hold."""
+    home = program.folder.resolve()
+    for place in hidden(walls):
+        entries = islice(sorted(place.iterdir()), ENTRIES) if place.is_dir() else [place]
+        yield from (str(entry) for entry in entries if not _is_in(home, entry))
+
+
+# ---------------------------------------------------------------------------------------------------------- orders
+
+
+def _inside(program: Program, walls: Walls, bwrap: Bwrap, command: Sequence[str]) -> Order:
+    viewed = _is_viewed(program)
+    carry = bwrap.carried() if viewed else {}
+    argv = [next(iter(carry), str(bwrap.program)), *arguments(program, walls, viewed=viewed), "--", *command]
+    return _order(program, argv, carry, [str(place) for place in hidden(walls)] if viewed else [])
+
+
+def _order(
+    program: Program, argv: Sequence[str], carry: dict[str, str] | None = None, hide: Sequence[str] = ()
+) -> Order:
+    return Order(
+        argv=list(argv),
+        env={},
+        limits=LIMITS,
+        uid=_other(program),
+        view=_is_viewed(program),
+        carry=carry or {},
+        hide=list(hide),
+        files=[],
+    )
+
+
+def arguments(program: Program, walls: Walls, *, viewed: bool) -> list[str]:
+    """What bubblewrap is told, in its order: later mounts lie over earlier ones. Its working folder is the server's."""
+    home = home_of(program)
+    cwd = str(_start(program) or "")
+    return [
+        *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+        *(() if walls.network else ("--unshare-net",)),
+        *("--disable-userns", "--cap-drop", "ALL", "--die-with-parent", "--new-session"),
+        *("--ro-bind", "/", "/"),
+        # Read-only too: as root without its powers one could still turn the kernel's switches in /proc/sys.
+        *("--proc", "/proc", "--remount-ro", "/proc"),
+        *own_memory(ROOM),
+        *("--tmpfs", str(RUN)),
+        *(word for place in KEPT for word in ("--ro-bind-try", place, place)),
+        *(("--bind", cwd, cwd) if cwd else ()),
+        *(() if viewed else _hiding(hidden(walls))),  # after `cwd`, in which some of it may lie
+        *("--bind", ".", home),
+        *(() if viewed else _sealing(hidden(walls))),
+        *("--remount-ro", str(RUN), "--chdir", cwd or home),
+    ]
+
+
+def _hiding(places: Sequence[Path]) -> Iterator[str]:
+    for place in places:
+        yield from ("--tmpfs", str(place)) if place.is_dir() else ("--ro-bind", "/dev/null", str(place))
+
+
+def _sealing(places: Sequence[Path]) -> Iterator[str]:
+    """What was hidden is a file system in memory, with the server's own folder in it."""
+    for place in places:
+        if place.is_dir():
+            yield from ("--remount-ro", str(place))
+
+
+def hidden(walls: Walls) -> list[Path]:
+    """The outermost of what is hidden and there, by its real path: bubblewrap mounts over no link."""
+    places = sorted({place.resolve() for place in walls.hidden if place.exists()})
+    return [place for place in places if not any(place != other and _is_in(place, other) for other in places)]
+
+
+def _is_in(place: Path, folder: Path) -> bool:
+    return place.resolve().is_relative_to(folder)
+
+
+def _start(program: Program) -> Path | None:
+    """Where it starts, if that is not its own folder."""
+    start = program.cwd.resolve() if program.cwd else None
+    return None if start == program.folder.resolve() else start
+
+
+def _other(program: Program) -> int | None:
+    """Whom we step down to."""
+    return program.uid if os.geteuid() == 0 else None
+
+
+def _is_viewed(program: Program) -> bool:
+    """Whether its folder is handed over in a view of its own."""
+    return _other(program) is not None and (program.walls is not None or program.cwd is None)
