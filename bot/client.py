@@ -91,8 +91,8 @@ class Client:
     async def reload(self) -> View:
         return await self._post("/reload")
 
-    async def schedules(self) -> list[View]:
-        found: list[View] = await self._ask("GET", "/schedules")
+    async def schedules(self, state: str = "") -> list[View]:
+        found: list[View] = await self._ask("GET", "/schedules", query={"state": state})
         return found
 
     async def schedule(self, name: str) -> View:

@@ -56,7 +56,7 @@ class FileSchedules:
         Errors: StoreError; ConfigError when the file of a template cannot be read. A repeat goes on from there.
         """
         planned_now = settings.planned
-        kept = {one.name: one for one in await self._book.schedules() if one.by_file}
+        kept = {one.name: one for one in await self._book.schedules_of_file()}
         gone = [one for name, one in kept.items() if name not in {table.name for table in planned_now}]
         removed = [f"schedule {one.name!r} removed" for one in gone if await self._remove(one)]
         told = [await self._put(table, kept.get(table.name), settings.planning.zone) for table in planned_now]

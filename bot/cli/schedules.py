@@ -78,9 +78,14 @@ Ends = Annotated[str, typer.Option("--ends", metavar="WHEN", help="Not after.")]
 
 
 @commands.command("list")
-def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """All of them, by what is due next."""
-    rows = ask_office(settings_of(context, config), lambda office: office.schedules())
+def list_(
+    context: typer.Context,
+    state: Annotated[str, typer.Option("--state", help="active, paused or ended.")] = "",
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """All of them, by what is due next; those that are over come last."""
+    rows = ask_office(settings_of(context, config), lambda office: office.schedules(state))
     if as_json:
         show_json(rows)
     else:

@@ -36,6 +36,7 @@ from runtime.contract import (
     Role,
     RunId,
     Said,
+    ScheduleState,
     Signal,
     room_topic,
 )
@@ -183,9 +184,9 @@ class Operations:
 
     # ---------------------------------------------------------------------------------------------------- schedules
 
-    async def schedules(self) -> list[View]:
+    async def schedules(self, state: str = "") -> list[View]:
         """All that is planned, by what is due next."""
-        return await self._schedules.listed()
+        return await self._schedules.listed(_word(ScheduleState, state))
 
     async def schedule(self, name: str) -> View:
         """One, by its name or id: its next five instants and its last twenty."""

@@ -24,6 +24,7 @@ from runtime.contract import (
     Occurrence,
     Role,
     Schedule,
+    ScheduleState,
     Task,
     TaskKind,
     Terms,
@@ -40,6 +41,7 @@ NOWHERE: Final = Address(CHANNEL, "", "console")
 WORDS: Final = ("name", "when", "zone", "starts", "ends")
 KINDS: Final = {"prompt": TaskKind.PROMPT, "template": TaskKind.TEMPLATE, "report": TaskKind.REPORT}
 TERMS: Final = tuple(TermsTable.model_fields)
+ORDER: Final = list(ScheduleState)
 FIELDS: Final = frozenset((*WORDS, *KINDS, *TERMS, "to", "options"))
 
 AddressAt = Callable[[str], Address | None]
@@ -57,8 +59,11 @@ class ScheduleDesk:
 
     # ------------------------------------------------------------------------------------------------------ reading
 
-    async def listed(self) -> list[View]:
-        return [self._view(one) for one in await self.timetable.listed()]
+    async def listed(self, state: ScheduleState | None = None) -> list[View]:
+        """By what is due next; then those that are paused, and those that are over."""
+        every = await self.timetable.listed()
+        found = [one for one in every if state in (None, one.state)]
+        return [self._view(one) for one in sorted(found, key=lambda one: ORDER.index(one.state))]
 
     async def shown(self, name: str, actor: Actor) -> View:
         """One, with its next five instants and its last twenty."""

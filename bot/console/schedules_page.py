@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
-from zoneinfo import ZoneInfo
 
 from aiohttp import web
 
 from bot.console.api import ROOT
 from bot.console.html import Html, tag
-from bot.console.layout import badge, facts, moment, nothing, page, table
+from bot.console.layout import badge, facts, moment, nothing, page, table, tabs
 from bot.console.operations import Operations
 from bot.console.views import View
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 PLACE: Final = "/console/schedules"
 HEADS: Final = ("Name", "State", "Next", "When", "Room", "By", "Actions")
@@ -24,10 +26,12 @@ TURNS: Final = {"active": ("pause",), "paused": ("resume",), "ended": ()}
 VERBS: Final = {"pause": "Pause", "resume": "Resume", "run": "Run now", "remove": "Remove"}
 
 
-async def schedules(_request: web.Request, do: Operations) -> Html:
-    rows = await do.schedules()
+async def schedules(request: web.Request, do: Operations) -> Html:
+    state = request.query.get("state", "")
+    rows = await do.schedules(state)
+    tabbed = tabs("State", PLACE, TURNS, state)
     lines = ((link(row), _state(row), _next(row), row["when"], _rooms(row), _by(row), _turn(row)) for row in rows)
-    return page("Schedules", PLACE, table("Schedules", HEADS, lines), tag("h2", "Plan one"), _form())
+    return page("Schedules", PLACE, tabbed, table("Schedules", HEADS, lines), tag("h2", "Plan one"), _form())
 
 
 async def schedule(request: web.Request, do: Operations) -> Html:
@@ -93,6 +97,8 @@ def _by(row: View) -> str:
 
 
 def _coming(row: View) -> Html:
+    from zoneinfo import ZoneInfo  # not loaded where nobody looks
+
     if row["state"] == "paused":
         return nothing("It is paused: nothing is due until it is resumed.")
     if not row["next"]:

@@ -22,7 +22,7 @@ from runtime.contract import Address, Finding
 from runtime.errors import BotError
 
 COLUMNS: Final = "id, name, state, reason, failures, by_file, addresses"
-PLANNED: Final = f"SELECT {COLUMNS} FROM schedules WHERE state <> 'removed' ORDER BY name, id LIMIT 1000"  # noqa: S608 - ours
+PLANNED: Final = f"SELECT {COLUMNS} FROM schedules WHERE state IN ('active', 'paused') ORDER BY name, id LIMIT 1000"  # noqa: S608 - ours
 ACCOUNTS: Final = "SELECT channel, identity, name FROM accounts"
 
 
@@ -56,10 +56,11 @@ async def check_schedules(subject: Subject) -> Sequence[Finding]:
 
 def findings(settings: Settings, rows: Sequence[Row]) -> Iterator[Finding]:
     here = {PAGE, *(f"{one.channel}:{one.name}" for one in settings.accounts if one.enabled)}
-    told = [finding for row in rows for finding in _of(row, here)]
+    planned = [row for row in rows if row.state != "ended"]
+    told = [finding for row in planned for finding in _of(row, here)]
     yield from told
-    if rows and not told:
-        yield fine("schedules", f"{len(rows)} planned, none is paused or fails")
+    if planned and not told:
+        yield fine("schedules", f"{len(planned)} planned, none is paused or fails")
 
 
 def _of(row: Row, here: set[str]) -> Iterator[Finding]:

@@ -37,7 +37,7 @@ LANES: Final = Gauge("signalbox_lanes", "Lanes that have work or are worked on."
 RUNS: Final = Gauge("signalbox_runs_open", "Runs that have not ended.", "state")
 APPROVALS: Final = Gauge("signalbox_approvals_pending", "Questions that wait for a person.", "kind")
 APPROVALS_AGE: Final = Gauge("signalbox_approvals_oldest_pending_seconds", "Age of the oldest of them; 0 without any.")
-SCHEDULES: Final = Gauge("signalbox_schedules", "Schedules that were not removed.", "state")
+SCHEDULES: Final = Gauge("signalbox_schedules", "Schedules that are due at some time, or would be.", "state")
 SCHEDULES_FAILING: Final = Gauge("signalbox_schedules_failing", "Schedules whose last try failed.")
 SCHEDULES_LATE: Final = Gauge("signalbox_schedules_overdue_seconds", "How long the one that is due the longest waits.")
 DELIVERIES: Final = Gauge("signalbox_deliveries", "Deliveries that are not shown.", "channel", "account", "state")
@@ -70,7 +70,7 @@ OF_THE_STORE: Final[Sequence[Gauge]] = (
 ALL: Final[Sequence[Gauge]] = (BUILD, CONNECTED, STATE, STORE_UP, *OF_THE_STORE)
 
 OPEN_RUNS: Final = (RunState.RUNNING, RunState.PARKED, RunState.READY)
-PLANNED: Final = (ScheduleState.ACTIVE, ScheduleState.PAUSED, ScheduleState.ENDED)
+PLANNED: Final = (ScheduleState.ACTIVE, ScheduleState.PAUSED)
 UNSHOWN: Final = (DeliveryState.QUEUED, DeliveryState.OPEN, DeliveryState.HELD, DeliveryState.DEAD)
 
 

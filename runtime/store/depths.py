@@ -50,11 +50,9 @@ UNSETTLED = (
     .where(is_word(deliveries.c.state, "queued", "open"), is_word(parts.c.state, "unsettled"))
     .group_by(*BY_ACCOUNT)
 )
-# As in the condition of their index.
-KEPT_ONES = schedules.c.state != literal_column("'removed'")
 PLANNED = (
     select(schedules.c.state, func.count(), func.count().filter(schedules.c.failures > literal_column("0")))
-    .where(KEPT_ONES)
+    .where(is_word(schedules.c.state, "active", "paused"))
     .group_by(schedules.c.state)
 )
 DUE = select(func.min(schedules.c.due_at)).where(is_word(schedules.c.state, "active"))

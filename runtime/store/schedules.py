@@ -27,6 +27,7 @@ LISTED = (
     .order_by(schedules.c.next_at.is_(None), schedules.c.next_at, schedules.c.id)
     .limit(MOST)
 )
+OF_FILE = _ALL.where(schedules.c.by_file == literal_column("1"), schedules.c.state != literal_column("'removed'"))
 OF_ROOM = LISTED.where(in_room(schedules.c.home), schedules.c.state != literal_column("'ended'"))
 DUE = (
     _ALL.where(is_word(schedules.c.state, "active"), schedules.c.due_at <= bindparam("now"))
@@ -202,6 +203,10 @@ def _listed() -> Op[list[Schedule]]:
     return [schedule_of(row) for row in (yield LISTED, {})]
 
 
+def _of_file() -> Op[list[Schedule]]:
+    return [schedule_of(row) for row in (yield OF_FILE, {})]
+
+
 def planned_in(room: Address) -> Op[list[Schedule]]:
     """What is to come or rests, and whose home is this room or a thread of it; of a thread its own."""
     return [schedule_of(row) for row in (yield OF_ROOM, {"room": str(room)})]
@@ -259,6 +264,9 @@ class ScheduleStore(Base):
 
     async def schedules(self) -> list[Schedule]:
         return await self._driver.read(_listed)
+
+    async def schedules_of_file(self) -> list[Schedule]:
+        return await self._driver.read(_of_file)
 
     async def due_schedules(self, now: datetime, *, limit: int = 100) -> list[Schedule]:
         return await self._driver.read(lambda: _due(now, limit))

@@ -85,6 +85,16 @@ async def test_one_is_added_changed_and_removed(house: House) -> None:
     assert [one["name"] for one in await house.office.schedules()] == ["morning"]
 
 
+async def test_what_rests_comes_after_what_is_due(house: House) -> None:
+    await added(house)
+    await house.office.pause_schedule("morning")
+    assert [one["name"] for one in await house.office.schedules()] == ["news", "morning"]
+    assert [one["name"] for one in await house.office.schedules("paused")] == ["morning"]
+    assert "morning" not in await house.page("/console/schedules?state=active")
+    with pytest.raises(Refusal, match="is none of: active, paused, ended"):
+        await house.office.schedules("late")
+
+
 async def test_one_is_paused_resumed_and_run(house: House) -> None:
     paused = await house.office.pause_schedule("morning", "holiday")
     assert (paused["state"], paused["reason"], paused["next"]) == ("paused", "holiday", [])
