@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,6 +21,10 @@ EVIL: Final = "<script>alert(1)</script>"
 TEXT: Final = (
     '[web]\nport = 0\n[planning]\nzone = "Europe/Berlin"\nleast_interval_minutes = 5\n[[schedules]]\nname = "morning"\n'
     'when = "0 9 * * 1-5"\nprompt = "Good morning.\\n\\n# A heading"\nto = ["web:main/reports"]\n'
+)
+WRITES: Final = (
+    '[[schedules]]\nname = "writes"\nwhen = "0 9 * * 1-5"\nprompt = "write the kettle is on to notes.txt"\n'
+    'to = ["web:main/reports"]\n'
 )
 ROOM: Final = "reports"
 TO: Final = f"web:main/{ROOM}"
@@ -150,6 +155,24 @@ async def test_what_stands_in_the_file_is_changed_there(house: House) -> None:
 async def test_a_name_may_be_anything_that_is_one_line(house: House) -> None:
     made = await added(house, name="a/b ?#%2F é")
     assert (await house.office.schedule("a/b ?#%2F é"))["id"] == made["id"]
+
+
+async def test_what_one_of_the_file_wants_to_do_is_asked_in_its_first_room(tmp_path: Path) -> None:
+    """It acts for nobody, so whoever may approve there answers."""
+    async with serving(read(tmp_path, TEXT + WRITES), with_link=False) as ready, connected(ready.control) as office:
+        begun = await office.run_schedule("writes")
+        seen = await office.room(ROOM)
+        async with asyncio.timeout(20):
+            while not seen["approvals"]:
+                seen = await office.change(ROOM, seen["version"])
+            [question] = seen["approvals"]
+            assert (question["tool"], question["address"]) == ("write_file", TO)
+            await office.decide(question["id"], "approve")
+            while (await office.run(begun["run"]))["state"] != "done":
+                seen = await office.change(ROOM, seen["version"])
+        [only] = await office.schedule_history("writes")
+        assert (only["state"], only["wanted"]) == ("done", 1)
+        assert (await office.run(begun["run"]))["requester"] == ""
 
 
 # ----------------------------------------------------------------------------------------------------- who may come in

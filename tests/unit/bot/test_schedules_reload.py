@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +12,13 @@ import pytest
 
 from adapters.web.errors import Refusal
 from bot.client import Client, connected
+from bot.live import Live, rules_of
+from bot.names import Called
+from bot.reload import Reload
+from bot.schedules import FileSchedules
 from bot.serving import serving
+from runtime.contract import Address
+from tests.contract.runtime.stores import memory_store
 from tests.unit.bot.test_settings import read
 
 PAGE: Final = "[web]\nport = 0\n"
@@ -51,7 +58,9 @@ async def test_schedules_come_change_and_go_with_the_file(house: House) -> None:
     }
     assert await house.names() == ["files", "more", "news"]
     assert (await house.office.schedule("news"))["task"] == "What is old?"
-    assert sorted((await house.reload(""))["changed"]) == [f"schedule '{name}' removed" for name in ("files", "more", "news")]
+    assert sorted((await house.reload(""))["changed"]) == [
+        f"schedule '{name}' removed" for name in ("files", "more", "news")
+    ]
     assert await house.names() == []
 
 
@@ -84,3 +93,28 @@ async def test_a_name_that_was_taken_meanwhile_is_told(house: House) -> None:
     told = await house.reload(NEWS + NEWS.replace('"news"', '"mine"'))
     assert told["changed"] == []
     assert "schedule 'mine' is not planned as it is set: web:main/room01 has another one" in told["notes"][0]
+
+
+async def test_an_account_that_is_learnt_late_brings_its_schedules(tmp_path: Path) -> None:
+    slack = (
+        '[[accounts]]\nname = "work"\nchannel = "slack"\nbot_token = "xoxb-1111-2222-abcdefABCDEF"\n'
+        'app_token = "xapp-1-A111-2222-abcdef"\n'
+    )
+    settings = read(tmp_path, PAGE + slack + NEWS.replace("web:main/room01", "slack:work/C1"))
+    store, accounts = memory_store(lambda: datetime.now(UTC)), [Called("slack", "work", "")]
+    reload = Reload(
+        settings=settings,
+        live=Live(rules_of(settings)),
+        people=store,
+        registry=store,
+        set_level=lambda _: None,
+        accounts=accounts,
+        schedules=FileSchedules(book=store, now=store.now, accounts=accounts).sync,
+    )
+    await reload.begin()
+    assert await store.schedules() == []
+    accounts[0] = replace(accounts[0], identity="T1")
+    await reload.learnt()
+    [made] = await store.schedules()
+    assert made.to == (Address("slack", "T1", "C1"),)
+    await store.close()
