@@ -237,7 +237,7 @@ def _signal(signal: SignalId, key: SessionKey, schedule: Schedule, text: str, no
         "kind": "due",
         "urgency": "normal",
         "actor": schedule.actor or PLATFORM,
-        "actor_name": schedule.owner.name if schedule.owner else "",
+        "actor_name": schedule.owner.name if schedule.owner else schedule.name,
         "person_id": schedule.owner.id if schedule.owner else None,
         "address": str(schedule.home),
         "text": text,
@@ -253,6 +253,7 @@ def _signal(signal: SignalId, key: SessionKey, schedule: Schedule, text: str, no
         "answered_at": None,
         "node": None,
         "message_id": "",
+        "by_program": 0,
     }
 
 
