@@ -240,7 +240,8 @@ class Sessions(Section):
     busy: Busy = Field(
         default=Busy.STEER,
         description='A message that comes while the agent works: "steer" joins the work, "followup" is answered on '
-        'its own, "collect" shares the next answer with others that wait.',
+        'its own, "collect" shares the next answer with others that wait. Nobody joins the work of somebody who may do '
+        "more, and what a program says joins no other's: it waits for its turn.",
     )
     freshness_hours: Number = Field(
         default=24,

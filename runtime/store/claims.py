@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, case, or_, select, update
 
 from runtime.attention import BusyAt, busy_at
-from runtime.contract import Address, Busy, Person, RunId, SessionKey
+from runtime.contract import Address, Busy, Person, PersonId, RunId, SessionKey
 from runtime.runs import RunEvent
+from runtime.steering import NOBODY, Standing, joining
 from runtime.store.common import PERSON, add, moved, names_of, owned, person
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.jobs import job_of
 from runtime.store.protocol import Claim, Lane, Lease, Offer, Recorded
-from runtime.store.schema import nodes, runs, sessions, signals
+from runtime.store.schema import nodes, people, runs, sessions, signals
 from runtime.store.steps import LAST_TURN, open_steps
 from runtime.store.suspects import next_suspect, set_aside
 from runtime.store.turns import add_turn, attached, transcript
@@ -76,14 +77,38 @@ TAKE_RUN = (
 )
 LESS_RESUMABLE = update(sessions).where(sessions.c.key == bindparam("k")).values(resumable=sessions.c.resumable - 1)
 
+
+class Waiting(NamedTuple):
+    """A signal that waits, with what its sender may do by now: None for one who was forgotten."""
+
+    id: str
+    text: str
+    files: str
+    actor_name: str
+    person_id: PersonId | None
+    message_id: str
+    by_program: int
+    role: int | None
+
+    @property
+    def standing(self) -> Standing:
+        return Standing(self.person_id, NOBODY if self.role is None else self.role, bool(self.by_program))
+
+
 WAITING_SIGNALS = (
-    select(
-        signals.c.id, signals.c.text, signals.c.files, signals.c.actor_name, signals.c.person_id, signals.c.message_id
-    )
+    select(*(signals.c[name] for name in Waiting._fields[:-1]), people.c.role)
+    .outerjoin(people, people.c.id == signals.c.person_id)
     .where(signals.c.session == bindparam("s"), is_word(signals.c.state, "waiting"))
     .order_by(signals.c.seq)
     .limit(1000)
 )
+_asker = people.alias("asker")
+STEERABLE = (
+    WAITING_SIGNALS.add_columns(runs.c.requester, _asker.c.role)
+    .join(runs, runs.c.id == bindparam("run"))
+    .outerjoin(_asker, _asker.c.id == runs.c.requester)
+)
+"""The same, and of each row who asked for the run that they may join: one statement, and only where something waits."""
 CONSUME = (
     update(signals)
     .where(or_(signals.c.id == bindparam("one"), signals.c.merged_into == bindparam("one")))
@@ -153,7 +178,7 @@ def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
     run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to, since = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
-    who, names = yield from _asker(requester)
+    who, names = yield from _requester(requester)
     files = yield from attached(lane.session, RunId(run))
     job = yield from job_of(lane.session)
     return Claim(
@@ -176,7 +201,7 @@ def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
     )
 
 
-def _asker(person_id: str | None) -> Op[tuple[Person | None, frozenset[str]]]:
+def _requester(person_id: str | None) -> Op[tuple[Person | None, frozenset[str]]]:
     """Who asked, and the names under which a policy may know them."""
     rows = yield PERSON, {"person_id": person_id}
     if not rows:
@@ -186,11 +211,12 @@ def _asker(person_id: str | None) -> Op[tuple[Person | None, frozenset[str]]]:
 
 
 def _begin(lane: Lane, address: Address, next_turn: int, since: int, busy: Busy, now: datetime) -> Op[Claim | None]:
-    waiting = yield WAITING_SIGNALS, {"s": lane.session}
+    waiting = [Waiting(*row) for row in (yield WAITING_SIGNALS, {"s": lane.session})]
     if not waiting:
         return None
-    share = waiting[:1] if busy is Busy.FOLLOWUP else waiting
-    run = RunId(share[0][0])  # the first signal's id: one id follows a message from its arrival to its reply
+    first = waiting[0]
+    share = [first] if busy is Busy.FOLLOWUP else joining(waiting, _standing, first.standing)
+    run = RunId(first.id)  # one id follows a message from its arrival to its reply
     yield (
         ADD_RUN,
         {
@@ -198,7 +224,7 @@ def _begin(lane: Lane, address: Address, next_turn: int, since: int, busy: Busy,
             "session": lane.session,
             "address": str(address),
             "state": "running",
-            "requester": share[0][4],
+            "requester": first.person_id,  # of all whom it hears none may do less
             "claims": 1,
             "iterations": 0,
             "next_step": 1,
@@ -210,26 +236,26 @@ def _begin(lane: Lane, address: Address, next_turn: int, since: int, busy: Busy,
             "ended_at": None,
             "node": lane.node,
             "crashes": 0,
-            "reply_to": share[0][5],
+            "reply_to": first.message_id,
             "since_turn": since,
         },
     )
     yield from consume(lane, run, share, next_turn, now)
-    who, names = yield from _asker(share[0][4])
+    who, names = yield from _requester(first.person_id)
     near = next_turn + len(share) - since <= NEAR
     turns = tuple((yield from transcript(lane.session, since))) if near else None
-    job, reply_to = (yield from job_of(lane.session)), share[0][5]
+    job, reply_to = (yield from job_of(lane.session)), first.message_id
     return Claim(
         lane, run, address, who, False, 0, 1, False, False, names, turns=turns, reply_to=reply_to, since=since, job=job
     )
 
 
-def consume(lane: Lane, run: RunId, share: Sequence[tuple[Any, ...]], next_turn: int, now: datetime) -> Op[int]:
+def consume(lane: Lane, run: RunId, share: Sequence[Waiting], next_turn: int, now: datetime) -> Op[int]:
     """Signals become user turns of `run`; how many still wait."""
-    for number, (signal_id, text, files, name, _, _) in enumerate(share, next_turn):
-        yield CONSUME, {"one": signal_id, "run": run}
-        told = with_files(text, files)
-        yield from add_turn(lane.session, number, run, "user", told, now, author=name, files=files)
+    for number, one in enumerate(share, next_turn):
+        yield CONSUME, {"one": one.id, "run": run}
+        told = with_files(one.text, one.files)
+        yield from add_turn(lane.session, number, run, "user", told, now, author=one.actor_name, files=one.files)
     less = {"k": lane.session, "less": len(share), "next": next_turn + len(share)}
     rows = yield LESS_WAITING, less
     return int(rows[0][0])
@@ -243,11 +269,22 @@ def with_files(text: str, files: str) -> str:
 
 
 def steer(lane: Lane, run: RunId, now: datetime) -> Op[Recorded | None]:
-    """What people said meanwhile joins this run."""
+    """What people said meanwhile joins this run, as far as nobody gains rights by that; the rest waits for its own."""
     mine = yield from owned(lane)
     if mine is None:
         return None
-    share = yield WAITING_SIGNALS, {"s": lane.session}
+    rows = yield STEERABLE, {"s": lane.session, "run": run}
+    share = _joining(rows) if rows else []
     waiting = yield from consume(lane, run, share, mine[0], now)
     rows = yield LAST_TURN, {"run": run, "turn": mine[0] + len(share) - 1}
     return Recorded(bool(rows[0][0]), waiting)
+
+
+def _joining(rows: Sequence[tuple[Any, ...]]) -> list[Waiting]:
+    *_, requester, role = rows[0]
+    asker = Standing(requester, NOBODY if role is None else role)
+    return joining([Waiting(*row[:-2]) for row in rows], _standing, asker)
+
+
+def _standing(one: Waiting) -> Standing:
+    return one.standing

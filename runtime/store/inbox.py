@@ -88,6 +88,7 @@ def row(signal: Signal, who: Person | None, state: str, now: datetime, signal_id
         "answered_at": None,
         "node": None,
         "message_id": signal.message_id,
+        "by_program": int(signal.by_bot),
     }
 
 

@@ -186,7 +186,7 @@ class NewStep:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """An owner's write went in. `stop`: a person wants the run to end. `waiting`: signals that may be steered in."""
+    """An owner's write went in. `stop`: a person wants the run to end. `waiting`: signals of which some may be steered in."""
 
     stop: bool = False
     waiting: int = 0
@@ -295,7 +295,10 @@ class Lanes(Protocol):
         """The result after it, and the files it put onto the reply; None when fenced."""
 
     async def steer(self, lane: Lane, run: RunId) -> Recorded | None:
-        """Waiting signals become turns of this run; None when fenced."""
+        """Waiting signals become turns of this run, up to the first whose sender may do less than whom it works for.
+
+        None when fenced. What still waits is told: it begins the next run.
+        """
 
     async def note(self, lane: Lane, run: RunId, text: str) -> Recorded | None:
         """A user turn of our own in the transcript; None when fenced."""

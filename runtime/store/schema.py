@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0004"
+REVISION: Final = "0005"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -92,6 +92,7 @@ signals = Table(
     maybe_number("answered_at"),
     maybe_words("node"),
     words("message_id", server_default=""),
+    number("by_program", server_default="0"),
     UniqueConstraint("platform", "dedupe_key"),
     UniqueConstraint("platform", "natural_key"),
     partial("ix_signals_waiting", "session", "seq", where="state = 'waiting'"),

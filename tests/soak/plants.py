@@ -30,7 +30,7 @@ from runtime.contract import (
     Verdict,
     Wire,
 )
-from runtime.store.claims import LESS_WAITING, WAITING_SIGNALS
+from runtime.store.claims import LESS_WAITING, STEERABLE, WAITING_SIGNALS
 from runtime.store.common import OWNED_LANE
 from runtime.store.driver import MakeOp, Op, Query, Rows, T, is_word
 from runtime.store.protocol import Duty, Lease
@@ -104,7 +104,7 @@ def counter_kept(app: App) -> None:
 
 def order_swapped(app: App) -> None:
     """Of several waiting messages the last one comes first."""
-    bend(app, rows=lambda asked, told: told[::-1] if asked is WAITING_SIGNALS else told)
+    bend(app, rows=lambda asked, told: told[::-1] if asked in (WAITING_SIGNALS, STEERABLE) else told)
 
 
 def doubt_forgotten(app: App) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -213,6 +214,42 @@ async def test_the_model_hears_everything_in_the_order_in_which_it_was_said(busy
             await asyncio.sleep(0)
         await process.rest()
     assert heard(model.requests[-1]).replace("\n\n", "\n").split("\n") == words
+
+
+# ------------------------------------------------------------------------------------------------- whose rights count
+
+
+async def asked_by(stage: Stage) -> list[str]:
+    """Who asked for each run, the oldest first."""
+    rows = await stage.rows("SELECT p.name FROM runs r JOIN people p ON p.id = r.requester ORDER BY r.started_at, r.id")
+    return [name for (name,) in rows]
+
+
+@pytest.mark.parametrize("busy", list(Busy))
+async def test_nobody_asks_with_the_rights_of_somebody_else(busy: Busy, any_stage: Stage) -> None:
+    """Scenario 3: what may not join keeps its place, and what is behind it waits for its run too."""
+    looking = held(READ)
+    shared = busy is not Busy.FOLLOWUP
+    model = Strict([looking, "one", SHELL, "three", *([] if shared else ["four"])])
+    process = await any_stage.process(
+        model, [fake_tool("look", Effect.READ), fake_tool("shell", Effect.DANGER)], busy=busy
+    )
+    async with process.running():
+        await process.say("first", who=ADA)
+        await looking.begun.wait()
+        await process.say("run this", who=UMA)
+        await process.say("third", who=ADA)
+        looking.until.set()
+        await process.rest()
+        assert heard(model.requests[1]) == "first"
+        assert await asked_by(any_stage) == (["Ada", "Uma"] if shared else ["Ada", "Uma", "Ada"])
+        [asked] = await any_stage.pending()
+        # A user never approves what is dangerous, and what they asked for is theirs though an owner spoke after them.
+        await process.click(asked.id, who=UMA)
+        assert len(await any_stage.pending()) == 1
+        await process.click(asked.id, who=ADA)
+        await process.rest()
+    assert re.search(r"first.*run this.*third", heard(model.requests[-1]), re.DOTALL)
 
 
 # --------------------------------------------------------------------------------------------------- many messages

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from runtime.contract import AssistantTurn, Busy, NodeId, ToolTurn, Turn, Usage, UserTurn
+from runtime.attention import RoomRules
+from runtime.contract import (
+    AssistantTurn,
+    Busy,
+    Identity,
+    NodeId,
+    Outcome,
+    Role,
+    Said,
+    ToolTurn,
+    Turn,
+    Usage,
+    UserTurn,
+)
 from runtime.errors import IllegalMove
 from runtime.runs import RunState, StepState
 from runtime.store.protocol import Claim, Lane, Lease, Recorded, Released
 from runtime.transcript import WAITING
-from tests.contract.store.stage import ADA, LIST, OTTO, ROOM, SHELL, TTL, UMA, WRITE, Stage, address, reply, step
+from tests.contract.store.stage import ADA, GATE, LIST, OTTO, ROOM, SHELL, TTL, UMA, WRITE, Stage, address, reply, step
 
 # ------------------------------------------------------------------------------------------------------- claiming
 
@@ -180,12 +194,105 @@ async def test_a_write_tells_how_many_wait(stage: Stage) -> None:
 
 
 async def test_steered_messages_join_the_run_before_its_next_call(stage: Stage) -> None:
-    claim = await stage.begin("one")
-    await stage.say("two")
-    await stage.say("three", actor=OTTO)
+    claim = await stage.begin("one", actor=OTTO)
+    await stage.say("two", actor=OTTO)
+    await stage.say("three")
     assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=0)
-    assert (await stage.store.turns(claim.lane.session))[1:] == [UserTurn("two", "Ada"), UserTurn("three", "Otto")]
+    assert (await stage.store.turns(claim.lane.session))[1:] == [UserTurn("two", "Otto"), UserTurn("three", "Ada")]
     assert await stage.finish(claim) == Released(more=False)
+
+
+async def test_what_somebody_of_less_rights_says_waits_and_so_does_what_is_behind_it(stage: Stage) -> None:
+    claim = await stage.begin("one", actor=OTTO)
+    await stage.say("two")
+    await stage.say("three", actor=UMA)
+    await stage.say("four", actor=OTTO)
+    for _ in range(2):  # the second look finds the same
+        assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=2)
+    assert (await stage.store.turns(claim.lane.session))[1:] == [UserTurn("two", "Ada")]
+    assert await stage.finish(claim) == Released(more=True)
+    second = await stage.claim()
+    assert second.requester is not None
+    assert second.requester.name == "Uma"
+    assert (await stage.store.turns(claim.lane.session))[-2:] == [UserTurn("three", "Uma"), UserTurn("four", "Otto")]
+
+
+@pytest.mark.parametrize("busy", [Busy.STEER, Busy.COLLECT])
+async def test_of_all_who_share_a_run_the_one_who_began_it_has_the_least_rights(stage: Stage, busy: Busy) -> None:
+    for number, who in enumerate([UMA, OTTO, ADA, OTTO, UMA, ADA, UMA]):
+        await stage.say(str(number), actor=who)
+    claim = await stage.claim(busy)
+    assert claim.requester is not None
+    assert claim.requester.name == "Uma"
+    assert await stage.finish(claim) == Released(more=False)
+
+    for number, who in enumerate([ADA, OTTO, ADA, UMA, ADA, UMA]):
+        await stage.say(f"more {number}", actor=who)
+    for name, texts in [("Ada", {"more 0"}), ("Otto", {"more 1", "more 2"}), ("Uma", {"more 3", "more 4", "more 5"})]:
+        claim = await stage.claim(busy)
+        assert claim.requester is not None
+        assert claim.requester.name == name
+        mine = await stage.column("SELECT text FROM signals WHERE run_id = :run", run=claim.run_id)
+        assert set(mine) == texts
+        await stage.finish(claim)
+    assert await stage.store.claim(stage.lease, busy) is None
+
+
+async def test_what_a_role_is_by_now_counts(stage: Stage) -> None:
+    claim = await stage.begin("one", actor=OTTO)
+    await stage.say("two", actor=UMA)
+    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=1)
+    await stage.write("UPDATE people SET role = :role WHERE name = 'Uma'", role=int(Role.OWNER))
+    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=0)
+
+
+async def test_somebody_who_was_forgotten_has_no_rights_to_lend(stage: Stage) -> None:
+    claim = await stage.begin("one", actor=OTTO)
+    await stage.say("two", actor=UMA)
+    await stage.write("DELETE FROM people WHERE name = 'Uma'")
+    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=1)
+    await stage.write("DELETE FROM people WHERE name = 'Otto'")
+    await stage.say("three")
+    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=0)
+    assert [turn.author for turn in await stage.store.turns(claim.lane.session) if isinstance(turn, UserTurn)] == [
+        *("Otto", "Uma", "Ada")
+    ]
+
+
+BOT = Identity("web:ci")
+BOTS = replace(GATE, rooms=RoomRules(bots=frozenset([BOT])))
+
+
+async def of_program(stage: Stage, text: str) -> None:
+    signal = replace(stage.signal(Said(text), actor=BOT), by_bot=True)
+    assert (await stage.take_in(signal, BOTS)).verdict.outcome is Outcome.ACCEPTED
+
+
+async def test_what_a_program_says_joins_no_run_of_a_person_even_of_the_same_role(stage: Stage) -> None:
+    claim = await stage.begin("one", actor=UMA)
+    await of_program(stage, "beep")
+    await stage.say("two", actor=UMA)
+    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=2)
+    await stage.finish(claim)
+    own = await stage.claim()
+    assert own.requester is not None
+    assert own.requester.name == "Ci (web:ci)"
+    assert own.requester.role is Role.USER
+
+
+async def test_a_program_and_people_may_join_its_own_run(stage: Stage) -> None:
+    await of_program(stage, "beep")
+    claim = await stage.claim()
+    await of_program(stage, "boop")
+    await stage.say("what is this?", actor=UMA)
+    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=0)
+
+
+async def test_a_program_of_high_role_joins_nobody_either(stage: Stage) -> None:
+    assert await stage.store.add_person("Robot", Role.OWNER, [BOT])
+    claim = await stage.begin("one", actor=UMA)
+    await of_program(stage, "beep")
+    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=1)
 
 
 async def test_a_note_is_a_turn_of_nobody(stage: Stage) -> None:

@@ -47,6 +47,7 @@ PERIOD = {"since": 19_900, "first": "r199", "last": "r2", "n": 10, "room": "web:
 QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "the next session": (claims.READY_LANE, {"now": NOW}, "ix_sessions_ready"),
     "what waits in a session": (claims.WAITING_SIGNALS, {"s": "s7"}, "ix_signals_waiting"),
+    "what may join a run": (claims.STEERABLE, {"s": "s7", "run": "r7"}, "ix_signals_waiting"),
     "the live run of a session": (claims.LIVE_RUN, {"s": "s7"}, "uq_runs_live"),
     "the decided run of a session": (claims.READY_RUN, {"s": "s7"}, "ix_runs_ready"),
     "what is open in a room": (waiting.OPEN_AT, {"room": "web:main/r7", "n": 20}, "ix_deliveries_open"),
@@ -168,7 +169,7 @@ FILL = [
     "END, NULL, 1, 0, 0, 9, 9, i, i, 0 FROM n",
     "INSERT INTO signals SELECT 'g' || i, 'web:main', 'k' || i, NULL, 'said', 'normal', 'web:ada', 'Ada', 'p', "
     "'web:main/r' || i % 50, 'hello', '[]', 'h' || i, 's' || i % 50, i, CASE WHEN i % 1000 = 7 THEN 'waiting' ELSE "
-    "'consumed' END, 'r' || i, NULL, i, i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END, NULL, 'm' || i FROM n",
+    "'consumed' END, 'r' || i, NULL, i, i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END, NULL, 'm' || i, 0 FROM n",
     "INSERT INTO runs SELECT 'r' || i, 's' || i, 'web:main/r' || i, CASE WHEN i % 1000 = 7 THEN 'running' WHEN "
     "i % 1000 = 8 THEN 'ready' ELSE 'done' END, 'p', 1, 1, 1, 0, 1, '', i, i, NULL, NULL, 0, '', 0 FROM n",
     "INSERT INTO deliveries SELECT i, 'd' || i, 'o' || i, 0, 'final', 'web', 'main', 'web:main/r' || i % 50, '{}', "
