@@ -215,7 +215,7 @@ def _begin(lane: Lane, address: Address, next_turn: int, since: int, busy: Busy,
     if not waiting:
         return None
     first = waiting[0]
-    share = [first] if busy is Busy.FOLLOWUP else joining(waiting, _standing, first.standing)
+    share = [first] if busy is Busy.FOLLOWUP else joining(waiting, lambda one: one.standing, first.standing)
     run = RunId(first.id)  # one id follows a message from its arrival to its reply
     yield (
         ADD_RUN,
@@ -283,8 +283,4 @@ def steer(lane: Lane, run: RunId, now: datetime) -> Op[Recorded | None]:
 def _joining(rows: Sequence[tuple[Any, ...]]) -> list[Waiting]:
     *_, requester, role = rows[0]
     asker = Standing(requester, NOBODY if role is None else role)
-    return joining([Waiting(*row[:-2]) for row in rows], _standing, asker)
-
-
-def _standing(one: Waiting) -> Standing:
-    return one.standing
+    return joining([Waiting(*row[:-2]) for row in rows], lambda one: one.standing, asker)
