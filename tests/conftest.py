@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.fakes.postgres import Postgres
 
@@ -13,6 +14,12 @@ from tests.fakes.postgres import Postgres
 # compile all of ours anew, for a second, and each run of the tests all tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+
+# A sample each time; more of it by name: `make test ARGS=--hypothesis-profile=thorough`. No deadline: a busy machine is no fault.
+settings.register_profile("sample", max_examples=40, deadline=None)
+settings.register_profile("thorough", max_examples=300, deadline=None)
+settings.load_profile("sample")
 
 
 def _is_loopback(host: str) -> bool:
