@@ -229,9 +229,13 @@ class Booking:
         least_interval(rule, now, now, quotas.least_interval)
         own, here = await self._book.schedule_counts(asker.person.id if asker.person else None, home)
         if own >= quotas.per_person:
-            raise ToolRetry(f"One person may have {quotas.per_person} schedules, and you have as many: remove one first.")
+            raise ToolRetry(
+                f"One person may have {quotas.per_person} schedules, and you have as many: remove one first."
+            )
         if here >= quotas.per_room:
-            raise ToolRetry(f"One room may have {quotas.per_room} schedules, and that room has as many: remove one first.")
+            raise ToolRetry(
+                f"One room may have {quotas.per_room} schedules, and that room has as many: remove one first."
+            )
 
     async def _theirs(self, schedule: ScheduleId, asker: Asker) -> Schedule:
         """The schedule, where `asker` may change it."""

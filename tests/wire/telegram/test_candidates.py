@@ -8,7 +8,19 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.telegram.known import BEYOND, BOX, KEPT, SLACK, SPACES, Known, Space, beyond, candidates, likeliest, space_of
+from adapters.telegram.known import (
+    BEYOND,
+    BOX,
+    KEPT,
+    SLACK,
+    SPACES,
+    Known,
+    Space,
+    beyond,
+    candidates,
+    likeliest,
+    space_of,
+)
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 ids = st.integers(min_value=1, max_value=200)
