@@ -81,7 +81,7 @@ async def test_what_people_may_plan_counts_from_then_on(house: House) -> None:
         await house.office.add_schedule(wish)
     made = await house.office.add_schedule(wish | {"when": "every day at 9"})
     assert made["zone"] == "Asia/Tokyo"
-    with pytest.raises(Refusal, match="You have 1 schedules, which is the most"):
+    with pytest.raises(Refusal, match="One person may have 1 schedules"):
         await house.office.add_schedule(wish | {"when": "every day at 10"})
 
 
