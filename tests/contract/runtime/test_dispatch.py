@@ -38,13 +38,16 @@ def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_no_more_runs_than_the_width_go_at_once(stage: Stage) -> None:
-    live = most = 0
+    live, most, full = 0, 0, asyncio.Event()
 
     async def look(arguments: Mapping[str, Json]) -> str:
         nonlocal live, most
         live += 1
         most = max(most, live)
-        await asyncio.sleep(0.001)
+        if live == 3:
+            full.set()
+        await full.wait()
+        await asyncio.sleep(0.001)  # for a fourth, if there were one
         live -= 1
         return "seen"
 
