@@ -88,6 +88,7 @@ class SlackAdapter:
         self._uploads = Uploads(api, given.workspaces, settings.pace.shares)
         self._settling = Settling(api, self._uploads, given.places, given.now)
         self._gaps = Gaps(api, self._settling, given.places, given.now, self._intake.take_in_history)
+        self._intake.caught_up = self._gaps.caught_up
         base = settings.api_base_url or SLACK
         self._downloads = Downloads(api, token=settings.bot_token, base=base)
 
@@ -141,7 +142,12 @@ class SlackAdapter:
             self._mend(True)
             await asyncio.Event().wait()
         sockets = Sockets(
-            self._intake.app, web=self._web, pace=self._settings.pace, health=self._health, on_hearing=self._mend
+            self._intake.app,
+            web=self._web,
+            pace=self._settings.pace,
+            health=self._health,
+            on_hearing=self._mend,
+            on_opening=self._gaps.expect,
         )
         await sockets.run()
 
@@ -162,6 +168,7 @@ class SlackAdapter:
 
     def _mend(self, surely: bool) -> None:
         """Read what was missed, beside everything else."""
+        self._gaps.expect()
         repair = partial(self._gaps.repair, self._me, surely=surely)
         self._asides.begin(repair, "a look for what was missed", needed=True)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
@@ -26,6 +26,8 @@ TRIES: Final = 5  # of one room, when Slack asks to wait
 AT_ONCE: Final = 20
 SPREAD: Final = timedelta(seconds=1.5)  # between further looks: those for uncertain messages share some 50 a minute
 PAUSE: Final = timedelta(seconds=5)
+HOLD: Final = timedelta(seconds=2)
+"""How long an event waits for what was said before it in its room; Slack waits 3 s for the acknowledgement."""
 
 Message = Mapping[str, Any]
 TakeIn = Callable[[Message, str], Awaitable[None]]
@@ -44,19 +46,59 @@ class Gaps:
         self._now = now
         self._take_in = take_in
         self._running = asyncio.Lock()
+        self._expected = False
+        self._behind: Counter[str] = Counter()  # looks that are still to come, by room
+        self._changed = asyncio.Event()
+
+    def expect(self) -> None:
+        """Something was missed, and `repair` is about to read it: events that come meanwhile are newer."""
+        self._expected = True
+
+    async def caught_up(self, room: str) -> None:
+        """Wait until what was missed in a room is taken in, a moment at most: Slack sends events again in any order."""
+        if not self._is_behind(room):
+            return
+        try:
+            async with asyncio.timeout(HOLD.total_seconds()):
+                while self._is_behind(room):
+                    await self._changed.wait()
+        except TimeoutError:
+            return
+
+    def _is_behind(self, room: str) -> bool:
+        return self._expected or self._behind[room] > 0
 
     async def repair(self, me: Me, *, surely: bool = True) -> None:
         """Read what was missed; where that is not sure, the newest rooms. What cannot be read is told in the log."""
         async with self._running:
             try:
-                seen = await self._places.seen(CHANNEL, me.team, self._now() - FRESH)
-            except StoreError as error:
-                log.info("gaps are not looked for: %s", error)
-                return
-            found = looks(seen, self._web.slack_time(self._now() - FRESH))
-            for number, (address, oldest) in enumerate(found if surely else found[:AT_ONCE]):
-                await asyncio.sleep(0 if number < AT_ONCE else SPREAD.total_seconds())
-                await self._repaired(address, oldest)
+                await self._read(await self._found(me, surely=surely))
+            finally:
+                self._behind.clear()
+                self._tell()
+
+    async def _found(self, me: Me, *, surely: bool) -> Sequence[tuple[Address, str]]:
+        try:
+            seen = await self._places.seen(CHANNEL, me.team, self._now() - FRESH)
+        except StoreError as error:
+            log.info("gaps are not looked for: %s", error)
+            return []
+        found = looks(seen, self._web.slack_time(self._now() - FRESH))
+        return found if surely else found[:AT_ONCE]
+
+    async def _read(self, found: Sequence[tuple[Address, str]]) -> None:
+        self._behind = Counter(address.room for address, _ in found)
+        self._tell()
+        for number, (address, oldest) in enumerate(found):
+            await asyncio.sleep(0 if number < AT_ONCE else SPREAD.total_seconds())
+            await self._repaired(address, oldest)
+            self._behind[address.room] -= 1
+            self._tell()
+
+    def _tell(self) -> None:
+        self._expected = False
+        self._changed.set()
+        self._changed = asyncio.Event()
 
     async def _repaired(self, address: Address, oldest: str) -> None:
         for _ in range(TRIES):

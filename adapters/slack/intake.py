@@ -55,13 +55,15 @@ log = logging.getLogger(__name__)
 
 
 class Intake:
-    """One account's events. `me` is set once Slack told who we are; until then nothing is taken in."""
+    """One account's events. `me` is set once Slack told who we are; until then nothing is taken in. `caught_up` waits for
+    what was said in a room before, and is still to be read in its history."""
 
     def __init__(
         self, settings: SlackSettings, *, web: Web, names: Names, speaking: Speaking, asides: Asides, now: Now
     ) -> None:
         self.me: Me | None = None
         self.sink: Sink | None = None
+        self.caught_up: Callable[[str], Awaitable[None]] = _at_once
         self._who = f'Slack account "{settings.account}"'
         self._web = web
         self._names = names
@@ -108,6 +110,7 @@ class Intake:
         elif kind == "block_actions" and (approval := form_wanted(body)) is not None:
             await self._open_form(body, team_of(body, me), approval)
         else:
+            await self.caught_up(room_of(body))
             async with self._turns.of(room_of(body)):
                 signal = parse(await self._happening(body, team_of(body, me)))
                 if signal is not None:
@@ -182,6 +185,10 @@ class Intake:
             raise Malformed(f"{type(error).__name__}: {error}") from error
         form = partial(self._speaking.ask_why, trigger, approval, address)
         self._asides.begin(form, f"the form for {happened.sender.name}")
+
+
+async def _at_once(room: str) -> None:
+    """Nothing was missed."""
 
 
 def user_of(signal: Signal) -> str:

@@ -32,16 +32,25 @@ log = logging.getLogger(__name__)
 
 
 class Sockets:
-    """Runs until cancelled. `on_hearing` is called once it hears again after something was missed, or perhaps (False)."""
+    """Runs until cancelled. `on_hearing` is called once it hears again after something was missed, or perhaps (False), and
+    `on_opening` before it does."""
 
     def __init__(
-        self, app: AsyncApp, *, web: Web, pace: Pace, health: Health, on_hearing: Callable[[bool], None]
+        self,
+        app: AsyncApp,
+        *,
+        web: Web,
+        pace: Pace,
+        health: Health,
+        on_hearing: Callable[[bool], None],
+        on_opening: Callable[[], None],
     ) -> None:
         self._app = app
         self._web = web
         self._pace = pace
         self._health = health
         self._on_hearing = on_hearing
+        self._on_opening = on_opening
         self._failures = 0
         self._gap: bool | None = True  # None: nothing was missed
 
@@ -62,6 +71,8 @@ class Sockets:
 
     async def _next(self) -> Socket | None:
         """One that hears; None after a wait where there is none to be had."""
+        if self._gap is not None:
+            self._on_opening()
         try:
             socket = await self._open()
         except ChannelError as error:
