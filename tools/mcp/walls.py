@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from functools import partial
@@ -26,6 +27,7 @@ from tools.sandbox import launch
 ROOM: Final = 256 << 20  # bytes, of each file system in memory
 PATIENCE: Final = timedelta(seconds=10)
 LIMITS: Final = {"CORE": 0}  # what it holds in memory may be secret
+TEMPORARY: Final = Path("/tmp")  # noqa: S108 - a folder of its own lies over it
 RUN: Final = Path("/run")
 """Sockets of services (of Docker, of the user's session) and what containers are handed as secrets: none of it stays."""
 KEPT: Final = ("/run/current-system", "/run/systemd/resolve")  # where NixOS has its programs; where names are looked up
@@ -142,13 +144,19 @@ def arguments(program: Program, walls: Walls, *, viewed: bool) -> list[str]:
         *("--proc", "/proc", "--remount-ro", "/proc"),
         *own_memory(ROOM),
         *("--tmpfs", str(RUN)),
-        *(word for place in KEPT for word in ("--ro-bind-try", place, place)),
+        *(word for place in (*KEPT, *installed()) for word in ("--ro-bind-try", place, place)),
         *(("--bind", cwd, cwd) if cwd else ()),
         *(() if viewed else _hiding(hidden(walls))),  # after `cwd`, in which some of it may lie
         *("--bind", ".", home),
         *(() if viewed else _sealing(hidden(walls))),
         *("--remount-ro", str(RUN), "--chdir", cwd or home),
     ]
+
+
+def installed() -> list[str]:
+    """Where we and our libraries are, if that is where everybody's own files are hidden: servers may be among them."""
+    places = {Path(place).resolve() for place in (sys.prefix, sys.base_prefix, Path(__file__).parents[2])}
+    return sorted(str(place) for place in places if any(place.is_relative_to(hiding) for hiding in (TEMPORARY, RUN)))
 
 
 def _hiding(places: Sequence[Path]) -> Iterator[str]:
