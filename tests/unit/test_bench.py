@@ -68,7 +68,9 @@ def prints_every_figure(names: list[str], kept: Path, wanted: list[str]) -> None
     assert {name for name in BENCHES if f"measuring {name} " in ended.stderr} == set(names)
     figures = json.loads(kept.read_text())
     assert [figure["name"] for figure in figures if figure["name"] not in ended.stdout] == []
-    assert [figure["name"] for figure in figures if not figure["value"] > 0] == []
+    # What a process at rest uses in a second may be less than a tick of its clock.
+    measured = [figure for figure in figures if not figure["unit"].startswith("%")]
+    assert [figure["name"] for figure in measured if not figure["value"] > 0] == []
     judged = [figure["name"] for figure in figures if figure["bound"]]
     assert [words for words in wanted if not any(words in name for name in judged)] == []
 

@@ -180,7 +180,7 @@ async def test_what_is_wrong_is_said_in_words_for_a_model(desk: Desk, given: dic
 async def test_quotas_hold(desk: Desk) -> None:
     for number in range(3):
         await desk.call("schedule_set", when="every hour", task=f"x{number}")
-    with pytest.raises(ToolRetry, match="You have 3 schedules"):
+    with pytest.raises(ToolRetry, match="One person may have 3 schedules"):
         await desk.call("schedule_set", when="every hour", task="x")
 
 

@@ -90,8 +90,8 @@ async def test_it_writes_its_own_folder_and_nothing_else(place: Path) -> None:
         tries = f"for in in {places}; do (echo x >$in/probe) 2>/dev/null && echo WROTE $in; done; echo x >here"
         # Sysctls of the kernel belong to root, who needs no power for them.
         switches = "for file in kernel/core_pattern vm/swappiness; do [ -w /proc/sys/$file ] && echo TURNED $file; done"
-        assert await at.call("run", text=f"{tries}; {switches}; echo x >/tmp/probe-of-mcp && ls /tmp") == (
-            "probe-of-mcp\n"
+        assert await at.call("run", text=f"{tries}; {switches}; echo x >/tmp/probe-of-mcp && ls /tmp/probe-of-mcp") == (
+            "/tmp/probe-of-mcp\n"
         )
     assert (place / "data" / "mcp" / "desk" / "here").read_text() == "x\n"
     assert not os.access("/tmp/probe-of-mcp", os.F_OK)
