@@ -75,7 +75,7 @@ AIMS: Final[Mapping[str, Aim]] = {
     ),
     "repeated-part": Aim("is on screen 2 times", {"probe": says(*THREE)}),
     "dropped-fence": Aim(
-        "There is|The log of",
+        "There is|The log of|was asked 1 times and called 2 times",
         {"key": says(*POSTS)},
         [Freeze(1.2, 2.0, 1.5)],
         nodes=2,

@@ -79,6 +79,7 @@ async def stdio(program: Program, on_end: OnEnd) -> AsyncIterator[TransportStrea
                         task.cancel()
         finally:
             _kill(process.pid, signal.SIGKILL)
+            process._transport.close()  # type: ignore[attr-defined]  # by itself it is closed a turn of the loop later
             for stream in (heard, hearing, said, saying):
                 stream.close()
 

