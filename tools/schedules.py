@@ -57,6 +57,7 @@ Name = Annotated[str, "Name of the schedule, or its id, as schedule_list shows i
 NewName = Annotated[str, "A short name; without one it is made of the task."]
 Zone = Annotated[str, "Whose clocks are meant, such as Europe/Berlin; without it those of the person or the room."]
 Quiet = Annotated[bool, "Whether nothing is posted when there is nothing new to tell."]
+AsSet = Annotated[str, "As in schedule_set."]  # said once: every word is sent, and paid for, with each model call
 
 AddressAt = Callable[[str], Address | None]
 """The room that people write so; None for an account that is not here. Errors: ValueError for what is no address."""
@@ -85,12 +86,12 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
 
     @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
     async def schedule_elsewhere(
-        when: When,
-        task: What,
+        when: AsSet,
+        task: AsSet,
         room: Annotated[str, "Where the report is posted, as settings write rooms: slack:work/C024BE91L."],
         context: ToolContext,
-        name: NewName = "",
-        zone: Zone = "",
+        name: AsSet = "",
+        zone: AsSet = "",
         quiet: Quiet = False,
     ) -> str:
         """Plan work for later whose report is posted in another room than this one. Only if a person names that room."""
@@ -103,9 +104,9 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
     async def schedule_change(
         name: Name,
         context: ToolContext,
-        when: When = "",
-        task: What = "",
-        zone: Zone = "",
+        when: AsSet = "",
+        task: AsSet = "",
+        zone: AsSet = "",
         quiet: Annotated[bool | None, "Whether nothing is posted when there is nothing new; null leaves it."] = None,
         new_name: Annotated[str, "What it is called from now on."] = "",
     ) -> str:

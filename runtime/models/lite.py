@@ -27,7 +27,7 @@ from runtime.models.failures import (
 )
 from runtime.models.images import NO_IMAGES, Images, Sight
 from runtime.models.library import LIBRARY, Library
-from runtime.models.messages import to_messages, to_tools
+from runtime.models.messages import Offer, to_messages
 from runtime.output import bound
 
 log = structlog.get_logger("models")
@@ -70,6 +70,7 @@ class LiteModel:
         self._settings = settings
         self._library = library
         self._sleep = sleep
+        self._offer = Offer()
         self._has_price: bool | None = None
         self._sight = Sight(settings.name, settings.images)
 
@@ -107,7 +108,7 @@ class LiteModel:
             "_skip_mcp_handler": True,  # our tools are ours: else the first call with tools loads 19 MB to ask
         }
         optional = {
-            "tools": to_tools(request.tools),
+            "tools": self._offer.of(request.tools),
             "api_base": settings.api_base,
             "api_key": settings.api_key or key_for_own_server(settings),
             "stream_options": {"include_usage": True} if settings.stream else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from typing import Any, Final
 
 from runtime.contract import AssistantTurn, Call, Json, ToolSpec, ToolTurn, Turn, UserTurn
@@ -35,6 +36,24 @@ def to_messages(system: str, turns: Sequence[Turn], images: Mapping[str, str] = 
 
 def to_tools(tools: Iterable[ToolSpec]) -> list[Message]:
     return [{"type": "function", "function": _function(tool)} for tool in tools]
+
+
+class Offer:
+    """Tools for the wire, made anew when they are others than those of the last request, which they seldom are.
+
+    Each model has an offer of its own, and what is in it is a copy: LiteLLM writes some vendors' wishes into it.
+    """
+
+    def __init__(self) -> None:
+        self._tools: tuple[ToolSpec, ...] = ()
+        self._made: list[Message] = []
+
+    def of(self, tools: Iterable[ToolSpec]) -> list[Message]:
+        """What `to_tools` tells, in a list of its own."""
+        wanted = tuple(tools)
+        if wanted != self._tools:
+            self._tools, self._made = wanted, deepcopy(to_tools(wanted))
+        return [{**tool, "function": dict(tool["function"])} for tool in self._made]
 
 
 def tool_name(name: str) -> str:

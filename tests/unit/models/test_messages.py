@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 
 from runtime.contract import AssistantTurn, Call, Effect, ToolSpec, ToolTurn, Turn, UserTurn
-from runtime.models.messages import GO_ON, NO_OUTPUT, to_messages, to_tools
+from runtime.models.messages import GO_ON, NO_OUTPUT, Offer, to_messages, to_tools
 from runtime.transcript import repair
 from tests.fakes.openai_rules import refusal
 from tests.unit.test_transcript import histories
@@ -82,3 +82,15 @@ def test_a_tool_is_declared_with_its_schema() -> None:
     assert to_tools([ToolSpec("read_file", "Read it.", schema, Effect.READ)]) == [
         {"type": "function", "function": {"name": "read_file", "description": "Read it.", "parameters": schema}}
     ]
+
+
+def test_an_offer_is_made_anew_when_the_tools_change_and_is_nobody_elses() -> None:
+    schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+    read, write = (ToolSpec(name, "Does it.", schema, Effect.READ) for name in ("read_file", "write_file"))
+    offer = Offer()
+    offered = offer.of([read])
+    assert offered == offer.of([read]) == to_tools([read])
+    offered[0]["function"].pop("parameters")["properties"].clear()  # as a vendor's part of LiteLLM may
+    assert "parameters" in offer.of([read])[0]["function"]
+    assert schema["properties"]
+    assert offer.of([read, write]) == to_tools([read, write])
