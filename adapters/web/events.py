@@ -74,13 +74,18 @@ class Feed:
         except TimeoutError:
             return
 
-    def take(self) -> tuple[list[Progress], bool]:
-        """All progress not sent yet, and whether something lasting changed."""
-        taken = list(self._progress), self._changed
+    def take_change(self) -> bool:
+        """Whether something lasting changed since the last time this was asked."""
+        changed, self._changed = self._changed, False
+        return changed
+
+    def take_progress(self) -> list[Progress]:
+        """All progress not sent yet."""
+        taken = list(self._progress)
         self._progress.clear()
-        self._changed = False
-        self._woken.clear()
-        self._urgent.clear()
+        if not self._changed:
+            self._woken.clear()
+            self._urgent.clear()
         return taken
 
     def _wake(self, *, urgent: bool) -> None:
@@ -160,10 +165,10 @@ class Events:
             await feed.wait()
             if feed.closed:
                 return
-            progress, changed = feed.take()
-            if not (progress or changed):
+            news = [_changed(window.told(await self._ledger.view(address)))] if feed.take_change() else []
+            progress = feed.take_progress()  # also what came while the room was read: each write costs the page a turn
+            if not (progress or news):
                 await self._door.visitor(request)  # a new link shuts out the pages of the old one
-            news = [_changed(window.told(await self._ledger.view(address)))] if changed else []
             async with asyncio.timeout(WRITE_LIMIT.total_seconds()):
                 await response.write(b"".join([*_frames(progress), *news]) or BEAT)
             if progress and isinstance(progress[-1], Speaking):

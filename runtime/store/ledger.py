@@ -6,7 +6,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, func, literal_column, select
+from sqlalchemy import Integer, bindparam, exists, func, literal_column, select
 
 from runtime.contract import Address, Author, Entry, FileRef, Identity, Room, View
 from runtime.store.base import Base
@@ -84,11 +84,9 @@ EDITED = (
     )
     .order_by(deliveries.c.number)
 )
-BUSY = select(sessions.c.state, sessions.c.waiting).where(sessions.c.address == bindparam("room"))
-OPEN_FINALS = (
-    select(func.count())
-    .select_from(deliveries)
-    .where(deliveries.c.address == bindparam("room"), is_word(deliveries.c.state, "queued", "open"))
+BUSY = select(
+    exists().where(sessions.c.address == bindparam("room"), sessions.c.state != literal_column("'idle'")),
+    exists().where(deliveries.c.address == bindparam("room"), is_word(deliveries.c.state, "queued", "open")),
 )
 
 
@@ -155,9 +153,8 @@ def _shown(row: tuple[Any, ...], edit: tuple[int, str] | None) -> Entry:
 
 
 def busy(address: Address) -> Op[bool]:
-    lanes = yield BUSY, {"room": str(address)}
-    unsent = yield OPEN_FINALS, {"room": str(address)}
-    return any(state != "idle" for state, _ in lanes) or unsent[0][0] > 0
+    rows = yield BUSY, {"room": str(address)}
+    return any(rows[0])
 
 
 class LedgerStore(Base):

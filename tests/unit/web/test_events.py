@@ -120,17 +120,29 @@ def test_a_slow_page_loses_old_progress_but_never_that_something_changed() -> No
     feed.change()
     for number in range(BACKLOG + 50):
         feed.push(Working("tool", str(number)))
-    progress, changed = feed.take()
-    assert changed
-    assert progress == [Working("tool", str(number)) for number in range(50, BACKLOG + 50)]
-    assert feed.take() == ([], False)
+    assert feed.take_change()
+    assert feed.take_progress() == [Working("tool", str(number)) for number in range(50, BACKLOG + 50)]
+    assert not feed.take_change()
+    assert feed.take_progress() == []
 
 
 def test_of_a_text_being_spoken_only_the_newest_state_waits() -> None:
     feed = Feed()
     for text in ("a", "ab", "abc"):
         feed.push(Speaking(text))
-    assert feed.take() == ([Speaking("abc")], False)
+    assert feed.take_progress() == [Speaking("abc")]
+
+
+async def test_what_changes_while_a_room_is_read_is_not_lost() -> None:
+    feed = Feed()
+    feed.change()
+    assert feed.take_change()
+    feed.change()  # while the page is being told of the first
+    feed.push(Resting())
+    assert feed.take_progress() == [Resting()]
+    async with asyncio.timeout(1):
+        await feed.wait()
+    assert feed.take_change()
 
 
 async def test_a_page_that_left_is_forgotten(tmp_path: Path) -> None:
