@@ -1,5 +1,6 @@
 """What every test has: no network but loopback, and a real PostgreSQL for those that ask."""
 
+import gc
 import ipaddress
 import os
 import sys
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from tests.fakes.postgres import Postgres
+from tests.turns import in_turns, keep_groups
 
 # Where Python was told to keep nothing that it compiled, as in many containers, each program that a test starts would
 # compile all of ours anew, for a second, and each run of the tests all tests.
@@ -39,6 +41,23 @@ def _only_loopback(event: str, args: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(_only_loopback)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.option.loadscopereorder = False  # pytest-xdist keeps the order of `in_turns`
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("loadgroup", default=False):  # one of several processes, with --dist loadgroup
+        keep_groups(items)
+        items[:] = in_turns(items)
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded by now stays: no collection of garbage in the tests has to walk through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
