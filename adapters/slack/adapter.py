@@ -87,8 +87,8 @@ class SlackAdapter:
         self._posts = Posts(api, streams)
         self._uploads = Uploads(api, given.workspaces, settings.pace.shares)
         self._settling = Settling(api, self._uploads, given.places, given.now)
-        self._gaps = Gaps(api, self._settling, given.places, given.now, self._intake.take_in_history)
-        self._intake.caught_up = self._gaps.caught_up
+        self._gaps = Gaps(api, self._settling.messages, given.places, given.now, self._intake.take_in_history)
+        self._intake.lets_in = self._gaps.lets_in
         base = settings.api_base_url or SLACK
         self._downloads = Downloads(api, token=settings.bot_token, base=base)
 

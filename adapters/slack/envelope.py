@@ -79,6 +79,13 @@ def room_of(body: Raw) -> str:
     return _first_text(event.get("channel"), channel.get("id"), body.get("channel_id"))
 
 
+def place_of(body: Raw, me: Me) -> Address:
+    """Where it happened; in a thread, where it did."""
+    event = mapping(body.get("event"))
+    told = mapping(event.get("message")) or event or mapping(body.get("container"))
+    return Address(CHANNEL, me.team, room_of(body), _first_text(told.get("thread_ts")))
+
+
 def said_at(body: Raw) -> float | None:
     """When it happened by Slack's clock, in seconds; None where that is not told."""
     try:

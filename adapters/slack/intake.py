@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.middleware.async_middleware import AsyncMiddleware
@@ -27,6 +27,7 @@ from adapters.slack.envelope import (
     Sender,
     as_event,
     kind_of,
+    place_of,
     room_of,
     said_at,
     sender_id,
@@ -42,7 +43,7 @@ from adapters.slack.speaking import Speaking
 from adapters.slack.turns import Turns
 from adapters.slack.web import Web, sdk_log
 from adapters.slack.words import escaped
-from runtime.contract import Now, Said, Signal, Sink, Verdict
+from runtime.contract import Address, Now, Said, Signal, Sink, Verdict
 from runtime.errors import Rejected, StoreError
 
 OK: Final = 200
@@ -54,16 +55,22 @@ OPENED: Final = frozenset({STARTED, "assistant_thread_context_changed"})
 log = logging.getLogger(__name__)
 
 
+class LetsIn(Protocol):
+    """Whether an event of that place is taken in now; where not it is not acknowledged, which only what `comes_again` may be."""
+
+    async def __call__(self, place: Address, *, comes_again: bool) -> bool: ...
+
+
 class Intake:
-    """One account's events. `me` is set once Slack told who we are; until then nothing is taken in. `caught_up` waits for
-    what was said in a room before, and is still to be read in its history."""
+    """One account's events. `me` is set once Slack told who we are; until then nothing is taken in. `lets_in` waits for
+    what was said in a place before, and is still to be read in its history."""
 
     def __init__(
         self, settings: SlackSettings, *, web: Web, names: Names, speaking: Speaking, asides: Asides, now: Now
     ) -> None:
         self.me: Me | None = None
         self.sink: Sink | None = None
-        self.caught_up: Callable[[str], Awaitable[None]] = _at_once
+        self.lets_in: LetsIn = _at_once
         self._who = f'Slack account "{settings.account}"'
         self._web = web
         self._names = names
@@ -109,13 +116,21 @@ class Intake:
             self._welcome(kind, body)
         elif kind == "block_actions" and (approval := form_wanted(body)) is not None:
             await self._open_form(body, team_of(body, me), approval)
-        else:
-            await self.caught_up(room_of(body))
+        elif await self._is_next(kind, body, team_of(body, me)):
             async with self._turns.of(room_of(body)):
                 signal = parse(await self._happening(body, team_of(body, me)))
                 if signal is not None:
                     return self._answered(kind, signal, await sink(signal))
+        else:
+            log.info("%s: a message waits for what was said before it; Slack will send it again", self._who)
+            return BoltResponse(status=AWAY, body="")
         return BoltResponse(status=OK, body="")
+
+    async def _is_next(self, kind: str, body: Raw, me: Me) -> bool:
+        """Whether it may be taken in. What we said ourselves waits for nothing; what people press and type comes once."""
+        if sender_id(body) in (me.user, me.bot):
+            return True
+        return await self.lets_in(place_of(body, me), comes_again=kind == "message")
 
     async def _happening(self, body: Raw, me: Me) -> Happening:
         user = sender_id(body)
@@ -187,8 +202,9 @@ class Intake:
         self._asides.begin(form, f"the form for {happened.sender.name}")
 
 
-async def _at_once(room: str) -> None:
+async def _at_once(place: Address, *, comes_again: bool) -> bool:
     """Nothing was missed."""
+    return True
 
 
 def user_of(signal: Signal) -> str:

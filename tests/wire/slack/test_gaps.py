@@ -73,33 +73,6 @@ async def test_after_a_drop_the_gap_is_read_too(on: Workspace) -> None:
         assert on.sink.texts == ["before", "meanwhile"]
 
 
-async def test_an_event_waits_for_what_was_said_before_it_and_is_still_to_be_read(on: Workspace) -> None:
-    """Slack sends events again in any order, and the history is read meanwhile."""
-    async with on.life():
-        await on.driver.say("before")
-        await on.taken()
-    await missed(on, "first")
-    await on.driver.sockets(retries=[0.05] * 40)
-    await on.driver.fault("busy", on="conversations.history", seconds=1)
-    await on.driver.say("second")
-    async with on.life():
-        await on.driver.say("third")
-        await on.taken(4)
-        assert on.sink.texts == ["before", "first", "second", "third"]
-
-
-async def test_a_history_that_takes_long_holds_events_up_for_a_moment_only(on: Workspace) -> None:
-    async with on.life():
-        await on.driver.say("before")
-        await on.taken()
-    await on.driver.sockets(retries=[0.05] * 40)
-    await on.driver.fault("busy", on="conversations.history", seconds=60)
-    async with on.life():
-        await on.driver.say("after")
-        await on.taken(2)
-        assert on.sink.texts == ["before", "after"]
-
-
 async def test_a_refresh_is_no_gap(on: Workspace) -> None:
     async with on.life():
         await on.driver.say("before")
