@@ -22,12 +22,13 @@ MOST: Final = 5000
 
 
 class Lanes:
-    """One lane a channel. While held, what comes waits, so that what is older can go before it."""
+    """One lane a channel. While held, what comes waits, so that what was missed can go before it."""
 
     def __init__(self, group: asyncio.TaskGroup, *, most: int = MOST) -> None:
         self._group = group
         self._most = most
         self._waiting: dict[str, deque[Work]] = {}
+        self._after: dict[str, deque[Work]] = {}  # what came while held
         self._running: set[str] = set()
         self._count = 0
         self._held = False
@@ -38,7 +39,8 @@ class Lanes:
 
     def put(self, lane: str, work: Work) -> None:
         """Behind what waits there already."""
-        self._waiting.setdefault(lane, deque()).append(work)
+        lanes = self._after if self._held else self._waiting
+        lanes.setdefault(lane, deque()).append(work)
         self._count += 1
         self._start(lane)
 
@@ -46,12 +48,15 @@ class Lanes:
         """Nothing new begins until `release`; what was begun goes on to its end."""
         self._held = True
 
-    def release(self, first: Mapping[str, Work]) -> None:
-        """Go on; in each lane of `first` that goes before all that waits."""
+    def release(self, missed: Mapping[str, Work]) -> None:
+        """Go on; in each lane of `missed` that goes behind what waited before `hold`, and before what came since."""
         self._held = False
-        for lane, work in first.items():
-            self._waiting.setdefault(lane, deque()).appendleft(work)
+        for lane, work in missed.items():
+            self._waiting.setdefault(lane, deque()).append(work)
             self._count += 1
+        for lane, works in self._after.items():
+            self._waiting.setdefault(lane, deque()).extend(works)
+        self._after.clear()
         for lane in list(self._waiting):
             self._start(lane)
 
