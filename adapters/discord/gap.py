@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
@@ -64,17 +64,25 @@ class Gap:
         """What was missed is known, and somebody reads it."""
         self._before = None
 
-    async def rooms(self, places: Iterable[Place], *, with_others: bool) -> dict[str, int]:
+    async def rooms(self, told: Callable[[], Collection[Place]], *, with_others: bool) -> dict[str, int]:
         """Channels in which something may have been missed, and the message after which.
 
-        `places` are those of a shard; `with_others` adds those the gateway does not tell: conversations with one person
-        and archived threads. Errors: StoreError.
+        `told` are the places of a shard. The gateway does not tell archived threads, which are added where their channel
+        is told, nor conversations with one person, which `with_others` adds. Errors: StoreError.
         """
         floor = first_at(self._given.now() - OLDEST)
-        marks = await self._marks()
-        self._seen = set(marks)
+        seen = await self._given.places.seen(CHANNEL, self._identity, self._given.now() - ROOMS)
         since = await self._since()
-        missed = {channel: max(mark, floor) for channel, mark in marks.items()} if with_others else {}
+        places = told()  # only now: more may have been told meanwhile
+        marks = self._marks(seen)
+        self._seen = set(marks)
+        here = {place.id for place in places}
+        within = {one.address.thread: one.address.room for one in seen if one.address.thread}
+        missed = {
+            channel: max(mark, floor)
+            for channel, mark in marks.items()
+            if (within[channel] in here if channel in within else with_others)
+        }
         for place in places:
             last = int(place.last or 0)
             mark = marks.get(place.id, since)
@@ -84,12 +92,12 @@ class Gap:
                 missed.pop(place.id, None)
         return missed
 
-    async def _marks(self) -> dict[str, int]:
+    def _marks(self, seen: Iterable[Seen]) -> dict[str, int]:
         """The newest message of each channel that was taken in, or told while we lived."""
         marks = dict(self._newest if self._before is None else self._before)
-        for seen in await self._given.places.seen(CHANNEL, self._identity, self._given.now() - ROOMS):
-            for channel in channels_of(seen):
-                marks[channel] = max(marks.get(channel, 0), mark_of(seen))
+        for one in seen:
+            for channel in channels_of(one):
+                marks[channel] = max(marks.get(channel, 0), mark_of(one))
         return marks
 
     async def _since(self) -> int:

@@ -233,7 +233,7 @@ class Intake:
     async def _missing(self) -> dict[str, int]:
         while True:
             try:
-                return await self._gap.rooms(self._rooms.current(), with_others=self._shard == 0)
+                return await self._gap.rooms(self._rooms.current, with_others=self._shard == 0)
             except StoreError as error:
                 log.warning("what was said meanwhile cannot be looked for yet: %s", error)
                 await asyncio.sleep(self._waits.store.total_seconds())

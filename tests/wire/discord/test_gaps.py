@@ -1,0 +1,96 @@
+"""What was missed goes before what is heard now, and behind what was heard before."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import pytest
+
+from tests.contract.adapters.stage import until
+from tests.wire.discord.stage import CALL, On
+
+A_WHILE: Final = 0.2  # seconds
+
+
+def new_server(on: On, number: str) -> None:
+    """One that the account is told of later, and in which something was said before that."""
+    tell, on.fake.world.emit = on.fake.world.emit, lambda event, data, guild: None
+    on.fake.world.add_guild(number, f"Server {number}", f"{number}2")
+    on.fake.world.add_channel(f"7{number}", guild=number)
+    on.fake.world.post(f"7{number}", "42", {"content": f"{CALL}missed in {number}"})
+    on.fake.world.emit = tell
+
+
+def tell_of(on: On, number: str) -> None:
+    on.fake.world.emit("GUILD_CREATE", on.fake.world.guild(number), number)
+
+
+async def test_what_was_heard_before_the_gap_is_not_overtaken_by_what_is_read_of_it(on: On) -> None:
+    """The store was away for a while, and then the connection too."""
+    async with on.life():
+        await on.driver.say("before")
+        await on.stage.taken("before")
+        on.sink.open.clear()
+        await on.driver.say("heard")
+        await until(lambda: len(on.sink.calls) == 2, "first to wait")
+        await on.driver.say("heard too")
+        await on.driver.say("the last heard")
+        await asyncio.sleep(A_WHILE)
+        await on.driver.set(forget=True)
+        await on.driver.set(drop=True)
+        await on.driver.say("missed")
+        await until(lambda: len(on.fake.gateway.identified) == 2, "second session")
+        await on.driver.say("after")
+        await asyncio.sleep(A_WHILE)
+        on.sink.open.set()
+        await on.stage.taken("missed", "after", "heard too")
+        assert on.sink.texts == ["before", "heard", "heard too", "the last heard", "missed", "after"]
+
+
+async def test_a_server_that_is_told_while_places_are_looked_up_is_read_too(
+    on: On, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, asked, answered = on.places.seen, asyncio.Event(), asyncio.Event()
+
+    async def slow(*given: Any) -> Any:
+        asked.set()
+        await answered.wait()
+        return await seen(*given)
+
+    async with on.life():
+        await on.driver.say("before")
+        await on.stage.taken("before")
+        monkeypatch.setattr(on.places, "seen", slow)
+        new_server(on, "600")
+        new_server(on, "700")
+        tell_of(on, "600")
+        await asked.wait()
+        tell_of(on, "700")
+        await asyncio.sleep(A_WHILE)
+        answered.set()
+        await on.driver.say(f"{CALL}after", channel="7700")
+        await on.stage.taken("missed in 600", "missed in 700", "after")
+        assert on.sink.texts.index("missed in 700") < on.sink.texts.index("after")
+
+
+async def test_who_speaks_in_a_thread_that_was_archived_waits_for_what_was_missed_in_it(on: On) -> None:
+    """Nobody tells of such a thread; whoever hears its room looks for it."""
+    second = str(1 << 22)  # of the second shard
+    on.fake.world.add_guild(second, "Second", "502")
+    on.fake.world.add_channel("750", guild=second)
+    on.fake.world.open_thread("750", "751", "ours", owner="42")
+    async with on.life(shards=2):
+        await on.driver.say(f"{CALL}before", channel="751")
+        await on.stage.taken("before")
+    await on.driver.say(f"{CALL}missed", channel="751")
+    await on.driver.do("set", channel="751", changes={"archived": True})
+    adapter = on.adapter(shards=2)
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(adapter.attend("shard-1-of-2", on.sink))
+        await until(lambda: adapter.standing().trouble is None, "connection")
+        await on.driver.say(f"{CALL}after", channel="751")
+        await on.stage.taken("missed", "after")
+        assert on.sink.texts == ["before", "missed", "after"]
+        task.cancel()
+    await adapter._http.close()
