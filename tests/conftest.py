@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests import once
 from tests.fakes.postgres import Postgres
 from tests.turns import in_turns, keep_groups
 
@@ -43,6 +44,9 @@ def _only_loopback(event: str, args: tuple[object, ...]) -> None:
 sys.addaudithook(_only_loopback)
 
 
+gc.disable()  # until all is loaded
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False  # pytest-xdist keeps the order of `in_turns`
 
@@ -58,6 +62,14 @@ def pytest_collection_finish() -> None:
     """What was loaded by now stays: no collection of garbage in the tests has to walk through it again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def made_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        once.share(patch)
+        yield
 
 
 @pytest.fixture(scope="session")

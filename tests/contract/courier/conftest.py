@@ -8,13 +8,13 @@ import pytest
 
 from runtime.store.store import open_store
 from tests.contract.courier.stage import Stage
-from tests.contract.runtime.conftest import clock, migrated, url
+from tests.contract.runtime.conftest import clock, url
 from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
 from tests.fakes.channel import Channel, ChannelKind
 from tests.fakes.serve import serving
 
-__all__ = ["clock", "migrated", "url"]
+__all__ = ["clock", "url"]
 
 
 @pytest.fixture

@@ -2,76 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
-import asyncpg
 import pytest
-from sqlalchemy.engine import Dialect
 
-from runtime.store import postgres as postgres_engine
-from runtime.store import sqlite
-from runtime.store.driver import Compiler
-from runtime.store.schema import metadata
+from runtime.store.sqlite import connect
 from runtime.store.store import SqlStore, open_store
+from runtime.store.upgrade import upgrade_sqlite
+from tests.contract.database import EmptyDatabase
 from tests.contract.store.stage import HandClock, Stage
-from tests.fakes.postgres import Postgres
 
 KINDS = ["file", "memory", "postgres"]
-
-
-def _once(make: Callable[[Dialect], Compiler]) -> Callable[[Dialect], Compiler]:
-    made: list[Compiler] = []
-
-    def again(dialect: Dialect) -> Compiler:
-        if not made:
-            made.append(make(dialect))
-        return made[0]
-
-    return again
-
-
-@pytest.fixture(scope="session", autouse=True)
-def compiled_once() -> Iterator[None]:
-    """All stores of an engine share their compiled statements: a third of these tests' time otherwise."""
-    with pytest.MonkeyPatch.context() as patch:
-        for engine in (sqlite, postgres_engine):
-            patch.setattr(engine, "Compiler", _once(Compiler))
-        yield
-
-
-async def _migrate(url: str) -> None:
-    store = await open_store(url)
-    await store.close()
-
-
-def _migrated(url: str) -> str:
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, _migrate(url)).result()
-    return url
 
 
 @pytest.fixture(scope="session")
 def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database file at the newest revision, to be copied."""
     path = tmp_path_factory.mktemp("store") / "template.db"
-    _migrated(f"sqlite:///{path}")
+    with closing(connect(str(path))) as raw:
+        upgrade_sqlite(raw)
     return path
-
-
-@pytest.fixture(scope="session")
-def migrated_database(postgres: Postgres) -> str:
-    """A PostgreSQL database at the newest revision, emptied before each test: that is faster than a clone."""
-    return _migrated(postgres.create_database())
-
-
-async def _empty(url: str) -> None:
-    connection = await asyncpg.connect(url)
-    await connection.execute("; ".join(f"DELETE FROM {table.name}" for table in metadata.sorted_tables))
-    await connection.close()
 
 
 @pytest.fixture(params=KINDS)
@@ -85,8 +38,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
             shutil.copyfile(request.getfixturevalue("migrated_file"), path)
             return f"sqlite:///{path}"
         case _:
-            database: str = request.getfixturevalue("migrated_database")
-            return database
+            database: EmptyDatabase = request.getfixturevalue("database")
+            return database.emptied()
 
 
 @pytest.fixture
@@ -96,8 +49,6 @@ def clock() -> HandClock:
 
 @pytest.fixture
 async def store(url: str, clock: HandClock) -> AsyncIterator[SqlStore]:
-    if url.startswith("postgresql"):
-        await _empty(url)
     opened = await open_store(url, now=clock)
     yield opened
     await opened.close()

@@ -1,0 +1,47 @@
+"""One PostgreSQL database at the newest revision for many tests, one after another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import asyncpg
+
+from runtime.store.schema import metadata
+from runtime.store.store import open_store
+from tests.fakes.postgres import Postgres
+
+EMPTY: Final = "; ".join(f"DELETE FROM {table.name}" for table in metadata.sorted_tables)
+
+
+@dataclass(frozen=True)
+class EmptyDatabase:
+    """Emptying takes a millisecond on a connection that has done so before, twenty on a new one; a clone takes eighty."""
+
+    url: str
+    _loop: asyncio.AbstractEventLoop
+    _connection: asyncpg.Connection[Any]
+
+    def emptied(self) -> str:
+        """Its URL; nothing that another test said is in it. Called where no loop runs."""
+        self._loop.run_until_complete(self._connection.execute(EMPTY, timeout=20))
+        return self.url
+
+
+@contextmanager
+def empty_database(postgres: Postgres) -> Iterator[EmptyDatabase]:
+    url = postgres.create_database()
+    with asyncio.Runner() as runner:
+        runner.run(_migrate(url))
+        connection = runner.run(asyncpg.connect(url))
+        try:
+            yield EmptyDatabase(url, runner.get_loop(), connection)
+        finally:
+            runner.run(connection.close())
+
+
+async def _migrate(url: str) -> None:
+    await (await open_store(url)).close()
