@@ -34,7 +34,7 @@ from runtime.contract import (
 )
 from runtime.errors import ModelFailed
 from runtime.models.images import Images
-from runtime.models.library import LIBRARY, VARIABLES, preload
+from runtime.models.library import LIBRARY, VARIABLES, Memo, preload
 from runtime.models.lite import CUT_NOTE, LiteModel, ModelSettings
 from runtime.transcript import repair
 from tests.fakes.openai import Answers, OpenAI, Reply, ToolCall
@@ -368,7 +368,7 @@ print(*sorted({"tiktoken.load", "mcp", "openai.resources"} & set(sys.modules)))
 async def test_costs_are_worked_out_by_us_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     litellm = await LIBRARY.get()
     asked: list[str] = []
-    monkeypatch.setattr(litellm, "response_cost_calculator", lambda **_: asked.append("by LiteLLM"))
+    monkeypatch.setattr(litellm.utils, "update_response_metadata", lambda **_: asked.append("for LiteLLM"))
     per_token = litellm.cost_per_token
 
     def ours(**given: object) -> object:
@@ -378,7 +378,7 @@ async def test_costs_are_worked_out_by_us_alone(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(litellm, "cost_per_token", ours)
     async with rig([Reply("hello")], stream=False) as it:
         assert (await it.ask()).usage.cost_micros > 0
-    assert asked == ["by LiteLLM", "by us"]  # the place where theirs is taken out is still there
+    assert asked == ["for LiteLLM", "by us"]  # the place where theirs is taken out is still there
 
 
 async def test_a_model_without_a_price_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -464,3 +464,23 @@ async def test_a_refusal_for_another_reason_is_told_after_one_more_try(tmp_path:
         with pytest.raises(ModelFailed, match="bad request"):
             await it.model.reply(with_image(tmp_path), it.streamed.append)
         assert len(it.server.requests) == 2
+
+
+async def test_the_schema_of_a_tool_is_looked_through_once() -> None:
+    """In the place where LiteLLM does that, which is still there; and with what it found, which still counts."""
+    await LIBRARY.get()
+    from litellm.llms.openai.chat import gpt_transformation
+
+    look = gpt_transformation.drop_non_python_regex_patterns
+    assert isinstance(look, Memo)
+    odd = {"type": "object", "properties": {"name": {"type": "string", "pattern": "\\p{Lu}"}}}
+    fine = {"type": "object", "properties": {"name": {"type": "string", "pattern": "[A-Z]"}}}
+    tools = [ToolSpec(name, "Does it.", schema, Effect.READ) for name, schema in (("odd", odd), ("fine", fine))]
+    async with rig([Reply("hello"), Reply("again")]) as it:
+        before = set(look._seen)
+        for _ in range(2):
+            await it.model.reply(ModelRequest("be kind", [UserTurn("hi")], tools), it.streamed.append)
+        assert len(set(look._seen) - before) == len(tools)
+        for request in it.server.requests:
+            sent = [tool["function"]["parameters"]["properties"]["name"] for tool in request["tools"]]
+            assert sent == [{"type": "string"}, {"type": "string", "pattern": "[A-Z]"}]
