@@ -176,8 +176,14 @@ class Life(RuleBasedStateMachine):
     def steer(self, pick: int) -> None:
         work = self.works[pick % len(self.works)]
         recorded = self.do(self.store.steer(work.claim.lane, work.claim.run_id))
+        left = self.rows(
+            "SELECT p.role < asker.role FROM signals s JOIN people p ON p.id = s.person_id JOIN runs r ON r.id = :run "
+            "JOIN people asker ON asker.id = r.requester WHERE s.session = r.session AND s.state = 'waiting' ORDER BY seq",
+            run=work.claim.run_id,
+        )
         assert recorded is not None
-        assert recorded.waiting == 0
+        assert recorded.waiting == len(left)
+        assert not left or left[0] == (True,)
 
     @precondition(lambda self: self.works)
     @rule(pick=picks)
@@ -216,8 +222,8 @@ class Life(RuleBasedStateMachine):
 
     # ------------------------------------------------------------------------------------------------------- always
 
-    def rows(self, sql: str) -> list[tuple[object, ...]]:
-        return self.do(self.stage.rows(sql))
+    def rows(self, sql: str, **given: object) -> list[tuple[object, ...]]:
+        return self.do(self.stage.rows(sql, **given))
 
     @invariant()
     def counters_are_what_the_rows_say(self) -> None:
