@@ -33,6 +33,7 @@ LATE: Final = (
     "tests.fakes.slack",
     "tests.fakes.telegram",
     "tests.faults.poison",
+    "tests.soak.app",
 )
 
 for _name in VARIABLES:

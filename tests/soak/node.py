@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
 from typing import Final
 
+from tests.fakes.forked import Forked, forked
 from tests.fakes.serve import ROOT
 from tests.faults.program import GLANCE
 from tests.soak.diary import Complaint, Diary
@@ -32,7 +31,7 @@ class Node:
         self._command = command
         self._diary = diary
         self.ready = asyncio.Event()
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: Forked | None = None
         self._reason = ""
 
     @property
@@ -87,25 +86,19 @@ class Node:
     # ------------------------------------------------------------------------------------------------ the process
 
     @asynccontextmanager
-    async def _started(self, *more: str) -> AsyncIterator[asyncio.subprocess.Process]:
-        command = (sys.executable, "-m", "tests.soak.app", *self._command, *more)
+    async def _started(self, *more: str) -> AsyncIterator[Forked]:
         with self.log.open("ab") as log:
-            process = await asyncio.create_subprocess_exec(
-                *command, stdout=asyncio.subprocess.PIPE, stderr=log, cwd=ROOT
-            )
-        self._process = process
-        self._diary.write("started", node=self.name)
-        try:
-            yield process
-        finally:
-            self.ready.clear()
-            self._send(signal.SIGKILL)
-            await process.wait()
+            async with forked("tests.soak.app", *self._command, *more, folder=ROOT, stderr=log.fileno()) as process:
+                self._process = process
+                self._diary.write("started", node=self.name)
+                try:
+                    yield process
+                finally:
+                    self.ready.clear()
 
     async def _comes_up(self) -> bool:
         """Whether it came to listen before it died."""
         assert self._process is not None
-        assert self._process.stdout is not None
         try:
             async with asyncio.timeout(STARTS_WITHIN):
                 line = await self._process.stdout.readline()
@@ -118,10 +111,8 @@ class Node:
         return bool(line)
 
     def _send(self, number: signal.Signals) -> None:
-        """Not by the process object, which would collect a dead child before asyncio does, and lose its exit code."""
-        if self._process is not None and self._process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.kill(self._process.pid, number)
+        if self._process is not None:
+            self._process.send_signal(number)
 
     async def _dies_within(self, seconds: float) -> bool:
         assert self._process is not None

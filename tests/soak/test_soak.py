@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import islice
 
 import pytest
 
-from tests.fakes.serve import ROOT
+from tests.soak.__main__ import main
 from tests.soak.plan import PLACES, AtMoment, AtPoint, Freeze, Leave, Plan, drawn
 
 KILLS = 10
 
 
-def soak(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tests.soak", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+@dataclass(frozen=True)
+class Ended:
+    code: object
+    stdout: str
+    stderr: str
+
+
+Soak = Callable[..., Ended]
+
+
+@pytest.fixture
+def soak(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Soak:
+    """`python -m tests.soak` in this process, so that the program is forked from what is loaded already."""
+
+    def run(*arguments: str) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["tests.soak", *arguments])
+        try:
+            code: object = main()
+        except SystemExit as left:
+            code = left.code
+        return Ended(code, *capsys.readouterr())
+
+    return run
 
 
 @pytest.mark.timeout(300)  # seconds; about 35 where nothing else runs
-def test_a_short_campaign_keeps_every_promise() -> None:
+def test_a_short_campaign_keeps_every_promise(soak: Soak) -> None:
     ended = soak("--kills", str(KILLS), "--seed", "3")
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert ended.code == 0, ended.stdout + ended.stderr
     told = dict(line.rsplit(maxsplit=1) for line in ended.stdout.splitlines() if line.startswith("  "))
     counted = {name.strip(): int(number) for name, number in told.items()}
     assert counted["kills"] == KILLS
@@ -31,9 +52,9 @@ def test_a_short_campaign_keeps_every_promise() -> None:
 
 
 @pytest.mark.timeout(180)  # seconds; about ten where nothing else runs
-def test_a_broken_promise_is_told_with_the_command_that_repeats_it() -> None:
+def test_a_broken_promise_is_told_with_the_command_that_repeats_it(soak: Soak) -> None:
     ended = soak("--kills", "1", "--seed", "5", "--plant", "repeated-part")
-    assert ended.returncode == 1
+    assert ended.code == 1
     assert "seed 5" in ended.stdout
     assert "is on screen 2 times" in ended.stdout
     assert "Broken promise: visible part (docs/promises.md)." in ended.stdout
@@ -48,9 +69,9 @@ def test_a_broken_promise_is_told_with_the_command_that_repeats_it() -> None:
         (["--engine", "oracle"], "invalid choice: 'oracle'"),
     ],
 )
-def test_what_makes_no_campaign_is_refused(arguments: list[str], told: str) -> None:
+def test_what_makes_no_campaign_is_refused(soak: Soak, arguments: list[str], told: str) -> None:
     ended = soak(*arguments)
-    assert ended.returncode == 2
+    assert ended.code == 2
     assert told in ended.stderr
 
 
