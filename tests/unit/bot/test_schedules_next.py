@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.root import cli
+from tests.fakes import forked
 
 ROOT = Path(__file__).parents[3]
 WRONG_USE = 2
@@ -21,14 +22,12 @@ BERLIN = ("--zone", "Europe/Berlin", "--from", "2026-03-28T00:00:00Z")
 
 def upcoming(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SIGNALBOX_")}
-    command = [sys.executable, "-m", "bot", "schedules", "next", *arguments]
     environment = {**kept, "PYTHONPATH": str(ROOT), "HOME": str(folder), "COLUMNS": "200"}
-    ended = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=30, check=False
-    )
-    assert "Traceback" not in ended.stderr
+    ended = forked.run("bot", "schedules", "next", *arguments, folder=folder, environment=environment, seconds=30)
+    out, err = ended.stdout.decode(), ended.stderr.decode()
+    assert "Traceback" not in err
     assert list(folder.iterdir()) == []  # neither settings nor a store
-    return ended
+    return subprocess.CompletedProcess(arguments, ended.returncode, out, err)
 
 
 def told(*arguments: str) -> str:
