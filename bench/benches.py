@@ -7,12 +7,12 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 from typing import Final
 
+from bench import program
 from bench.channels import BENCHES as CHANNELS
 from bench.channels import Bench
 from bench.claim import claim
@@ -54,10 +54,9 @@ class Found:
 def measure(names: Sequence[str], *, short: bool) -> list[Found]:
     if not short:
         return [_one(name, short=False) for name in names]
-    # Nothing is judged, so none needs the machine to itself; and what they import is imported once.
-    context = get_context("forkserver")
-    context.set_forkserver_preload([__name__])
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:
+    # Nothing is judged, so none needs the machine to itself; and what they and their programs load is loaded once.
+    program.fork_them()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(partial(_one, short=True), names))
 
 

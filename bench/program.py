@@ -10,19 +10,30 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import psutil
 
+from tests.fakes import forked
+from tests.fakes.forked import Begun
+
 ROOT: Final = Path(__file__).parents[1]
 LAST: Final = 2_000  # characters of what a failed process said
+
+are_forked = False
+"""Whether they are forked from a process that has loaded everything, instead of started: when nothing is judged."""
+
+
+def fork_them() -> None:
+    global are_forked
+    are_forked = True
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
     """A running process. `seconds` passed between its start and its first line, which says that it is ready."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | Begun
     url: str
     link: str
     seconds: float
@@ -41,7 +52,7 @@ class Program:
 class Started:
     """A process that may not have said anything yet. Its standard error is in `log`, as under a service manager."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | Begun
     began: float
     log: Path
 
@@ -89,29 +100,35 @@ def helper(module: str, *arguments: str, folder: Path) -> Iterator[Program]:
 
 def printed(module: str, *arguments: str, folder: Path) -> str:
     """What `python -m module` prints on its way to a good end."""
-    command = [sys.executable, "-m", module, *arguments]
-    ended = subprocess.run(
-        command, cwd=folder, env=_environment(), capture_output=True, text=True, timeout=1_800, check=False
-    )
+    place: dict[str, Any] = {"folder": folder, "environment": _environment()}
+    if are_forked:
+        ended = forked.run(module, *arguments, **place, seconds=1_800)
+    else:
+        command = [sys.executable, "-m", module, *arguments]
+        ended = subprocess.run(command, cwd=folder, env=_environment(), capture_output=True, timeout=1_800, check=False)
     if ended.returncode:
-        raise RuntimeError(f"{module} ended with {ended.returncode}:\n{ended.stderr[-LAST:]}")
-    return ended.stdout
+        raise RuntimeError(f"{module} ended with {ended.returncode}:\n{ended.stderr.decode()[-LAST:]}")
+    return ended.stdout.decode()
 
 
 @contextmanager
 def _started(module: str, *arguments: str, folder: Path) -> Iterator[Started]:
-    command: Sequence[str] = [sys.executable, "-m", module, *arguments]
     log = folder / f"{module}.log"
     with log.open("a") as errors:
         began = time.perf_counter()
-        process = subprocess.Popen(
-            command, cwd=folder, env=_environment(), stdout=subprocess.PIPE, stderr=errors, text=True
-        )
+        process = _begun(module, arguments, folder, errors.fileno())
     try:
         yield Started(process, began, log)
     finally:
         process.terminate()
         process.wait(timeout=15)
+
+
+def _begun(module: str, arguments: Sequence[str], folder: Path, log: int) -> subprocess.Popen[str] | Begun:
+    if are_forked:
+        return forked.begin(module, *arguments, folder=folder, environment=_environment(), stderr=log)
+    command = [sys.executable, "-m", module, *arguments]
+    return subprocess.Popen(command, cwd=folder, env=_environment(), stdout=subprocess.PIPE, stderr=log, text=True)
 
 
 def _environment() -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Final
 
 import pytest
 
+from bench.__main__ import main
 from bench.benches import BENCHES, Found
 from bench.figures import Figure, at_most, ratio_at_least, ratio_at_most, table
 from bench.stacks import ROOT, report, stacks
@@ -75,10 +76,14 @@ def prints_every_figure(names: list[str], kept: Path, wanted: list[str]) -> None
     assert [words for words in wanted if not any(words in name for name in judged)] == []
 
 
-def test_an_unknown_benchmark_is_refused_with_the_known_ones() -> None:
-    ended = run("bench", "nonsense")
-    assert ended.returncode == 2
-    assert "there are fsync" in ended.stderr
+def test_an_unknown_benchmark_is_refused_with_the_known_ones(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench", "nonsense"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 2
+    assert "there are fsync" in capsys.readouterr().err
 
 
 def test_a_bound_is_of_the_value_or_of_the_ratio_and_upper_or_lower() -> None:
