@@ -42,6 +42,8 @@ from runtime.store.upgrade import upgrade_sqlite
 from runtime.trails import Thing
 from tests.fakes.postgres import Postgres
 
+pytestmark = pytest.mark.xdist_group("plans")  # filling the database takes seconds
+
 NOW = 10**15
 PERIOD = {"since": 19_900, "first": "r199", "last": "r2", "n": 10, "room": "web:main/r7"}
 QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
