@@ -80,6 +80,11 @@ async def kept_statements(url: str) -> int:
         connection.terminate()
 
 
+async def leave_as_it_is(connection: object) -> None:
+    """What the pool does between two operations. Without this it has the server undo settings, listeners, session locks
+    and cursors: one more round trip for each operation, and none of them makes any."""
+
+
 async def open_pool(url: str) -> asyncpg.Pool[Any]:
     """Connections to `url`. Errors: StoreError without the password."""
     try:
@@ -90,6 +95,7 @@ async def open_pool(url: str) -> asyncpg.Pool[Any]:
                 max_size=POOL,
                 statement_cache_size=await kept_statements(url),
                 command_timeout=PATIENCE.total_seconds(),  # a frozen server must not hold an operation for ever
+                reset=leave_as_it_is,
             )
             try:
                 await pool.fetchval("SELECT 1")

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import asyncpg
 import pytest
@@ -209,3 +210,35 @@ async def test_behind_a_pooler_no_statement_outlives_its_transaction(postgres: P
     async with driver._pool.acquire() as connection:
         assert await connection.fetchval(left) == 0
     await store.close()
+
+
+async def test_an_operation_costs_a_transaction_and_nothing_between(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each statement is a round trip, also where nothing is to be done."""
+    asked: list[str] = []
+    execute = asyncpg.Connection.execute
+
+    async def noted(self: asyncpg.Connection[Any], query: str, *given: object, **how: Any) -> str:
+        asked.append(query)
+        return await execute(self, query, *given, **how)
+
+    store = await open_store(postgres.create_database())
+    await store.next_due()
+    monkeypatch.setattr(asyncpg.Connection, "execute", noted)
+    await store.next_due()
+    await store.close()
+    assert [query.split()[0].strip(";") for query in asked] == ["BEGIN", "COMMIT"]
+
+
+async def test_what_was_cut_in_the_middle_leaves_nothing_to_the_next(store: SqlStore) -> None:
+    """A waiter that goes away takes its transaction with it, not one of the connections."""
+
+    def endless() -> Op[None]:
+        yield text("SELECT pg_sleep(60)"), {}
+
+    for _ in range(2 * engine.POOL):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await store._driver.write(endless)
+    assert await store.next_due() is None
