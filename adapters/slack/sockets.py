@@ -55,19 +55,20 @@ class Sockets:
         self._gap: bool | None = True  # None: nothing was missed
 
     async def run(self) -> None:
-        last: Socket | None = None
+        opened: list[Socket] = []  # one, and the one before while it is being closed: we may leave meanwhile
         try:
             while True:
                 socket = await self._next()
                 if socket is None:
                     continue
-                if last is not None:
-                    await last.close()
-                last = socket
+                opened.append(socket)
+                while opened[0] is not socket:
+                    await opened[0].close()
+                    del opened[0]
                 await self._told(await self._until_end(socket))
         finally:
-            if last is not None:
-                await last.close()
+            for socket in opened:
+                await socket.close()
 
     async def _next(self) -> Socket | None:
         """One that hears; None after a wait where there is none to be had."""

@@ -147,6 +147,17 @@ async def test_a_refresh_opens_the_next_socket_before_the_last_is_closed(on: Wor
         assert all(event in on.slack.board.acked for event in on.slack.board.events)
 
 
+async def test_whoever_leaves_while_a_socket_is_being_closed_leaves_no_other_open(on: Workspace) -> None:
+    async with on.life():
+        on.sink.open.clear()  # the first socket waits for what is being stored
+        await on.driver.say("slow")
+        await until(lambda: len(on.sink.calls) == 1, "a message that is being stored")
+        await on.driver.sockets("refresh", close=False)
+        await until(lambda: on.slack.delivery.opened == 2, "the second socket")
+        await asyncio.sleep(A_WHILE)  # its hello comes
+    await until(lambda: not on.slack.delivery.links, "the end of both")
+
+
 async def test_a_socket_without_a_hello_is_not_connected(on: Workspace) -> None:
     await on.driver.sockets(hello=False)
     async with on.life(connected=False) as adapter:
