@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Browser, Locator, Route, expect
 
 from tests.e2e.browser import Tab, chromium, executable, tab_of
 from tests.e2e.conftest import not_here
@@ -108,6 +109,25 @@ async def test_a_message_typed_while_the_program_is_dead_is_answered_once(browse
             await tab.reply("and on we go")
             await expect(tab.said("person")).to_have_count(3)
             await expect(tab.said("agent")).to_have_count(3)
+
+
+async def test_what_is_typed_before_the_conversations_are_there_is_kept_and_sent_then(tab: Tab) -> None:
+    held = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await held.wait()
+        await route.continue_()
+
+    await tab.page.route("**/api/rooms", hold)
+    await tab.page.reload()
+    await expect(tab.page.locator("#whoami")).not_to_be_empty()
+    await tab.at("composer").fill("typed in haste")
+    await tab.at("composer").press("Enter")
+    await expect(tab.at("send")).to_be_disabled()
+    held.set()
+    await tab.at("send").click()
+    await tab.reply("typed in haste")
+    await expect(tab.said("person")).to_have_count(1)
 
 
 async def test_a_page_that_is_closed_in_the_dark_sends_its_message_later(browser: Browser, tmp_path: Path) -> None:

@@ -54,7 +54,8 @@ class Page {
     this.#introduce();
     this.#listenToPerson();
     await this.rooms.load(null);
-    this.open(roomInAddress() ?? this.outbox.room ?? this.rooms.newest ?? newRoom(), { focus: wide.matches });
+    if (this.#room) this.rooms.draw(this.#room); // the person was quicker
+    else this.open(roomInAddress() ?? this.outbox.room ?? this.rooms.newest ?? newRoom(), { focus: wide.matches });
     this.outbox.run();
     setInterval(() => document.hidden || this.#loadRooms(), ROOMS_EVERY);
   }
@@ -65,6 +66,7 @@ class Page {
     this.#closeDrawer();
     if (room === this.#room) return focus && text.focus();
     this.#saveDraft();
+    const early = this.#room ? "" : text.value; // typed, or put back by the browser, before one was open
     this.#room = room;
     this.#entries = [];
     this.#busy = this.#more = this.#loaded = this.#stopping = false;
@@ -74,6 +76,7 @@ class Page {
     this.files.enter(room);
     this.#notify("");
     this.#loadDraft();
+    if (early && early !== text.value) text.value = [text.value, early].filter(Boolean).join("\n");
     this.rooms.draw(room);
     this.#draw();
     this.#connect();
@@ -236,7 +239,7 @@ class Page {
     byId("stop").hidden = !working || !this.#me.may_write;
     byId("stop").disabled = this.#stopping;
     byId("stop").querySelector("span").textContent = this.#stopping ? "Stopping …" : "Stop";
-    byId("send").disabled = this.attachments.uploading || (!text.value.trim() && !this.attachments.ready.length);
+    byId("send").disabled = !this.#maySend();
   }
 
   #introduce() {
@@ -320,9 +323,13 @@ class Page {
     });
   }
 
+  #maySend() {
+    return this.#room && !this.attachments.uploading && (text.value.trim() || this.attachments.ready.length);
+  }
+
   #send() {
+    if (!this.#maySend()) return;
     const words = text.value;
-    if (this.attachments.uploading || (!words.trim() && !this.attachments.ready.length)) return;
     if ([...words].length > this.#me.text_limit) {
       const limit = this.#me.text_limit.toLocaleString();
       this.#notify(`This message is too long: at most ${limit} characters. Attach the text as a file instead.`);
