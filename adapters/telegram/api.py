@@ -30,8 +30,10 @@ class Api:
         await self._polls.initialize()
 
     async def close(self) -> None:
-        await self.client.shutdown()
-        await self._polls.shutdown()
+        try:
+            await self.client.shutdown()
+        finally:  # also if we are cancelled meanwhile
+            await self._polls.shutdown()
 
     async def __aenter__(self) -> Self:
         await self.open()
