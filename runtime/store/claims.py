@@ -13,7 +13,7 @@ from runtime.attention import BusyAt, busy_at
 from runtime.contract import Address, Busy, Person, PersonId, RunId, SessionKey
 from runtime.runs import RunEvent
 from runtime.steering import NOBODY, Standing, joining
-from runtime.store.common import PERSON, add, moved, names_of, owned, person
+from runtime.store.common import PERSON, add, moved, owned, person
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.jobs import job_of
 from runtime.store.protocol import Claim, Lane, Lease, Offer, Recorded
@@ -63,13 +63,13 @@ RUN_COLUMNS = (
     runs.c.reply_to,
     runs.c.since_turn,
 )
-LIVE_RUN = select(*RUN_COLUMNS).where(runs.c.session == bindparam("s"), is_word(runs.c.state, "running"))
-READY_RUN = (
-    select(*RUN_COLUMNS)
-    .where(runs.c.session == bindparam("s"), is_word(runs.c.state, "ready"))
-    .order_by(runs.c.ready_at)
+GOING_ON = (
+    select(*RUN_COLUMNS, runs.c.state)
+    .where(runs.c.session == bindparam("s"), is_word(runs.c.state, "running", "parked", "ready"))
+    .order_by(runs.c.state.desc(), runs.c.ready_at)
     .limit(1)
 )
+"""The run that a dead process left running, else the first that is ready to go on; parked ones last, which wait."""
 TAKE_RUN = (
     update(runs)
     .where(runs.c.id == bindparam("run"))
@@ -165,16 +165,18 @@ def _taken(key: SessionKey, lease: Lease, busy: BusyAt, now: datetime) -> Op[Cla
 
 
 def _run_of(lane: Lane, address: Address, next_turn: int, since: int, busy: BusyAt, now: datetime) -> Op[Claim | None]:
-    if rows := (yield LIVE_RUN, {"s": lane.session}):
-        yield from moved(now, rows[0][0], lane.node, RunEvent.RESUME, rows[0][8] or "")
-        return (yield from _resumed(lane, rows[0], overtaken=False))
-    if rows := (yield READY_RUN, {"s": lane.session}):
-        yield LESS_RESUMABLE, {"k": lane.session}
-        return (yield from _resumed(lane, rows[0], overtaken=next_turn - 1 > rows[0][6]))
-    return (yield from _begin(lane, address, next_turn, since, busy(address), now))
+    rows = yield GOING_ON, {"s": lane.session}
+    if not rows or rows[0][-1] == "parked":
+        return (yield from _begin(lane, address, next_turn, since, busy(address), now))
+    *row, state = rows[0]
+    if state == "running":
+        yield from moved(now, row[0], lane.node, RunEvent.RESUME, row[8] or "")
+        return (yield from _resumed(lane, row, overtaken=False))
+    yield LESS_RESUMABLE, {"k": lane.session}
+    return (yield from _resumed(lane, row, overtaken=next_turn - 1 > row[6]))
 
 
-def _resumed(lane: Lane, row: tuple[Any, ...], *, overtaken: bool) -> Op[Claim]:
+def _resumed(lane: Lane, row: Sequence[Any], *, overtaken: bool) -> Op[Claim]:
     run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to, since = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
@@ -206,8 +208,8 @@ def _requester(person_id: str | None) -> Op[tuple[Person | None, frozenset[str]]
     rows = yield PERSON, {"person_id": person_id}
     if not rows:
         return None, frozenset()
-    who = person(rows[0])
-    return who, (yield from names_of(who)) | {who.name}
+    who = person(rows[0][:3])
+    return who, frozenset([who.id, who.name, *(row[3] for row in rows if row[3])])
 
 
 def _begin(lane: Lane, address: Address, next_turn: int, since: int, busy: Busy, now: datetime) -> Op[Claim | None]:

@@ -152,7 +152,12 @@ WHO = (
 NAMES = select(identities.c.identity).where(identities.c.person_id == bindparam("person_id"))
 ADD_PERSON = add(people)
 ADD_IDENTITY = add(identities)
-PERSON = select(people.c.id, people.c.name, people.c.role).where(people.c.id == bindparam("person_id"))
+PERSON = (
+    select(people.c.id, people.c.name, people.c.role, identities.c.identity)
+    .outerjoin(identities, identities.c.person_id == people.c.id)
+    .where(people.c.id == bindparam("person_id"))
+)
+"""A row for each identity; one without where there is none."""
 
 
 def whom(identity: str) -> Op[Person | None]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, case, update
+from sqlalchemy import and_, bindparam, case, update
 
-from runtime.contract import Address, DeliveryId, ModelReply, NewId, RunId
+from runtime.contract import ModelReply, NewId, RunId
 from runtime.machines import move
 from runtime.runs import RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
 from runtime.store.common import fact, owned
@@ -18,7 +18,7 @@ from runtime.store.handover import put
 from runtime.store.jobs import ended
 from runtime.store.protocol import Lane, NewDelivery, Question, Released, ToolStep
 from runtime.store.schema import runs, sessions, steps
-from runtime.store.steps import ADVANCE_LANE, ADVANCE_RUN, RUN_FACTS, SET_STEP, model_step, open_steps
+from runtime.store.steps import RUN_FACTS, SET_STEP, model_step, open_steps
 from runtime.store.suspects import keep_apart
 from runtime.store.turns import SET_TURN, add_turn
 
@@ -28,16 +28,18 @@ END_OF: Final[Mapping[RunState, RunEvent]] = {
     RunState.STOPPED: RunEvent.STOP,
 }
 
-SET_RUN = (
-    update(runs)
-    .where(runs.c.id == bindparam("run"), is_word(runs.c.state, "running"))
-    .values(
-        state=bindparam("new_state"),
-        error=bindparam("why"),
-        ended_at=bindparam("at"),
-        crashes=case((is_word(bindparam("new_state"), "failed"), runs.c.crashes), else_=0),
-    )
+_own_run = update(runs).where(runs.c.id == bindparam("run"), is_word(runs.c.state, "running"))
+PARK_RUN = _own_run.values(state="parked", error="", ended_at=None, crashes=0)
+END_RUN = _own_run.values(
+    state=bindparam("new_state"),
+    error=bindparam("why"),
+    ended_at=bindparam("at"),
+    iterations=runs.c.iterations + bindparam("calls"),
+    next_step=bindparam("step"),
+    last_turn=bindparam("turn"),
+    crashes=case((and_(is_word(bindparam("new_state"), "failed"), bindparam("calls") == 0), runs.c.crashes), else_=0),
 )
+"""With the last reply, if there was one: a process that brought it did not die of it."""
 GIVE_LANE = (
     update(sessions)
     .where(sessions.c.key == bindparam("k"))
@@ -45,6 +47,7 @@ GIVE_LANE = (
         state=case((sessions.c.waiting + sessions.c.resumable > 0, "ready"), else_="idle"),
         owner=None,
         ready_at=bindparam("at"),
+        next_turn=bindparam("next"),
     )
     .returning(sessions.c.state)
 )
@@ -77,9 +80,10 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime) -
     for question in questions:
         if (yield from _ask(lane, run, question, known[question.step], requester, now)):
             begun.add(question.card.id)
-    after = move(RUN_MOVES, RunState.RUNNING, RunEvent.PARK)
-    yield SET_RUN, {"run": run, "new_state": after.value, "why": "", "at": None}
-    return (yield from _give_up(lane, now, frozenset(begun)))
+    move(RUN_MOVES, RunState.RUNNING, RunEvent.PARK)
+    yield PARK_RUN, {"run": run}
+    rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0]}
+    return Released(rows[0][0] == "ready", frozenset(begun))
 
 
 def _ask(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: str | None, now: datetime) -> Op[bool]:
@@ -135,19 +139,19 @@ def finish(
         return None
     if reply:
         yield from model_step(lane.node, run, number, reply, mine[0], now)
-        yield ADVANCE_RUN, {"run": run, "calls": 1, "step": number + 1, "turn": mine[0]}
     yield from _close_steps(lane, run, text, now)
     yield from add_turn(lane.session, mine[0], run, "assistant", text, now)
-    yield ADVANCE_LANE, {"k": lane.session, "next": mine[0] + 1}
     after = move(RUN_MOVES, RunState.RUNNING, END_OF[state])
-    why = "" if state is RunState.DONE else text
-    yield SET_RUN, {"run": run, "new_state": after.value, "why": why, "at": micros(now)}
+    why, calls = "" if state is RunState.DONE else text, int(reply is not None)
+    end = {"run": run, "new_state": after.value, "why": why, "at": micros(now)}
+    yield END_RUN, end | {"calls": calls, "step": number + calls, "turn": mine[0]}
     begun = set()
     for new in new_deliveries:
         if (yield from put(new, now, run)):
             begun.add(new.id)
     told = yield from ended(lane.session, run, state, text, len(new_deliveries), now, new_id)
-    return (yield from _give_up(lane, now, frozenset(begun), told))
+    rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
+    return Released(rows[0][0] == "ready", frozenset(begun), tuple(told))
 
 
 def _close_steps(lane: Lane, run: RunId, text: str, now: datetime) -> Op[None]:
@@ -157,13 +161,6 @@ def _close_steps(lane: Lane, run: RunId, text: str, now: datetime) -> Op[None]:
         key = {"run": run, "n": step.number, "new_state": "done", "text": result, "starts": 0, "at": micros(now)}
         yield SET_STEP, key | {"by": lane.node}
         yield SET_TURN, {"s": lane.session, "n": step.turn, "new_text": result}
-
-
-def _give_up(
-    lane: Lane, now: datetime, begun: frozenset[DeliveryId] = frozenset(), told: Sequence[Address] = ()
-) -> Op[Released]:
-    rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now)}
-    return Released(rows[0][0] == "ready", begun, tuple(told))
 
 
 def release(lane: Lane) -> Op[None]:

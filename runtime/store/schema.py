@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0005"
+REVISION: Final = "0006"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -148,7 +148,6 @@ runs = Table(
     words("reply_to", server_default=""),
     number("since_turn", server_default="0"),
     partial("uq_runs_live", "session", where="state = 'running'", unique=True),
-    partial("ix_runs_ready", "session", "ready_at", where="state = 'ready'"),
     partial("ix_runs_open", "session", where="state IN ('running', 'parked', 'ready')"),
     partial("ix_runs_crashed", "ended_at", where="crashes >= 2"),
     Index("ix_runs_started", "started_at"),
