@@ -324,9 +324,16 @@ async def test_a_wrong_address_of_a_database_is_told() -> None:
         await open_store("mysql://somewhere")
 
 
-async def test_a_database_locked_by_another_program_is_told(tmp_path: Path) -> None:
+async def test_a_database_locked_by_another_program_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.db"
     await (await open_store(f"sqlite:///{path}")).close()
+
+    def impatient(path: str) -> sqlite3.Connection:
+        connection = connect(path)
+        connection.execute("PRAGMA busy_timeout = 200")
+        return connection
+
+    monkeypatch.setattr("runtime.store.store.connect", impatient)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked by another program"):
@@ -403,7 +410,7 @@ async def test_whoever_watches_is_told_of_each_commit_with_its_operations(
     watched: tuple[SqliteDriver, Watching],
 ) -> None:
     driver, watch = watched
-    async with gathering(driver), asyncio.TaskGroup() as group:
+    async with asyncio.TaskGroup() as group, gathering(driver):
         for number in range(5):
             group.create_task(driver.write(run(ADD, name=f"{number}")))
         await asyncio.sleep(0)
