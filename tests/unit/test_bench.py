@@ -108,7 +108,7 @@ def test_a_missed_bound_is_told_in_the_table_and_by_name() -> None:
 def test_the_statements_of_a_message_are_listed_with_its_commits() -> None:
     ended = run("bench.statements", "--tool", "--sql")
     assert ended.returncode == 0, ended.stderr
-    assert "| 1 | `accept` | commit |" in ended.stdout
+    assert "| `accept` | commit |" in ended.stdout  # on a busy machine after a look at who speaks, kept for seconds
     assert "`finish_tool` | commit |" in ended.stdout
     assert "commits that wait for the disk" in ended.stdout
     assert "INSERT INTO signals" in ended.stdout
