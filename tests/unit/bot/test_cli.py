@@ -23,6 +23,8 @@ from bot.cli.root import cli
 from bot.lock import control_of, holder
 from tests.fakes import forked
 
+pytestmark = pytest.mark.xdist_group("cli")  # one process of the program for all of them
+
 ROOT = Path(__file__).parents[3]
 WRONG_USE, WAITS, TIMED_OUT = 2, 3, 4
 

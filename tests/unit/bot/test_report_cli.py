@@ -14,6 +14,8 @@ from bot.cli.report import code_of, in_words
 from bot.cli.root import cli
 from tests.unit.bot.test_cli import running, signalbox
 
+pytestmark = pytest.mark.xdist_group("cli")  # one process of the program for all of them
+
 TOLD: dict[str, Any] = {
     "id": "r1",
     "name": "cost",

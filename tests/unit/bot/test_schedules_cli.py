@@ -11,6 +11,8 @@ import pytest
 
 from tests.e2e.house import House, open_house
 
+pytestmark = pytest.mark.xdist_group("cli")  # one process of the program for all of them
+
 TEXT: Final = (
     '[planning]\nzone = "Europe/Berlin"\n[[schedules]]\nname = "morning"\nwhen = "0 9 * * 1-5"\n'
     'prompt = "Good morning.\\n\\n# A heading"\nto = ["web:main/reports"]\n'

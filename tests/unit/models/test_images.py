@@ -114,6 +114,7 @@ async def test_an_image_that_was_refused_is_not_shown_again(shelf: Shelf) -> Non
     assert list(await sight.images(Lists(), shelf.request(UserTurn("see", files=(bad, good))))) == ["good.gif"]
 
 
+@pytest.mark.xdist_group("litellm")
 @pytest.mark.timeout(120)  # importing LiteLLM takes seconds
 @pytest.mark.filterwarnings("ignore:.*`ReadOnly` qualifier")  # LiteLLM sets this filter itself; pytest resets it
 def test_the_real_list_knows_who_looks() -> None:

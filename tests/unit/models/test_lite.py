@@ -45,6 +45,7 @@ LIST = ToolSpec("list_files", "List.", {"type": "object", "properties": {"path":
 BOTH = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 
 pytestmark = [
+    pytest.mark.xdist_group("litellm"),
     pytest.mark.timeout(120),  # the first test here imports LiteLLM, which takes seconds
     pytest.mark.filterwarnings("ignore:.*`ReadOnly` qualifier"),  # LiteLLM sets this filter itself; pytest resets it
 ]
