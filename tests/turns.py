@@ -42,16 +42,16 @@ def in_turns(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
 
 def _spread(long: Sequence[list[pytest.Item]], short: Sequence[list[pytest.Item]]) -> Iterator[list[pytest.Item]]:
-    step = max(1, int(len(short) * EARLY / len(long))) if long else 1
-    rest = iter(long)
+    step = EARLY * len(short) / (sum(map(_weight, long)) or 1)
+    rest, due = list(reversed(long)), 0.0
     for number, unit in enumerate(short):
-        if number % step == 0:
-            yield from _next(rest)
+        while rest and number >= due:
+            due += step * _weight(rest[-1])
+            yield rest.pop()
         yield unit
-    yield from rest
+    yield from reversed(rest)
 
 
-def _next(rest: Iterator[list[pytest.Item]]) -> Iterator[list[pytest.Item]]:
-    for unit in rest:
-        yield unit
-        return
+def _weight(unit: Sequence[pytest.Item]) -> int:
+    """A group takes about half a minute, a long test alone about five seconds."""
+    return 6 if len(unit) > 1 else 1
