@@ -91,6 +91,7 @@ async def test_a_server_that_hangs_at_the_start_holds_nobody_up(tmp_path: Path) 
 async def test_a_call_waits_for_a_server_that_is_away_only_so_long(tmp_path: Path) -> None:
     async with raw(tmp_path) as before:
         offered = [one.offer for one in before.server.tools]
+        await until(lambda: (tmp_path / "desk.json").exists())  # what it offers is kept a moment after it is known
     gone = Program((*RAW, "plain"), tmp_path / "desk", {"PYTHONHOME": "/nowhere"})
     async with started(tmp_path, terms_of(tmp_path, gone), SHORT) as desk:
         (tmp_path / "desk").rename(tmp_path / "elsewhere")
