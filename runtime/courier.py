@@ -233,7 +233,9 @@ class Courier:
 
     def _leave(self, address: Address) -> None:
         self._active.discard(address)
-        if not self._active and not self._wanted:
+        if address in self._wanted:  # by somebody who found it kept
+            self._wake.set()
+        elif not self._active and not self._wanted:
             self._calm.set()
 
     def look_anew(self) -> None:
