@@ -152,6 +152,7 @@ class Postgres:
             "max_wal_senders": 0,
             "io_method": "sync",
             "jit": "off",
+            "autovacuum": "off",  # it goes through every database that a test ever made
         }
         command = ["/bin/sh", "-c", WATCHDOG, "sh", self._bin / "postgres", "-D", self._home / "data"]
         command += [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
