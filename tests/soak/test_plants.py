@@ -62,6 +62,7 @@ def chat(number: int, length: int = 0) -> Line:
 
 
 THREE: Final = [chat(1), chat(2), chat(3)]
+TWELVE: Final = [chat(number) for number in range(1, 13)]
 FIRE: Final = Line("w01009", Want.FIRE, slowly=True, manner=Manner.APPROVE)
 POSTS: Final = [Line(f"w01{number:03}", Want.POST, slowly=True) for number in range(20, 32)]
 """Some eight seconds of work for one lane."""
@@ -70,8 +71,8 @@ AIMS: Final[Mapping[str, Aim]] = {
     "skipped-marker": Aim("is on screen 2 times", {"lookup": says(*THREE)}, [AtPoint("part-shown")]),
     "early-acknowledgement": Aim(
         "was acknowledged, and no record has it",
-        {WEB: says(*THREE, pause=0.2), "key": says(*THREE, pause=0.2)},
-        [AtMoment(0.3)],
+        {WEB: says(*TWELVE, pause=0.1), "key": says(*TWELVE, pause=0.1)},
+        [AtMoment(0.5)],  # while they talk, on a busy machine too
     ),
     "repeated-part": Aim("is on screen 2 times", {"probe": says(*THREE)}),
     "dropped-fence": Aim(
