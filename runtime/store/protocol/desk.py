@@ -1,0 +1,36 @@
+"""Approvals, decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from runtime.approvals import Approval, ApprovalState
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    SessionKey,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """`objection` tells why nothing changed. Otherwise what to wake."""
+
+    objection: str | None = None
+    approval: Approval | None = None
+    session: SessionKey | None = None
+    lane_ready: bool = False
+    deliveries: tuple[Address, ...] = ()
+
+
+class Desk(Protocol):
+    """Approvals outside of `accept`."""
+
+    async def approval(self, approval_id: ApprovalId) -> Approval | None: ...
+
+    async def approvals(self, *, state: ApprovalState | None = None, limit: int = 200) -> list[Approval]:
+        """Newest first."""
+
+    async def expire(self) -> list[Decided]:
+        """Settle questions whose time is over, at most 100."""

@@ -1,0 +1,76 @@
+"""Taking signals in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Protocol
+
+from runtime.approvals import Rights
+from runtime.attention import BusyAt, RoomRules
+from runtime.contract import (
+    Address,
+    Busy,
+    RunId,
+    SessionKey,
+    Signal,
+    Verdict,
+)
+from runtime.store.protocol.lanes import Claim
+from runtime.store.protocol.leases import Lease
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What acceptance needs to know from the settings.
+
+    `open_to_all` makes an unknown person a user at once; else `pairs` sends whoever writes directly a code. A bot that may
+    speak is answered at most `bots_in_a_row` times in one conversation without a person in between. A message older than
+    `freshness` is not run. `model` and `trouble`, what is wrong with an account, are told by commands.
+    """
+
+    open_to_all: bool
+    busy: Busy
+    rights: Rights
+    agent: str = "main"
+    same_words_within: timedelta = timedelta(seconds=60)
+    pairs: bool = False
+    rooms: RoomRules = field(default_factory=RoomRules)
+    bots_in_a_row: int = 5
+    freshness: timedelta = timedelta(hours=24)
+    model: str = ""
+    trouble: Callable[[Address], str | None] = field(default=lambda _: None, compare=False)
+
+    def busy_in(self, address: Address) -> Busy:
+        """What a message meets there that comes while the agent works."""
+        return self.rooms.rule(address).busy or self.busy
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What `accept` did: the verdict, and what to wake: a session's lane, runs to stop, addresses with deliveries.
+
+    `claim`: the lane was idle, so the run began in the same commit; whoever made the offer works on it.
+    """
+
+    verdict: Verdict
+    session: SessionKey | None = None
+    lane_ready: bool = False
+    stop_runs: tuple[RunId, ...] = ()
+    deliveries: tuple[Address, ...] = ()
+    claim: Claim | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A node with room for one more run: a message for an idle session begins there at once."""
+
+    lease: Lease
+    busy: Busy | BusyAt
+
+
+class Intake(Protocol):
+    async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
+        """Gate, dedupe and queue a message, or decide a click, stop or command. Nothing of a refused signal's text is
+        kept, and of an ignored one nothing at all."""

@@ -1,0 +1,226 @@
+"""Sessions at work: runs, their steps, and what they hand to the outbox."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from runtime.attention import BusyAt
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    ApprovalKind,
+    Busy,
+    Call,
+    Content,
+    DeliveryId,
+    Effect,
+    FileRef,
+    Job,
+    Kind,
+    ModelReply,
+    Person,
+    Receipt,
+    RunId,
+    SessionKey,
+    Turn,
+    Wire,
+)
+from runtime.runs import RunState, StepState
+from runtime.store.protocol.leases import Duty, Lane, Lease
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStep:
+    """One tool call of a run. `turn` is the number of the turn that holds its result."""
+
+    number: int
+    call: Call
+    effect: Effect
+    arguments_hash: str
+    state: StepState
+    turn: int
+    caution: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A run to work on. `resumed` tells that it has been worked on before; `steps` are its tool steps not done yet.
+
+    `iterations` counts its model calls so far, `next_step` is the number of its next step. `overtaken`: other runs of
+    the session wrote turns while this one was parked. `names`: the requester's name and identities, for policy. `crashes`:
+    how often a process ended under it since its last recorded step. `turns`: the transcript as of now where it is short
+    enough to come along, None where it must be read. `reply_to`: the wire's id of the message that began it. `since`:
+    the number of the first turn that it knows. `job`: it works for an occurrence of a schedule, not for a message.
+    `files`: what its tools put onto its reply so far.
+    """
+
+    lane: Lane
+    run_id: RunId
+    address: Address
+    requester: Person | None
+    resumed: bool
+    iterations: int
+    next_step: int
+    stop: bool
+    overtaken: bool = False
+    names: frozenset[str] = frozenset()
+    steps: tuple[ToolStep, ...] = ()
+    crashes: int = 0
+    turns: tuple[Turn, ...] | None = None
+    reply_to: str = ""
+    since: int = 0
+    job: Job | None = None
+    files: tuple[FileRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewStep:
+    """A call as policy sorted it: open, asked, or done at once with `result` (denied, refused)."""
+
+    call: Call
+    effect: Effect
+    arguments_hash: str
+    state: StepState
+    result: str = ""
+    caution: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An owner's write went in. `stop`: a person wants the run to end. `waiting`: signals of which some may be steered in."""
+
+    stop: bool = False
+    waiting: int = 0
+    steps: tuple[ToolStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """Parts that a courier hands along with a new delivery, so that the first attempt needs no commit of its own.
+
+    `receipts`, one a part, where the channel's screen is our store: then the commit is the showing. `floor` is stored
+    with the marker of the first part.
+    """
+
+    duty: Duty
+    wires: tuple[Wire, ...]
+    receipts: tuple[Receipt, ...] = ()
+    floor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewDelivery:
+    """Something to show. `rendered` is taken up only if nothing else waits for its address.
+
+    `replaces` is an origin of previews: the commit looks which of them it takes the place of, and sets `edits`. What
+    stands there before is what its courier knows; if that is wrong, `rendered` is not taken up.
+    """
+
+    id: DeliveryId
+    origin: str
+    ordinal: int
+    kind: Kind
+    address: Address
+    content: Content
+    edits: DeliveryId | None = None
+    rendered: Rendered | None = None
+    reply_to: str = ""
+    replaces: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """The preview of a run: `begun` by this very commit, or there before, with its receipt if it is on screen."""
+
+    id: DeliveryId
+    begun: bool = False
+    receipt: Receipt | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An approval to be asked, with its card."""
+
+    id: ApprovalId
+    kind: ApprovalKind
+    step: int
+    expires_at: datetime
+    policy_version: str
+    caution: str
+    card: NewDelivery
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A run gave its lane up. `more`: the lane is ready again.
+
+    `begun`: of the new deliveries those that came rendered and whose first part is marked now, or all of it shown.
+    `told`: rooms for which the store itself made a delivery.
+    """
+
+    more: bool
+    begun: frozenset[DeliveryId] = frozenset()
+    told: tuple[Address, ...] = ()
+
+
+class Lanes(Protocol):
+    async def claim(self, lease: Lease, busy: Busy | BusyAt) -> Claim | None:
+        """The next session's run, oldest first; None when no lane is ready or the node is dead."""
+
+    async def claim_suspect(self, lease: Lease, busy: Busy | BusyAt, *, most: int) -> Claim | None:
+        """A run under which processes died more than once; None when there is none, or another one is at work.
+
+        One that `most` processes died under is written down as set aside: who claimed it ends it.
+        """
+
+    async def lanes_of(self, lease: Lease) -> list[Lane]:
+        """The lanes that the node owns, as the store sees it."""
+
+    async def turns(self, session: SessionKey, since: int | None = None) -> list[Turn]:
+        """The transcript as recorded, oldest first; calls without a result have their placeholder.
+
+        From turn `since` on, as a run knows it; without it from where a person last asked to begin anew.
+        """
+
+    async def record_model(
+        self, lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep]
+    ) -> Recorded | None:
+        """One model call that asked for tools, with its calls and their placeholders; None when fenced."""
+
+    async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
+        """The marker before a tool starts; None when fenced."""
+
+    async def finish_tool(
+        self, lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef] = ()
+    ) -> Recorded | None:
+        """The result after it, and the files it put onto the reply; None when fenced."""
+
+    async def steer(self, lane: Lane, run: RunId) -> Recorded | None:
+        """Waiting signals become turns of this run, up to the first whose sender may do less than whom it works for.
+
+        None when fenced. What still waits is told: it begins the next run.
+        """
+
+    async def note(self, lane: Lane, run: RunId, text: str) -> Recorded | None:
+        """A user turn of our own in the transcript; None when fenced."""
+
+    async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
+        """Ask about every asked step, and give the lane up; None when fenced."""
+
+    async def finish(
+        self,
+        lane: Lane,
+        run: RunId,
+        number: int,
+        reply: ModelReply | None,
+        state: RunState,
+        text: str,
+        deliveries: Sequence[NewDelivery],
+    ) -> Released | None:
+        """The last model step, the run's end and its deliveries; None when fenced. Open steps are closed."""
+
+    async def release(self, lane: Lane) -> None:
+        """Give the lane back with its run unfinished: another claim resumes it."""

@@ -1,0 +1,36 @@
+"""What a node holds: its lease, a lane, a duty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runtime.contract import (
+    NodeId,
+    SessionKey,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A node's right to act, repeated by every write it makes as an owner."""
+
+    node: NodeId
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A session that this node owns: every write of its run carries it."""
+
+    session: SessionKey
+    node: NodeId
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """An exclusive role held by a node: every write made under it carries the fence."""
+
+    role: str
+    node: NodeId
+    fence: int

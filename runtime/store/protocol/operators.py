@@ -1,0 +1,173 @@
+"""What operators read and do; the trail of a message; the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from runtime.approvals import Approval
+from runtime.contract import (
+    Address,
+    Content,
+    DeliveryId,
+    Kind,
+    RunId,
+    SessionKey,
+)
+from runtime.deliveries import DeliveryState
+from runtime.runs import RunState, StepState
+from runtime.store.protocol.leases import Duty
+from runtime.store.protocol.outbox import OpenPart
+from runtime.trails import Candidate, Trail
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """`signals` are the words that it answers."""
+
+    id: RunId
+    session: SessionKey
+    address: Address
+    state: RunState
+    requester: str
+    started_at: datetime
+    ended_at: datetime | None
+    iterations: int
+    error: str
+    signals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RoomWork:
+    """The state of a room's newest run, None before the first; and the questions that wait in it, newest first."""
+
+    run: RunState | None
+    questions: tuple[Approval, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    number: int
+    kind: str
+    tool: str
+    arguments: str
+    state: StepState
+    result: str
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRow:
+    """A delivery for lists; `parts` is filled by `delivery()` only."""
+
+    id: DeliveryId
+    kind: Kind
+    address: Address
+    origin: str
+    state: DeliveryState
+    attempts: int
+    created_at: datetime
+    settled_at: datetime | None
+    not_before: datetime
+    reason: str
+    content: Content
+    parts: tuple[OpenPart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """One audit fact. Unsealed rows have no number yet."""
+
+    id: str
+    number: int | None
+    at: datetime
+    kind: str
+    actor: str
+    subject: str
+    detail: str
+    previous: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last sealed row: its number and hash. Number 0 and an empty hash before the first."""
+
+    number: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditCheckpoint:
+    """Rows up to this one were removed for their age, `at` this time. Rows are numbered from 1, so that `number` is
+    also how many there were."""
+
+    number: int
+    hash: str
+    at: datetime
+
+
+class Operators(Protocol):
+    """What the console and the command line read and mend."""
+
+    async def runs(self, *, state: RunState | None = None, limit: int = 100) -> list[RunRow]:
+        """Newest first."""
+
+    async def run(self, run_id: RunId) -> tuple[RunRow, list[StepRow]] | None: ...
+
+    async def room_work(self, address: Address) -> RoomWork: ...
+
+    async def deliveries(self, *, state: DeliveryState | None = None, limit: int = 100) -> list[DeliveryRow]:
+        """Newest first."""
+
+    async def delivery(self, delivery_id: DeliveryId) -> DeliveryRow | None: ...
+
+    async def newest_of(self, prefix: str) -> tuple[str, int] | None:
+        """Origin and ordinal of the last delivery, by these, whose origin begins with `prefix`, which is not empty."""
+
+    async def requeue(self, delivery_id: DeliveryId, actor: str) -> DeliveryRow | None:
+        """A held or dead delivery is tried again; None when there is no such one in that state."""
+
+    async def discard(self, delivery_id: DeliveryId, actor: str) -> DeliveryRow | None:
+        """An unsettled delivery that is not being sent right now is thrown away; None when there is none."""
+
+    async def counts(self) -> Mapping[str, int]:
+        """Rows by what they wait for: signals, runs, approvals, deliveries by state. For pages and `doctor`."""
+
+
+class Traces(Protocol):
+    """What became of a message. Only reads."""
+
+    async def find(self, words: str, *, limit: int = 10) -> list[Candidate]:
+        """What `words` may mean: an id, else the page's id of a message, else the first characters of an id.
+
+        Shape:  one for an exact id, else newest first; empty for nothing, and for fewer than four first characters.
+        """
+
+    async def recent(self, address: Address | None = None, *, limit: int = 10) -> list[Candidate]:
+        """The newest messages of people, in one room or in all."""
+
+    async def trail(self, about: str) -> Trail | None:
+        """All rows about the message, run, approval or delivery with this id; None when there is none."""
+
+    async def platforms(self) -> list[str]:
+        """The identities of accounts that ever took something in."""
+
+
+class AuditBook(Protocol):
+    async def seal(self, duty: Duty, head: Head, *, limit: int = 500) -> Head | None:
+        """Number and link unsealed rows after `head`, oldest first; the new head, or None when the duty was lost."""
+
+    async def audit_rows(self, after: int, *, limit: int = 1000) -> list[AuditRow]:
+        """Sealed rows with a number above `after`, in order."""
+
+    async def audit_head(self) -> Head: ...
+
+    async def audit_unsealed(self) -> int:
+        """How many rows wait to be sealed."""
+
+    async def cut_audit(self, duty: Duty, checkpoint: AuditCheckpoint) -> bool:
+        """Remove the rows up to `checkpoint`, which is signed already; False when the duty was lost."""

@@ -1,0 +1,78 @@
+"""Who is known, and how somebody becomes so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from runtime.contract import (
+    Address,
+    Identity,
+    Links,
+    Person,
+    Role,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A person with all identities, for lists. `linked`: has a web link."""
+
+    person: Person
+    identities: tuple[Identity, ...]
+    linked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """An unknown person who was sent a code and waits for an owner to enter it."""
+
+    identity: Identity
+    name: str
+    address: Address
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """A code was right. `address`: where the person is told."""
+
+    person: Person
+    identity: Identity
+    address: Address
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaired:
+    """A code was not taken, in words for whoever entered it. `locked`: no code of theirs would be."""
+
+    reason: str
+    locked: bool = False
+
+
+class People(Links, Protocol):
+    async def people(self) -> list[Known]:
+        """By name."""
+
+    async def person_named(self, name: str) -> Known | None: ...
+
+    async def add_person(self, name: str, role: Role, identities: Sequence[Identity]) -> Person | None:
+        """A new person; None when the name or an identity is taken."""
+
+    async def set_role(self, name: str, role: Role) -> Person | None:
+        """None when nobody has that name."""
+
+    async def set_link(self, name: str, token: str) -> Person | None:
+        """Give a person a web link; the old one is void from now on. Only the token's hash is stored."""
+
+    async def pairings(self) -> list[Pairing]:
+        """Who waits for a code to be entered, oldest first."""
+
+    async def pair(self, code: str, name: str, role: Role | None, by: Person) -> Paired | Unpaired:
+        """Make whoever was sent `code` known: to the person called `name` if there is one, else as a new one.
+
+        `role` is that of a new person, a user without it; a person who is there already keeps theirs unless it is named.
+        """

@@ -1,0 +1,51 @@
+"""Nodes and their roles."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from runtime.contract import (
+    NodeId,
+)
+from runtime.store.protocol.leases import Duty, Lease
+
+
+class Registry(Protocol):
+    """Nodes and roles."""
+
+    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool) -> Lease:
+        """Register a live node. `alone` proves every earlier node dead: they are reaped at once."""
+
+    async def beat(self, lease: Lease, ttl: timedelta) -> bool:
+        """Renew; False when this node was declared dead."""
+
+    async def reap(self, *, but: NodeId | None = None) -> int:
+        """Declare nodes dead whose lease ended; their lanes are ready and their roles free. How many.
+
+        A node spares itself (`but`): late as it is, it works on, unless another one took over.
+        """
+
+    async def leave(self, lease: Lease) -> None:
+        """A clean end: lanes and roles are given back at once."""
+
+    async def take(self, lease: Lease, role: str) -> Duty | None:
+        """An exclusive role, if it is free or already ours."""
+
+    async def account_identity(self, channel: str, name: str, fresh: str) -> str:
+        """The stored identity of a channel whose platform gives none; `fresh` is stored the first time."""
+
+    async def note_account(self, channel: str, name: str, identity: str) -> None:
+        """Keep which identity the platform gave to the account that the settings call `name`."""
+
+    async def named_accounts(self) -> list[tuple[str, str, str]]:
+        """Channel, identity and name of each account that was ever at work, by the name of its last time."""
+
+    async def shift(self, by: timedelta) -> None:
+        """The clock was set by so much: move with it what waits for its time. For a store of one node."""
+
+    async def last_written(self) -> datetime | None:
+        """When the newest fact of the audit was written, by the clock of then."""
+
+    async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
+        """A fact for the audit that no other transaction tells of: somebody changed how this process works."""

@@ -1,0 +1,63 @@
+"""How much is kept, and what of it goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from runtime.contract import (
+    Address,
+    SessionKey,
+)
+from runtime.store.protocol.leases import Duty
+
+
+class Stock(StrEnum):
+    """What is kept for a time of its own. Events are clicks and refused messages, of which no text is kept at all, and the
+    signals of schedules."""
+
+    MESSAGES = "messages"
+    TOMBSTONES = "tombstones"
+    EVENTS = "events"
+    DELIVERIES = "deliveries"
+    RUNS = "runs"
+    OCCURRENCES = "occurrences"
+    SCHEDULES = "schedules"
+    APPROVALS = "approvals"
+    MOVES = "moves"
+    USAGE = "usage"
+    NODES = "nodes"
+    TRANSCRIPTS = "transcripts"
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """One slice of a walk: where the next begins, whether there is one, and how many rows this one removed."""
+
+    last: str | int
+    more: bool
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """Rooms that nobody used for long, from one slice of the sessions."""
+
+    last: SessionKey
+    more: bool
+    rooms: tuple[Address, ...]
+
+
+class Upkeep(Protocol):
+    """Removes what is old. Nothing that is still open is touched."""
+
+    async def sweep(
+        self, duty: Duty, stock: Stock, after: str | int | None, before: datetime, *, limit: int = 200
+    ) -> Swept | None:
+        """Look at the next `limit` rows behind `after` (None: from the first) and remove those that are done with and
+        older than `before`. A message leaves a tombstone: its keys and times. None when the duty was lost."""
+
+    async def quiet_rooms(self, after: str, before: datetime, *, limit: int = 200) -> Quiet:
+        """Of the next `limit` sessions behind `after`, the rooms where nothing happened since `before`."""
