@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from adapters.slack.asides import Asides
+from adapters.slack.asides import Asides, Work
 from adapters.slack.checks import Checks, refusal_for_want_of_scopes
 from adapters.slack.door import Door
 from adapters.slack.downloads import Downloads
@@ -87,7 +87,14 @@ class SlackAdapter:
         self._posts = Posts(api, streams)
         self._uploads = Uploads(api, given.workspaces, settings.pace.shares)
         self._settling = Settling(api, self._uploads, given.places, given.now)
-        self._gaps = Gaps(api, self._settling.messages, given.places, given.now, self._intake.take_in_history)
+        self._gaps = Gaps(
+            api,
+            self._settling.messages,
+            given.places,
+            given.now,
+            self._intake.take_in_history,
+            begin=self._begin_look,
+        )
         self._intake.lets_in = self._gaps.lets_in
         base = settings.api_base_url or SLACK
         self._downloads = Downloads(api, token=settings.bot_token, base=base)
@@ -169,8 +176,10 @@ class SlackAdapter:
     def _mend(self, surely: bool) -> None:
         """Read what was missed, beside everything else."""
         self._gaps.expect()
-        repair = partial(self._gaps.repair, self._me, surely=surely)
-        self._asides.begin(repair, "a look for what was missed", needed=True)
+        self._begin_look(partial(self._gaps.repair, self._me, surely=surely))
+
+    def _begin_look(self, work: Work) -> None:
+        self._asides.begin(work, "a look for what was missed", needed=True)
 
     def routes(self) -> list[web.RouteDef]:
         """Where Slack sends events in `mode` http."""

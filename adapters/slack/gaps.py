@@ -10,12 +10,14 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final
 
+from adapters.slack.asides import Work
 from adapters.slack.envelope import CHANNEL
 from adapters.slack.me import Me
-from adapters.slack.unread import Look, Unread
+from adapters.slack.unread import Look, Unheard, Unread
 from adapters.slack.web import Web
 from runtime.contract import Address, Now, Places, Seen
 from runtime.errors import ChannelError, Retryable, StoreError
@@ -31,6 +33,8 @@ HOLD: Final = timedelta(seconds=2)
 RESENT: Final = timedelta(seconds=60)
 """So long after the begin of a repair a message may go without its acknowledgement. Slack sends it again at once, after 1
 and after 5 minutes: the last of these comes when nothing is declined any more, whatever became of the history."""
+DOUBT: Final = timedelta(minutes=6)
+"""What Slack still tries to tell us may be so much older than the last that we took in."""
 
 Message = Mapping[str, Any]
 History = Callable[[Address, str], AsyncIterator[Message]]
@@ -44,15 +48,19 @@ log = logging.getLogger(__name__)
 class Gaps:
     """Of one account."""
 
-    def __init__(self, web: Web, history: History, places: Places, now: Now, take_in: TakeIn) -> None:
+    def __init__(
+        self, web: Web, history: History, places: Places, now: Now, take_in: TakeIn, *, begin: Callable[[Work], None]
+    ) -> None:
         self._web = web
         self._history = history
         self._places = places
         self._now = now
         self._take_in = take_in
+        self._begin = begin
         self._running = asyncio.Lock()
         self._expected = self._found = 0  # gaps: those there are, and those of which the places are known
         self._unread = Unread()
+        self._unheard = Unheard()
         self._begun_at = now() - RESENT
         self._changed = asyncio.Event()
 
@@ -62,34 +70,45 @@ class Gaps:
         """Something was missed, and `repair` is about to read it: events that come meanwhile are newer."""
         self._expected += 1
 
-    async def lets_in(self, place: Address, *, comes_again: bool) -> bool:
+    async def lets_in(self, place: Address, *, comes_again: bool, to_us: bool) -> bool:
         """Whether an event may be taken in: now that what was missed there is, or that it waited for a moment.
 
         What `comes_again` may not in the first minute: it is in the history that is read next, or Slack sends it again.
         """
-        if not self._is_behind(place):
-            return True
-        self._unread.want(place)
-        self._tell()
-        if await self._comes(lambda: not self._is_behind(place), HOLD):
-            return True
-        if not comes_again or not timedelta() <= self._now() - self._begun_at < RESENT:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HOLD.total_seconds()):
+                await self._caught_up(place, to_us=to_us)
+        if not self._is_behind(place) or not comes_again or not self._is_early:
             return True
         self._unread.again(place)
         return False
 
-    def _is_behind(self, place: Address) -> bool:
-        return self._found < self._expected or self._unread.holds(place)
+    async def _caught_up(self, place: Address, *, to_us: bool) -> None:
+        if self._is_expected:
+            self._unread.want(place)
+            await self._until(lambda: not self._is_expected)
+        if to_us and self._is_early and (look := self._unheard.look(place)):
+            self._unread.add([look])
+            self._begin(self._read)
+        if self._unread.holds(place):
+            self._unread.want(place)
+            self._tell()
+            await self._until(lambda: not self._unread.holds(place))
 
-    async def _comes(self, holds: Callable[[], bool], within: timedelta) -> bool:
-        """Whether it does."""
-        try:
-            async with asyncio.timeout(within.total_seconds()):
-                while not holds():
-                    await self._changed.wait()
-        except TimeoutError:
-            return holds()
-        return True
+    @property
+    def _is_expected(self) -> bool:
+        return self._found < self._expected
+
+    @property
+    def _is_early(self) -> bool:
+        return timedelta() <= self._now() - self._begun_at < RESENT
+
+    def _is_behind(self, place: Address) -> bool:
+        return self._is_expected or self._unread.holds(place)
+
+    async def _until(self, holds: Callable[[], bool]) -> None:
+        while not holds():
+            await self._changed.wait()
 
     def _tell(self) -> None:
         self._changed.set()
@@ -106,33 +125,44 @@ class Gaps:
         if not self._unread:
             self._begun_at = self._now()
         try:
-            self._unread.add(await self._places_behind(me, surely=surely))
+            await self._find(me, surely=surely)
+        except StoreError as error:
+            log.info("gaps are not looked for: %s", error)
         finally:
             self._found = max(self._found, expected)
             self._tell()
+        await self._read()
+
+    async def _find(self, me: Me, *, surely: bool) -> None:
+        """Where to look. Errors: StoreError."""
+        fresh = self._now() - FRESH
+        seen = await self._places.seen(CHANNEL, me.team, fresh)
+        last = await self._places.last_heard(CHANNEL, me.team)
+        found = looks(seen, self._web.slack_time(fresh))
+        self._unread.add(found if surely else found[:AT_ONCE])
+        if last is not None:
+            known = {one.address for one in seen} | {place for place, _ in found}
+            self._unheard = Unheard(known, self._web.slack_time(max(last - DOUBT, fresh)), most=AT_ONCE)
+
+    async def _read(self) -> None:
+        """All there is, one after the other, whoever else would."""
         async with self._running:
             try:
-                await self._read()
+                for number, look in enumerate(iter(self._unread.take, None), 1):
+                    await self._repaired(*look)
+                    self._unread.done()
+                    self._tell()
+                    if number >= AT_ONCE and self._unread:
+                        await self._spread()
             finally:
                 self._unread = Unread()
                 self._tell()
 
-    async def _places_behind(self, me: Me, *, surely: bool) -> Sequence[Look]:
-        try:
-            seen = await self._places.seen(CHANNEL, me.team, self._now() - FRESH)
-        except StoreError as error:
-            log.info("gaps are not looked for: %s", error)
-            return []
-        found = looks(seen, self._web.slack_time(self._now() - FRESH))
-        return found if surely else found[:AT_ONCE]
-
-    async def _read(self) -> None:
-        for number, look in enumerate(iter(self._unread.take, None), 1):
-            await self._repaired(*look)
-            self._unread.done()
-            self._tell()
-            if number >= AT_ONCE and self._unread:
-                await self._comes(lambda: self._unread.is_wanted, SPREAD)
+    async def _spread(self) -> None:
+        """Not all at once; but nobody is kept waiting."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SPREAD.total_seconds()):
+                await self._until(lambda: self._unread.is_wanted)
 
     async def _repaired(self, address: Address, oldest: str) -> None:
         for _ in range(TRIES):

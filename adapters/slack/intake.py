@@ -27,6 +27,7 @@ from adapters.slack.envelope import (
     Sender,
     as_event,
     kind_of,
+    mapping,
     place_of,
     room_of,
     said_at,
@@ -42,7 +43,7 @@ from adapters.slack.settings import SlackSettings
 from adapters.slack.speaking import Speaking
 from adapters.slack.turns import Turns
 from adapters.slack.web import Web, sdk_log
-from adapters.slack.words import escaped
+from adapters.slack.words import escaped, names_me
 from runtime.contract import Address, Now, Said, Signal, Sink, Verdict
 from runtime.errors import Rejected, StoreError
 
@@ -58,7 +59,7 @@ log = logging.getLogger(__name__)
 class LetsIn(Protocol):
     """Whether an event of that place is taken in now; where not it is not acknowledged, which only what `comes_again` may be."""
 
-    async def __call__(self, place: Address, *, comes_again: bool) -> bool: ...
+    async def __call__(self, place: Address, *, comes_again: bool, to_us: bool) -> bool: ...
 
 
 class Intake:
@@ -130,7 +131,8 @@ class Intake:
         """Whether it may be taken in. What we said ourselves waits for nothing; what people press and type comes once."""
         if sender_id(body) in (me.user, me.bot):
             return True
-        return await self.lets_in(place_of(body, me), comes_again=kind == "message")
+        place, is_message = place_of(body, me), kind == "message"
+        return await self.lets_in(place, comes_again=is_message, to_us=is_message and says_to(me, body))
 
     async def _happening(self, body: Raw, me: Me) -> Happening:
         user = sender_id(body)
@@ -202,7 +204,12 @@ class Intake:
         self._asides.begin(form, f"the form for {happened.sender.name}")
 
 
-async def _at_once(place: Address, *, comes_again: bool) -> bool:
+def says_to(me: Me, body: Raw) -> bool:
+    """Whether a message is for us, as far as it tells by itself."""
+    return room_of(body).startswith("D") or names_me(str(mapping(body.get("event")).get("text") or ""), me)
+
+
+async def _at_once(place: Address, *, comes_again: bool, to_us: bool) -> bool:
     """Nothing was missed."""
     return True
 

@@ -62,5 +62,23 @@ class Unread:
         self._reading = {}
 
 
+class Unheard:
+    """Places in which nobody was heard for long, where nothing tells whether something was missed: when somebody speaks
+    in one it is read `since` a moment, once; `most` of them, lest it be all rooms there are."""
+
+    def __init__(self, known: Iterable[Address] = (), since: str = "", *, most: int = 0) -> None:
+        self._known = set(known)
+        self._since = since
+        self._left = most
+
+    def look(self, place: Address) -> Look | None:
+        """What is to be read where somebody speaks in `place`."""
+        if place in self._known or not self._left:
+            return None
+        self._known.add(place)
+        self._left -= 1
+        return place, self._since
+
+
 def _around(place: Address) -> frozenset[Address]:
     return frozenset((place, replace(place, thread="")))

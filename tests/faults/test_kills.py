@@ -52,8 +52,10 @@ PLANS = [
 async def play(on: Stage, plan: list[Kill]) -> None:
     """Chapters until every planned kill happened, then on to the end of all work.
 
-    What people waited for in vain is most often a broken promise: then that is told.
+    What people waited for in vain is most often a broken promise: then that is told. Nobody speaks before the first
+    connection: of a bot that never was there a platform keeps no history, and tells what was said in any order.
     """
+    await on.until_connected()
     try:
         for _ in range(CHAPTERS):
             await on.story.chapter()

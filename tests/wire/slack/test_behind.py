@@ -14,7 +14,7 @@ from adapters.slack.gaps import AT_ONCE, RESENT
 from adapters.slack.pressed import BUTTON
 from runtime.contract import Commanded
 from tests.contract.adapters.stage import until
-from tests.wire.slack.stage import Workspace, part
+from tests.wire.slack.stage import THREAD, Workspace, part
 from tests.wire.slack.test_events import APPROVAL, CARD
 from tests.wire.slack.test_gaps import missed
 from tests.wire.slack.test_http import EVENT, post, served, signed
@@ -82,8 +82,21 @@ async def test_a_place_that_is_not_behind_waits_for_nobody(on: Workspace) -> Non
     await known(on, "DU1")
     await on.driver.fault("busy", on="conversations.history", seconds=FOR_LONG)
     async with on.life():
-        await on.driver.say("elsewhere", channel="DU7", user="U7")
+        await on.driver.say("elsewhere", channel="C2")
         await on.taken(2)
+
+
+async def test_first_words_in_a_room_wait_for_those_that_nobody_heard(on: Workspace) -> None:
+    """Nothing tells of a room in which nobody was heard; but whoever speaks there may have spoken before."""
+    await known(on, "DU1")
+    await missed(on, "first", channel="DU7", user="U7")
+    await missed(on, "<@U0BOT> in the thread", channel="C1", thread_ts=THREAD.thread)
+    async with on.life():
+        await on.driver.say("second", channel="DU7", user="U7")
+        await on.driver.mention("too", channel="C1", thread_ts=THREAD.thread)
+        await on.taken(5)
+        assert [text for text in on.sink.texts if text in ("first", "second")] == ["first", "second"]
+        assert [text for text in on.sink.texts if text in ("in the thread", "too")] == ["in the thread", "too"]
 
 
 @pytest.mark.usefixtures("hold")

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import pytest
 
-from adapters.slack.gaps import RESENT, Gaps
+from adapters.slack.asides import Work
+from adapters.slack.gaps import DOUBT, RESENT, Gaps
 from adapters.slack.me import Me
 from adapters.slack.settings import SlackSettings
 from adapters.slack.unread import Look
@@ -41,11 +42,15 @@ class Held(FakePlaces):
         self.looked: list[Look] = []
         self.taken: list[str] = []
         self.fault: Exception | None = None
-        self.gaps = Gaps(Web(SlackSettings("work", "xoxb-1"), self.clock), self.history, self, self.clock, self.take_in)
+        self.last: datetime | None = None
+        self.begun_works: list[Work] = []
+        web = Web(SlackSettings("work", "xoxb-1"), self.clock)
+        begin = self.begun_works.append
+        self.gaps = Gaps(web, self.history, self, self.clock, self.take_in, begin=begin)
 
-    async def lets_in(self, place: Address) -> bool:
+    async def lets_in(self, place: Address, *, to_us: bool = False) -> bool:
         """Whether a message of that place may come in."""
-        return await self.gaps.lets_in(place, comes_again=True)
+        return await self.gaps.lets_in(place, comes_again=True, to_us=to_us)
 
     def ts(self, number: int) -> str:
         """That of a message of this number."""
@@ -60,6 +65,9 @@ class Held(FakePlaces):
         if isinstance(self.fault, StoreError):
             raise self.fault
         return self.newest
+
+    async def last_heard(self, channel: str, account: str) -> datetime | None:
+        return self.last
 
     async def history(self, place: Address, oldest: str) -> AsyncIterator[Mapping[str, Any]]:
         self.looked.append((place, oldest))
@@ -189,3 +197,34 @@ async def test_after_a_fault_of_ours_nobody_waits() -> None:
             await held.gaps.repair(ME)
     assert await held.lets_in(ROOM)
     assert await held.lets_in(OTHER)
+
+
+async def test_where_nobody_was_heard_before_it_is_looked_once_somebody_speaks_to_us() -> None:
+    held = Held()
+    held.last = held.clock()
+    held.known.set()
+    held.read.set()
+    await held.gaps.repair(ME)
+    assert await held.lets_in(ROOM)
+    assert held.begun_works == []
+    held.said.append(held.ts(-60))
+    assert not await held.lets_in(ROOM, to_us=True)
+    [read] = held.begun_works
+    await read()
+    assert held.taken == [held.ts(-60)]
+    assert [place for place, _ in held.looked] == [ROOM]
+    assert abs(float(held.looked[0][1]) - (held.last - DOUBT).timestamp()) < 1
+    assert await held.lets_in(ROOM, to_us=True)
+    assert len(held.begun_works) == 1
+
+
+async def test_at_a_first_start_and_after_a_minute_there_is_no_such_look() -> None:
+    held = Held()
+    held.known.set()
+    await held.gaps.repair(ME)
+    assert await held.lets_in(ROOM, to_us=True)
+    held.last = held.clock()
+    await held.gaps.repair(ME)
+    held.clock.ahead += RESENT
+    assert await held.lets_in(ROOM, to_us=True)
+    assert held.begun_works == []

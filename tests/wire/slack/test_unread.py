@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from adapters.slack.unread import Look, Unread
+from adapters.slack.unread import Look, Unheard, Unread
 from runtime.contract import Address
 
 A, B, C = (Address("slack", "T1", room) for room in ("CA", "CB", "CC"))
@@ -94,3 +94,16 @@ def test_a_look_that_is_still_to_come_misses_nothing() -> None:
     places.again(B)
     places.done()
     assert rest(places) == [B]
+
+
+def test_of_places_in_which_nobody_was_heard_some_are_read_once() -> None:
+    places = Unheard([A], "05.0", most=2)
+    assert places.look(A) is None
+    assert places.look(B) == (B, "05.0")
+    assert places.look(B) is None
+    assert places.look(THREAD) == (THREAD, "05.0")
+    assert places.look(C) is None
+
+
+def test_where_nobody_was_heard_at_all_there_is_nothing_to_read() -> None:
+    assert Unheard().look(A) is None
