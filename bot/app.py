@@ -72,6 +72,7 @@ from runtime.ids import new_id as fresh_id
 from runtime.intake import LANES, Accept, Reception
 from runtime.models.library import preload
 from runtime.nodes import Node, NodeLost
+from runtime.pulse import Pulse
 from runtime.reporting import Reporting
 from runtime.retention import Retention
 from runtime.sealer import Sealer
@@ -407,6 +408,7 @@ class App:
         )
         async with asyncio.TaskGroup() as group:
             beating = group.create_task(node.run())
+            group.create_task(self._pulse(node).run())
             if self._notices:
                 group.create_task(self._notices.run(self._elsewhere))
                 group.create_task(self._elsewhere.remind())
@@ -514,9 +516,19 @@ class App:
             self._notices.tell(LANES)
             await self._notices.flush(LAST_WORD)
 
+    def _pulse(self, node: Node) -> Pulse:
+        return Pulse(
+            store=self.store,
+            node=node.lease.node,
+            bell=self._bell,
+            reap=node.reap,
+            look_around=self._couriers.look_around,
+        )
+
     def _sealer(self) -> Sealer:
         trimmer = trimmer_of(self._settings, self.store)
-        return Sealer(book=self.store, file=HeadFile(self._settings.data_dir), take=self._take, trimmer=trimmer)
+        file = HeadFile(self._settings.data_dir)
+        return Sealer(book=self.store, file=file, take=self._take, bell=self._bell, trimmer=trimmer)
 
     def _timer(self) -> Timer:
         return Timer(book=self.store, bell=self._bell, take=self._take, now=self.store.now, probe=self._probe)

@@ -1,10 +1,15 @@
-"""Wake-ups. They may be lost without harm: whoever listens also looks now and then by itself."""
+"""Wake-ups. They may be lost without harm: the pulse rings again, and whoever listens looks now and then by itself."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
 from weakref import WeakSet
+
+REST: Final = timedelta(seconds=15)
+"""How long whoever listens waits at most: against a fault of whatever should have rung."""
 
 
 class Ear:

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
+from runtime.bell import REST
 from runtime.contract import (
     Address,
     ChannelAdapter,
@@ -42,7 +43,7 @@ T = TypeVar("T")
 log = structlog.get_logger("courier")
 
 POLL: Final = timedelta(seconds=1)
-"""How often to look without a nudge: another node may have put something into the outbox."""
+"""How often to ask for a duty that another node has."""
 PATIENCE: Final = timedelta(seconds=1)
 OVERTAKEN: Final = 10
 """Attempts, about six minutes, after which a delivery lets later ones of its kind in the room pass."""
@@ -346,13 +347,13 @@ class Courier:
 
     async def _next(self) -> None:
         """Wait for a nudge or the next appointment; look at all rooms now and then."""
-        soonest = min((at - self._now() for at in self._later.values()), default=POLL)
+        soonest = min((at - self._now() for at in self._later.values()), default=REST)
         try:
-            async with asyncio.timeout(min(max(soonest, timedelta()), POLL).total_seconds()):
+            async with asyncio.timeout(min(max(soonest, timedelta()), REST).total_seconds()):
                 await self._wake.wait()
             self._wake.clear()
         except TimeoutError:
-            self._unseen |= soonest >= POLL
+            self._unseen |= soonest >= REST
         if self._unseen:
             await self._scan()
 
@@ -363,7 +364,8 @@ class Courier:
         except StoreError as error:
             log.debug("cannot read the outbox", role=self.role, reason=str(error))
             return
-        self._wanted |= {room for room in rooms if room not in self._later}
+        # Whoever serves a room looks there by himself until nothing waits.
+        self._wanted |= {room for room in rooms if room not in self._later and room not in self._active}
 
     async def _room(self, duty: Duty, address: Address, marked: OpenDelivery | None = None) -> None:
         """Serve a room, first what was `marked` for it already."""

@@ -10,7 +10,8 @@ from typing import Final, Protocol, TypeVar
 import structlog
 
 from runtime.attention import BusyAt
-from runtime.contract import Bell, Busy, Probe, SessionKey, no_probe
+from runtime.bell import REST, LocalBell
+from runtime.contract import Busy, Probe, SessionKey, no_probe
 from runtime.errors import StoreError
 from runtime.intake import LANES, Accept
 from runtime.store.protocol import Claim, Lane, Lanes, Lease, Offer, Taken
@@ -18,8 +19,8 @@ from runtime.store.protocol import Claim, Lane, Lanes, Lease, Offer, Taken
 T = TypeVar("T")
 log = structlog.get_logger("dispatch")
 
-POLL: Final = timedelta(seconds=1)
-"""How often to look without a wake-up: another node may have made a lane ready."""
+SUSPECTS: Final = "suspects"
+"""Rung when there is a run under which processes died: hardly ever, so nobody looks for one at each claim."""
 PATIENCE: Final = timedelta(seconds=1)
 MAX_CRASHES: Final = 3
 BROKEN: Final = (
@@ -54,7 +55,7 @@ class Dispatch:
         store: Lanes,
         lease: Lease,
         agent: Worker,
-        bell: Bell,
+        bell: LocalBell,
         busy: Busy | BusyAt,
         lease_is_fresh: Callable[[], bool],
         width: int = 64,
@@ -64,14 +65,14 @@ class Dispatch:
         self._store = store
         self._lease = lease
         self._agent = agent
-        self._ear = bell.listen(LANES)
+        self._ear = bell.listen(LANES, SUSPECTS)
         self._bell = bell
         self._busy = busy
         self._lease_is_fresh = lease_is_fresh
         self._free = asyncio.Semaphore(width)
         self._width = width
         self._max_crashes = max_crashes
-        self._next_look = 0.0
+        self._suspects = True
         self._probe = probe
         self._paused = False
         self._group: asyncio.TaskGroup | None = None
@@ -114,10 +115,10 @@ class Dispatch:
 
     async def _wait(self) -> None:
         try:
-            async with asyncio.timeout(POLL.total_seconds()):
-                await anext(self._ear)
+            async with asyncio.timeout((PATIENCE if self._unsure else REST).total_seconds()):
+                self._suspects |= await anext(self._ear) == SUSPECTS
         except TimeoutError:
-            pass
+            self._suspects = True
 
     async def _begin(self, accept: Accept, answer: asyncio.Future[Taken]) -> None:
         try:
@@ -150,7 +151,9 @@ class Dispatch:
         try:
             return await question
         except StoreError:
-            self._unsure = True
+            if not self._unsure:
+                self._unsure = True
+                self._ear.hear(LANES)  # it may rest: from now on it looks each `PATIENCE`
             raise
         finally:
             self._asking -= 1
@@ -177,11 +180,10 @@ class Dispatch:
             return None
 
     async def _suspect(self) -> Claim | None:
-        """A run under which processes died: there is hardly ever one, so it is looked for now and then."""
-        now = asyncio.get_running_loop().time()
-        if now < self._next_look:
+        """A run under which processes died, if there may be one."""
+        if not self._suspects:
             return None
-        self._next_look = now + POLL.total_seconds()
+        self._suspects = False
         return await self._asked(self._store.claim_suspect(self._lease, self._busy, most=self._max_crashes))
 
     async def _one(self, claim: Claim) -> None:
@@ -197,7 +199,7 @@ class Dispatch:
                     more = await self._carried(claim)
         finally:
             if claim.crashes:
-                self._next_look = 0.0  # the next suspect has waited for this one
+                self._suspects = True  # the next suspect has waited for this one
             self._mine.discard(claim.lane.session)
             self._done()
         if more:

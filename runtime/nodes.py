@@ -18,7 +18,6 @@ log = structlog.get_logger("node")
 
 SAFE: Final = 0.9
 """The share of the lease after which a node that could not renew starts no tool and no send."""
-REAP_EVERY: Final = timedelta(seconds=0.5)
 
 
 class NodeLost(BotError):
@@ -60,16 +59,7 @@ class Node:
         return await self._store.take(self.lease, role)
 
     async def run(self) -> None:
-        """Renew and reap until cancelled. Errors: NodeLost when this node was declared dead."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._beat())
-            group.create_task(self._reap())
-
-    async def leave(self) -> None:
-        """Give lanes and roles back at once."""
-        await self._store.leave(self.lease)
-
-    async def _beat(self) -> None:
+        """Renew until cancelled. Errors: NodeLost when this node was declared dead."""
         while True:
             await asyncio.sleep(self._length.total_seconds() / 3)
             began = self._clock()
@@ -82,11 +72,11 @@ class Node:
                 raise NodeLost("This process gave no sign for longer than its lease; its work goes on elsewhere.")
             self._renewed = began
 
-    async def _reap(self) -> None:
-        while True:
-            await asyncio.sleep(REAP_EVERY.total_seconds())
-            try:
-                if await self._store.reap(but=self.lease.node):
-                    self._on_reaped()
-            except StoreError as error:
-                log.debug("reaper failed", reason=str(error))
+    async def reap(self) -> None:
+        """Free what other nodes held whose lease ended. Errors: StoreError."""
+        if await self._store.reap(but=self.lease.node):
+            self._on_reaped()
+
+    async def leave(self) -> None:
+        """Give lanes and roles back at once."""
+        await self._store.leave(self.lease)

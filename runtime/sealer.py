@@ -12,6 +12,7 @@ from typing import Final
 
 import structlog
 
+from runtime.bell import LocalBell
 from runtime.errors import StoreError
 from runtime.signed import HeadFile
 from runtime.store.protocol import AuditBook, Duty
@@ -19,7 +20,10 @@ from runtime.trimmer import Trimmer
 
 log = structlog.get_logger("sealer")
 
-EVERY: Final = timedelta(seconds=1)
+UNSEALED: Final = "unsealed"
+"""Rung each second while there are rows to be sealed."""
+EVERY: Final = timedelta(seconds=5)
+"""How often to look without a ring, since old rows are removed a slice at a time."""
 DAMAGED: Final = timedelta(minutes=1)
 ROLE: Final = "sealer"
 
@@ -33,6 +37,7 @@ class Sealer:
         book: AuditBook,
         file: HeadFile,
         take: Callable[[str], Awaitable[Duty | None]],
+        bell: LocalBell,
         trimmer: Trimmer | None = None,
         every: timedelta = EVERY,
     ) -> None:
@@ -40,6 +45,7 @@ class Sealer:
         self._file = file
         self._take = take
         self._trimmer = trimmer
+        self._ear = bell.listen(UNSEALED)
         self._every = every
         self._trouble = ""
 
@@ -53,7 +59,7 @@ class Sealer:
                 log.debug("the audit is not sealed yet", reason=str(error))  # the store itself has told
             except OSError as error:
                 self._tell(str(error))
-            await asyncio.sleep(self._every.total_seconds())
+            await self._more()
 
     def _tell(self, trouble: str) -> None:
         """Once, not each second that it lasts."""
@@ -81,7 +87,11 @@ class Sealer:
             head = sealed
             if self._trimmer:
                 await self._trimmer.trim(duty, head)
-            await asyncio.sleep(self._every.total_seconds())
+            await self._more()
+
+    async def _more(self) -> None:
+        """Wait for more to seal. What comes meanwhile is sealed together."""
+        await self._ear.within(self._every.total_seconds())
 
     async def _is_whole(self) -> bool:
         """Whether the row that was signed last is still there as it was."""

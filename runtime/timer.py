@@ -10,7 +10,8 @@ from typing import Final
 
 import structlog
 
-from runtime.contract import Bell, Now, OccurrenceId, Probe, Schedule, no_probe
+from runtime.bell import REST, LocalBell
+from runtime.contract import Now, OccurrenceId, Probe, Schedule, no_probe
 from runtime.errors import StoreError
 from runtime.intake import LANES
 from runtime.schedules import Firing, sorted_out
@@ -19,8 +20,9 @@ from runtime.store.schedule_book import ScheduleBook
 log = structlog.get_logger("timer")
 
 ROLE: Final = "timer"
-POLL: Final = timedelta(seconds=1)
-"""How often to look without being woken: another node may have planned something."""
+DUE: Final = "due"
+"""Rung when something is about to come: perhaps another process has planned it."""
+PATIENCE: Final = timedelta(seconds=1)
 AT_ONCE: Final = 100
 MOST: Final = 50_000
 """Instants of one schedule that are walked after a long rest: five weeks of every minute."""
@@ -33,7 +35,7 @@ class Timer:
         self,
         *,
         book: ScheduleBook,
-        bell: Bell,
+        bell: LocalBell,
         take: Callable[[str], Awaitable[object | None]],
         now: Now,
         chance: Callable[[], float] = random.random,
@@ -41,6 +43,7 @@ class Timer:
     ) -> None:
         self._book = book
         self._bell = bell
+        self._ear = bell.listen(DUE)
         self._take = take
         self._now = now
         self._chance = chance
@@ -52,15 +55,15 @@ class Timer:
                 wait = await self.look()
             except StoreError as error:
                 log.debug("what is due cannot be read yet", reason=str(error))
-                wait = POLL
-            await asyncio.sleep(wait.total_seconds())
+                wait = PATIENCE
+            await self._ear.within(wait.total_seconds())
 
     async def look(self) -> timedelta:
         """Fire what is due; how long until there may be more."""
         if (rest := await self._rest()) > timedelta():
             return rest
         if not await self._take(ROLE):
-            return POLL  # whoever has the role fires it
+            return REST  # whoever has the role fires it; if that one is gone, the pulse goes on to tell
         while due := await self._book.due_schedules(self._now(), limit=AT_ONCE):
             fired = await self._each([self._fire(schedule) for schedule in due])
             if not any(fired):
@@ -88,7 +91,7 @@ class Timer:
 
     async def _rest(self) -> timedelta:
         coming = await self._book.next_due()
-        return POLL if coming is None else max(min(POLL, coming - self._now()), timedelta())
+        return REST if coming is None else max(min(REST, coming - self._now()), timedelta())
 
 
 def planned(schedule: Schedule, now: datetime, chance: float) -> Firing:

@@ -10,6 +10,7 @@ from sqlalchemy import select
 from runtime.contract import NewId, Now
 from runtime.errors import StoreError
 from runtime.ids import new_id as fresh_id
+from runtime.store.agenda import AgendaStore
 from runtime.store.auditbook import AuditStore
 from runtime.store.depths import DepthStore
 from runtime.store.desk import DeskStore
@@ -60,6 +61,7 @@ class SqlStore(
     ScheduleStore,
     OccurrenceStore,
     FigureStore,
+    AgendaStore,
 ):
     """Implements `protocol.Store`."""
 

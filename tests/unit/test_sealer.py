@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from runtime.bell import LocalBell
 from runtime.contract import NodeId, Role
 from runtime.errors import StoreError
 from runtime.ids import new_id
-from runtime.sealer import Sealer
+from runtime.sealer import UNSEALED, Sealer
 from runtime.signed import HeadFile
 from runtime.store.protocol import Duty, Head
 from runtime.store.store import SqlStore
@@ -79,14 +80,18 @@ def test_another_key_is_told(tmp_path: Path) -> None:
 
 
 @asynccontextmanager
-async def sealing(store: SqlStore, folder: Path) -> AsyncIterator[None]:
+async def sealing(
+    store: SqlStore, folder: Path, bell: LocalBell | None = None, *, every: timedelta = SOON
+) -> AsyncIterator[None]:
     lease = await store.join(NodeId(new_id()), "test", timedelta(hours=1), alone=True)
 
     async def take(role: str) -> Duty | None:
         return await store.take(lease, role)
 
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(Sealer(book=store, file=HeadFile(folder), take=take, every=SOON).run())
+        task = group.create_task(
+            Sealer(book=store, file=HeadFile(folder), take=take, bell=bell or LocalBell(), every=every).run()
+        )
         try:
             async with asyncio.timeout(10):
                 yield
@@ -121,6 +126,15 @@ async def test_new_rows_are_numbered_linked_and_the_head_signed(store: SqlStore,
     assert [row.number for row in rows] == [1, 2, 3]
     assert [row.previous for row in rows] == ["", *(row.hash for row in rows[:-1])]
     assert HeadFile(tmp_path).read() == Head(3, rows[-1].hash)
+
+
+async def test_who_is_told_of_new_rows_seals_them_at_once(store: SqlStore, tmp_path: Path) -> None:
+    bell = LocalBell()
+    async with sealing(store, tmp_path, bell, every=timedelta(hours=1)):
+        await asyncio.sleep(0.05)  # it has looked and rests
+        await store.add_person("Ada", Role.USER, [])
+        bell.ring(UNSEALED)
+        await sealed(store, tmp_path, 1)
 
 
 async def test_a_restart_goes_on_where_the_chain_ended(store: SqlStore, tmp_path: Path) -> None:

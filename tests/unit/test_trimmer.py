@@ -14,6 +14,7 @@ from structlog.testing import capture_logs
 from bot.console.audit import verify
 from bot.settings import load
 from bot.upkeep import trimmer_of
+from runtime.bell import LocalBell
 from runtime.contract import NodeId, Role
 from runtime.errors import StoreError
 from runtime.sealer import Sealer
@@ -152,6 +153,7 @@ async def test_who_seals_also_trims(book: Book) -> None:
         book=book.store,
         file=HeadFile(book.folder),
         take=take,
+        bell=LocalBell(),
         trimmer=book.trimmer,
         every=timedelta(seconds=0.005),
     )

@@ -29,6 +29,7 @@ def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE", module.PATIENCE / 100)
     monkeypatch.setattr(showing, "PATIENCE", showing.PATIENCE / 100)
     monkeypatch.setattr(module, "POLL", module.POLL / 50)
+    monkeypatch.setattr(module, "REST", module.POLL)
 
 
 @asynccontextmanager

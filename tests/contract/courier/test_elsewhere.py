@@ -18,6 +18,7 @@ from tests.contract.courier.test_duty import running
 def _no_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is found by looking now and then."""
     monkeypatch.setattr(module, "POLL", timedelta(hours=1))
+    monkeypatch.setattr(module, "REST", timedelta(hours=1))
 
 
 async def until_seen(stage: Stage, count: int) -> None:

@@ -72,6 +72,7 @@ from runtime.intake import Reception
 from runtime.longreplies import LongForm, LongReplies
 from runtime.pace import Pace
 from runtime.policy import Policy, Rule
+from runtime.pulse import Pulse
 from runtime.reporting import Reporting
 from runtime.runs import RunState
 from runtime.store.driver import Op
@@ -292,6 +293,13 @@ class Process:
             probe=probe,
         )
 
+        self.pulse = Pulse(
+            store=self.store,
+            node=lease.node,
+            bell=self.bell,
+            reap=self._leave_alone,
+            look_around=self.courier.look_around,
+        )
         self.timer = Timer(
             book=self.store, bell=self.bell, take=self._take, now=stage.clock, chance=lambda: 0.5, probe=probe
         )
@@ -300,11 +308,14 @@ class Process:
     async def _take(self, role: str) -> Duty | None:
         return await self.store.take(self.lease, role)
 
+    async def _leave_alone(self) -> None:
+        """Nodes die where a test says so."""
+
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Process]:
-        """Dispatch and courier at work while the test speaks."""
+        """Dispatch, courier and pulse at work while the test speaks."""
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self.dispatch.run()), group.create_task(self.courier.run())]
+            tasks = [group.create_task(work.run()) for work in (self.dispatch, self.courier, self.pulse)]
             try:
                 yield self
             finally:

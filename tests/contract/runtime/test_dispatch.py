@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import TypeVar
 
 import pytest
 from structlog.testing import capture_logs
 
-from runtime import agent
+from runtime import agent, pulse
 from runtime import dispatch as module
 from runtime.attention import BusyAt
 from runtime.contract import Busy, Effect, Json, NodeId, Outcome, RunId, SessionKey, Signal, Turn
@@ -31,7 +32,7 @@ def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits by the real clock, shortened."""
     monkeypatch.setattr(module, "PATIENCE", module.PATIENCE / 100)
     monkeypatch.setattr(agent, "PATIENCE", agent.PATIENCE / 100)
-    monkeypatch.setattr(module, "POLL", module.POLL / 50)
+    monkeypatch.setattr(pulse, "EVERY", pulse.EVERY / 50)
 
 
 # ----------------------------------------------------------------------------------------------------------- width
@@ -96,7 +97,7 @@ async def test_one_session_never_has_two_runs_at_once(stage: Stage) -> None:
 async def test_drain_waits_for_the_runs_that_go_and_begins_no_other(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "POLL", module.POLL * 1000)  # no claim is under way when the drain begins
+    monkeypatch.setattr(pulse, "EVERY", timedelta(hours=1))  # no claim is under way when the drain begins
     answer = held("one")
     process = await stage.process(Strict([answer]))
     async with process.running():

@@ -19,7 +19,7 @@ from tests.contract.runtime.strict import Strict
 @pytest.fixture(autouse=True)
 def _no_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is found by looking now and then."""
-    monkeypatch.setattr(module, "POLL", timedelta(hours=1))
+    monkeypatch.setattr(module, "REST", timedelta(hours=1))
 
 
 def report(words: str) -> NewDelivery:

@@ -16,6 +16,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from runtime.store import (
     admission,
+    agenda,
     auditbook,
     claims,
     commands,
@@ -161,6 +162,13 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "the report before": (jobs.PREVIOUS, {"schedule": "h7"}, "ix_occurrences_told"),
     "the occurrence before": (jobs.LAST, {"schedule": "h7"}, "ix_occurrences_done"),
     "nodes whose lease ended": (registry.EXPIRED, {"now": NOW}, "ix_nodes_live"),
+    "whether a lane is ready": (agenda.READY, {}, "ix_sessions_ready"),
+    "whether a run is to be watched": (agenda.SUSPECT, {}, "ix_sessions_suspect"),
+    "whether something is to be shown": (agenda.LEAVING, {}, "ix_deliveries_rooms"),
+    "whether a fact is to be sealed": (agenda.UNSEALED, {}, "ix_audit_unsealed|autoindex_audit"),
+    "when the next schedule fires": (agenda.DUE, {}, "ix_schedules_due"),
+    "when something is tried again": (agenda.AGAIN, {}, "ix_occurrences_again"),
+    "when the lease of another node ends": (agenda.LEASE, {"but": "n7"}, "ix_nodes_live"),
 }
 
 COUNT = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "

@@ -1,0 +1,160 @@
+"""A process at rest: it asks one thing and nothing else, and still notices what nobody tells it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import pytest
+
+from runtime import pulse
+from runtime.contract import Busy, NodeId
+from runtime.errors import StoreError
+from runtime.ids import new_id
+from runtime.store.driver import Driver, MakeOp, T
+from runtime.store.protocol import Lane, Lease, Offer, Taken
+from runtime.store.store import SqlStore
+from runtime.timer import DUE
+from tests.contract.runtime.stage import LEASE, Process, Stage
+from tests.contract.runtime.strict import Strict
+from tests.contract.runtime.test_schedules import HOUR, Desk
+
+
+@pytest.fixture(autouse=True)
+def _pulse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is quick here. All others wait as long as ever: they are woken, or a test runs out of time."""
+    monkeypatch.setattr(pulse, "EVERY", pulse.EVERY / 50)
+
+
+@asynccontextmanager
+async def at_rest(process: Process) -> AsyncIterator[None]:
+    """With its timer; everybody has looked and waits."""
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(process.running())
+        await stack.enter_async_context(process.beside(process.timer.run()))
+        await asyncio.sleep(0.2)
+        yield
+
+
+async def shows(stage: Stage, *texts: str) -> None:
+    async with asyncio.timeout(10):
+        while await stage.screen() != list(texts):  # noqa: ASYNC110 - no event tells
+            await asyncio.sleep(0.005)
+
+
+# ------------------------------------------------------------------------------------------------ what nobody tells
+
+
+async def test_what_another_process_planned_fires(any_stage: Stage) -> None:
+    """Such as a command on the store itself, which rings nowhere."""
+    process = await any_stage.process(Strict(["news"]))
+    elsewhere = Process(any_stage, Strict([]), [], Lease(NodeId(new_id()), 1))
+    async with at_rest(process):
+        await Desk(any_stage, elsewhere).plan("every hour")
+        any_stage.clock.advance(HOUR)
+        await shows(any_stage, "news")
+
+
+async def test_when_a_clock_was_set_forward_what_has_come_fires(any_stage: Stage) -> None:
+    """Also when the machine slept: an instant is waited for, and not so and so many seconds."""
+    process = await any_stage.process(Strict(["news"]))
+    await Desk(any_stage, process).plan("every hour")
+    async with at_rest(process):
+        any_stage.clock.advance(HOUR)
+        await shows(any_stage, "news")
+
+
+async def test_a_run_that_processes_died_under_is_taken_up(any_stage: Stage) -> None:
+    process = await any_stage.process(Strict(["hello"]))
+    async with at_rest(process):
+        process.fresh = False
+        await process.say("hi")
+        for _ in range(2):
+            doomed = await any_stage.store.join(NodeId(new_id()), "doomed", LEASE, alone=False)
+            assert await any_stage.store.claim(doomed, Busy.STEER)
+            any_stage.clock.advance(LEASE)
+            assert await any_stage.store.reap(but=process.lease.node) == 1
+        assert (await any_stage.store.agenda(process.lease.node)).suspects
+        process.fresh = True
+        await shows(any_stage, "hello")
+
+
+async def test_whether_a_commit_without_an_answer_gave_us_a_lane_is_looked_up_at_once(stage: Stage) -> None:
+    """Such a lane is ours, so the store sees nothing to do; that nobody works on it only we can know."""
+    looked = asyncio.Event()
+
+    class Asked(SqlStore):
+        async def lanes_of(self, lease: Lease) -> list[Lane]:
+            looked.set()
+            return await super().lanes_of(lease)
+
+    async def lost(offer: Offer | None) -> Taken:
+        raise StoreError("the connection broke off")
+
+    process = await stage.process(Strict([]), store=Asked(stage.store._driver, new_id))
+    async with at_rest(process):
+        with pytest.raises(StoreError):
+            await process.dispatch.take_in(lost)
+        async with asyncio.timeout(5):
+            await looked.wait()
+
+
+# --------------------------------------------------------------------------------------------------- what it asks
+
+
+@dataclass
+class Noted:
+    """A driver that notes the name of each operation."""
+
+    driver: Driver
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def trouble(self) -> StoreError | None:
+        return self.driver.trouble
+
+    def now(self) -> datetime:
+        return self.driver.now()
+
+    async def write(self, make: MakeOp[T]) -> T:
+        self._note(make)
+        return await self.driver.write(make)
+
+    async def read(self, make: MakeOp[T]) -> T:
+        self._note(make)
+        return await self.driver.read(make)
+
+    def _note(self, make: MakeOp[T]) -> None:
+        self.asked.append(make.__qualname__.removesuffix(".<locals>.<lambda>").rpartition(".")[2])
+
+    async def close(self) -> None:
+        await self.driver.close()
+
+
+@pytest.mark.parametrize("schedules", [0, 20])
+async def test_one_thing_is_asked_and_nothing_else_however_much_is_planned(stage: Stage, schedules: int) -> None:
+    noted = Noted(stage.store._driver)
+    process = await stage.process(Strict([]), store=SqlStore(noted, new_id))
+    for number in range(schedules):
+        await Desk(stage, process).plan("every hour", name=f"n{number}")
+    async with at_rest(process):
+        noted.asked.clear()
+        await asyncio.sleep(0.2)
+    assert set(noted.asked) == {"agenda"}
+    assert len(noted.asked) <= 0.2 / pulse.EVERY.total_seconds() + 1
+
+
+async def test_a_timer_asks_when_the_next_instant_comes_and_again_only_when_it_is_told(stage: Stage) -> None:
+    noted = Noted(stage.store._driver)
+    process = await stage.process(Strict([]), store=SqlStore(noted, new_id))
+    await Desk(stage, process).plan("every hour")
+    async with process.beside(process.timer.run()):
+        noted.asked.clear()
+        await asyncio.sleep(0.1)
+        assert noted.asked == ["_next_due"]
+        process.bell.ring(DUE)
+        await asyncio.sleep(0.1)
+    assert noted.asked == ["_next_due"] * 2
