@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Integer, bindparam, literal_column, select
-from sqlalchemy.dialects.postgresql import insert
 
 from runtime import pairing
 from runtime.attention import BY_URGENCY, Course
@@ -28,6 +27,7 @@ from runtime.store.pairings import invite
 from runtime.store.people import web_identity
 from runtime.store.protocol import Gate, Taken
 from runtime.store.schema import participation, signals
+from runtime.store.upsert import insert
 
 STRANGER: Final = "I do not know you. Ask the owner to add you (signalbox people add)."
 READER: Final = "You may read here, but not ask. An owner can change that (signalbox people role)."

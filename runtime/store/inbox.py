@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import bindparam, or_, select
-from sqlalchemy.dialects.postgresql import insert
 
 from runtime.contract import (
     Address,
@@ -31,6 +30,7 @@ from runtime.store.driver import Op, micros
 from runtime.store.outbox import enqueue
 from runtime.store.protocol import NewDelivery, Taken
 from runtime.store.schema import signals
+from runtime.store.upsert import insert
 
 SEEN = select(signals.c.id).where(
     or_(

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import bindparam, case, delete, exists, literal_column, or_, select, update
-from sqlalchemy.dialects.postgresql import insert
 
 from runtime import commands
 from runtime.attention import Course
@@ -34,6 +33,7 @@ from runtime.store.protocol import Gate, Offer, Taken
 from runtime.store.schema import runs, sessions, signals, turns
 from runtime.store.stops import stop_live
 from runtime.store.turns import add_turn
+from runtime.store.upsert import insert
 
 OBSERVED: Final = 50
 """Turns that what was observed may lie back; older ones are dropped, so that a busy room fills no transcript."""

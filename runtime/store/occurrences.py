@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import Integer, bindparam, func, literal_column, select, update
-from sqlalchemy.dialects.postgresql import insert
 
 from runtime.contract import (
     Address,
@@ -40,6 +39,7 @@ from runtime.store.jobs import LOCKED_ONE, OF_ID, PREVIOUS, SET, Held, Kept, ses
 from runtime.store.messages import OPEN_LANE
 from runtime.store.schedules import LOCKED, ONE, schedule_of
 from runtime.store.schema import deliveries, occurrences, parts, schedules, signals, usage
+from runtime.store.upsert import insert
 
 PLATFORM: Final = "timer"
 DAY: Final = timedelta(days=1)

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import bindparam, case, func, literal_column, select, update
-from sqlalchemy.dialects.postgresql import insert
 
 from runtime.contract import Address, DeliveryId, Kind, Receipt, Wire
 from runtime.deliveries import DeliveryEvent, PartEvent
@@ -19,6 +18,7 @@ from runtime.store.handover import ADD_PART, NO_MORE, on_screen, part_row
 from runtime.store.moving import changed, move_delivery, move_part, ours
 from runtime.store.protocol import Duty, NewDelivery, OpenDelivery
 from runtime.store.schema import deliveries, parts
+from runtime.store.upsert import insert
 from runtime.store.waiting import open_at, rooms
 
 ENQUEUE = (

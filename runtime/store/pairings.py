@@ -8,7 +8,6 @@ from itertools import count
 from typing import Any
 
 from sqlalchemy import bindparam, delete, select
-from sqlalchemy.dialects.postgresql import insert
 
 from runtime import pairing
 from runtime.contract import Address, Content, DeliveryId, Identity, Kind, NewId, Person, Role, Signal
@@ -18,6 +17,7 @@ from runtime.store.driver import Op, micros, moment
 from runtime.store.people import NAMED, SET_ROLE, web_identity
 from runtime.store.protocol import NewDelivery, Paired, Pairing, Unpaired
 from runtime.store.schema import pairing_tries, pairings
+from runtime.store.upsert import insert
 
 COLUMNS = (
     pairings.c.identity,

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from sqlalchemy import bindparam, delete, select
-from sqlalchemy.dialects.postgresql import insert
 
 from runtime.store.base import Base
 from runtime.store.common import held
 from runtime.store.driver import Op, micros, moment
 from runtime.store.protocol import Duty
 from runtime.store.schema import pauses
+from runtime.store.upsert import insert
 
 _NEW = insert(pauses).values({c.name: bindparam(c.name) for c in pauses.columns})
 KEEP = _NEW.on_conflict_do_update(

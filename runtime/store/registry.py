@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from sqlalchemy import bindparam, case, or_, select, update
-from sqlalchemy.dialects.postgresql import insert
 
 from runtime.contract import NodeId
 from runtime.store.base import Base
@@ -15,6 +14,7 @@ from runtime.store.protocol import Duty, Lease
 from runtime.store.schema import accounts, nodes, roles, sessions
 from runtime.store.shifts import last_written, shift
 from runtime.store.suspects import died, keep_apart
+from runtime.store.upsert import insert
 
 ADD_NODE = add(nodes)
 RENEW = (

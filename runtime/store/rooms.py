@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import bindparam, delete, or_, select, update
-from sqlalchemy.dialects.postgresql import insert
 
 from runtime.contract import Amended, Moved, NewId, Outcome, Person, Reach, Signal, SignalId, Verdict
 from runtime.store.common import LOCK_LANE, digest, fact, in_room
@@ -14,6 +13,7 @@ from runtime.store.driver import Op, is_word, micros
 from runtime.store.inbox import ignored, keep, repeated, row
 from runtime.store.protocol import Taken
 from runtime.store.schema import aliases, signals
+from runtime.store.upsert import insert
 
 # An edit may be known by the natural key of the message it changes, or by its id in the room; its thread need not be
 # told, since a platform may not know it any more when the mention that began it is gone.

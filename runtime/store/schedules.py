@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Integer, bindparam, func, literal_column, or_, select, update
-from sqlalchemy.dialects.postgresql import insert
 
 from runtime.contract import Address, Identity, Person, PersonId, Role, Schedule, ScheduleId, ScheduleState, Task, Terms
 from runtime.machines import move
@@ -16,6 +15,7 @@ from runtime.store.base import Base
 from runtime.store.common import fact, in_room
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.schema import occurrences, people, schedules, zones
+from runtime.store.upsert import insert
 
 MOST: Final = 1_000
 

@@ -63,7 +63,8 @@ def maybe_number(name: str) -> Column[int | None]:
 
 
 def partial(name: str, *columns: str, where: str, unique: bool = False) -> Index:
-    return Index(name, *columns, unique=unique, sqlite_where=text(where), postgresql_where=text(where))
+    """PostgreSQL's are made by the migrations: to name them here would load its dialect into every process, 3 MB."""
+    return Index(name, *columns, unique=unique, sqlite_where=text(where))
 
 
 signals = Table(
