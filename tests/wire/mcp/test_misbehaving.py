@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -193,7 +194,7 @@ asyncio.run(main())
 
 
 async def test_all_of_its_children_go_with_it(tmp_path: Path) -> None:
-    shell = f"sleep 1000 & echo $! >child; exec {sys.executable} -I -S {RAW[-1]} plain"
+    shell = f"sleep 1000 & echo $! >child; exec {shlex.join([*RAW, 'plain'])}"
     way = program(tmp_path / "desk", "/bin/sh", "-c", shell)
     async with at_work(tmp_path, terms_of(tmp_path, way), SOON) as desk:
         child = int((desk.folder / "child").read_text())

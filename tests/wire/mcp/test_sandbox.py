@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from tools.mcp.walls import arguments, hidden, order_for, sandbox_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap needs Linux")
 
+PYTHON = shlex.quote(sys.executable)  # of a folder whose name may hold blanks
 SECRET = "hunter2-of-ours"
 SOMEONE = 65534
 
@@ -134,7 +136,7 @@ async def test_it_has_a_network_unless_that_is_taken_away(place: Path, network: 
     async with listening, desk(place, await sandboxed(place, *RAW, "plain", network=network)) as at:
         port = listening.sockets[0].getsockname()[1]
         reach = f"import socket; socket.create_connection(('127.0.0.1', {port}), 5)"
-        seen = await at.call("run", text=f'{sys.executable} -I -S -c "{reach}" 2>&1 | tail -n 1; cat /proc/net/dev')
+        seen = await at.call("run", text=f'{PYTHON} -I -S -c "{reach}" 2>&1 | tail -n 1; cat /proc/net/dev')
         await asyncio.sleep(0)
         devices = {line.split(":")[0].strip() for line in seen.splitlines() if ":" in line and "Error" not in line}
     assert bool(visitors) is network
@@ -256,7 +258,7 @@ async def test_a_bubblewrap_that_cannot_work_here_is_told_with_its_reason(place:
     assert "No permissions to create new namespace" in await refusal(place, broken)
 
 
-CUTTING = """#!{python} -IS
+CUTTING = """
 import os, sys
 words = sys.argv[1:]
 for gap in {gaps!r}:
@@ -280,9 +282,9 @@ async def test_walls_that_do_not_stand_are_found_out_before_the_server_is_there(
         "system": ([["--remount-ro", "/dev"]], "/dev can be written"),
     }[gap]
     (place / "data" / "mcp" / "desk").mkdir()  # which bubblewrap makes only where the folder above is its own
-    made = place / "bwrap"
-    made.write_text(CUTTING.format(python=sys.executable, gaps=gaps, real=str(find()[0].program)))
-    made.chmod(0o755)
+    cutting = place / "cutting.py"
+    cutting.write_text(CUTTING.format(gaps=gaps, real=str(find()[0].program)))
+    made = pretender(place, f'exec {PYTHON} -IS {cutting} "$@"').program
     if told:
         assert told in await refusal(place, Bwrap(made))
     else:
@@ -310,7 +312,7 @@ from tests.wire.mcp.test_sandbox import RAW, desk, sandboxed
 async def main() -> None:
     place = Path({str(place)!r})
     async with desk(place, await sandboxed(place, *RAW, "stays")) as at:
-        await at.call("run", text={f'{sys.executable} -I -S -c "{leave}" >/dev/null 2>&1'!r})
+        await at.call("run", text={f'{PYTHON} -I -S -c "{leave}" >/dev/null 2>&1'!r})
         Path(place, "at-work").touch()
         await asyncio.Event().wait()
 
