@@ -26,7 +26,7 @@ _PRIVATE: Final = (
 # Colours of a terminal end with a letter, and are a border too.
 _BORDER: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\x1b\[\dm)|(?<=\x1b\[\d\dm))"
 _ANY: Final = re.compile(f"{_BORDER}(?:{'|'.join((*_PREFIXED, _TELEGRAM, _DISCORD))})|{_PRIVATE}")
-# Each alone begins with letters that a search finds at once: a quarter of the time that all together take for a line of
+# Each alone begins with letters that a search finds at once: less than half the time that all together take for a line of
 # the log, which seldom holds one.
 _EACH: Final = [re.compile(shape) for shape in (*_PREFIXED, _TELEGRAM, _DISCORD, _PRIVATE)]
 
