@@ -7,12 +7,13 @@ Our own bounds on sending are lifted by `messages_per_second`: a bare handler ha
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,8 @@ from bench.load import Told
 from bench.memory import IDLE, IDLE_GOAL, made, settled
 from bench.program import Program, bare_handler, helper, signalbox
 from bench.reply import CHATS, COMMITS, EACH, MESSAGES, ROUNDS, WARM, Round, neighbours, settings, times_of
+from runtime.contract import Identity, Role
+from runtime.store.store import open_store
 
 CHANNELS: Final = ("slack", "telegram", "discord")
 IDLE_OF_THREE: Final = 130.0  # MB; source: issue 4
@@ -43,9 +46,8 @@ class People:
         return {**self._call("/account")["account"], **changes}
 
     @property
-    def owners(self) -> Sequence[str]:
-        owners: list[str] = self._call("/account")["owners"]
-        return owners
+    def identities(self) -> Sequence[Identity]:
+        return [Identity(one) for one in self._call("/account")["identities"]]
 
     def load(self, *, chats: int, messages: int) -> Told:
         return Told(**self._call("/load", {"chats": chats, "messages": messages}))
@@ -93,12 +95,12 @@ async def channel(name: str, short: bool) -> list[Figure]:
     """All figures of one platform."""
     figures: list[Figure] = []
     for stream in (True,) if short else (False, True):
-        with stage(name, stream=stream) as here:
+        async with stage(name, stream=stream) as here:
             if short:
                 figures += at_rest(name, [here.ours.started], [here.bare.started], [here.ours.program.memory_mb])
             figures += one_by_one(here, 3 if short else MESSAGES)
             figures += many(here, (3, 2, 1) if short else (CHATS, EACH, ROUNDS))
-    return figures if short else [*figures, *starts_and_memory(name)]
+    return figures if short else [*figures, *await starts_and_memory(name)]
 
 
 async def three(short: bool) -> list[Figure]:
@@ -121,15 +123,15 @@ BENCHES: Final[Mapping[str, Bench]] = {**{name: partial(channel, name) for name 
 # ------------------------------------------------------------------------------------------------- the processes
 
 
-@contextmanager
-def stage(name: str, *, stream: bool) -> Iterator[Stage]:
+@asynccontextmanager
+async def stage(name: str, *, stream: bool) -> AsyncIterator[Stage]:
     with tempfile.TemporaryDirectory() as place, helper("bench.model", folder=Path(place)) as model:
         folder, base = Path(place), f"{model.url}/v1"
         with (
             people(name, folder) as others,
             bare_side(name, others, folder, base, stream=stream) as bare,
-            people(name, folder) as owners,
-            our_side(owners, made(folder / "ours"), settings(base, stream=stream)) as ours,
+            people(name, folder) as known,
+            our_side(known, await home(folder / "ours", known), settings(base, stream=stream)) as ours,
         ):
             yield Stage(name, "streamed" if stream else "whole", folder, model, ours, bare)
 
@@ -159,11 +161,22 @@ def bare_side(name: str, here: People, folder: Path, base: str, *, stream: bool)
 
 
 def accounts(everybody: Sequence[People]) -> str:
-    """The settings of all these accounts, and their people as owners."""
-    owners = [owner for one in everybody for owner in one.owners]
+    """The settings of all these accounts."""
     tables = (one.account(messages_per_second=UNBOUND) for one in everybody)
     lines = ["\n".join(f"{key} = {json.dumps(value)}" for key, value in table.items()) for table in tables]
-    return f"[access]\nowners = {json.dumps(owners)}\n" + "".join(f"[[accounts]]\n{table}\n" for table in lines)
+    return "".join(f"[[accounts]]\n{table}\n" for table in lines)
+
+
+async def home(folder: Path, here: People) -> Path:
+    """A folder with a store in which everybody who is `here` is known, each as a person of their own."""
+    data = made(made(folder) / "var")
+    data.chmod(0o700)
+    store = await open_store(f"sqlite:///{data}/signalbox.db")
+    try:
+        await asyncio.gather(*(store.add_person(one, Role.USER, [one]) for one in here.identities))
+    finally:
+        await store.close()
+    return folder
 
 
 # --------------------------------------------------------------------------------------------------- the figures
@@ -236,13 +249,13 @@ def round_of(here: Stage, side: Side, chats: int, each: int) -> Round:
     return Round(told, side.program.processor_seconds - used, here.model.processor_seconds - model_used)
 
 
-def starts_and_memory(name: str) -> list[Figure]:
+async def starts_and_memory(name: str) -> list[Figure]:
     """In turns, and only the starts after the first, which makes the database."""
     ours, bare, idle = [], [], []
     nobody = "http://127.0.0.1:9/v1"
     told = settings(nobody, stream=True, preload=False)
     with tempfile.TemporaryDirectory() as place, people(name, Path(place)) as here:
-        folder = made(Path(place) / "ours")
+        folder = await home(Path(place) / "ours", here)
         for number in range(STARTS + 1):
             with our_side(here, folder, told) as side:
                 idle.append(settled(side.program))

@@ -4,7 +4,7 @@
 
 prints its URL, where
 
-    GET  /account  {"account": the [[accounts]] table, "owners": [...]}
+    GET  /account  {"account": the [[accounts]] table, "identities": [...]}: how to reach it, and everybody who is on it
     POST /load     {"chats": 50, "messages": 20}: each chat in a room of its own that nobody used before -> `load.Told`
     GET  /polled   when a bot was first listening since it was last asked, in seconds of time.time(); null for not yet
 
@@ -90,8 +90,8 @@ class Crowd:
         return app
 
     async def _account(self, request: web.Request) -> web.Response:
-        owners = sorted({place.user for place in self._rig.places(PLACES)})
-        return web.json_response({"account": dict(self._rig.settings()), "owners": owners})
+        identities = sorted({place.user for place in self._rig.places(PLACES)})
+        return web.json_response({"account": dict(self._rig.settings()), "identities": identities})
 
     async def _load(self, request: web.Request) -> web.Response:
         size = await request.json()
