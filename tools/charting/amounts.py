@@ -13,7 +13,9 @@ TIGHT: Final = frozenset({"%", "‰", "°"})
 STEPS: Final = ((1e12, "T"), (1e9, "B"), (1e6, "M"))
 BEYOND: Final = 1e15  # from here on powers of ten say more than letters
 LEAST: Final = 1e-4  # and below this
+LEAST_MONEY: Final = 1e-6  # as exact as money is kept; nobody reads a price in powers of ten
 MOST_DIGITS: Final = 6  # behind the point
+DIGITS: Final = ((10, 1), (1, 2), (0.01, 3), (LEAST, 4), (0, MOST_DIGITS))  # in a place for three, from this size on
 
 
 def exact(value: float, unit: str = "") -> str:
@@ -23,7 +25,7 @@ def exact(value: float, unit: str = "") -> str:
     ('$1,234,567', '0.5 ms', '12.5%')
     """
     size = abs(value)
-    if size >= BEYOND or 0 < size < LEAST:
+    if _needs_powers(size, unit):
         return _dressed(value, _powers(size), unit)
     return _dressed(value, _plain(size, 2 if size >= 1000 else MOST_DIGITS), unit)
 
@@ -31,11 +33,11 @@ def exact(value: float, unit: str = "") -> str:
 def short(value: float, unit: str = "") -> str:
     """`value` for a place in a picture: three digits and a letter where it is large.
 
-    >>> short(1234567, "$"), short(12345.6), short(0.12345, "s")
-    ('$1.23M', '12,346', '0.123 s')
+    >>> short(1234567, "$"), short(12345.6), short(0.12345, "s"), short(0.000098, "$")
+    ('$1.23M', '12,346', '0.123 s', '$0.000098')
     """
     size = abs(value)
-    if size >= BEYOND or 0 < size < LEAST:
+    if _needs_powers(size, unit):
         return _dressed(value, _powers(size), unit)
     for step, letter in STEPS:
         if round(size) >= step:
@@ -61,11 +63,15 @@ def on_axis(ticks: Sequence[float], unit: str = "") -> list[str]:
     """
     shown = "" if beside_axis(unit) else unit
     most = max(map(abs, ticks), default=0)
-    if most >= BEYOND or 0 < most < LEAST:
+    if _needs_powers(most, unit):
         return [_dressed(tick, _powers(abs(tick)) if tick else "0", shown) for tick in ticks]
     step, letter = _scale(ticks, most)
     digits = _digits([tick / step for tick in ticks])
     return [_dressed(tick, f"{abs(tick) / step:,.{digits}f}{letter}" if tick else "0", shown) for tick in ticks]
+
+
+def _needs_powers(size: float, unit: str) -> bool:
+    return size >= BEYOND or 0 < size < (LEAST_MONEY if unit in CURRENCIES else LEAST)
 
 
 def _scale(ticks: Sequence[float], most: float) -> tuple[float, str]:
@@ -115,11 +121,9 @@ def _plain(size: float, digits: int) -> str:
 
 
 def _three(size: float) -> str:
-    return (
-        f"{size:,.0f}"
-        if size >= 100
-        else _plain(size, 1 if size >= 10 else 2 if size >= 1 else 4 if size < 0.01 else 3)
-    )
+    if size >= 100:
+        return f"{size:,.0f}"
+    return _plain(size, next(digits for least, digits in DIGITS if size >= least))
 
 
 def _powers(size: float) -> str:
