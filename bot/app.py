@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import secrets
-import socket
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
-import structlog
 from aiohttp import web
 
 from adapters.web.adapter import ACCOUNT, CHANNEL, WebAdapter
@@ -20,26 +15,27 @@ from adapters.web.settings import WebSettings
 from bot.channels import MakeAdapters, adapters_of, extras_of_account, no_adapters
 from bot.console.desk import ConsoleDesk
 from bot.console.planning import ScheduleDesk
-from bot.egress import egress_of
 from bot.gate import gate_of
 from bot.hooks import webhooks_of
 from bot.identities import owners_now, with_identities
-from bot.instruments import Instruments, instruments_of
-from bot.live import Live, rules_of
+from bot.instruments import Duty, Instruments, instruments_of
+from bot.life import Life
+from bot.live import Live, MakeGate, rules_of
 from bot.logs import set_level
 from bot.masking import Mask
-from bot.mcp import check_sandboxes, toolbox_of
-from bot.names import address_at, fresh_identity, of_adapters
+from bot.names import Known, address_at, fresh_identity, of_adapters
 from bot.outages import Outages
 from bot.parts import fetching_of, files_in, long_replies_of, model_of, notices_of, pace_of, shell_of
-from bot.planning import planning_tools, timetable_of
+from bot.planning import timetable_of
 from bot.presence import Presence
 from bot.reload import Reload, in_words
-from bot.reports import LateReporters, ReportDesk, figure_tools
+from bot.reports import LateReporters, ReportDesk
 from bot.schedules import FileSchedules
+from bot.seat import Seat
 from bot.settings import Settings
 from bot.site import site_of
 from bot.standings import Standings
+from bot.toolkit import Toolkit, toolkit_of
 from bot.upkeep import retention_of, trimmer_of
 from bot.version import VERSION
 from runtime.agent import Agent, Limits
@@ -53,10 +49,10 @@ from runtime.contract import (
     LearnsIdentity,
     Model,
     NewId,
-    NodeId,
     Now,
     Probe,
     Signal,
+    Timetable,
     Tool,
     Verdict,
     no_probe,
@@ -66,30 +62,18 @@ from runtime.courier import Courier
 from runtime.couriers import Couriers
 from runtime.dispatch import Dispatch
 from runtime.elsewhere import Elsewhere, outbox_topic
-from runtime.errors import ConfigError, StoreError
 from runtime.expiry import Expiry
 from runtime.ids import new_id as fresh_id
-from runtime.intake import LANES, Accept, Reception
+from runtime.intake import LANES, Reception
 from runtime.models.library import preload
-from runtime.nodes import Node, NodeLost
-from runtime.pulse import Pulse
 from runtime.reporting import Reporting
-from runtime.retention import Retention
 from runtime.sealer import Sealer
 from runtime.signed import CheckpointFile, HeadFile
-from runtime.store.protocol import Duty, Taken
+from runtime.store.protocol import Lease
 from runtime.store.store import POSTGRES, SqlStore, open_store
 from runtime.timer import Timer
 from runtime.workspaces import SessionWorkspaces
-from tools.catalogue import first_tools
-from tools.charting.easel import Easel
-from tools.shell import Sandbox, sandbox_for
 
-log = structlog.get_logger("app")
-
-DRAIN: Final = timedelta(seconds=6)
-"""How long runs and couriers get to come to a good place before the process leaves: 10 s less what closing takes."""
-REJOIN: Final = timedelta(seconds=1)
 LAST_WORD: Final = timedelta(seconds=0.25)
 """How long other nodes are told that we leave; who is not told finds out by looking."""
 
@@ -139,7 +123,7 @@ class App:
         settings: Settings,
         store: SqlStore,
         web_identity: str,
-        named_before: Sequence[tuple[str, str, str]],
+        named_before: Sequence[Known],
         adapters: MakeAdapters,
         probe: Probe,
         model: Model,
@@ -155,66 +139,24 @@ class App:
         self._new_id = new_id
         self._notices = notices_of(settings, store)
         self._bell = SharedBell(self._notices.tell) if self._notices else LocalBell()
-        self._node: Node | None = None
-        self._dispatch: Dispatch | None = None
-        shell = shell_of(settings)
-        self._sandbox: Sandbox = sandbox_for(shell)
-        self._sandbox_required = shell.required
-        workspaces = SessionWorkspaces(settings.workspace_dir, uid=shell.uid)
+        self._seat = Seat()
+        workspaces = SessionWorkspaces(settings.workspace_dir, uid=shell_of(settings).uid)
         given = Given(store, store, workspaces, store, self._bell, store.now, new_id)
-        page = WebAdapter(
-            WebSettings(settings.web.hosts, int(settings.web.upload_mib * 1024 * 1024)),
-            given,
-            identity=web_identity,
-            banner=settings.banner or "",
-        )
-        every = [page, *adapters_of(settings)(given), *adapters(given)]
+        every = [self._page(given, web_identity), *adapters_of(settings)(given), *adapters(given)]
         self._accounts = [
-            Presence(adapter, take=self._take, on_learnt=self._note, twin=self._twin_of) for adapter in every
+            Presence(adapter, take=self._seat.take, on_learnt=self._note, twin=self._twin_of) for adapter in every
         ]
         self._named = of_adapters(self._accounts, named_before)
         gate = partial(gate_of, named=self._named, trouble=self._trouble_at)
         self._live = Live(rules_of(with_identities(settings, self._accounts), gate))
-        self._reload = Reload(
-            settings=settings,
-            live=self._live,
-            people=store,
-            registry=store,
-            set_level=set_level,
-            gate=gate,
-            accounts=self._accounts,
-            schedules=FileSchedules(book=store, now=store.now, accounts=self._accounts, before=named_before).sync,
-        )
+        self._reload = self._make_reload(gate, named_before)
         self._couriers = Couriers(map(self._courier, self._accounts), store, self._call)
-        self._egress = egress_of(settings)
-        easel = Easel(settings.data_dir / "fonts")
-        own_tools = first_tools(shell, sandbox=self._sandbox, egress=self._egress, easel=easel)
-        self._timetable = timetable_of(
-            store,
-            self._accounts,
-            new_id=new_id,
-            serves=self._couriers.serves,
-            named=self._named,
-            started=lambda: self._bell.ring(LANES),
-            planning=lambda: self._live.rules.planning,
-        )
-        own_tools |= planning_tools(self._timetable, self._accounts, self._named)
-        self._figure_tools = figure_tools(store, store.now, self._named)
+        self._timetable = self._make_timetable()
+        self._toolkit = self._make_toolkit(tools)
         self._reporters = LateReporters(store.now)
-        own_tools |= self._figure_tools
-        self._toolbox = toolbox_of(settings, tools or own_tools, instruments.tools)
-        self._agent = self._make_agent(model, self._toolbox, workspaces)
+        self._agent = self._make_agent(model, workspaces)
         self._elsewhere = Elsewhere(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
-        self._reception = Reception(
-            store=store,
-            gate=lambda: self._live.rules.gate,
-            bell=self._bell,
-            nudge=self._couriers.nudge,
-            serves=self._couriers.serves,
-            stop=self._elsewhere.stop,
-            take_in=self._take_in,
-            probe=probe,
-        )
+        self._reception = self._make_reception()
         self._sink = instruments.sink(self._reception.sink)
         self._webhooks = webhooks_of(settings, self._accounts, workspaces, store.now, new_id)
         self._standings = Standings(self._accounts, store.now)
@@ -229,18 +171,71 @@ class App:
 
     # ------------------------------------------------------------------------------------------------- the parts
 
-    def _make_agent(self, model: Model, tools: Mapping[str, Tool], workspaces: SessionWorkspaces) -> Agent:
+    def _page(self, given: Given, identity: str) -> WebAdapter:
+        web = self._settings.web
+        bounds = WebSettings(web.hosts, int(web.upload_mib * 1024 * 1024))
+        return WebAdapter(bounds, given, identity=identity, banner=self._settings.banner or "")
+
+    def _make_reload(self, gate: MakeGate, before: Sequence[Known]) -> Reload:
+        planned = FileSchedules(book=self.store, now=self.store.now, accounts=self._accounts, before=before)
+        return Reload(
+            settings=self._settings,
+            live=self._live,
+            people=self.store,
+            registry=self.store,
+            set_level=set_level,
+            gate=gate,
+            accounts=self._accounts,
+            schedules=planned.sync,
+        )
+
+    def _make_timetable(self) -> Timetable:
+        return timetable_of(
+            self.store,
+            self._accounts,
+            new_id=self._new_id,
+            serves=self._couriers.serves,
+            named=self._named,
+            started=lambda: self._bell.ring(LANES),
+            planning=lambda: self._live.rules.planning,
+        )
+
+    def _make_toolkit(self, instead: Mapping[str, Tool] | None) -> Toolkit:
+        return toolkit_of(
+            self._settings,
+            self._accounts,
+            timetable=self._timetable,
+            figures=self.store,
+            named=self._named,
+            now=self.store.now,
+            wrap=self._instruments.tools,
+            instead=instead,
+        )
+
+    def _make_reception(self) -> Reception:
+        return Reception(
+            store=self.store,
+            gate=lambda: self._live.rules.gate,
+            bell=self._bell,
+            nudge=self._couriers.nudge,
+            serves=self._couriers.serves,
+            stop=self._elsewhere.stop,
+            take_in=self._seat.take_in,
+            probe=self._probe,
+        )
+
+    def _make_agent(self, model: Model, workspaces: SessionWorkspaces) -> Agent:
         files_of = files_in(self._accounts)
         long_replies = long_replies_of(self._settings, workspaces, files_of, self._new_id)
         return Agent(
             store=self.store,
             model=self._instruments.model(model),
-            tools=tools,
+            tools=self._toolkit.toolbox,
             policy=lambda: self._live.rules.policy,
             prompt=lambda: self._live.rules.prompt,
             limits=Limits(self._settings.run.max_iterations, self._settings.run.approval_time),
             workspaces=workspaces,
-            lease_is_fresh=self._lease_is_fresh,
+            lease_is_fresh=self._seat.lease_is_fresh,
             outlet=self._couriers,
             now=self.store.now,
             new_id=self._new_id,
@@ -257,11 +252,11 @@ class App:
         return Courier(
             outbox=self.store,
             adapter=self._instruments.adapter(account),
-            take=self._take,
+            take=self._seat.take,
             pace=pace_of(self._settings),
             now=self.store.now,
             on_shown=lambda address: self._bell.ring(room_topic(address)),
-            lease_is_fresh=self._lease_is_fresh,
+            lease_is_fresh=self._seat.lease_is_fresh,
             extras=extras_of_account(self._settings, account.raw),
             previews=self._settings.outbox.previews,
             new_id=self._new_id,
@@ -303,7 +298,7 @@ class App:
             now=self.store.now,
             new_id=self._new_id,
             ring=lambda: self._bell.ring(LANES),
-            tools=self._figure_tools,
+            tools=self._toolkit.figures,
         )
 
     def _outages(self) -> Outages:
@@ -312,7 +307,7 @@ class App:
             after=self._settings.operators.after,
             told=self.store,
             post=self._couriers.post,
-            take=self._take,
+            take=self._seat.take,
             now=self.store.now,
             new_id=self._new_id,
         )
@@ -336,16 +331,6 @@ class App:
         return next((one.standing().trouble for one in self._accounts if (one.channel, one.identity) == here), None)
 
     # --------------------------------------------------------------------------------------------------- duties
-
-    def _lease_is_fresh(self) -> bool:
-        return self._node is not None and self._node.fresh()
-
-    async def _take(self, role: str) -> Duty | None:
-        return await self._node.take(role) if self._node else None
-
-    async def _take_in(self, accept: Accept) -> Taken:
-        """A message begins its run at once where this node has room for one more."""
-        return await (self._dispatch.take_in(accept) if self._dispatch else accept(None))
 
     @property
     def owners(self) -> Sequence[str]:
@@ -372,15 +357,7 @@ class App:
         try:
             url, jumps = await self._listen(runner), await self._jumps()
             await self._reload.begin()
-            while True:
-                try:
-                    await self._as_node(jumps, lambda: on_ready(url))
-                except BaseExceptionGroup as ended:
-                    if ended.split(NodeLost)[1] is not None:
-                        raise
-                    if leaving():
-                        raise asyncio.CancelledError from None
-                    log.warning("joining again", reason="no sign for longer than the lease; others go on with our work")
+            await self._life(jumps).run(lambda: on_ready(url))
         finally:
             await runner.cleanup()
             await self._instruments.close()
@@ -393,56 +370,50 @@ class App:
         shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host  # noqa: S104 - compared, not listened on
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{bound}"
 
-    async def _as_node(self, jumps: Jumps, on_ready: Callable[[], None]) -> None:
-        """One life as a node: it ends by cancellation, with a drain, or by the loss of its lease."""
-        node = self._node = await self._join()
-        dispatch = self._dispatch = Dispatch(
+    def _life(self, jumps: Jumps) -> Life:
+        listening = [account.listen for account in self._accounts]
+        return Life(
+            settings=self._settings,
             store=self.store,
-            lease=node.lease,
+            seat=self._seat,
+            bell=self._bell,
+            accounts=self._accounts,
+            couriers=self._couriers,
+            dispatch=self._dispatch,
+            listeners=[partial(listen, self._sink) for listen in (*listening, self._webhooks.listen)],
+            duties=lambda: self._duties(jumps),
+            goodbye=self._tell_of_leaving,
+            new_id=self._new_id,
+        )
+
+    def _dispatch(self, lease: Lease) -> Dispatch:
+        return Dispatch(
+            store=self.store,
+            lease=lease,
             agent=self._instruments.worker(self._agent),
             bell=self._bell,
             busy=self._busy_in,
-            lease_is_fresh=self._lease_is_fresh,
+            lease_is_fresh=self._seat.lease_is_fresh,
             max_crashes=self._settings.run.max_crashes,
             probe=self._probe,
         )
-        async with asyncio.TaskGroup() as group:
-            beating = group.create_task(node.run())
-            group.create_task(self._pulse(node).run())
-            if self._notices:
-                group.create_task(self._notices.run(self._elsewhere))
-                group.create_task(self._elsewhere.remind())
-            group.create_task(self._check_sandbox())
-            if self._settings.model.preload and not self._settings.model.is_demo:
-                group.create_task(preload())
-            group.create_task(self._sealer().run())
-            group.create_task(self._retention().run())
-            group.create_task(jumps.run())
-            group.create_task(self._timer().run())
-            group.create_task(Expiry(desk=self.store, decided=self._reception.decided, first=jumps.look).run())
-            for account, courier in zip(self._accounts, self._couriers, strict=True):
-                group.create_task(self._serve(account, courier))
-            told = self._outages().see if self._settings.operators.room else None
-            group.create_task(self._standings.run(told))
-            for duty in (*self._instruments.duties(), *self._toolbox.duties()):
-                group.create_task(duty())
-            group.create_task(dispatch.run())
-            listening = [group.create_task(account.listen(self._sink)) for account in self._accounts]
-            listening.append(group.create_task(self._webhooks.listen(self._sink)))
-            group.create_task(self._announce(on_ready))
-            try:
-                await asyncio.Event().wait()
-            finally:
-                await self._drain(dispatch, listening)
-                beating.cancel()  # before the lease is given back: a beat after it would say that it was lost
-                with suppress(StoreError):
-                    await node.leave()
-                await self._tell_of_leaving()
 
-    async def _serve(self, account: Presence, courier: Courier) -> None:
-        """Be the account's courier, as soon as it is known who the account is."""
-        await account.learn()
-        await courier.run()
+    def _duties(self, jumps: Jumps) -> Iterator[Duty]:
+        """What runs beside listening, working and showing."""
+        if self._notices:
+            yield partial(self._notices.run, self._elsewhere)
+            yield self._elsewhere.remind
+        yield self._toolkit.check
+        if self._settings.model.preload and not self._settings.model.is_demo:
+            yield preload
+        yield self._sealer().run
+        yield retention_of(self._settings, self.store, self._seat.take).run
+        yield jumps.run
+        yield self._timer().run
+        yield Expiry(desk=self.store, decided=self._reception.decided, first=jumps.look).run
+        yield partial(self._standings.run, self._outages().see if self._settings.operators.room else None)
+        yield from self._instruments.duties()
+        yield from self._toolkit.toolbox.duties()
 
     async def _note(self, adapter: ChannelAdapter) -> None:
         """Keep which identity the account has, so that it can be called by its name while it is not at work."""
@@ -471,41 +442,6 @@ class App:
         for courier in self._couriers:
             courier.look_anew()
 
-    async def _join(self) -> Node:
-        """A node with a fresh lease. After the first time it is asked for until the store gives it."""
-        while True:
-            try:
-                return await Node.join(
-                    store=self.store,
-                    node=NodeId(self._new_id()),
-                    label=f"{socket.gethostname()}/{os.getpid()}",
-                    length=self._settings.nodes.lease,
-                    # The lock of an embedded database proves that every earlier process is gone.
-                    alone=self._settings.database_file is not None,
-                    on_reaped=lambda: self._bell.ring(LANES),
-                )
-            except StoreError as error:
-                if self._node is None:
-                    raise
-                log.debug("cannot join again yet", reason=str(error))
-                await asyncio.sleep(REJOIN.total_seconds())
-
-    async def _announce(self, on_ready: Callable[[], None]) -> None:
-        """Say that we are ready once the page takes messages. Platforms may take long; `/readyz` tells of them."""
-        await self._accounts[0].begun()
-        with suppress(asyncio.InvalidStateError):  # it was said in an earlier life of this process
-            on_ready()
-
-    async def _drain(self, dispatch: Dispatch, listening: Sequence[asyncio.Task[None]]) -> None:
-        """Take nothing more in, and let what runs come to an end."""
-        for task in listening:
-            task.cancel()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN.total_seconds()):
-                await dispatch.drain()
-                for courier in self._couriers:
-                    await courier.quiet()
-
     def _call(self, address: Address) -> None:
         """Something waits for a room whose courier is at another node."""
         self._bell.tell(outbox_topic(address))
@@ -516,37 +452,10 @@ class App:
             self._notices.tell(LANES)
             await self._notices.flush(LAST_WORD)
 
-    def _pulse(self, node: Node) -> Pulse:
-        return Pulse(
-            store=self.store,
-            node=node.lease.node,
-            bell=self._bell,
-            reap=node.reap,
-            look_around=self._couriers.look_around,
-        )
-
     def _sealer(self) -> Sealer:
         trimmer = trimmer_of(self._settings, self.store)
         file = HeadFile(self._settings.data_dir)
-        return Sealer(book=self.store, file=file, take=self._take, bell=self._bell, trimmer=trimmer)
+        return Sealer(book=self.store, file=file, take=self._seat.take, bell=self._bell, trimmer=trimmer)
 
     def _timer(self) -> Timer:
-        return Timer(book=self.store, bell=self._bell, take=self._take, now=self.store.now, probe=self._probe)
-
-    def _retention(self) -> Retention:
-        return retention_of(self._settings, self.store, self._take)
-
-    async def _check_sandbox(self) -> None:
-        """Beside the start, since it takes longer than the rest of it."""
-        await check_sandboxes(self._settings)
-        trouble = await self._sandbox.self_test()
-        if trouble and self._sandbox_required:
-            raise ConfigError(f'tools.shell.sandbox: "bwrap" is demanded, and it cannot work here. {trouble}')
-        if trouble:
-            log.warning("the shell tool refuses every call", reason=trouble)
-
-
-def leaving() -> bool:
-    """Whether this task was asked to end, whatever else came in between."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+        return Timer(book=self.store, bell=self._bell, take=self._seat.take, now=self.store.now, probe=self._probe)

@@ -1,0 +1,162 @@
+"""A process as a node: it joins, does its duties, drains and leaves; after its lease was lost it joins again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+import structlog
+
+from bot.instruments import Duty
+from bot.presence import Presence
+from bot.seat import Seat
+from bot.settings import Settings
+from runtime.bell import LocalBell
+from runtime.contract import NewId, NodeId
+from runtime.courier import Courier
+from runtime.couriers import Couriers
+from runtime.dispatch import Dispatch
+from runtime.errors import StoreError
+from runtime.intake import LANES
+from runtime.nodes import Node, NodeLost
+from runtime.pulse import Pulse
+from runtime.store.protocol import Lease
+from runtime.store.store import SqlStore
+
+log = structlog.get_logger("app")
+
+DRAIN: Final = timedelta(seconds=6)
+"""How long runs and couriers get to come to a good place before the process leaves: 10 s less what closing takes."""
+REJOIN: Final = timedelta(seconds=1)
+
+
+class Life:
+    """What one process does for as long as it is a node.
+
+    `listeners` take in what happens until they are cancelled, and are the first to stop; `duties` are further loops, made
+    anew each time it joins, and may have ends; `dispatch` makes that of a lease; `goodbye` tells the others that it left.
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        store: SqlStore,
+        seat: Seat,
+        bell: LocalBell,
+        accounts: Sequence[Presence],
+        couriers: Couriers,
+        dispatch: Callable[[Lease], Dispatch],
+        listeners: Sequence[Duty],
+        duties: Callable[[], Iterable[Duty]],
+        goodbye: Callable[[], Awaitable[None]],
+        new_id: NewId,
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._seat = seat
+        self._bell = bell
+        self._accounts = accounts
+        self._couriers = couriers
+        self._make_dispatch = dispatch
+        self._listeners = listeners
+        self._make_duties = duties
+        self._goodbye = goodbye
+        self._new_id = new_id
+
+    async def run(self, on_ready: Callable[[], None]) -> None:
+        """Be a node until cancelled, then drain. Errors: whatever a duty ends with that is not the loss of the lease."""
+        while True:
+            try:
+                await self._as_node(on_ready)
+            except BaseExceptionGroup as ended:
+                if ended.split(NodeLost)[1] is not None:
+                    raise
+                if leaving():
+                    raise asyncio.CancelledError from None
+                log.warning("joining again", reason="no sign for longer than the lease; others go on with our work")
+
+    async def _as_node(self, on_ready: Callable[[], None]) -> None:
+        """From one join to the end by cancellation, with a drain, or by the loss of the lease."""
+        node = await self._join()
+        dispatch = self._make_dispatch(node.lease)
+        self._seat.sit(node, dispatch)
+        async with asyncio.TaskGroup() as group:
+            beating = group.create_task(node.run())
+            for duty in (self._pulse(node).run, *self._make_duties(), *self._service(), dispatch.run):
+                group.create_task(duty())
+            listening = [group.create_task(listen()) for listen in self._listeners]
+            group.create_task(self._announce(on_ready))
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await self._drain(dispatch, listening)
+                beating.cancel()  # before the lease is given back: a beat after it would say that it was lost
+                with suppress(StoreError):
+                    await node.leave()
+                await self._goodbye()
+
+    async def _join(self) -> Node:
+        """A node with a fresh lease. After the first time it is asked for until the store gives it."""
+        while True:
+            try:
+                return await Node.join(
+                    store=self._store,
+                    node=NodeId(self._new_id()),
+                    label=f"{socket.gethostname()}/{os.getpid()}",
+                    length=self._settings.nodes.lease,
+                    # The lock of an embedded database proves that every earlier process is gone.
+                    alone=self._settings.database_file is not None,
+                    on_reaped=lambda: self._bell.ring(LANES),
+                )
+            except StoreError as error:
+                if self._seat.is_empty:
+                    raise
+                log.debug("cannot join again yet", reason=str(error))
+                await asyncio.sleep(REJOIN.total_seconds())
+
+    def _pulse(self, node: Node) -> Pulse:
+        return Pulse(
+            store=self._store,
+            node=node.lease.node,
+            bell=self._bell,
+            reap=node.reap,
+            look_around=self._couriers.look_around,
+        )
+
+    def _service(self) -> list[Duty]:
+        return [partial(serve, *each) for each in zip(self._accounts, self._couriers, strict=True)]
+
+    async def _announce(self, on_ready: Callable[[], None]) -> None:
+        """Say that we are ready once the page takes messages. Platforms may take long; `/readyz` tells of them."""
+        await self._accounts[0].begun()
+        with suppress(asyncio.InvalidStateError):  # it was said in an earlier life of this process
+            on_ready()
+
+    async def _drain(self, dispatch: Dispatch, listening: Sequence[asyncio.Task[None]]) -> None:
+        """Take nothing more in, and let what runs come to an end."""
+        for task in listening:
+            task.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN.total_seconds()):
+                await dispatch.drain()
+                for courier in self._couriers:
+                    await courier.quiet()
+
+
+async def serve(account: Presence, courier: Courier) -> None:
+    """Be the account's courier, as soon as it is known who the account is."""
+    await account.learn()
+    await courier.run()
+
+
+def leaving() -> bool:
+    """Whether this task was asked to end, whatever else came in between."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,34 @@
+"""The place of this process among the nodes, for whoever must know whether it still holds."""
+
+from __future__ import annotations
+
+from runtime.dispatch import Dispatch
+from runtime.intake import Accept
+from runtime.nodes import Node
+from runtime.store.protocol import Duty, Taken
+
+
+class Seat:
+    """Empty until the process is a node. One that joins again takes it anew."""
+
+    def __init__(self) -> None:
+        self._node: Node | None = None
+        self._dispatch: Dispatch | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self._node is None
+
+    def sit(self, node: Node, dispatch: Dispatch) -> None:
+        self._node, self._dispatch = node, dispatch
+
+    def lease_is_fresh(self) -> bool:
+        return self._node is not None and self._node.fresh()
+
+    async def take(self, role: str) -> Duty | None:
+        """A duty that one node has at a time; None while another has it, or before we are one."""
+        return await self._node.take(role) if self._node else None
+
+    async def take_in(self, accept: Accept) -> Taken:
+        """A message begins its run at once where this node has room for one more."""
+        return await (self._dispatch.take_in(accept) if self._dispatch else accept(None))
