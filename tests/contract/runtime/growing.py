@@ -15,7 +15,7 @@ from runtime.ids import new_id
 from runtime.pace import Pace
 from runtime.previews import shortened
 from runtime.store.protocol import DeliveryRow
-from tests.contract.runtime.stage import LEASE, FakeTool, Process, Stage
+from tests.contract.runtime.stage import LEASE, FakeTool, Process, Setting, Stage
 from tests.fakes.channel import Channel, ChannelKind
 from tests.fakes.channel_adapter import FakeAdapter
 from tests.fakes.models import USAGE
@@ -59,7 +59,7 @@ class House:
         """A new life; every earlier one is dead from now on."""
         lease = await self.stage.store.join(NodeId(new_id()), "test", LEASE, alone=alone)
         given: dict[str, Any] = {"adapter": self.adapter(), "pace": self.pace, "previews": True} | more
-        self.lives.append(Process(self.stage, model, tools, lease, **given))
+        self.lives.append(Process(self.stage, model, tools, lease, Setting(**given)))
         return self.lives[-1]
 
     async def next_life(self, model: Any, tools: Iterable[FakeTool] = (), **more: Any) -> Process:

@@ -196,114 +196,149 @@ class Page:
         return CONNECTED
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What a test may have otherwise in a process; by itself it is what most tests want."""
+
+    busy: Busy = Busy.STEER
+    rules: Sequence[Rule] = ()
+    rights: Rights = ANYONE
+    rooms: RoomRules = ROOMS
+    limits: Limits = LIMITS
+    max_crashes: int = HARDY
+    width: int = 64
+    probe: Probe = no_probe
+    store: SqlStore | None = None
+    carrier: HasFiles | None = None
+    transcriber: Transcriber | None = None
+    long_replies: LongForm = LongForm.PARTS
+    adapter: ChannelAdapter | None = None
+    pace: Pace = PACE
+    previews: bool = False
+    reporter: Callable[[Job], Model] | None = None
+
+
+USUAL: Final = Setting()
+
+
 class Process:
     """One life of the runtime. Its attributes are the real objects; `fresh` is whether its lease surely holds."""
 
     def __init__(
-        self,
-        stage: Stage,
-        model: Model,
-        tools: Iterable[FakeTool],
-        lease: Lease,
-        *,
-        busy: Busy = Busy.STEER,
-        rules: Sequence[Rule] = (),
-        rights: Rights = ANYONE,
-        rooms: RoomRules = ROOMS,
-        limits: Limits = LIMITS,
-        max_crashes: int = HARDY,
-        width: int = 64,
-        probe: Probe = no_probe,
-        store: SqlStore | None = None,
-        carrier: HasFiles | None = None,
-        transcriber: Transcriber | None = None,
-        long_replies: LongForm = LongForm.PARTS,
-        adapter: ChannelAdapter | None = None,
-        pace: Pace = PACE,
-        previews: bool = False,
-        reporter: Callable[[Job], Model] | None = None,
+        self, stage: Stage, model: Model, tools: Iterable[FakeTool], lease: Lease, given: Setting = USUAL
     ) -> None:
         self.stage = stage
-        self.store = store or stage.store
+        self.store = given.store or stage.store
         self.lease = lease
         self.fresh = True
         self.bell = LocalBell()
         self.page = Page()
         self.tools = {tool.spec.name: tool for tool in tools}
-        policy, gate = Policy(rules), Gate(open_to_all=False, busy=busy, rights=rights, rooms=rooms)
-        self.courier = Courier(
+        self._given = given
+        self._gate = Gate(open_to_all=False, busy=given.busy, rights=given.rights, rooms=given.rooms)
+        self.courier = self._make_courier()
+        self.agent = self._make_agent(model)
+        self.dispatch = self._make_dispatch()
+        self.reception = self._make_reception()
+        self.pulse = self._make_pulse()
+        self.timer = self._make_timer()
+        self.booking = Booking(book=self.store, now=stage.clock, new_id=new_id, serves=lambda _: True)
+
+    def _make_courier(self) -> Courier:
+        adapter = self._given.adapter or self.page
+        return Courier(
             outbox=self.store,
-            adapter=(at := adapter or self.page),
+            adapter=adapter,
             take=self._take,
-            pace=pace,
-            now=stage.clock,
+            pace=self._given.pace,
+            now=self.stage.clock,
             on_shown=lambda address: None,
-            lease_is_fresh=lambda: self.fresh,
-            extras=extras_of(at),
-            previews=previews,
-            ticks=lambda: stage.clock() - START,
-            probe=probe,
+            lease_is_fresh=self._is_fresh,
+            extras=extras_of(adapter),
+            previews=self._given.previews,
+            ticks=lambda: self.stage.clock() - START,
+            probe=self._given.probe,
         )
-        long = LongReplies(stage.workspaces, new_id, lambda _: carrier, long_replies, characters=100)
-        self.agent = Agent(
+
+    def _make_agent(self, model: Model) -> Agent:
+        given, policy = self._given, Policy(self._given.rules)
+        long = LongReplies(self.stage.workspaces, new_id, lambda _: given.carrier, given.long_replies, characters=100)
+        return Agent(
             store=self.store,
             model=model,
             tools=self.tools,
             policy=lambda: policy,
             prompt=lambda: "You are a test.",
-            limits=limits,
-            workspaces=stage.workspaces,
-            files=Fetching(
-                files_of=lambda _: carrier,
-                workspaces=stage.workspaces,
-                new_id=new_id,
-                bounds=stage.bounds,
-                transcriber=transcriber,
-                waits=[timedelta()],
-            ),
+            limits=given.limits,
+            workspaces=self.stage.workspaces,
+            files=self._fetching(),
             long_replies=long,
-            reporting=Reporting(stage.workspaces, new_id, long.content, stage.store.report_root),
-            reporter=reporter,
-            lease_is_fresh=lambda: self.fresh,
+            reporting=Reporting(self.stage.workspaces, new_id, long.content, self.stage.store.report_root),
+            reporter=given.reporter,
+            lease_is_fresh=self._is_fresh,
             outlet=Couriers([self.courier], self.store),
-            now=stage.clock,
+            now=self.stage.clock,
             new_id=new_id,
-            busy=gate.busy_in,
-            probe=probe,
+            busy=self._gate.busy_in,
+            probe=given.probe,
         )
-        self.reception = Reception(
+
+    def _fetching(self) -> Fetching:
+        return Fetching(
+            files_of=lambda _: self._given.carrier,
+            workspaces=self.stage.workspaces,
+            new_id=new_id,
+            bounds=self.stage.bounds,
+            transcriber=self._given.transcriber,
+            waits=[timedelta()],
+        )
+
+    def _make_dispatch(self) -> Dispatch:
+        return Dispatch(
             store=self.store,
-            gate=lambda: gate,
+            lease=self.lease,
+            agent=self.agent,
+            bell=self.bell,
+            busy=self._gate.busy_in,
+            lease_is_fresh=self._is_fresh,
+            max_crashes=self._given.max_crashes,
+            width=self._given.width,
+            probe=self._given.probe,
+        )
+
+    def _make_reception(self) -> Reception:
+        return Reception(
+            store=self.store,
+            gate=lambda: self._gate,
             bell=self.bell,
             nudge=self.courier.nudge,
             stop=self.agent.stop,
             serves=lambda _: True,
-            take_in=lambda accept: self.dispatch.take_in(accept),
-            probe=probe,
-        )
-        self.dispatch = Dispatch(
-            store=self.store,
-            lease=lease,
-            agent=self.agent,
-            bell=self.bell,
-            busy=gate.busy_in,
-            lease_is_fresh=lambda: self.fresh,
-            max_crashes=max_crashes,
-            width=width,
-            probe=probe,
+            take_in=self.dispatch.take_in,
+            probe=self._given.probe,
         )
 
-        self.pulse = Pulse(
+    def _make_pulse(self) -> Pulse:
+        return Pulse(
             store=self.store,
-            node=lease.node,
+            node=self.lease.node,
             bell=self.bell,
             reap=self._leave_alone,
             look_around=self.courier.look_around,
         )
-        self.timer = Timer(
-            book=self.store, bell=self.bell, take=self._take, now=stage.clock, chance=lambda: 0.5, probe=probe
+
+    def _make_timer(self) -> Timer:
+        return Timer(
+            book=self.store,
+            bell=self.bell,
+            take=self._take,
+            now=self.stage.clock,
+            chance=lambda: 0.5,
+            probe=self._given.probe,
         )
-        self.booking = Booking(book=self.store, now=stage.clock, new_id=new_id, serves=lambda _: True)
+
+    def _is_fresh(self) -> bool:
+        return self.fresh
 
     async def _take(self, role: str) -> Duty | None:
         return await self.store.take(self.lease, role)
@@ -407,7 +442,7 @@ class Stage:
     async def process(self, model: Model, tools: Iterable[FakeTool] = (), **more: Any) -> Process:
         """A new life; every earlier one is dead from now on."""
         lease = await self.store.join(NodeId(new_id()), "test", LEASE, alone=True)
-        return Process(self, model, tools, lease, **more)
+        return Process(self, model, tools, lease, Setting(**more))
 
     def signal(self, body: Body, who: Identity, room: str, key: str = "") -> Signal:
         name = who.partition(":")[2].title()
