@@ -21,7 +21,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "store": rf"{ROOT}runtime/store/",
     "logs": rf"/structlog/|{ROOT}bot/(logs|masking)",
     "models": rf"{ROOT}runtime/models/",
-    "agent": rf"{ROOT}runtime/(agent|dispatch|transcript|policy|cards)",
+    "agent": rf"{ROOT}runtime/(agent|calls|cursor|dispatch|lastwords|transcript|policy|cards)",
     "courier": rf"{ROOT}runtime/(courier|outbox|markup)",
     "intake": rf"{ROOT}runtime/intake",
     "page": rf"{ROOT}adapters/web/",

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import structlog
 
-from runtime import cards
 from runtime.attention import BusyAt, busy_at
+from runtime.calls import Calls
 from runtime.contract import (
     Address,
-    ApprovalId,
-    ApprovalKind,
-    Attach,
     Busy,
-    Call,
-    Content,
     DeliveryId,
-    Effect,
-    FileRef,
     Job,
-    Json,
-    Kind,
     Model,
     ModelReply,
     ModelRequest,
@@ -41,27 +31,23 @@ from runtime.contract import (
     TaskKind,
     Thinking,
     Tool,
-    ToolContext,
     Turn,
-    Working,
     Workspaces,
     no_probe,
 )
-from runtime.errors import ModelFailed, StoreError, ToolError
+from runtime.cursor import Cursor, Dropped, Ended, own
+from runtime.errors import ModelFailed
+from runtime.lastwords import LastWords
 from runtime.longreplies import LongReplies
-from runtime.output import bound
-from runtime.policy import Ask, Policy, Ruling
-from runtime.reporting import MOST_FILES, Reporting
+from runtime.policy import Policy
+from runtime.reporting import Reporting
 from runtime.runs import RunState, StepState
-from runtime.store.common import digest
-from runtime.store.protocol import Claim, Lanes, NewDelivery, NewStep, Question, Recorded, Released, ToolStep
-from runtime.transcript import DENIED, ERROR, OURS, not_seen, repair
+from runtime.store.protocol import Claim, Lanes, NewDelivery, Released, ToolStep
+from runtime.transcript import OURS, not_seen, repair
 
 T = TypeVar("T")
 log = structlog.get_logger("agent")
 
-PATIENCE: Final = timedelta(seconds=0.5)
-"""Between two tries to record a result."""
 STOPPED: Final = "Stopped."
 NOTHING: Final = "The model answered nothing. Please ask again, perhaps in other words."
 
@@ -96,35 +82,6 @@ class Files(Protocol):
         """Fetch what is missing of the files that the model has not seen yet; what it must be told of them."""
 
 
-class Dropped(Exception):
-    """The lane is not surely ours any more: whoever owns it goes on, and we say nothing more."""
-
-
-class Ended(Exception):
-    """A person asked that this run ends."""
-
-
-@dataclass(slots=True)
-class Cursor:
-    """Where a run stands: its claim, how many model calls it made, and the number of its next step.
-
-    `turns` came along with the claim, for its first model call. `stopped` is set when a person ends it; `cuts` are the
-    waits that end with it at once. `files` are what its tools put onto its reply so far.
-    """
-
-    claim: Claim
-    iterations: int
-    next_step: int
-    turns: Sequence[Turn] | None = None
-    stopped: bool = False
-    cuts: set[asyncio.Timeout] = field(default_factory=set)
-    files: list[FileRef] = field(default_factory=list)
-
-    @property
-    def address(self) -> Address:
-        return self.claim.address
-
-
 class Agent:
     """Works on claimed runs. One object serves all of them; what a run needs is in its Cursor.
 
@@ -156,26 +113,37 @@ class Agent:
         reporting: Reporting | None = None,
         reporter: Callable[[Job], Model] | None = None,
     ) -> None:
-        self._reporting = reporting
-        self._reporter = reporter
         self._store = store
-        self._files = files
-        self._long_replies = long_replies
         self._model = model
         self._tools = tools
-        self._policy = policy
         self._prompt = prompt
         self._limits = limits
         self._workspaces = workspaces
-        self._lease_is_fresh = lease_is_fresh
         self._live: dict[RunId, Cursor] = {}
         self._outlet = outlet
-        self._now = now
-        self._new_id = new_id
-        self._name = name
-        self._named = named
         self._busy = busy_at(busy)
         self._probe = probe
+        self._files = files
+        self._reporter = reporter
+        self._calls = Calls(
+            store=store,
+            tools=tools,
+            policy=policy,
+            workspaces=workspaces,
+            lease_is_fresh=lease_is_fresh,
+            progress=self._progress,
+            name=name,
+            named=named,
+            probe=probe,
+        )
+        self._last_words = LastWords(
+            policy=policy,
+            approval_time=limits.approval_time,
+            now=now,
+            new_id=new_id,
+            long_replies=long_replies,
+            reporting=reporting,
+        )
 
     async def work(self, claim: Claim) -> bool:
         """Carry a run as far as it goes; whether its lane has more to do.
@@ -210,9 +178,7 @@ class Agent:
         run = self._live.get(run_id)
         if run is None:
             return False
-        run.stopped = True
-        for cut in run.cuts:
-            cut.reschedule(0)  # a moment long past: it expires now
+        run.stop()
         return True
 
     # ------------------------------------------------------------------------------------------------- the loop
@@ -236,17 +202,17 @@ class Agent:
 
     async def _pick_up(self, run: Cursor) -> Released | None:
         """What an earlier owner left open, in order, up to the first call whose outcome only a person can tell."""
-        self._obey(run, run.claim.stop)
-        doubted = next((i for i, step in enumerate(run.claim.steps) if self._in_doubt(step)), None)
+        run.obey(run.claim.stop)
+        doubted = next((i for i, step in enumerate(run.claim.steps) if self._calls.in_doubt(step)), None)
         before = run.claim.steps if doubted is None else run.claim.steps[:doubted]
-        await self._attempt_all(run, [step for step in before if step.state is not StepState.ASKED])
+        await self._calls.attempt_all(run, [step for step in before if step.state is not StepState.ASKED])
         asked = [step for step in run.claim.steps if step.state is StepState.ASKED]
         if doubted is not None:
             asked.append(run.claim.steps[doubted])
         if asked:
             return await self._park(run, asked)
         if run.claim.overtaken:
-            self._own(await self._store.note(run.claim.lane, run.claim.run_id, overtaken_note()))
+            own(await self._store.note(run.claim.lane, run.claim.run_id, overtaken_note()))
         if run.claim.resumed:
             await self._join(run)
         return None
@@ -254,7 +220,7 @@ class Agent:
     async def _ask_model(self, run: Cursor) -> ModelReply:
         self._progress(run.claim, Thinking())
         turns = repair(await self._with_files(run, await self._turns(run)))
-        reply = await self._unless_stopped(run, self._reply(run, turns))
+        reply = await run.unless_stopped(self._reply(run, turns))
         self._probe("model-answered")
         if not reply.calls and not reply.text.strip():
             raise ModelFailed(NOTHING)
@@ -268,9 +234,9 @@ class Agent:
         """`turns` once the files that came with them are here; what is to be said of those becomes turns too."""
         if self._files is None or not any(turn.files for turn in not_seen(turns)):
             return turns
-        told = await self._unless_stopped(run, self._files.gather(run.address, turns))
+        told = await run.unless_stopped(self._files.gather(run.address, turns))
         for text in told:
-            self._obey(run, self._own(await self._store.note(run.claim.lane, run.claim.run_id, text)).stop)
+            run.obey(own(await self._store.note(run.claim.lane, run.claim.run_id, text)).stop)
         return await self._turns(run) if told else turns
 
     def _progress(self, claim: Claim, event: Progress) -> None:
@@ -298,136 +264,27 @@ class Agent:
     async def _act(self, run: Cursor, reply: ModelReply) -> Released | None:
         """One model turn with calls: recorded, then those allowed run, then those asked go up together."""
         lane, number = run.claim.lane, run.next_step
-        sorted_calls = [self._sort(run, call) for call in reply.calls]
-        recorded = await self._store.record_model(lane, run.claim.run_id, number, reply, sorted_calls)
-        steps = self._own(recorded).steps
+        sorted_calls = [self._calls.sort(run, call) for call in reply.calls]
+        recorded = own(await self._store.record_model(lane, run.claim.run_id, number, reply, sorted_calls))
         self._probe("step-recorded")
         run.iterations, run.next_step = run.iterations + 1, number + len(reply.calls) + 1
-        self._obey(run, self._own(recorded).stop)
-        waiting = await self._attempt_all(run, [step for step in steps if step.state is StepState.OPEN])
-        if asked := [step for step in steps if step.state is StepState.ASKED]:
+        run.obey(recorded.stop)
+        waiting = await self._calls.attempt_all(run, [step for step in recorded.steps if step.state is StepState.OPEN])
+        if asked := [step for step in recorded.steps if step.state is StepState.ASKED]:
             return await self._park(run, asked)
-        if waiting or self._own(recorded).waiting:
+        if waiting or recorded.waiting:
             await self._join(run)
         return None
 
     async def _join(self, run: Cursor) -> None:
         """Where it is so set, what people said meanwhile reaches the model before its next call."""
         if self._busy(run.address) is Busy.STEER:
-            self._own(await self._store.steer(run.claim.lane, run.claim.run_id))
-
-    # ------------------------------------------------------------------------------------------------ the tools
-
-    def _sort(self, run: Cursor, call: Call) -> NewStep:
-        """Open, asked, or done at once with the reason why it does not run."""
-        hashed = digest(call.arguments)
-        tool = self._tools.get(call.tool)
-        if tool is None:
-            known = ", ".join(sorted(self._tools))
-            return NewStep(
-                call, Effect.READ, hashed, StepState.DONE, f"{ERROR}there is no tool {call.tool!r}; there are {known}."
-            )
-        effect = tool.spec.effect
-        arguments = parsed(call.arguments)
-        if isinstance(arguments, str):
-            return NewStep(call, effect, hashed, StepState.DONE, f"{ERROR}{arguments}")
-        ask = Ask(call.tool, effect, arguments, self._name, self._named(run.address), run.claim.names)
-        match self._policy().ruling(ask):
-            case Ruling.ALLOW:
-                return NewStep(call, effect, hashed, StepState.OPEN)
-            case Ruling.ASK:
-                return NewStep(call, effect, hashed, StepState.ASKED, "", tool.caution())
-            case Ruling.DENY:
-                return NewStep(
-                    call, effect, hashed, StepState.DONE, f"{DENIED}the policy of this place does not allow it."
-                )
-
-    async def _attempt_all(self, run: Cursor, steps: Sequence[ToolStep]) -> int:
-        """Calls in order, neighbours that only read side by side; how many signals wait by now."""
-        waiting = 0
-        for group in side_by_side(steps, self._repeatable):
-            waiting = max(await together([self._attempt(run, step) for step in group]))
-        return waiting
-
-    async def _attempt(self, run: Cursor, step: ToolStep) -> int:
-        lane, run_id = run.claim.lane, run.claim.run_id
-        if not self._lease_is_fresh():
-            raise Dropped
-        marked = self._own(await self._store.mark_tool(lane, run_id, step.number))
-        self._probe("tool-marked")
-        self._obey(run, marked.stop)
-        self._progress(run.claim, Working(step.call.tool, step.call.arguments))
-        files: list[FileRef] = []
-        result = await self._call(run, step, files.append)
-        self._probe("tool-finished")
-        log.info("tool ran", tool=step.call.tool, step=step.number)
-        self._progress(run.claim, Working(step.call.tool, step.call.arguments, ended=True))
-        recorded = self._own(await self._record(run, step, result, files))
-        run.files += files
-        self._obey(run, recorded.stop)
-        return recorded.waiting
-
-    async def _record(self, run: Cursor, step: ToolStep, result: str, files: Sequence[FileRef]) -> Recorded | None:
-        """Store a result. One of a tool with effects is known to us alone: as long as we may, we keep trying."""
-        while True:
-            try:
-                return await self._store.finish_tool(run.claim.lane, run.claim.run_id, step.number, result, files)
-            except StoreError as error:
-                if self._repeatable(step) or not self._lease_is_fresh():
-                    raise
-                log.debug("a result is not recorded yet", reason=str(error))
-                await asyncio.sleep(PATIENCE.total_seconds())
-
-    async def _call(self, run: Cursor, step: ToolStep, attach: Attach) -> str:
-        """Run one tool: its result, or its failure in words for the model. Only a read is cut by a stop."""
-        tool = self._tools.get(step.call.tool)
-        if tool is None:
-            return f"{ERROR}there is no tool {step.call.tool!r} any more."
-        if step.caution and step.caution != tool.caution():
-            return f"{ERROR}{step.call.tool} is not what was asked about any more, so it was not called."
-        arguments = parsed(step.call.arguments)
-        if isinstance(arguments, str):
-            return f"{ERROR}{arguments}"
-        claim, folder = run.claim, self._workspaces.folder(run.address)
-        context = ToolContext(
-            folder,
-            claim.lane.session,
-            claim.run_id,
-            step.call.id,
-            run.address,
-            claim.requester,
-            attach,
-            scheduled=claim.job is not None,
-        )
-        work = self._guarded(tool, arguments, context)
-        text = await (self._unless_stopped(run, work) if self._repeatable(step) else work)
-        return bound(text, tool.spec.output_bound)
-
-    async def _guarded(self, tool: Tool, arguments: Mapping[str, Json], context: ToolContext) -> str:
-        limit = tool.spec.timeout
-        try:
-            async with asyncio.timeout(limit.total_seconds()):
-                return await tool.call(arguments, context)
-        except ToolError as error:
-            return f"{ERROR}{error}"
-        except TimeoutError:
-            return f"{ERROR}{tool.spec.name} did not end within {limit.total_seconds():g} seconds and was stopped."
-        except Exception as error:
-            # A tool's bug must not end the run: the model and the log are told.
-            log.exception("tool broke", tool=tool.spec.name)
-            return f"{ERROR}{tool.spec.name} failed unexpectedly ({type(error).__name__})."
-
-    def _repeatable(self, step: ToolStep) -> bool:
-        tool = self._tools.get(step.call.tool)
-        return tool.spec.repeatable if tool else step.effect is Effect.READ
-
-    def _in_doubt(self, step: ToolStep) -> bool:
-        return step.state is StepState.MARKED and not self._repeatable(step)
+            own(await self._store.steer(run.claim.lane, run.claim.run_id))
 
     # ------------------------------------------------------------------------------------------------ the endings
 
     async def _park(self, run: Cursor, asked: Sequence[ToolStep]) -> Released:
-        questions = [self._question(run, step) for step in asked]
+        questions = [self._last_words.question(run, step) for step in asked]
         claim = run.claim
         prepared = [replace(one, card=await self._outlet.prepare(one.card, claim)) for one in questions]
         released = await self._handed_on(
@@ -439,42 +296,13 @@ class Agent:
         log.info("run parked", approvals=[question.id for question in questions])
         return released
 
-    def _question(self, run: Cursor, step: ToolStep) -> Question:
-        kind = ApprovalKind.OUTCOME if step.state is StepState.MARKED else ApprovalKind.CALL
-        approval = ApprovalId(self._new_id())
-        content = cards.question(approval, kind, step.call.tool, step.call.arguments, step.caution)
-        origin = f"approval:{approval}"
-        card = self._made(run, origin, Kind.APPROVAL, content)
-        expires = self._now() + self._limits.approval_time
-        return Question(approval, kind, step.number, expires, self._policy().version, step.caution, card)
-
     async def _finish(self, run: Cursor, reply: ModelReply | None, state: RunState, text: str) -> Released:
-        last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words(run, state, text)]
+        last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words.closing(run, state, text)]
         lane, run_id = run.claim.lane, run.claim.run_id
         finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, last)
         released = await self._handed_on(run, last, finish, point="delivery-stored")
         log.info("run ended", state=state.value, deliveries=[new.id for new in last])
         return released
-
-    async def _last_words(self, run: Cursor, state: RunState, text: str) -> Sequence[NewDelivery]:
-        """What a run ends with: its answer, or for scheduled work its reports; of one that failed the store tells."""
-        claim = run.claim
-        if claim.job and self._reporting and state is RunState.DONE:
-            return await self._reporting.deliveries(claim.job, claim.run_id, text, run.files)
-        if claim.job and state is RunState.FAILED:
-            return []
-        content = await self._content(run.address, claim.run_id, text)
-        files = tuple(run.files[:MOST_FILES])
-        return [self._made(run, f"run:{claim.run_id}", Kind.FINAL, replace(content, files=files))]
-
-    async def _content(self, address: Address, run: RunId, text: str) -> Content:
-        if self._long_replies is None:
-            return Content(text)
-        return await self._long_replies.content(address, run, text)
-
-    def _made(self, run: Cursor, origin: str, kind: Kind, content: Content) -> NewDelivery:
-        delivery, answers = DeliveryId(self._new_id()), run.claim.reply_to
-        return NewDelivery(delivery, origin, 0, kind, run.address, content, reply_to=answers)
 
     async def _handed_on(
         self, run: Cursor, prepared: Sequence[NewDelivery], commit: Awaitable[Released | None], *, point: str
@@ -482,7 +310,7 @@ class Agent:
         """Commit what ends our turn in the lane, and hand what was made for people on to the couriers."""
         begun: frozenset[DeliveryId] = frozenset()
         try:
-            released = self._own(await commit)
+            released = own(await commit)
             begun = released.begun
             self._probe(point)
             for room in released.told:
@@ -497,68 +325,6 @@ class Agent:
             f"I stopped after {self._limits.iterations} steps without coming to an end. What was done so far stands "
             "above; tell me to go on, or ask for less at once."
         )
-
-    # ----------------------------------------------------------------------------------------- stop and ownership
-
-    def _own(self, written: T | None) -> T:
-        """The outcome of an owner's write. Errors: Dropped when its fence was refused."""
-        if written is None:
-            raise Dropped
-        return written
-
-    def _obey(self, run: Cursor, stop: bool) -> None:
-        if stop or run.stopped:
-            raise Ended
-
-    async def _unless_stopped(self, run: Cursor, work: Awaitable[T]) -> T:
-        """The outcome of `work`, which is cancelled at once when a person stops the run. Errors: Ended."""
-        cut = asyncio.timeout(None)
-        try:
-            async with cut:
-                run.cuts.add(cut)
-                if run.stopped:  # since we last looked
-                    cut.reschedule(0)
-                return await work
-        except TimeoutError:
-            if cut.expired():
-                raise Ended from None
-            raise
-        finally:
-            run.cuts.discard(cut)
-
-
-async def together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """The outcomes of all, which run side by side. Errors: the first failure, after the others were cancelled."""
-    if len(works) == 1:
-        return [await works[0]]
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(work) for work in works]
-    except BaseExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    return [task.result() for task in tasks]
-
-
-def parsed(arguments: str) -> Mapping[str, Json] | str:
-    """The arguments of a call, or what is wrong with them in words for the model."""
-    try:
-        values = json.loads(arguments or "{}")
-    except (ValueError, RecursionError) as error:  # the latter for thousands of open brackets
-        return f"the arguments are not valid JSON ({error}); send one JSON object."
-    if not isinstance(values, dict):
-        return f"the arguments are a JSON {type(values).__name__}; send one JSON object."
-    return values
-
-
-def side_by_side(steps: Sequence[ToolStep], repeatable: Callable[[ToolStep], bool]) -> list[list[ToolStep]]:
-    """Steps in order, cut into groups that may run at once: neighbours that only read; any other alone."""
-    groups: list[list[ToolStep]] = []
-    for step in steps:
-        if groups and repeatable(step) and repeatable(groups[-1][-1]):
-            groups[-1].append(step)
-        else:
-            groups.append([step])
-    return groups
 
 
 def overtaken_note() -> str:

@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 from structlog.testing import capture_logs
 
-from runtime import agent, pulse
+from runtime import calls, pulse
 from runtime import dispatch as module
 from runtime.attention import BusyAt
 from runtime.contract import Busy, Effect, Json, NodeId, Outcome, RunId, SessionKey, Signal, Turn
@@ -31,7 +31,7 @@ FREE = [Rule(Ruling.ALLOW)]
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits by the real clock, shortened."""
     monkeypatch.setattr(module, "PATIENCE", module.PATIENCE / 100)
-    monkeypatch.setattr(agent, "PATIENCE", agent.PATIENCE / 100)
+    monkeypatch.setattr(calls, "PATIENCE", calls.PATIENCE / 100)
     monkeypatch.setattr(pulse, "EVERY", pulse.EVERY / 50)
 
 

@@ -1,0 +1,76 @@
+"""Where a run stands while somebody works on it, and what ends that work before its time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from runtime.contract import Address, FileRef, Turn
+from runtime.store.protocol import Claim
+
+T = TypeVar("T")
+
+
+class Dropped(Exception):
+    """The lane is not surely ours any more: whoever owns it goes on, and we say nothing more."""
+
+
+class Ended(Exception):
+    """A person asked that this run ends."""
+
+
+@dataclass(slots=True)
+class Cursor:
+    """A claim, how many model calls the run made, and the number of its next step.
+
+    `turns` came along with the claim, for its first model call. `stopped` is set when a person ends it; `cuts` are the
+    waits that end with it at once. `files` are what its tools put onto its reply so far.
+    """
+
+    claim: Claim
+    iterations: int
+    next_step: int
+    turns: Sequence[Turn] | None = None
+    stopped: bool = False
+    cuts: set[asyncio.Timeout] = field(default_factory=set)
+    files: list[FileRef] = field(default_factory=list)
+
+    @property
+    def address(self) -> Address:
+        return self.claim.address
+
+    def stop(self) -> None:
+        """A person ends this run: what may be cut ends at once."""
+        self.stopped = True
+        for cut in self.cuts:
+            cut.reschedule(0)  # a moment long past: it expires now
+
+    def obey(self, stop: bool) -> None:
+        """Errors: Ended where a person ended the run, here or, as the store says by `stop`, elsewhere."""
+        if stop or self.stopped:
+            raise Ended
+
+    async def unless_stopped(self, work: Awaitable[T]) -> T:
+        """The outcome of `work`, which is cancelled at once when a person stops the run. Errors: Ended."""
+        cut = asyncio.timeout(None)
+        try:
+            async with cut:
+                self.cuts.add(cut)
+                if self.stopped:  # since we last looked
+                    cut.reschedule(0)
+                return await work
+        except TimeoutError:
+            if cut.expired():
+                raise Ended from None
+            raise
+        finally:
+            self.cuts.discard(cut)
+
+
+def own(written: T | None) -> T:
+    """The outcome of an owner's write. Errors: Dropped when its fence was refused."""
+    if written is None:
+        raise Dropped
+    return written
