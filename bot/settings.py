@@ -22,6 +22,7 @@ from bot.secrets.folder import Folder
 from bot.secrets.keys import KEY_FILE, Ask, Keyring
 from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
 from bot.settings_accounts import AnyAccount
+from bot.settings_egress import Egress
 from bot.settings_faults import Faults, without_tag
 from bot.settings_heartbeats import HeartbeatTable
 from bot.settings_hooks import HookTable
@@ -41,28 +42,25 @@ from bot.settings_secrets import (
 from bot.settings_sources import Layers, config_folder, find_file, names_of, read_file, read_variables, source_of
 from bot.settings_tables import (
     Access,
-    Egress,
     Log,
     Metrics,
     Model,
     Nodes,
     Operators,
     Outbox,
-    Place,
     PolicyRule,
     Retention,
     RoomTable,
     Run,
     Secrets,
-    Section,
     Sessions,
     Telemetry,
     Tools,
     Web,
-    beside_file,
 )
 from bot.settings_telemetry import find_collector
 from bot.settings_together import add_together
+from bot.settings_types import Place, Section, beside_file
 from runtime.errors import ConfigError
 from runtime.models.library import VARIABLES as LITELLM_VARIABLES
 

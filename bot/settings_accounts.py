@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from bot.settings_tables import Number, Secret, Section, Switch, Whole
+from bot.settings_types import Number, Secret, Section, Switch, Whole
 from bot.tokens import Token, fault_of
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")

@@ -20,8 +20,7 @@ FILE: Final = Path(__file__).parents[1] / "docs" / "settings.md"
 INTRODUCTION: Final = """\
 # Settings
 
-This page is made from `bot/settings_tables.py` and `bot/settings_accounts.py` by `python -m bot.settings_doc`; a test
-fails when it is stale.
+This page is made from the tables in `bot/settings_*.py` by `python -m bot.settings_doc`; a test fails when it is stale.
 
 Settings come from `signalbox.toml` (in the working folder, else in the user's config folder, else nowhere; or the file
 named by `--config`), then from variables, then from flags. The variable of `web.port` is `SIGNALBOX_WEB__PORT`: two

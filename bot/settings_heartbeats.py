@@ -17,7 +17,7 @@ from bot.settings_schedules import (
     as_json,
 )
 from bot.settings_sources import Layers
-from bot.settings_tables import Section, Switch, Text
+from bot.settings_types import Section, Switch, Text
 from runtime.contract import DataCall
 from runtime.heartbeat import heartbeat
 

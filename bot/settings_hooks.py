@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, SecretStr, ValidationInfo
 
 from bot.settings_accounts import AccountName
-from bot.settings_tables import IdentityName, Number, Secret, Section, Text, Whole
+from bot.settings_types import IdentityName, Number, Secret, Section, Text, Whole
 from runtime.contract import Address, Urgency
 
 SHORTEST: Final = 16

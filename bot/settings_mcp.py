@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from bot.settings_tables import Number, Place, Secret, Section, Switch, Text, Whole
+from bot.settings_types import Number, Place, Secret, Section, Switch, Text, Whole
 from runtime.contract import Effect
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from bot.settings_hooks import PAGE_ROOM
 from bot.settings_sources import Layers
-from bot.settings_tables import Number, Section, Switch, Text, TextFile, Whole
+from bot.settings_types import Number, Section, Switch, Text, TextFile, Whole
 from runtime.contract import Address, DataCall, Misfire, Task, TaskKind, Terms, Thread
 
 if TYPE_CHECKING:

@@ -3,49 +3,22 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
-    SecretStr,
-    Strict,
-    StringConstraints,
-    ValidationInfo,
 )
 
+from bot.settings_types import IdentityName, Number, Place, Secret, Section, Switch, Text, TextFile, Whole
 from runtime.attention import Attention
 from runtime.contract import Address, Busy, Effect
-from runtime.egress.addresses import Opening
-from runtime.egress.rules import METHODS, in_ascii
 
 DEMO: Final = "demo"
 PROMPTS: Final = Path(__file__).parents[1] / "config" / "prompts"
-
-
-def beside_file(path: Path, info: ValidationInfo) -> Path:
-    """Relative paths start at the folder of the settings file, or at the working folder without one."""
-    folder: Path = (info.context or {}).get("folder", Path())
-    return (folder / path.expanduser()).absolute()
-
-
-def _readable(path: Path) -> Path:
-    try:
-        path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"a readable text file; {path} is not ({error})") from None
-    return path
-
-
-def _given(value: object) -> object:
-    """An empty secret is no secret: deployments often set a variable to nothing."""
-    return None if value == "" else value
 
 
 def _later(value: object) -> object:
@@ -69,50 +42,6 @@ def _collector(url: str) -> str:
     if url and not fits:
         raise ValueError('an address such as "http://127.0.0.1:4318"')
     return url
-
-
-def _opening(text: str) -> str:
-    Opening.parse(text)
-    return text
-
-
-def _host_glob(text: str) -> str:
-    try:
-        in_ascii(text)
-        fits = not set(text) & set("/@ ") and text.count(":") != 1  # more of them are an IPv6 address
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError('the name of a host or a glob such as "*.example.org", without scheme, port and path')
-    return text
-
-
-def _path_glob(text: str) -> str:
-    if text[0] not in "/*?[":
-        raise ValueError('a path or a glob such as "/public/*": paths begin with "/"')
-    return text
-
-
-def _method_glob(text: str) -> str:
-    if not any(fnmatchcase(method, text.upper()) for method in METHODS):
-        raise ValueError(f"{', '.join(sorted(METHODS))} or a glob")
-    return text
-
-
-Whole = Annotated[int, Strict()]
-Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
-Switch = Annotated[bool, Strict()]
-Text = Annotated[str, StringConstraints(min_length=1)]
-Place = Annotated[Path, AfterValidator(beside_file)]
-TextFile = Annotated[Path, AfterValidator(beside_file), AfterValidator(_readable)]
-Secret = Annotated[SecretStr | None, BeforeValidator(_given)]
-IdentityName = Annotated[str, StringConstraints(pattern=r"^[a-z]+:\S+$")]
-
-
-class Section(BaseModel):
-    """A table of the settings file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, hide_input_in_errors=True)
 
 
 class Web(Section):
@@ -510,35 +439,4 @@ class Log(Section):
     level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="The least that is told.")
     format: Literal["auto", "human", "json"] = Field(
         default="auto", description='"auto": for people on a terminal, else JSON.'
-    )
-
-
-class EgressRule(Section):
-    """One rule about requests to the web; the first that matches wins. Texts are globs; what is left out matches anything."""
-
-    tool: Text = Field(default="*", description='Name of the tool that asks, such as "http_get".')
-    host: Annotated[Text, AfterValidator(_host_glob)] = Field(
-        default="*", description='Name of the host, such as "api.example.org" or "*.example.org".'
-    )
-    path: Annotated[Text, AfterValidator(_path_glob)] = Field(
-        default="*", description='Path, decoded and without the query, such as "/public/*".'
-    )
-    method: Annotated[Text, AfterValidator(_method_glob)] = Field(default="*", description='"GET", "POST" and so on.')
-    ports: tuple[Annotated[Whole, Field(ge=1, le=65535)], ...] = Field(
-        default=(), description="Ports it is about, which an allowing rule opens. Empty: any; it then opens 80 and 443."
-    )
-    result: Literal["allow", "deny"] = Field(description="What happens with the request.")
-
-
-class Egress(Section):
-    """What tools may reach on the web: [egress.md](egress.md)."""
-
-    allow: tuple[Annotated[Text, AfterValidator(_opening)], ...] = Field(
-        default=(),
-        description="Addresses and networks that are not public and may be reached all the same, with or without a port: "
-        '"10.1.0.0/16", "127.0.0.1:8000".',
-    )
-    rules: tuple[EgressRule, ...] = Field(
-        default=(),
-        description="Rules about requests. Without one that matches GET and HEAD are allowed, all else is not.",
     )

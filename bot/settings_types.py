@@ -1,0 +1,53 @@
+"""What a value in the settings may be: types that check it and say in words what they want instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    Strict,
+    StringConstraints,
+    ValidationInfo,
+)
+
+
+def beside_file(path: Path, info: ValidationInfo) -> Path:
+    """Relative paths start at the folder of the settings file, or at the working folder without one."""
+    folder: Path = (info.context or {}).get("folder", Path())
+    return (folder / path.expanduser()).absolute()
+
+
+def _readable(path: Path) -> Path:
+    try:
+        path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"a readable text file; {path} is not ({error})") from None
+    return path
+
+
+def _given(value: object) -> object:
+    """An empty secret is no secret: deployments often set a variable to nothing."""
+    return None if value == "" else value
+
+
+Whole = Annotated[int, Strict()]
+Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
+Switch = Annotated[bool, Strict()]
+Text = Annotated[str, StringConstraints(min_length=1)]
+Place = Annotated[Path, AfterValidator(beside_file)]
+TextFile = Annotated[Path, AfterValidator(beside_file), AfterValidator(_readable)]
+Secret = Annotated[SecretStr | None, BeforeValidator(_given)]
+IdentityName = Annotated[str, StringConstraints(pattern=r"^[a-z]+:\S+$")]
+
+
+class Section(BaseModel):
+    """A table of the settings file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, hide_input_in_errors=True)
