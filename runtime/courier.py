@@ -1,6 +1,7 @@
 """The courier of one account: shows what the outbox holds, each part exactly once while the platform lets us look.
 
-It decides which room and which delivery is next; `runtime.showing` has what then happens to a part. A room is served by one task at a time, so its order holds and nothing else goes there while a part is unsettled.
+It decides which room and which delivery is next; `runtime.showing` has what then happens to a part. A room is served by
+one task at a time, so its order holds and nothing else goes there while a part is unsettled.
 """
 
 from __future__ import annotations

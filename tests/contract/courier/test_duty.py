@@ -83,9 +83,10 @@ async def test_a_courier_without_the_duty_is_quiet(stage: Stage) -> None:
     """So that its process may leave at once."""
     await (await stage.courier(lease=await stage.lease(alone=False))).drain()
     idle = await stage.courier(lease=await stage.lease(alone=False))
-    async with running(idle):
+    async with running(idle), asyncio.timeout(5):
         idle.nudge(address())
         await idle.quiet()
+    assert not idle.on_duty
 
 
 async def test_when_its_node_dies_another_courier_takes_over(any_stage: Stage) -> None:
