@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
-from datetime import timedelta
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from discord.http import Route
@@ -31,12 +33,23 @@ PAGE: Final = 100  # messages of one answer; the most there can be
 PAGES: Final = 20
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the store knew when a gap began: the newest of each room, and when anything last was heard, if it was."""
+
+    seen: Sequence[Seen]
+    last: datetime | None
+
+
 class Gap:
     """Of one shard. What the gateway told last in each channel while this process lived is the best mark there is."""
 
     def __init__(self, identity: str, given: Given, http: Http) -> None:
         self._newest: dict[str, int] = {}
         self._before: dict[str, int] | None = None
+        self._stored: Stored | None = None
+        self._is_marked = asyncio.Event()
+        self._is_marked.set()
         self._seen: set[str] = set()
         self._since_start = given.now()
         self._identity = identity
@@ -58,32 +71,43 @@ class Gap:
     def begin(self) -> None:
         """From here on something may be missing, until `end`: what is heard meanwhile is no mark."""
         if self._before is None:
-            self._before = dict(self._newest)
+            self._before, self._stored = dict(self._newest), None
+            self._is_marked.clear()
+
+    async def mark(self) -> Stored:
+        """What was taken in before the gap. Errors: StoreError."""
+        if self._stored is None:
+            places, now = self._given.places, self._given.now()
+            seen = await places.seen(CHANNEL, self._identity, now - ROOMS)
+            self._stored = Stored(seen, await places.last_heard(CHANNEL, self._identity))
+            self._is_marked.set()
+        return self._stored
+
+    async def marked(self) -> None:
+        """Wait until what is taken in hides nothing that was missed before it."""
+        await self._is_marked.wait()
 
     def end(self) -> None:
         """What was missed is known, and somebody reads it."""
         self._before = None
 
-    async def rooms(self, told: Callable[[], Collection[Place]], *, with_others: bool) -> dict[str, int]:
+    def rooms(self, stored: Stored, told: Collection[Place], *, with_others: bool) -> dict[str, int]:
         """Channels in which something may have been missed, and the message after which.
 
         `told` are the places of a shard. The gateway does not tell archived threads, which are added where their channel
-        is told, nor conversations with one person, which `with_others` adds. Errors: StoreError.
+        is told, nor conversations with one person, which `with_others` adds.
         """
-        floor = first_at(self._given.now() - OLDEST)
-        seen = await self._given.places.seen(CHANNEL, self._identity, self._given.now() - ROOMS)
-        since = await self._since()
-        places = told()  # only now: more may have been told meanwhile
-        marks = self._marks(seen)
+        floor, since = first_at(self._given.now() - OLDEST), self._since(stored.last)
+        marks = self._marks(stored.seen)
         self._seen = set(marks)
-        here = {place.id for place in places}
-        within = {one.address.thread: one.address.room for one in seen if one.address.thread}
+        here = {place.id for place in told}
+        within = {one.address.thread: one.address.room for one in stored.seen if one.address.thread}
         missed = {
             channel: max(mark, floor)
             for channel, mark in marks.items()
             if (within[channel] in here if channel in within else with_others)
         }
-        for place in places:
+        for place in told:
             last = int(place.last or 0)
             mark = marks.get(place.id, since)
             if last > max(mark, floor):
@@ -100,9 +124,8 @@ class Gap:
                 marks[channel] = max(marks.get(channel, 0), mark_of(one))
         return marks
 
-    async def _since(self) -> int:
+    def _since(self, last: datetime | None) -> int:
         """For channels in which nothing was taken in: when anything last was; before anything was, this start."""
-        last = await self._given.places.last_heard(CHANNEL, self._identity)
         return first_at(self._since_start if last is None else last - DOUBT)
 
     async def pages(self, channel: str, after: int) -> AsyncIterator[list[Raw]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,7 +18,7 @@ from typing import Any, Final, NoReturn
 import aiohttp
 import discord
 import yarl
-from discord.gateway import DiscordWebSocket, ReconnectWebSocket
+from discord.gateway import DiscordWebSocket, KeepAliveHandler, ReconnectWebSocket
 from discord.http import Route
 
 from adapters.discord.errors import LoginRefused, login_refused, ours, told
@@ -33,6 +34,7 @@ log = logging.getLogger(__name__)
 INTENTS: Final = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
 STAYING: Final = 4000  # closes a socket whose session can be resumed
 TRIES: Final = 3
+HEART: Final = 1.0  # seconds for a heartbeat on its way
 UNWELL: Final = (discord.HTTPException, discord.RateLimited, discord.ConnectionClosed, aiohttp.ClientError, OSError)
 """What ends a connection and not the account. A time-out is an OSError too."""
 
@@ -102,6 +104,14 @@ class Line(discord.Client):
                 await asyncio.sleep(wait.total_seconds())
         finally:
             await self.close()
+            await self._stop_hearts()
+
+    async def _stop_hearts(self) -> None:
+        """The library's heartbeats are threads, and one may beat once more after its socket: then on a loop that is gone."""
+        every = (thread for thread in threading.enumerate() if isinstance(thread, KeepAliveHandler))
+        for heart in [one for one in every if one.ws._connection is self._connection]:
+            heart.stop()
+            await asyncio.to_thread(heart.join, HEART)
 
     def welcomed(self) -> None:
         """The session began or was resumed."""

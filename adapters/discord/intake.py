@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -14,7 +15,7 @@ from discord.http import Route
 
 from adapters.discord.answering import Answering
 from adapters.discord.errors import ours, told
-from adapters.discord.gap import Gap
+from adapters.discord.gap import Gap, Stored
 from adapters.discord.http import Http
 from adapters.discord.interactions import answer, opens_form, reason_form, signal, unknown
 from adapters.discord.lanes import Lanes, Work
@@ -22,7 +23,7 @@ from adapters.discord.parse import Me, edit, message
 from adapters.discord.rooms import DM, Place, Rooms, place_of
 from adapters.discord.sending import Sending
 from adapters.discord.settings import DiscordSettings
-from runtime.contract import Given, Signal, Sink, Verdict
+from runtime.contract import Given, Said, Signal, Sink, Verdict
 from runtime.errors import Rejected, StoreError
 
 Raw = Mapping[str, Any]
@@ -178,10 +179,26 @@ class Intake:
             await self._answering.answer(raw, reason_form(approval))
         elif taken := signal(raw, self._me("")):
             async with asyncio.timeout(self._waits.press.total_seconds()):
+                if isinstance(taken.body, Said):
+                    await self._in_turn(str(raw["channel"]["id"]))
                 verdict = await self._surely(taken)
             await self._answering.answer(raw, answer(raw, verdict.notice))
         else:
             await self._answering.answer(raw, unknown(raw))
+
+    async def _in_turn(self, channel: str) -> None:
+        """Behind what was said before it there: it would hide what is still to be read. Not for long if it can be helped,
+        since Discord waits 3 s for the answer."""
+        turn = asyncio.Event()
+
+        async def reached() -> None:
+            turn.set()
+
+        self._lanes.put(channel, reached)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._waits.turn.total_seconds()):
+                await turn.wait()
+        await self._gap.marked()
 
     async def _guarded(self, work: Work) -> None:
         try:
@@ -217,8 +234,9 @@ class Intake:
         self._closing = self._group.create_task(self._close_gap())
 
     async def _close_gap(self) -> None:
+        stored = await self._mark()
         await self._all_told()
-        missed = await self._missing()
+        missed = self._gap.rooms(stored, self._rooms.current(), with_others=self._shard == 0)
         self._missed |= missed.keys()
         self._gap.end()
         self._lanes.release({channel: partial(self._catch_up, channel, after) for channel, after in missed.items()})
@@ -230,10 +248,10 @@ class Intake:
             await asyncio.sleep(LOOK.total_seconds())
             left -= LOOK
 
-    async def _missing(self) -> dict[str, int]:
+    async def _mark(self) -> Stored:
         while True:
             try:
-                return await self._gap.rooms(self._rooms.current, with_others=self._shard == 0)
+                return await self._gap.mark()
             except StoreError as error:
                 log.warning("what was said meanwhile cannot be looked for yet: %s", error)
                 await asyncio.sleep(self._waits.store.total_seconds())

@@ -28,6 +28,7 @@ class Waits:
     refused: timedelta = timedelta(seconds=30)  # until a refusal is tried again; it doubles
     refused_most: timedelta = timedelta(minutes=5)  # 288 sessions a day, of the 1,000 that Discord allows
     store: timedelta = timedelta(seconds=1)  # until an event that could not be stored is tried again
+    turn: timedelta = timedelta(seconds=2)  # that a question put as a command waits for what was said before it
     press: timedelta = timedelta(minutes=5)  # for so long a press or command is tried, then given up
 
 

@@ -82,6 +82,7 @@ class Gateway:
         self.sockets: set[Socket] = set()
         self.privileged = MESSAGE_CONTENT
         self.refuse: int | None = None
+        self.down: list[str] = []  # servers that are named when a session begins, and told of never
         self.closed = False
         self.identified: list[Record] = []
         self.resumed = 0
@@ -161,7 +162,7 @@ class Gateway:
         return {
             "v": 10,
             "user": {**self._world.users[BOT], "mfa_enabled": False, "verified": True, "email": None, "flags": 0},
-            "guilds": [{"id": number, "unavailable": True} for number in guilds],
+            "guilds": [{"id": number, "unavailable": True} for number in (*guilds, *self.down)],
             "session_id": session.id,
             "resume_gateway_url": f"ws://{socket.request.host}/gateway",
             "shard": [session.shard, session.count],

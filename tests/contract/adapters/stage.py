@@ -118,8 +118,8 @@ class FakePlaces:
     shown: dict[str, list[tuple[datetime, str]]] = field(default_factory=dict)
 
     async def seen(self, channel: str, account: str, since: datetime) -> list[Seen]:
-        newest = {s.address: Seen(s.address, s.message_id, s.received_at) for s in self._told(since) if s.message_id}
-        return list(newest.values())
+        said = (signal for signal in self._told(since) if isinstance(signal.body, Said))
+        return list({s.address: Seen(s.address, s.message_id, s.received_at) for s in said}.values())
 
     def _told(self, since: datetime) -> list[Signal]:
         return [signal for signal in self.sink.taken if signal.received_at >= since]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Final
 
 import pytest
 
+from tests.contract.adapters.rigs.discord import SHORT
 from tests.contract.adapters.stage import until
+from tests.fakes.discord_world import GENERAL
 from tests.wire.discord.stage import CALL, On
 
 A_WHILE: Final = 0.2  # seconds
@@ -94,3 +98,30 @@ async def test_who_speaks_in_a_thread_that_was_archived_waits_for_what_was_misse
         assert on.sink.texts == ["before", "missed", "after"]
         task.cancel()
     await adapter._http.close()
+
+
+async def test_a_question_put_as_a_command_does_not_hide_what_was_missed_before_it(on: On) -> None:
+    """It comes at once, while it is not known yet where to read, since a server is down."""
+    async with on.life():
+        await on.driver.say(f"{CALL}before", channel=GENERAL)
+        await on.stage.taken("before")
+    await on.driver.say(f"{CALL}missed", channel=GENERAL)
+    on.fake.gateway.down.append("999")
+    async with on.life(connected=False):
+        await until(lambda: len(on.fake.gateway.identified) == 2, "second session")
+        await on.driver.command("ask", channel=GENERAL, text="after")
+        await on.stage.taken("missed", "after")
+        assert on.sink.texts == ["before", "missed", "after"]
+
+
+async def test_such_a_question_waits_for_what_was_missed_no_longer_than_discord_does(on: On) -> None:
+    async with on.life():
+        await on.driver.say(f"{CALL}before", channel=GENERAL)
+        await on.stage.taken("before")
+    await on.driver.say(f"{CALL}missed", channel=GENERAL)
+    on.fake.gateway.down.append("999")
+    async with on.life(connected=False, waits=replace(SHORT, turn=timedelta(seconds=0.05))):
+        await until(lambda: len(on.fake.gateway.identified) == 2, "second session")
+        await on.driver.command("ask", channel=GENERAL, text="after")
+        await on.stage.taken("missed", "after")
+        assert on.sink.texts == ["before", "after", "missed"]
