@@ -19,12 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from bench.disk import fsync_times
-from bench.figures import Figure, at_most, high, middle, ratio_at_least, ratio_at_most
+from bench import sides
+from bench.figures import Figure, at_most, middle
 from bench.load import Told
 from bench.memory import IDLE, IDLE_GOAL, made, settled
 from bench.program import Program, bare_handler, helper, signalbox
-from bench.reply import CHATS, COMMITS, EACH, MESSAGES, ROUNDS, WARM, Round, neighbours, settings, times_of
+from bench.reply import CHATS, EACH, MESSAGES, ROUNDS, WARM, settings
+from bench.sides import Round, Took
 from runtime.contract import Identity, Role
 from runtime.store.store import open_store
 
@@ -189,24 +190,8 @@ def one_by_one(here: Stage, count: int) -> list[Figure]:
     bare_times, our_times = in_turns(here, count)
     bare_used = here.bare.program.processor_seconds - before[0]
     our_used = here.ours.program.processor_seconds - before[1]
-    fsync = middle(fsync_times(here.folder, 100))
-    most = at_most((2 * middle(bare_times) + COMMITS * fsync) * 1000)
-    tails = (
-        f"2 x bare + {COMMITS} x fsync {fsync * 1000:.2f} ms; p99 {high(our_times) * 1000:.1f}, "
-        f"bare {high(bare_times) * 1000:.1f}; {LIFTED}"
-    )
-    name = f"{here.channel}, {here.how}"
-    return [
-        Figure(f"reply {name}, p50", middle(our_times) * 1000, "ms", middle(bare_times) * 1000, most, tails),
-        Figure(
-            f"processor time {name}",
-            our_used / count * 1000,
-            "ms a message",
-            max(bare_used, 0.01) / count * 1000,
-            ratio_at_most(1.5),
-            "goal 1.00 x",
-        ),
-    ]
+    names = f"reply {here.channel}, {here.how}, p50", f"processor time {here.channel}, {here.how}"
+    return sides.one_by_one(names, Took(our_times, our_used), Took(bare_times, bare_used), here.folder, LIFTED)
 
 
 def in_turns(here: Stage, count: int) -> tuple[list[float], list[float]]:
@@ -224,23 +209,7 @@ def many(here: Stage, size: tuple[int, int, int]) -> list[Figure]:
         bare.append(round_of(here, here.bare, chats, each))
         ours.append(round_of(here, here.ours, chats, each))
     name = f"{here.channel}, {chats} chats, {here.how}"
-    return [
-        Figure(
-            f"throughput {name}",
-            middle([one.told.rate for one in ours]),
-            "messages/s",
-            middle([one.told.rate for one in bare]),
-            ratio_at_least(0.7),
-            f"goal 1.00 x; {neighbours(ours, bare)}",
-        ),
-        Figure(
-            f"processor time {name}",
-            middle([one.processor_ms for one in ours]),
-            "ms a message",
-            middle([one.processor_ms for one in bare]),
-            note=f"p50 {middle(times_of(ours)) * 1000:.0f} ms, bare {middle(times_of(bare)) * 1000:.0f} ms",
-        ),
-    ]
+    return sides.many((f"throughput {name}", f"processor time {name}"), ours, bare)
 
 
 def round_of(here: Stage, side: Side, chats: int, each: int) -> Round:

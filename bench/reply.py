@@ -18,19 +18,18 @@ from typing import Final
 
 import aiohttp
 
-from bench.disk import fsync_times
-from bench.figures import Figure, at_most, high, middle, ratio_at_least, ratio_at_most
-from bench.load import Ask, Told, load
+from bench import sides
+from bench.figures import Figure
+from bench.load import Ask, load
 from bench.page import Chat, page
 from bench.program import Program, helper, signalbox
+from bench.sides import Round, Took
 
 MESSAGES: Final = 60
 WARM: Final = 8
-COMMITS: Final = 5  # flushes that a reply may wait for; source: design.md, section 12
 CHATS: Final = 50
 EACH: Final = 20  # messages of one chat
 ROUNDS: Final = 3
-FULL: Final = 0.7  # of a processor: clients or a model that need more than this may be the bottleneck themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,22 +87,8 @@ async def _one_by_one(here: Stage, count: int) -> list[Figure]:
         before = (here.bare.processor_seconds, here.ours.processor_seconds)
         bare_times, our_times = await _in_turns(bare, chats[WARM:])
         bare_used, our_used = here.bare.processor_seconds - before[0], here.ours.processor_seconds - before[1]
-    fsync = middle(fsync_times(here.folder, 100))
-    most = at_most((2 * middle(bare_times) + COMMITS * fsync) * 1000)
-    tails = f"2 x bare + {COMMITS} x fsync {fsync * 1000:.2f} ms; p99 {high(our_times) * 1000:.1f}, bare {high(bare_times) * 1000:.1f}"
-    return [
-        Figure(
-            f"message to reply, {here.how}, p50", middle(our_times) * 1000, "ms", middle(bare_times) * 1000, most, tails
-        ),
-        Figure(
-            f"processor time, {here.how}",
-            our_used / count * 1000,
-            "ms a message",
-            max(bare_used, 0.01) / count * 1000,
-            ratio_at_most(1.5),
-            "goal 1.00 x",
-        ),
-    ]
+    names = f"message to reply, {here.how}, p50", f"processor time, {here.how}"
+    return sides.one_by_one(names, Took(our_times, our_used), Took(bare_times, bare_used), here.folder)
 
 
 async def _in_turns(bare: Ask, chats: Sequence[Chat]) -> tuple[list[float], list[float]]:
@@ -127,64 +112,17 @@ async def _bare_ask(session: aiohttp.ClientSession, bare: Program, words: str) -
 # ---------------------------------------------------------------------------------------------------- many at once
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
-    """One side's load, and what it cost: processor seconds of the measured program and of the model."""
-
-    told: Told
-    used: float
-    model_used: float
-
-    @property
-    def processor_ms(self) -> float:
-        return self.used / self.told.replies * 1000
-
-    @property
-    def neighbours(self) -> tuple[float, float]:
-        """Shares of a processor that the clients and the model needed."""
-        return self.told.busy, self.model_used / self.told.seconds
-
-
 def _many(here: Stage, size: tuple[int, int, int]) -> list[Figure]:
     chats, each, rounds = size
     ours, bare = [], []
     for _ in range(rounds):
         bare.append(_round(here, here.bare, "bare", here.bare.url, chats, each))
         ours.append(_round(here, here.ours, "page", here.ours.link, chats, each))
-    return [
-        Figure(
-            f"{chats} chats, {here.how}",
-            middle([one.told.rate for one in ours]),
-            "messages/s",
-            middle([one.told.rate for one in bare]),
-            ratio_at_least(0.7),
-            f"goal 1.00 x; {neighbours(ours, bare)}",
-        ),
-        Figure(
-            f"processor time, {chats} chats, {here.how}",
-            middle([one.processor_ms for one in ours]),
-            "ms a message",
-            middle([one.processor_ms for one in bare]),
-            note=f"p50 {middle(times_of(ours)) * 1000:.0f} ms, bare {middle(times_of(bare)) * 1000:.0f} ms",
-        ),
-    ]
+    names = f"{chats} chats, {here.how}", f"processor time, {chats} chats, {here.how}"
+    return sides.many(names, ours, bare)
 
 
 def _round(here: Stage, program: Program, kind: str, where: str, chats: int, each: int) -> Round:
     used, model_used = program.processor_seconds, here.model.processor_seconds
     told = load(kind, where, chats=chats, messages=each, folder=here.folder)
     return Round(told, program.processor_seconds - used, here.model.processor_seconds - model_used)
-
-
-def times_of(rounds: list[Round]) -> list[float]:
-    return [seconds for one in rounds for seconds in one.told.times]
-
-
-def neighbours(ours: list[Round], bare: list[Round]) -> str:
-    """How busy clients and model were, and whether they may have been what was measured."""
-    said = []
-    for side, rounds in (("clients and model used", ours), ("bare's", bare)):
-        clients, model = (middle([one.neighbours[which] for one in rounds]) for which in (0, 1))
-        warning = " (the bottleneck!)" if max(clients, model) > FULL else ""
-        said.append(f"{side} {clients:.0%} and {model:.0%} of a processor{warning}")
-    return ", ".join(said)
