@@ -149,6 +149,7 @@ def notice_page(*, title: str, sentence: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)} · Signalbox</title>"
         '<link rel="icon" href="/static/icon.svg" type="image/svg+xml">'
+        '<link rel="stylesheet" href="/static/colours.css">'
         '<link rel="stylesheet" href="/static/style.css"></head><body class="lone"><main>'
         '<img src="/static/icon.svg" alt="" width="48" height="48">'
         f"<h1>{escape(title)}</h1><p>{words}</p></main></body></html>"

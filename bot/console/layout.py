@@ -59,6 +59,7 @@ def page(title: str, path: str, *content: str | None, refreshed: bool = True) ->
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", f"{title} · Signalbox"),
         tag("link", rel="icon", href="/static/icon.svg", type="image/svg+xml"),
+        tag("link", rel="stylesheet", href="/static/colours.css"),
         tag("link", rel="stylesheet", href=f"{STATIC}/console.css"),
         tag("script", src=f"{STATIC}/console.js", defer=True),
     )

@@ -143,7 +143,12 @@ async def test_a_request_that_ends_in_the_middle_leaves_no_traceback(caplog: pyt
 
 async def test_the_pages_own_files_are_not_sent_twice(tmp_path: Path) -> None:
     async with served(tmp_path) as stage, stage.client() as client:
-        for name, kind in [("app.js", "text/javascript"), ("style.css", "text/css"), ("icon.svg", "image/svg+xml")]:
+        for name, kind in [
+            ("app.js", "text/javascript"),
+            ("style.css", "text/css"),
+            ("colours.css", "text/css"),
+            ("icon.svg", "image/svg+xml"),
+        ]:
             async with client.get(f"/static/{name}") as answer:
                 assert (answer.status, answer.content_type) == (200, kind)
                 tag = answer.headers["ETag"]
