@@ -1,158 +1,44 @@
-"""A trail is told in words: every transition, in the order of time, with who did it, and how it stands now."""
+"""A trail is told in words: every transition, in the order of time, with who did it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from runtime.approvals import Approval, ApprovalState
+from runtime.approvals import ApprovalState
 from runtime.contract import (
-    Address,
-    ApprovalId,
     ApprovalKind,
     Choice,
     DeliveryId,
-    Effect,
     Kind,
-    NodeId,
     RunId,
-    SignalId,
 )
-from runtime.deliveries import DROP, DeliveryEvent, DeliveryState, PartEvent, PartState
-from runtime.runs import RunEvent, RunState, StepState
-from runtime.story import What, ahead, told
-from runtime.story.words import span
+from runtime.deliveries import DROP, DeliveryEvent, DeliveryState, PartEvent
+from runtime.runs import RunEvent, RunState
+from runtime.story import What, told
 from runtime.trails import (
-    Move,
     Spent,
-    TracedDelivery,
-    TracedPart,
-    TracedRun,
-    TracedSignal,
-    TracedStep,
     Trail,
 )
-
-START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-ROOM = Address("web", "main", "r1")
-ONE, TWO = NodeId("n1"), NodeId("n2")
-LABELS = {ONE: "host/1", TWO: "host/2"}
-RUN = RunId("s1")
-
-
-def at(seconds: float) -> datetime:
-    return START + timedelta(seconds=seconds)
-
-
-def signal(**changed: Any) -> TracedSignal:
-    made = TracedSignal(
-        id=SignalId("s1"),
-        kind="said",
-        who="Ada",
-        address=ROOM,
-        text="list the files",
-        files=0,
-        state="consumed",
-        merged_into=None,
-        run_id=RUN,
-        received_at=at(0),
-        accepted_at=at(0.1),
-        answered_at=at(3),
-        node=None,
-    )
-    return replace(made, **changed)
-
-
-def run(**changed: Any) -> TracedRun:
-    made = TracedRun(
-        id=RUN,
-        address=ROOM,
-        state=RunState.DONE,
-        requester="Ada",
-        claims=1,
-        error="",
-        started_at=at(0.2),
-        ended_at=at(2),
-        node=ONE,
-    )
-    return replace(made, **changed)
-
-
-def model(number: int = 1, ended: float = 1, **changed: Any) -> TracedStep:
-    made = TracedStep(number, True, StepState.DONE, "demo", None, "", None, at(ended), ONE, Spent(1200, 5, 0))
-    return replace(made, **changed)
-
-
-def tool(number: int = 2, **changed: Any) -> TracedStep:
-    made = TracedStep(
-        number, False, StepState.DONE, "list_files", Effect.READ, "a.txt", at(1.1), at(1.5), ONE, spent=None
-    )
-    return replace(made, **changed)
-
-
-def question(**changed: Any) -> Approval:
-    made = Approval(
-        id=ApprovalId("a1"),
-        kind=ApprovalKind.CALL,
-        state=ApprovalState.PENDING,
-        run_id=RUN,
-        step=2,
-        session="main|web:main/r1",
-        address=ROOM,
-        tool="shell",
-        effect=Effect.DANGER,
-        arguments="{}",
-        arguments_hash="",
-        policy_version="1",
-        requester=None,
-        asked_at=at(1),
-        expires_at=at(1) + timedelta(hours=12),
-    )
-    return replace(made, **changed)
-
-
-def part(ordinal: int = 1, **changed: Any) -> TracedPart:
-    return replace(TracedPart(ordinal, PartState.SHOWN, 1, at(2.5), at(3), "m1", ONE), **changed)
-
-
-def delivery(*parts: TracedPart, **changed: Any) -> TracedDelivery:
-    made = TracedDelivery(
-        id=DeliveryId("d1"),
-        kind=Kind.FINAL,
-        address=ROOM,
-        origin="run:s1",
-        edits=None,
-        state=DeliveryState.SHOWN,
-        reason="",
-        not_before=at(2),
-        created_at=at(2),
-        settled_at=at(3),
-        text="There is **a.txt**.",
-        parts=parts or (part(),),
-    )
-    return replace(made, **changed)
-
-
-def move(what: str, detail: str = "", *, subject: str = "d1", seconds: float = 2.7, node: NodeId | None = ONE) -> Move:
-    return Move(subject, at(seconds), node, what, detail)
-
-
-def trail(**changed: Any) -> Trail:
-    made = Trail("s1", (signal(),), run(), None, (model(ended=2),), (), (delivery(),), (), LABELS)
-    return replace(made, **changed)
-
-
-def words(told_trail: Trail) -> list[str]:
-    return [event.words for event in told(told_trail).events]
-
-
-def of(told_trail: Trail, what: What) -> list[str]:
-    return [event.words for event in told(told_trail).events if event.what is what]
+from tests.unit.story.rows import (
+    APPROVED,
+    PARKED,
+    ROOM,
+    START,
+    TWO,
+    at,
+    delivery,
+    model,
+    move,
+    of,
+    part,
+    question,
+    run,
+    signal,
+    tool,
+    trail,
+)
 
 
 def test_the_straight_way_is_told_from_the_message_to_its_answer() -> None:
@@ -191,10 +77,8 @@ def test_the_straight_way_is_told_from_the_message_to_its_answer() -> None:
     assert (story.who, story.text, story.room, story.run) == ("Ada", "wrote “list the files”", ROOM, "s1")
 
 
-# ------------------------------------------------------------------------------------------------------- one by one
+# ----------------------------------------------------------------------------------------------------------- one by one
 
-PARKED = {"steps": (model(), tool(tool="shell", state=StepState.ASKED, started_at=None, ended_at=None))}
-APPROVED = question(state=ApprovalState.APPROVED, choice=Choice.APPROVE, decided_name="Otto", decided_at=at(60))
 TOLD: dict[str, tuple[Trail, What, str]] = {
     "files": (trail(signals=(signal(files=2),)), What.SENT, "Ada wrote “list the files” with 2 files"),
     "a click": (trail(signals=(signal(kind="clicked"),)), What.SENT, "Ada pressed a button"),
@@ -537,269 +421,3 @@ def test_the_subject_is_the_message_that_was_asked_about() -> None:
         "Uma",
         "wrote “and hurry”",
     )
-
-
-# ---------------------------------------------------------------------------------------------------- how it stands
-
-WORKING = run(state=RunState.RUNNING, ended_at=None)
-NOWS: dict[str, tuple[Trail, str, bool]] = {
-    "waits its turn": (
-        Trail("s1", (signal(state="waiting", run_id=None, answered_at=None),), behind=RunId("r0")),
-        "It waits for its turn: run r0 is at work in this conversation.",
-        False,
-    ),
-    "waits": (
-        Trail("s1", (signal(state="waiting", run_id=None, answered_at=None),)),
-        "It waits to be taken up. Nothing else is at work in this conversation.",
-        False,
-    ),
-    "refused": (Trail("s1", (signal(state="refused"),)), "It was refused, and nothing came of it.", True),
-    "forgotten": (
-        Trail("s1", (signal(state="forgotten", who="", text="", run_id=None),)),
-        "It was answered or ended; what was written and done is not kept any more.",
-        True,
-    ),
-    "a click": (
-        Trail("s1", (signal(state="decided", kind="clicked"),)),
-        "It was acted upon when it was accepted; the run it was about tells the rest.",
-        True,
-    ),
-    "a command": (
-        Trail("s1", (signal(state="decided", kind="commanded", answered_at=None),), deliveries=(delivery(),)),
-        "All of it was shown.",
-        True,
-    ),
-    "a command on its way": (
-        Trail("s1", (signal(state="decided", kind="commanded"),), deliveries=(delivery(state=DeliveryState.QUEUED),)),
-        "Still on its way to the screen: the reply.",
-        False,
-    ),
-    "a stranger with a code": (
-        Trail("s1", (signal(state="refused", answered_at=None),), deliveries=(delivery(),)),
-        "It was refused, and its sender told so. All of it was shown.",
-        True,
-    ),
-    "observed": (
-        Trail("s1", (signal(state="observed"),)),
-        "It is context: the next run in this conversation reads it. Nothing is answered to it.",
-        True,
-    ),
-    "too late": (
-        Trail("s1", (signal(state="stale"),)),
-        "It came too late, and nothing came of it; its sender was told to ask again.",
-        True,
-    ),
-    "its run is gone": (Trail("s1", (signal(),)), "It was worked on; the run is not kept any more.", True),
-    "the model thinks": (
-        trail(run=WORKING),
-        "It is being worked on by host/1: waiting for the model.",
-        False,
-    ),
-    "a tool runs": (
-        trail(run=WORKING, steps=(model(), tool(state=StepState.MARKED, ended_at=None))),
-        "It is being worked on by host/1: list_files running.",
-        False,
-    ),
-    "its process is gone": (
-        trail(run=WORKING, gone=frozenset([ONE])),
-        "host/1, which had it, is gone: the next process to look takes it up again.",
-        False,
-    ),
-    "parked": (
-        trail(run=run(state=RunState.PARKED, ended_at=None), approvals=(question(),)),
-        "It waits for a person: `signalbox approvals list` shows a1.",
-        False,
-    ),
-    "decided": (
-        trail(run=run(state=RunState.READY, ended_at=None)),
-        "All is decided; it waits for its turn in the conversation.",
-        False,
-    ),
-    "on its way": (
-        trail(deliveries=(delivery(state=DeliveryState.OPEN, reason="500"),)),
-        "Still on its way to the screen: the reply (500).",
-        False,
-    ),
-    "on hold": (
-        trail(deliveries=(delivery(state=DeliveryState.HELD, reason="nobody can tell"),)),
-        "On hold, the reply: nobody can tell. `signalbox outbox requeue d1` or `discard` settles it.",
-        False,
-    ),
-    "dead": (
-        trail(deliveries=(delivery(state=DeliveryState.DEAD, reason="the room is gone"),)),
-        "Given up, the reply: the room is gone. `signalbox outbox requeue d1` or `discard` settles it.",
-        False,
-    ),
-    "discarded": (
-        trail(deliveries=(delivery(state=DeliveryState.DISCARDED),)),
-        "Discarded, the reply: it was not shown.",
-        True,
-    ),
-    "answered": (trail(), "Answered 3.000 s after it was sent.", True),
-    "a report": (Trail("d1", deliveries=(delivery(kind=Kind.REPORT),)), "All of it was shown.", True),
-    "nothing left": (trail(signals=(), deliveries=()), "What was shown is not kept any more.", True),
-}
-
-
-@pytest.mark.parametrize("case", NOWS)
-def test_how_it_stands_is_one_sentence(case: str) -> None:
-    about, now, over = NOWS[case]
-    story = told(about)
-    assert (story.now, story.over) == (now, over)
-
-
-# ----------------------------------------------------------------------------------------------- secrets, and lengths
-
-SECRET = "sk-of-the-test-0123456789"
-
-
-def test_no_secret_is_told_not_even_its_beginning() -> None:
-    hidden = trail(
-        signals=(signal(text=f"my key is {SECRET}"),),
-        run=run(state=RunState.FAILED, error=f"refused {SECRET}"),
-        steps=(model(), tool(result="x" * 110 + SECRET)),
-        approvals=(replace(APPROVED, reason=SECRET),),
-        deliveries=(delivery(text=f"`{SECRET}`", state=DeliveryState.DEAD, reason=f"bad {SECRET}"),),
-        moves=(move(PartEvent.RETRY, f"part 1: {SECRET}"),),
-    )
-    story = told(hidden, lambda text: text.replace(SECRET, "***"))
-    spoken = "\n".join([story.text, story.now, *(event.words for event in story.events)])
-    assert "sk-" not in spoken
-    assert spoken.count("***") >= 7
-
-
-def test_a_long_message_is_one_short_line() -> None:
-    (sent,) = of(trail(signals=(signal(text="a\n" * 5000),)), What.SENT)
-    assert len(sent) < 140
-    assert "\n" not in sent
-    assert sent.endswith("…”")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words_"),
-    [
-        (0, "0.000 s"),
-        (0.0123, "0.012 s"),
-        (59.9, "59.900 s"),
-        (60, "1 min"),
-        (61.4, "1 min 1 s"),
-        (3599.9, "1 h"),
-        (3660, "1 h 1 min"),
-        (86400, "1 d"),
-        (90000, "1 d 1 h"),
-        (-0.5, "-0.500 s"),
-    ],
-)
-def test_a_span_reads_as_people_say_it(seconds: float, words_: str) -> None:
-    assert span(timedelta(seconds=seconds)) == words_
-
-
-@pytest.mark.parametrize(
-    ("seconds", "clock"),
-    [
-        (0, "+0.000 s"),
-        (0.4123, "+0.412 s"),
-        (-0.25, "-0.250 s"),
-        (59.999, "+59.999 s"),
-        (59.9999, "+1:00.000"),
-        (128.172, "+2:08.172"),
-        (3661.5, "+1:01:01.500"),
-        (119.9999, "+2:00.000"),
-        (90061, "+25:01:01.000"),
-    ],
-)
-def test_a_distance_keeps_its_milliseconds(seconds: float, clock: str) -> None:
-    assert ahead(seconds) == clock
-
-
-# ------------------------------------------------------------------------------------------- whatever the rows hold
-
-TIMES = st.integers(0, 100).map(at)
-MAYBE = st.none() | TIMES
-NODES = st.none() | st.sampled_from([ONE, TWO, NodeId("n9")])
-SIGNALS = st.builds(
-    signal,
-    kind=st.sampled_from(["said", "clicked", "stopped"]),
-    state=st.sampled_from(["waiting", "consumed", "merged", "refused", "decided", "forgotten"]),
-    received_at=TIMES,
-    accepted_at=TIMES,
-    answered_at=MAYBE,
-    joined_at=MAYBE,
-    node=NODES,
-)
-RUNS = st.builds(
-    run,
-    state=st.sampled_from(RunState),
-    claims=st.integers(1, 3),
-    started_at=st.just(at(0)),  # nothing of a run is before it
-    ended_at=MAYBE,
-    node=NODES,
-)
-STEPS = st.builds(
-    TracedStep,
-    number=st.integers(1, 9),
-    is_model=st.booleans(),
-    state=st.sampled_from(StepState),
-    tool=st.text(max_size=9),
-    effect=st.none() | st.sampled_from(Effect),
-    result=st.text(max_size=200),
-    started_at=MAYBE,
-    ended_at=MAYBE,
-    node=NODES,
-    spent=st.none() | st.just(Spent(1, 2, 3)),
-)
-QUESTIONS = st.builds(
-    question,
-    kind=st.sampled_from(ApprovalKind),
-    state=st.sampled_from(ApprovalState),
-    step=st.integers(1, 9),
-    asked_at=TIMES,
-    decided_at=MAYBE,
-    choice=st.none() | st.sampled_from(Choice),
-)
-PARTS = st.builds(
-    TracedPart,
-    ordinal=st.integers(1, 3),
-    state=st.sampled_from(PartState),
-    attempts=st.integers(0, 3),
-    marked_at=MAYBE,
-    shown_at=MAYBE,
-    receipt=st.none() | st.just("m"),
-    node=NODES,
-)
-DELIVERIES = st.builds(
-    lambda parts, **given: delivery(*parts, **given),
-    st.lists(PARTS, max_size=3),
-    kind=st.sampled_from(Kind),
-    state=st.sampled_from(DeliveryState),
-    created_at=TIMES,
-)
-MOVES = st.builds(
-    Move,
-    subject=st.sampled_from(["s1", "d1", "other"]),
-    at=TIMES,
-    node=NODES,
-    what=st.sampled_from([*PartEvent, *DeliveryEvent, *RunEvent, "refused", "process ended"]),
-    detail=st.text(max_size=30) | st.sampled_from(["part 1", "part 2: {why}", "n1"]),
-)
-TRAILS = st.builds(
-    Trail,
-    about=st.just("s1"),
-    signals=st.lists(SIGNALS, max_size=3).map(tuple),
-    run=st.none() | RUNS,
-    behind=st.none() | st.just(RunId("r0")),
-    steps=st.lists(STEPS, max_size=4).map(tuple),
-    approvals=st.lists(QUESTIONS, max_size=3).map(tuple),
-    deliveries=st.lists(DELIVERIES, max_size=2).map(tuple),
-    moves=st.lists(MOVES, max_size=4).map(tuple),
-    labels=st.just(LABELS),
-).filter(lambda one: bool(one.run or one.signals or one.deliveries))
-
-
-@given(TRAILS)
-def test_whatever_the_rows_hold_it_is_told_in_order_and_in_words(about: Trail) -> None:
-    story = told(about)
-    assert [event.at for event in story.events] == sorted(event.at for event in story.events)
-    assert all(event.words.strip() for event in story.events)
-    assert story.now.endswith(".")
-    assert story.began_at == story.events[0].at
