@@ -81,12 +81,16 @@ def unanswered(signal: Row, evidence: Evidence) -> str | None:
 
 
 def wrong_twin(signal: Row, evidence: Evidence) -> str | None:
-    """The same words share a run only within a minute, of one person, while those before have no answer."""
+    """The same words share a run only within a minute, of one person, while those before have no answer.
+
+    Whoever answers those before answers both at once. Their times tell nothing of who came first: each operation has its
+    own before it waits for the other's lock, and on two nodes by two clocks.
+    """
     twin = next((row for row in evidence.said if row["id"] == signal["merged_into"]), None)
     if twin is None or (twin["words_hash"], twin["actor"]) != (signal["words_hash"], signal["actor"]):
         return "was taken for words that nobody said before"
-    if twin["answered_at"] is not None and twin["answered_at"] < signal["accepted_at"]:
-        return "was taken for one that had its answer already"
+    if twin["answered_at"] != signal["answered_at"]:
+        return "was taken for one that was answered without it"
     return None
 
 
