@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from runtime.contract import Terms, Thread, Wanted
+from tests.contract.runtime.planning import ELSEWHERE, HOME, contents, desk
 from tests.contract.runtime.stage import Stage
 from tests.contract.runtime.strict import Strict
-from tests.contract.runtime.test_schedules import ELSEWHERE, HOME, contents, desk
 
 
 async def receipts(stage: Stage) -> list[str]:

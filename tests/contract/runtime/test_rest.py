@@ -18,9 +18,9 @@ from runtime.store.driver import Driver, MakeOp, T
 from runtime.store.protocol import Lane, Lease, Offer, Taken
 from runtime.store.store import SqlStore
 from runtime.timer import DUE
+from tests.contract.runtime.planning import HOUR, Desk
 from tests.contract.runtime.stage import LEASE, Process, Stage
 from tests.contract.runtime.strict import Strict
-from tests.contract.runtime.test_schedules import HOUR, Desk
 
 
 @pytest.fixture(autouse=True)

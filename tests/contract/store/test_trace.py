@@ -1,17 +1,14 @@
-"""What became of a message is read from its rows, and whatever went another way than straight on has left one row."""
+"""A trail is all rows of one message, with the times and nodes of everything."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
 from runtime.contract import (
     Busy,
     Commanded,
-    DeliveryId,
     Kind,
     NodeId,
     Outcome,
@@ -21,347 +18,18 @@ from runtime.contract import (
     Wire,
 )
 from runtime.runs import RunState, StepState
-from runtime.store.admission import STRANGER as STRANGER_TOLD
-from runtime.store.protocol import Claim, Duty
-from runtime.trails import Candidate, Thing, Trail
+from runtime.store.protocol import Claim
 from tests.contract.store.stage import (
-    ADA,
     GATE,
     LIST,
-    OTHER_ROOM,
     ROOM,
     SHELL,
     STRANGER,
     TTL,
-    VERA,
     Stage,
     step,
 )
-
-REASON = "the platform said 500"
-CUT = "part 1: its courier ended between sending and checkpoint"
-Row = tuple[str, str | None, str, str]
-
-
-async def moves(stage: Stage) -> list[Row]:
-    """(subject, node, what, detail) of each move, oldest first."""
-    return await stage.rows("SELECT subject, node, what, detail FROM moves ORDER BY number")
-
-
-async def trail(stage: Stage, about: str) -> Trail:
-    found = await stage.store.trail(about)
-    assert found is not None
-    return found
-
-
-async def sent(stage: Stage, *, ordinal: int = 1, parts: int = 1) -> tuple[Duty, DeliveryId]:
-    """A delivery of which a part is marked."""
-    duty, delivery = await stage.duty(), await stage.enqueue()
-    assert await stage.store.render(duty, delivery, [Wire(f"p{n}", "plain") for n in range(1, parts + 1)], mark=True)
-    for number in range(1, ordinal):
-        assert await stage.store.checkpoint(duty, delivery, number, Receipt(f"m{number}"))
-        assert await stage.store.mark(duty, delivery, number + 1)
-    return duty, delivery
-
-
-async def doubted(stage: Stage) -> tuple[Duty, DeliveryId]:
-    """A delivery that is being looked for; its own move is forgotten."""
-    duty, delivery = await sent(stage)
-    assert await stage.store.doubt(duty, delivery, 1, stage.clock(), REASON)
-    await stage.write("DELETE FROM moves")
-    return duty, delivery
-
-
-async def given_up(stage: Stage) -> DeliveryId:
-    duty, delivery = await sent(stage)
-    assert await stage.store.give_up(duty, delivery, 1, REASON)
-    await stage.write("DELETE FROM moves")
-    return delivery
-
-
-# ------------------------------------------------------------------------------------------- one row for each of them
-
-
-async def _retry(stage: Stage) -> Row:
-    duty, delivery = await sent(stage, ordinal=2, parts=2)
-    assert await stage.store.retry(duty, delivery, 2, stage.clock(), REASON)
-    return delivery, "node-1", "retry", f"part 2: {REASON}"
-
-
-async def _doubt(stage: Stage) -> Row:
-    duty, delivery = await sent(stage)
-    assert await stage.store.doubt(duty, delivery, 1, stage.clock(), REASON)
-    return delivery, "node-1", "doubt", f"part 1: {REASON}"
-
-
-async def _adopt(stage: Stage) -> Row:
-    _, delivery = await sent(stage)
-    duty = await stage.duty("another role")
-    assert await stage.store.adopt(duty, "web", "main", timedelta(seconds=10))
-    return delivery, "node-1", "doubt", CUT
-
-
-async def _looked(stage: Stage) -> Row:
-    duty, delivery = await doubted(stage)
-    assert await stage.store.look_again(duty, delivery, 1, stage.clock(), counted=True)
-    return delivery, "node-1", "look", "part 1: being looked for: not there yet"
-
-
-async def _could_not_look(stage: Stage) -> Row:
-    duty, delivery = await doubted(stage)
-    assert await stage.store.look_again(duty, delivery, 1, stage.clock(), counted=False)
-    return delivery, "node-1", "look", "part 1: being looked for: the platform could not be asked"
-
-
-async def _absent(stage: Stage) -> Row:
-    duty, delivery = await doubted(stage)
-    assert await stage.store.absent(duty, delivery, 1)
-    return delivery, "node-1", "absent", "part 1"
-
-
-async def _repeat(stage: Stage) -> Row:
-    duty, delivery = await doubted(stage)
-    assert await stage.store.repeat(duty, delivery, 1)
-    return delivery, "node-1", "repeat", "part 1"
-
-
-async def _plain(stage: Stage) -> Row:
-    duty, delivery = await sent(stage)
-    assert await stage.store.plain(duty, delivery, 1)
-    return delivery, "node-1", "plain", "part 1"
-
-
-async def _hold(stage: Stage) -> Row:
-    duty, delivery = await doubted(stage)
-    assert await stage.store.hold(duty, delivery, 1, REASON)
-    return delivery, "node-1", "hold", f"part 1: {REASON}"
-
-
-async def _give_up(stage: Stage) -> Row:
-    duty, delivery = await sent(stage)
-    assert await stage.store.give_up(duty, delivery, 1, REASON)
-    return delivery, "node-1", "give-up", f"part 1: {REASON}"
-
-
-async def _not_rendered(stage: Stage) -> Row:
-    duty, delivery = await stage.duty(), await stage.enqueue()
-    assert await stage.store.give_up(duty, delivery, None, REASON)
-    return delivery, "node-1", "give-up", REASON
-
-
-async def _requeue(stage: Stage) -> Row:
-    delivery = await given_up(stage)
-    assert await stage.store.requeue(delivery, "Otto")
-    return delivery, None, "requeue", "Otto"
-
-
-async def _discard(stage: Stage) -> Row:
-    delivery = await given_up(stage)
-    assert await stage.store.discard(delivery, "Otto")
-    return delivery, None, "discard", "Otto"
-
-
-async def _taken_over(stage: Stage) -> Row:
-    first = await stage.store.join(NodeId("node-0"), "zero", TTL, alone=False)
-    await stage.say("hello")
-    assert await stage.store.claim(first, Busy.STEER)
-    await stage.store.leave(first)
-    return (await stage.claim()).run_id, "node-1", "resume", "node-0"
-
-
-async def _given_back(stage: Stage) -> Row:
-    claim = await stage.begin()
-    await stage.store.release(claim.lane)
-    return (await stage.claim()).run_id, "node-1", "resume", "node-1"
-
-
-async def _stopped(stage: Stage) -> Row:
-    claim = await stage.begin()
-    await stage.stop()
-    return claim.run_id, None, "stop", "Ada"
-
-
-async def _stopped_while_parked(stage: Stage) -> Row:
-    parked = await stage.park(SHELL)
-    await stage.stop()
-    return parked.run, None, "stop", "Ada"
-
-
-async def _refused(stage: Stage) -> Row:
-    taken = await stage.say("let me in", actor=STRANGER)
-    return taken.verdict.signal_id, None, "refused", STRANGER_TOLD
-
-
-async def _click_refused(stage: Stage) -> Row:
-    parked = await stage.park(SHELL)
-    taken = await stage.click(parked.approvals[0], actor=VERA)
-    return parked.run, None, "click refused", f"Vera: {taken.verdict.notice}"
-
-
-STRAY: dict[str, Callable[[Stage], Awaitable[Row]]] = {
-    "a part that was not shown": _retry,
-    "a part that was perhaps shown": _doubt,
-    "a part whose courier died": _adopt,
-    "a look that found nothing": _looked,
-    "a look that could not be made": _could_not_look,
-    "a part that is absent": _absent,
-    "a part sent again with a mark": _repeat,
-    "a part refused for its form": _plain,
-    "a part on hold": _hold,
-    "a part given up": _give_up,
-    "a delivery that cannot be rendered": _not_rendered,
-    "a delivery requeued": _requeue,
-    "a delivery discarded": _discard,
-    "a run whose node is gone": _taken_over,
-    "a run given back": _given_back,
-    "a stop while it works": _stopped,
-    "a stop while it is parked": _stopped_while_parked,
-    "a message the gate refused": _refused,
-    "a click that does not count": _click_refused,
-}
-
-
-@pytest.mark.parametrize("what", STRAY)
-async def test_what_goes_another_way_leaves_exactly_one_row(stage: Stage, what: str) -> None:
-    expected = await STRAY[what](stage)
-    assert await moves(stage) == [expected]
-
-
-async def test_the_straight_way_leaves_none(stage: Stage) -> None:
-    claim = await stage.begin("list the files")
-    await stage.record(claim, step(LIST))
-    assert await stage.store.mark_tool(claim.lane, claim.run_id, 2)
-    assert await stage.store.finish_tool(claim.lane, claim.run_id, 2, "a.txt")
-    assert await stage.finish(replace(claim, next_step=3))
-    duty, delivery = await stage.duty(), (await stage.waiting())[0].delivery.id
-    assert await stage.store.render(duty, delivery, [Wire("1"), Wire("2")], mark=True)
-    assert await stage.store.checkpoint(duty, delivery, 1, Receipt("m1"))
-    assert await stage.store.mark(duty, delivery, 2)
-    assert await stage.store.checkpoint(duty, delivery, 2, Receipt("m2"))
-    assert await moves(stage) == []
-
-
-async def test_neither_does_a_question_and_its_answer(stage: Stage) -> None:
-    parked = await stage.park(SHELL)
-    await stage.click(parked.approvals[0])
-    claim = await stage.claim()
-    assert await stage.store.mark_tool(claim.lane, claim.run_id, 2)
-    assert await stage.store.finish_tool(claim.lane, claim.run_id, 2, "Linux")
-    assert await stage.finish(claim)
-    await stage.drain()
-    assert await moves(stage) == []
-
-
-async def test_a_courier_that_lost_its_duty_leaves_none(stage: Stage) -> None:
-    duty, delivery = await sent(stage)
-    stale = replace(duty, fence=duty.fence - 1)
-    assert not await stage.store.retry(stale, delivery, 1, stage.clock(), REASON)
-    assert not await stage.store.give_up(stale, delivery, 1, REASON)
-    assert not await stage.store.adopt(stale, "web", "main", timedelta(seconds=10))
-    assert await moves(stage) == []
-
-
-async def test_what_cannot_be_requeued_or_discarded_leaves_none(stage: Stage) -> None:
-    _, delivery = await sent(stage)
-    assert await stage.store.requeue(delivery, "Otto") is None
-    assert await stage.store.discard(delivery, "Otto") is None
-    assert await moves(stage) == []
-
-
-# -------------------------------------------------------------------------------------------------- what may be meant
-
-
-def ids(found: list[Candidate]) -> list[str]:
-    return [one.id for one in found]
-
-
-async def test_an_id_is_found_whatever_it_names(stage: Stage) -> None:
-    parked = await stage.park(SHELL, text="do it")
-    report = await stage.enqueue("the report")
-    (signal,) = await stage.store.find(parked.run)
-    (approval,) = await stage.store.find(parked.approvals[0])
-    (delivery,) = await stage.store.find(report)
-    assert (signal.thing, signal.text, signal.who, signal.state) == (Thing.SIGNAL, "do it", "Ada", "at work")
-    assert (approval.thing, approval.text, approval.who, approval.state) == (Thing.APPROVAL, "shell", "Ada", "pending")
-    assert (delivery.thing, delivery.text, delivery.state) == (Thing.DELIVERY, "the report", "queued")
-    assert {one.address for one in (signal, approval, delivery)} == {ROOM}
-
-
-async def test_a_run_is_found_when_its_message_is_not_kept_any_more(stage: Stage) -> None:
-    claim = await stage.begin()
-    await stage.write("DELETE FROM signals")
-    (found,) = await stage.store.find(claim.run_id)
-    assert (found.thing, found.who) == (Thing.RUN, "Ada")
-    assert (await trail(stage, claim.run_id)).signals == ()
-
-
-async def test_the_first_characters_are_enough_where_they_are_unlike_others(stage: Stage) -> None:
-    ours = await stage.say("one")
-    await stage.write("UPDATE signals SET id = 'QQ' || substr(id, 3)")
-    await stage.say("two", at=OTHER_ROOM)
-    begins = f"QQ{ours.verdict.signal_id[2:6]}"
-    assert [one.text for one in await stage.store.find(begins)] == ["one"]
-    assert [one.text for one in await stage.store.find(begins.lower())] == []
-
-
-async def test_several_that_begin_alike_are_listed_newest_first_up_to_a_limit(stage: Stage) -> None:
-    for number in range(4):
-        await stage.say(f"m{number}", at=replace(ROOM, room=f"r{number}"))
-        stage.clock.advance(seconds=1)
-    await stage.write("UPDATE signals SET id = 'QQQQ' || text")
-    assert [one.text for one in await stage.store.find("QQQQ", limit=3)] == ["m3", "m2", "m1"]
-
-
-@pytest.mark.parametrize("words", ["", "Q", "QQQ", "%%%%", "____", "QQQ%", "Q' OR 1=1", "QQ\0QQ", "é" * 30, "x" * 5000])
-async def test_what_is_no_id_finds_nothing(stage: Stage, words: str) -> None:
-    await stage.say("hello")
-    await stage.write("UPDATE signals SET id = 'QQQQ' || id")
-    assert await stage.store.find(words) == []
-
-
-async def test_the_id_that_the_page_gave_a_message_finds_it(stage: Stage) -> None:
-    for key, text in (
-        (f"{ADA}#page-id-0001", "by page"),
-        (f"console:{ADA}#console-0001", "by command"),
-        ("77", "by wire"),
-    ):
-        signal = replace(stage.signal(Said(text)), dedupe_key=key, platform=f"account of {key}")
-        await stage.take_in(signal)
-    found = [await stage.store.find(words) for words in ("page-id-0001", "console-0001", "77", "page-id")]
-    assert [[one.text for one in each] for each in found] == [["by page"], ["by command"], ["by wire"], []]
-
-
-async def test_the_newest_messages_are_listed_of_all_rooms_or_of_one(stage: Stage) -> None:
-    for number in range(6):
-        room, text = (OTHER_ROOM, "there") if number % 2 else (ROOM, "here")
-        taken = await stage.say(f"{text} {number // 2}", at=room)
-        # Ids begin with their time; these are made in one and the same millisecond.
-        await stage.write("UPDATE signals SET id = :n WHERE id = :id", n=f"{number}", id=taken.verdict.signal_id)
-        stage.clock.advance(seconds=1)
-    await stage.stop()
-    assert [one.text for one in await stage.store.recent(ROOM)] == ["here 2", "here 1", "here 0"]
-    everywhere = [one.text for one in await stage.store.recent(limit=4)]
-    assert everywhere == ["there 2", "here 2", "there 1", "here 1"]
-
-
-async def test_the_state_in_a_list_tells_how_far_it_came(stage: Stage) -> None:
-    await stage.say("waits")
-    assert [one.state for one in await stage.store.recent()] == ["waiting"]
-    claim = await stage.claim()
-    assert [one.state for one in await stage.store.recent()] == ["at work"]
-    await stage.finish(claim)
-    await stage.drain()
-    assert [one.state for one in await stage.store.recent()] == ["answered"]
-
-
-async def test_platforms_are_those_that_something_came_from(stage: Stage) -> None:
-    assert await stage.store.platforms() == []
-    for platform in ("b", "a", "b"):
-        await stage.take_in(replace(stage.signal(Said("x")), platform=platform))
-    assert await stage.store.platforms() == ["a", "b"]
-
-
-# ---------------------------------------------------------------------------------------------------------- the trail
+from tests.contract.store.tracing import REASON, not_rendered, trail
 
 
 async def worked(stage: Stage, claim: Claim) -> None:
@@ -503,7 +171,7 @@ async def test_a_message_merged_with_one_that_waits_shows_both(stage: Stage) -> 
 
 
 async def test_a_report_without_a_run_has_a_trail(stage: Stage) -> None:
-    delivery = await _not_rendered(stage)
+    delivery = await not_rendered(stage)
     found = await trail(stage, delivery[0])
     assert [(one.id, one.reason) for one in found.deliveries] == [(delivery[0], REASON)]
     assert [one.what for one in found.moves] == ["give-up"]

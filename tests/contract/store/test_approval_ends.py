@@ -1,0 +1,204 @@
+"""How a question ends without a decision, and what its card says."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from runtime.approvals import ApprovalState
+from runtime.cards import settled
+from runtime.contract import (
+    Busy,
+    Kind,
+    Outcome,
+)
+from runtime.runs import RunState, StepState
+from runtime.transcript import WAITING
+from tests.contract.store.asking import result_of
+from tests.contract.store.stage import (
+    OTHER_ROOM,
+    OTTO,
+    ROOM,
+    SHELL,
+    WRITE,
+    Stage,
+    step,
+)
+
+# --------------------------------------------------------------------------------------------------------- time is over
+
+
+async def test_a_question_expires(stage: Stage) -> None:
+    parked = await stage.park(SHELL)
+    stage.clock.advance(hours=12)
+    (expired,) = await stage.store.expire()
+    assert (expired.session, expired.lane_ready, expired.deliveries) == (parked.lane.session, True, (ROOM,))
+    assert "expired" in await result_of(stage, parked)
+    assert (await stage.claim()).run_id == parked.run
+
+
+async def test_a_question_does_not_expire_early(stage: Stage) -> None:
+    await stage.park(SHELL)
+    stage.clock.advance(hours=11.9)
+    assert await stage.store.expire() == []
+
+
+async def test_a_question_expires_once(stage: Stage) -> None:
+    await stage.park(SHELL)
+    stage.clock.advance(hours=12)
+    both = await asyncio.gather(stage.store.expire(), stage.store.expire())
+    assert sorted(len(found) for found in both) == [0, 1]
+    assert await stage.column("SELECT count(*) FROM deliveries WHERE ordinal = 1") == [1]
+
+
+async def test_a_decided_question_does_not_expire(stage: Stage) -> None:
+    parked = await stage.park(SHELL)
+    await stage.click(parked.approvals[0])
+    stage.clock.advance(hours=24)
+    assert await stage.store.expire() == []
+
+
+async def test_many_expire_a_hundred_at_a_time(stage: Stage) -> None:
+    claim = await stage.begin()
+    calls = [replace(SHELL, id=f"c{n}") for n in range(120)]
+    await stage.record(claim, *(step(call, StepState.ASKED) for call in calls))
+    await stage.store.park(claim.lane, claim.run_id, [stage.ask(claim, n, call) for n, call in enumerate(calls, 2)])
+    stage.clock.advance(hours=12)
+    assert [len(await stage.store.expire()) for _ in range(3)] == [100, 20, 0]
+    assert (await stage.claim()).run_id == claim.run_id
+
+
+# ---------------------------------------------------------------------------------------------------------------- cards
+
+
+async def test_a_card_is_shown_before_its_question_is_answered(stage: Stage) -> None:
+    parked = await stage.park(SHELL, WRITE)
+    waiting = await stage.waiting()
+    assert [d.delivery.content.buttons[0].approval_id for d in waiting] == list(parked.approvals)
+    assert {d.delivery.kind for d in waiting} == {Kind.APPROVAL}
+
+
+async def test_a_settled_card_replaces_the_first_once(stage: Stage) -> None:
+    parked = await stage.park(SHELL)
+    (card,) = await stage.waiting()
+    await stage.show(card.delivery.id, await stage.duty())
+    taken = await asyncio.gather(*(stage.click(parked.approvals[0], actor=OTTO) for _ in range(5)))
+    (edit,) = await stage.waiting()
+    approval = await stage.store.approval(parked.approvals[0])
+    assert approval is not None
+    assert [t.deliveries for t in taken if t.verdict.outcome is Outcome.DECIDED] == [(ROOM,)]
+    assert (edit.delivery.edits, edit.delivery.content) == (card.delivery.id, settled(approval))
+    assert edit.delivery.content.buttons == ()
+
+
+async def test_a_settled_card_waits_for_the_first(stage: Stage) -> None:
+    parked = await stage.park(SHELL)
+    await stage.click(parked.approvals[0])
+    (only,) = await stage.waiting()
+    assert (only.delivery.ordinal, only.delivery.edits) == (0, None)
+
+
+# ----------------------------------------------------------------------------------------------------------------- stop
+
+
+async def test_stop_with_nothing_to_stop_says_so(stage: Stage) -> None:
+    taken = await stage.stop()
+    assert taken.verdict.outcome is Outcome.UNCHANGED
+    assert taken.verdict.notice
+
+
+async def test_a_running_run_is_asked_to_stop(stage: Stage) -> None:
+    claim = await stage.begin()
+    taken = await stage.stop()
+    assert (taken.verdict.outcome, taken.stop_runs) == (Outcome.DECIDED, (claim.run_id,))
+    assert (await stage.record(claim, step(SHELL))).stop
+
+
+async def test_every_write_of_a_stopped_run_tells_so(stage: Stage) -> None:
+    claim = await stage.begin()
+    await stage.record(claim, step(SHELL))
+    await stage.stop()
+    store = stage.store
+    told = [
+        await store.mark_tool(claim.lane, claim.run_id, 2),
+        await store.finish_tool(claim.lane, claim.run_id, 2, "x"),
+        await store.steer(claim.lane, claim.run_id),
+        await store.note(claim.lane, claim.run_id, "x"),
+    ]
+    assert [t.stop for t in told if t] == [True] * 4
+
+
+async def test_a_stop_is_known_to_the_node_that_resumes(stage: Stage) -> None:
+    claim = await stage.begin()
+    await stage.stop()
+    await stage.store.release(claim.lane)
+    assert (await stage.claim()).stop
+
+
+async def test_a_stop_in_another_room_stops_nothing_here(stage: Stage) -> None:
+    claim = await stage.begin()
+    await stage.stop(at=OTHER_ROOM)
+    assert not (await stage.record(claim, step(SHELL))).stop
+
+
+async def test_a_parked_run_ends_when_stopped(stage: Stage) -> None:
+    parked = await stage.park(SHELL, WRITE)
+    taken = await stage.stop()
+    assert (taken.verdict.outcome, taken.stop_runs) == (Outcome.DECIDED, ())
+    assert set(taken.deliveries) == {ROOM}
+    (run,) = await stage.store.runs()
+    assert (run.id, run.state, run.ended_at) == (parked.run, RunState.STOPPED, stage.clock())
+    assert {a.state for a in await stage.store.approvals()} == {ApprovalState.VOID}
+
+
+async def test_a_stopped_parked_run_answers_its_message(stage: Stage) -> None:
+    await stage.park(SHELL)
+    await stage.stop()
+    assert "Stopped by Ada." in await stage.drain()
+    assert None not in await stage.column("SELECT answered_at FROM signals WHERE kind = 'said'")
+
+
+async def test_a_stopped_parked_run_leaves_no_placeholder(stage: Stage) -> None:
+    parked = await stage.park(SHELL)
+    await stage.stop()
+    assert await result_of(stage, parked) != WAITING
+    assert await stage.column("SELECT state FROM steps WHERE kind = 'tool'") == ["done"]
+
+
+@pytest.mark.parametrize("decided", [False, True])
+async def test_after_a_stop_the_session_works_as_before(stage: Stage, decided: bool) -> None:
+    parked = await stage.park(SHELL)
+    if decided:
+        await stage.click(parked.approvals[0])
+    await stage.stop()
+    assert await stage.rows("SELECT waiting, resumable FROM sessions") == [(0, 0)]
+    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    claim = await stage.begin("next")
+    assert claim.run_id != parked.run
+    assert await stage.finish(claim) is not None
+
+
+async def test_a_stop_ends_the_running_and_the_parked(stage: Stage) -> None:
+    await stage.park(SHELL, text="one")
+    live = await stage.begin("two")
+    assert (await stage.stop()).stop_runs == (live.run_id,)
+    await stage.finish(live, "Stopped.", RunState.STOPPED)
+    assert {run.state for run in await stage.store.runs()} == {RunState.STOPPED}
+
+
+async def test_a_click_after_a_stop_changes_nothing(stage: Stage) -> None:
+    parked = await stage.park(SHELL)
+    await stage.stop()
+    assert (await stage.click(parked.approvals[0])).verdict.outcome is Outcome.UNCHANGED
+
+
+async def test_a_click_and_a_stop_at_once_end_in_one_way(stage: Stage) -> None:
+    parked = await stage.park(SHELL)
+    await stage.many()
+    await asyncio.gather(stage.click(parked.approvals[0]), stage.stop())
+    (run,) = await stage.store.runs()
+    assert run.state is RunState.STOPPED
+    assert await stage.column("SELECT resumable FROM sessions") == [0]
+    assert await stage.store.claim(stage.lease, Busy.STEER) is None
