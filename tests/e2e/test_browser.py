@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -111,7 +111,9 @@ async def test_a_message_typed_while_the_program_is_dead_is_answered_once(browse
             await expect(tab.said("agent")).to_have_count(3)
 
 
-async def test_what_is_typed_before_the_conversations_are_there_is_kept_and_sent_then(tab: Tab) -> None:
+@asynccontextmanager
+async def before_the_conversations_are_there(tab: Tab) -> AsyncIterator[None]:
+    """The page, loaded anew; its conversations come at the end of the block."""
     held = asyncio.Event()
 
     async def hold(route: Route) -> None:
@@ -121,13 +123,32 @@ async def test_what_is_typed_before_the_conversations_are_there_is_kept_and_sent
     await tab.page.route("**/api/rooms", hold)
     await tab.page.reload()
     await expect(tab.page.locator("#whoami")).not_to_be_empty()
-    await tab.at("composer").fill("typed in haste")
-    await tab.at("composer").press("Enter")
-    await expect(tab.at("send")).to_be_disabled()
-    held.set()
+    yield
+    async with tab.page.expect_response("**/api/rooms"):
+        held.set()
+
+
+async def test_what_is_typed_before_the_conversations_are_there_is_kept_and_sent_then(tab: Tab) -> None:
+    async with before_the_conversations_are_there(tab):
+        await tab.at("composer").fill("typed in haste")
+        await tab.at("composer").press("Enter")
+        await expect(tab.at("send")).to_be_disabled()
     await tab.at("send").click()
     await tab.reply("typed in haste")
     await expect(tab.said("person")).to_have_count(1)
+
+
+async def test_a_list_that_is_opened_before_the_conversations_are_there_stays_open(
+    browser: Browser, house: House
+) -> None:
+    async with in_a_new_room(browser, house, viewport={"width": 360, "height": 740}) as tab:
+        await tab.say("hello")
+        await tab.reply("hello")
+        async with before_the_conversations_are_there(tab):
+            await tab.page.get_by_role("button", name="Show conversations").click()
+        await expect(tab.said("agent").last).to_be_visible()
+        await tab.at("new-room").click()
+        await expect(tab.page.get_by_role("button", name="Show conversations")).to_be_visible()
 
 
 async def test_a_page_that_is_closed_in_the_dark_sends_its_message_later(browser: Browser, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ class Page {
     this.#me = me;
     this.live = new Live();
     this.files = new FilesPanel();
-    this.rooms = new Rooms({ onOpen: (room) => this.open(room) });
+    this.rooms = new Rooms({ onOpen: (room) => this.#go(room) });
     this.attachments = new Attachments({ limit: me.upload_limit, onChange: () => this.#composerChanged() });
     this.outbox = new Outbox(me.identity, {
       onChange: () => this.#draw(),
@@ -62,8 +62,13 @@ class Page {
 
   // ---- conversations
 
-  open(room, { focus = true } = {}) {
+  /** To where the person wants to be. */
+  #go(room) {
     this.#closeDrawer();
+    this.open(room);
+  }
+
+  open(room, { focus = true } = {}) {
     if (room === this.#room) return focus && text.focus();
     this.#saveDraft();
     const early = this.#room ? "" : text.value; // typed, or put back by the browser, before one was open
@@ -278,13 +283,13 @@ class Page {
     text.addEventListener("input", () => this.#composerChanged());
     byId("stop").addEventListener("click", () => this.#stop());
     byId("earlier").addEventListener("click", () => this.#earlier());
-    byId("new-room").addEventListener("click", () => this.open(newRoom()));
+    byId("new-room").addEventListener("click", () => this.#go(newRoom()));
     byId("open-drawer").addEventListener("click", () => this.#openDrawer());
     byId("close-drawer").addEventListener("click", () => this.#closeDrawer({ focus: true }));
     byId("backdrop").addEventListener("click", () => this.#closeDrawer({ focus: true }));
     wide.addEventListener("change", () => this.#closeDrawer());
     addEventListener("keydown", (event) => event.key === "Escape" && this.#escape());
-    addEventListener("popstate", () => this.open(roomInAddress() ?? newRoom()));
+    addEventListener("popstate", () => this.#go(roomInAddress() ?? newRoom()));
     addEventListener("pagehide", () => this.#saveDraft());
     addEventListener("online", () => this.#connect());
     document.addEventListener("visibilitychange", () => this.#visibility());
