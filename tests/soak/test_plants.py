@@ -32,6 +32,8 @@ from tests.soak.plan import (
 from tests.soak.plants import BUGS
 
 PATIENCE: Final = 10.0  # seconds without any progress
+PLAYS: Final = 3
+"""Of one scene, at most: where a freeze lands is a matter of moments, and on a busy machine it may hit a node at rest."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +119,12 @@ async def test_a_planted_bug_is_found_and_nothing_else(plant: str, tmp_path: Pat
 
 async def told(aim: Aim, plant: str, folder: Path, postgres: Postgres) -> str:
     """The story of what was found. Errors: AssertionError when nothing was."""
-    with pytest.raises(BrokenPromise) as broken:
-        await played(aim, folder, postgres, plant)
-    return str(broken.value)
+    for number in range(PLAYS):
+        try:
+            await played(aim, folder / str(number), postgres, plant)
+        except BrokenPromise as broken:
+            return str(broken)
+    raise AssertionError(f"{plant} was played {PLAYS} times, and nobody saw it")
 
 
 async def played(aim: Aim, folder: Path, postgres: Postgres, *plants: str) -> None:

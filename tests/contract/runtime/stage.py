@@ -83,6 +83,7 @@ from runtime.workspaces import SessionWorkspaces
 
 START: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LEASE: Final = timedelta(seconds=5)
+PATIENCE: Final = 30.0  # seconds until what is waited for is taken for lost: nothing takes 1 s on a machine at rest
 
 HARDY: Final = 1000
 """Deaths that no run of these tests reaches: here it is the test that kills, and never what the run does."""
@@ -371,7 +372,7 @@ class Process:
     async def until_crash(self) -> None:
         """Work until the probe kills this process."""
         try:
-            async with asyncio.timeout(10), self.running():
+            async with asyncio.timeout(PATIENCE), self.running():
                 await asyncio.Event().wait()
         except BaseExceptionGroup as group:
             killed, other = group.split(Crash)
@@ -388,13 +389,13 @@ class Process:
 
     async def begun(self, tool: str, times: int = 1) -> None:
         """Wait until a tool was called."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while len(self.tools[tool].calls) < times:  # noqa: ASYNC110 - a plain list of calls reads better in tests
                 await asyncio.sleep(0)
 
     async def rest(self) -> None:
         """Wait until nothing is left to do but wait for people."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while not await self.stage.at_rest():  # noqa: ASYNC110 - no event tells that everyone is at rest
                 await asyncio.sleep(0.002)
 
