@@ -66,6 +66,7 @@ from runtime.expiry import Expiry
 from runtime.ids import new_id as fresh_id
 from runtime.intake import LANES, Reception
 from runtime.models.library import preload
+from runtime.nodes import ROLES
 from runtime.reporting import Reporting
 from runtime.sealer import Sealer
 from runtime.signed import CheckpointFile, HeadFile
@@ -139,12 +140,15 @@ class App:
         self._new_id = new_id
         self._notices = notices_of(settings, store)
         self._bell = SharedBell(self._notices.tell) if self._notices else LocalBell()
-        self._seat = Seat()
+        self._seat = Seat(self._bell)
         workspaces = SessionWorkspaces(settings.workspace_dir, uid=shell_of(settings).uid)
         given = Given(store, store, workspaces, store, self._bell, store.now, new_id)
         every = [self._page(given, web_identity), *adapters_of(settings)(given), *adapters(given)]
         self._accounts = [
-            Presence(adapter, take=self._seat.take, on_learnt=self._note, twin=self._twin_of) for adapter in every
+            Presence(
+                adapter, take=self._seat.take, vacancy=self._seat.vacancy, on_learnt=self._note, twin=self._twin_of
+            )
+            for adapter in every
         ]
         self._named = of_adapters(self._accounts, named_before)
         gate = partial(gate_of, named=self._named, trouble=self._trouble_at)
@@ -253,6 +257,7 @@ class App:
             outbox=self.store,
             adapter=self._instruments.adapter(account),
             take=self._seat.take,
+            vacancy=self._seat.vacancy,
             pace=pace_of(self._settings),
             now=self.store.now,
             on_shown=lambda address: self._bell.ring(room_topic(address)),
@@ -449,7 +454,8 @@ class App:
     async def _tell_of_leaving(self) -> None:
         """Have other nodes look for the work that was given back."""
         if self._notices:
-            self._notices.tell(LANES)
+            for topic in (LANES, ROLES):
+                self._notices.tell(topic)
             await self._notices.flush(LAST_WORD)
 
     def _sealer(self) -> Sealer:

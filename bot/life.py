@@ -24,7 +24,7 @@ from runtime.couriers import Couriers
 from runtime.dispatch import Dispatch
 from runtime.errors import StoreError
 from runtime.intake import LANES
-from runtime.nodes import Node, NodeLost
+from runtime.nodes import ROLES, Node, NodeLost
 from runtime.pulse import Pulse
 from runtime.store.protocol import Lease
 from runtime.store.store import SqlStore
@@ -113,13 +113,18 @@ class Life:
                     length=self._settings.nodes.lease,
                     # The lock of an embedded database proves that every earlier process is gone.
                     alone=self._settings.database_file is not None,
-                    on_reaped=lambda: self._bell.ring(LANES),
+                    on_reaped=self._freed,
                 )
             except StoreError as error:
                 if self._seat.is_empty:
                     raise
                 log.debug("cannot join again yet", reason=str(error))
                 await asyncio.sleep(REJOIN.total_seconds())
+
+    def _freed(self) -> None:
+        """Lanes and roles of another node, which is dead."""
+        for topic in (LANES, ROLES):
+            self._bell.ring(topic)
 
     def _pulse(self, node: Node) -> Pulse:
         return Pulse(

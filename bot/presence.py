@@ -30,7 +30,7 @@ from runtime.errors import BotError, ConfigError, StoreError
 from runtime.store.protocol import Duty
 
 LOOK: Final = timedelta(seconds=0.5)
-"""How often a listener's role is asked for: after a node died, its messages come here within the lease and this."""
+"""How soon a listener's role is asked for again, where nobody tells that it may be free."""
 PAUSE_FIRST: Final = timedelta(seconds=1)
 PAUSE_MOST: Final = timedelta(minutes=1)
 ELSEWHERE: Final = Standing(Connection.CONNECTED, "another process listens")
@@ -44,7 +44,7 @@ log = structlog.get_logger("accounts")
 class Presence(AroundAdapter):
     """An account as the rest of the program has it. Implements `contract.ChannelAdapter`.
 
-    `take` asks for a role; `on_learnt` is told once the account has its identity; `twin` names another account with that
+    `take` asks for a role, and `vacancy` waits until one may be free again; `on_learnt` is told once the account has its identity; `twin` names another account with that
     identity, if there is one at work.
     """
 
@@ -55,6 +55,7 @@ class Presence(AroundAdapter):
         take: Take,
         on_learnt: Callable[[ChannelAdapter], Awaitable[None]],
         twin: Callable[[ChannelAdapter], str | None] = lambda adapter: None,
+        vacancy: Work | None = None,
         look: timedelta = LOOK,
         pause: timedelta = PAUSE_FIRST,
         clock: Callable[[], float] = steady,
@@ -65,6 +66,7 @@ class Presence(AroundAdapter):
         self._twin_of = twin
         self._twin: str | None = None
         self._look = look
+        self._vacancy = vacancy or self._soon
         self._pause = pause
         self._clock = clock
         self._known = asyncio.Event()
@@ -163,9 +165,9 @@ class Presence(AroundAdapter):
     async def _attend(self, adapter: HasListeners, listener: str, sink: Sink) -> None:
         """Be that listener as soon as nobody else is. The role is ours until this process leaves or is declared dead."""
         try:
-            while not await self._taken(f"listener:{self.channel}:{self.identity}:{listener}"):
+            while wait := await self._untaken(f"listener:{self.channel}:{self.identity}:{listener}"):
                 self._elsewhere.add(listener)
-                await asyncio.sleep(self._look.total_seconds())
+                await wait()
             self._elsewhere.discard(listener)
             self._listening.add(listener)
             await self._for_ever(f"listening ({listener})", lambda: adapter.attend(listener, sink))
@@ -173,12 +175,16 @@ class Presence(AroundAdapter):
             self._elsewhere.discard(listener)
             self._listening.discard(listener)
 
-    async def _taken(self, role: str) -> bool:
+    async def _untaken(self, role: str) -> Work | None:
+        """None once we have the role; else what to wait for before it is asked for again."""
         try:
-            return await self._take(role) is not None
+            return self._vacancy if await self._take(role) is None else None
         except StoreError as error:
             log.debug("cannot take a listener's role", role=role, reason=str(error))
-            return False
+            return self._soon
+
+    async def _soon(self) -> None:
+        await asyncio.sleep(self._look.total_seconds())
 
     def _is_elsewhere(self) -> bool:
         return bool(self._elsewhere) and not self._listening

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from runtime.bell import REST, LocalBell
 from runtime.dispatch import Dispatch
 from runtime.intake import Accept
-from runtime.nodes import Node
+from runtime.nodes import ROLES, Node
 from runtime.store.protocol import Duty, Taken
 
 
 class Seat:
     """Empty until the process is a node. One that joins again takes it anew."""
 
-    def __init__(self) -> None:
+    def __init__(self, bell: LocalBell) -> None:
+        self._bell = bell
         self._node: Node | None = None
         self._dispatch: Dispatch | None = None
 
@@ -28,6 +30,10 @@ class Seat:
     async def take(self, role: str) -> Duty | None:
         """A duty that one node has at a time; None while another has it, or before we are one."""
         return await self._node.take(role) if self._node else None
+
+    async def vacancy(self) -> None:
+        """Until such a duty may have come free: whoever frees one rings, and the pulse for as long as nobody has it."""
+        await self._bell.listen(ROLES).within(REST.total_seconds())
 
     async def take_in(self, accept: Accept) -> Taken:
         """A message begins its run at once where this node has room for one more."""

@@ -44,7 +44,7 @@ T = TypeVar("T")
 log = structlog.get_logger("courier")
 
 POLL: Final = timedelta(seconds=1)
-"""How often to ask for a duty that another node has."""
+"""How soon to ask again for a duty, where nobody tells that it may be free."""
 PATIENCE: Final = timedelta(seconds=1)
 OVERTAKEN: Final = 10
 """Attempts, about six minutes, after which a delivery lets later ones of its kind in the room pass."""
@@ -99,8 +99,15 @@ def begun(
     )
 
 
+async def soon() -> None:
+    await asyncio.sleep(POLL.total_seconds())
+
+
 class Courier:
-    """Serves the rooms of one adapter while it holds the account's duty."""
+    """Serves the rooms of one adapter while it holds the account's duty.
+
+    `take` asks for the duty, and `vacancy` waits until it may be free again.
+    """
 
     def __init__(
         self,
@@ -112,6 +119,7 @@ class Courier:
         now: Now,
         on_shown: Callable[[Address], None],
         lease_is_fresh: Callable[[], bool] = lambda: True,
+        vacancy: Callable[[], Awaitable[object]] = soon,
         chance: Callable[[], float] = random.random,
         width: int = 32,
         extras: Extras = PLAIN,
@@ -123,6 +131,7 @@ class Courier:
         self.adapter = adapter
         self._outbox = outbox
         self._take = take
+        self._vacancy = vacancy
         self._pace = pace
         self._now = now
         self._lease_is_fresh = lease_is_fresh
@@ -266,11 +275,7 @@ class Courier:
     async def run(self) -> None:
         """Take the duty, serve until it is lost, and again, until cancelled."""
         while True:
-            duty = await self._taken()
-            if duty is None:
-                self._rest()  # whoever has the duty serves our rooms
-                await asyncio.sleep(POLL.total_seconds())
-                continue
+            duty = await self._awaited()
             try:
                 await self._serve(duty)
             except* DutyLost:
@@ -301,20 +306,29 @@ class Courier:
         self._later.clear()
         self._calm.set()
 
+    async def _awaited(self) -> Duty:
+        """The duty, as soon as it can be had. Whoever has it until then serves our rooms."""
+        while True:
+            wait = self._vacancy if self.adapter.identity else soon  # which its platform may not have told yet
+            try:
+                if duty := await self._taken():
+                    return duty
+            except StoreError as error:
+                log.debug("cannot take the courier's duty", role=self.role, reason=str(error))
+                wait = soon
+            self._rest()
+            await wait()
+
     async def _taken(self) -> Duty | None:
+        """Errors: StoreError."""
         channel, account = self.adapter.channel, self.adapter.identity
-        if not account:
-            return None  # its platform has not told it yet
-        try:
-            duty = await self._take(self.role)
-            if duty and await self._outbox.adopt(duty, channel, account, self._pace.settle_first):
-                if duty != self._last_duty:
-                    await self._take_over()
-                    self._last_duty = duty
-                return duty
-        except StoreError as error:
-            log.debug("cannot take the courier's duty", role=self.role, reason=str(error))
-        return None
+        duty = await self._take(self.role) if account else None
+        if duty is None or not await self._outbox.adopt(duty, channel, account, self._pace.settle_first):
+            return None
+        if duty != self._last_duty:
+            await self._take_over()
+            self._last_duty = duty
+        return duty
 
     async def _take_over(self) -> None:
         """Whoever sent for this account until now is not known: only what its platform said to wait for is."""

@@ -19,6 +19,7 @@ from runtime.contract import NodeId
 from runtime.dispatch import SUSPECTS
 from runtime.errors import StoreError
 from runtime.intake import LANES
+from runtime.nodes import ROLES
 from runtime.sealer import UNSEALED
 from runtime.store.agenda import Agenda
 from runtime.timer import DUE
@@ -83,7 +84,13 @@ class Pulse:
 def topics(agenda: Agenda, now: datetime) -> list[str]:
     """What to ring. The timer is told before the next look, since it fires at the instant and not at a look."""
     soon = agenda.fires_at is not None and agenda.fires_at <= now + EVERY
-    told = {LANES: agenda.lanes, SUSPECTS: agenda.suspects, UNSEALED: agenda.facts, DUE: soon}
+    told = {
+        LANES: agenda.lanes,
+        SUSPECTS: agenda.suspects,
+        UNSEALED: agenda.facts,
+        ROLES: agenda.roles,
+        DUE: soon,
+    }
     return [topic for topic, rings in told.items() if rings]
 
 

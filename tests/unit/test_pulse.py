@@ -15,6 +15,7 @@ from runtime.contract import NodeId
 from runtime.dispatch import SUSPECTS
 from runtime.errors import StoreError
 from runtime.intake import LANES
+from runtime.nodes import ROLES
 from runtime.pulse import EVERY, Pulse
 from runtime.sealer import UNSEALED
 from runtime.store.agenda import Agenda
@@ -23,7 +24,7 @@ from runtime.timer import DUE
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 NOTHING = Agenda()
-TOPICS = (LANES, SUSPECTS, UNSEALED, DUE)
+TOPICS = (LANES, SUSPECTS, UNSEALED, ROLES, DUE)
 
 
 @dataclass
@@ -75,10 +76,11 @@ class Scene:
         (Agenda(lanes=True), [LANES]),
         (Agenda(suspects=True), [SUSPECTS]),
         (Agenda(facts=True), [UNSEALED]),
+        (Agenda(roles=True), [ROLES]),
         (Agenda(fires_at=NOW - SECOND), [DUE]),
         (Agenda(fires_at=NOW + EVERY), [DUE]),
         (Agenda(fires_at=NOW + EVERY + SECOND), []),
-        (Agenda(lanes=True, suspects=True, facts=True, fires_at=NOW), list(TOPICS)),
+        (Agenda(lanes=True, suspects=True, facts=True, roles=True, fires_at=NOW), list(TOPICS)),
     ],
 )
 async def test_whoever_has_something_to_do_is_woken_and_nobody_else(agenda: Agenda, rung: list[str]) -> None:
@@ -107,7 +109,9 @@ async def test_couriers_look_around_while_something_is_to_be_shown() -> None:
 async def test_other_nodes_are_not_woken() -> None:
     """They have a pulse of their own."""
     told: list[str] = []
-    scene = Scene(Store([Agenda(lanes=True, suspects=True, facts=True, fires_at=NOW)]), SharedBell(told.append))
+    scene = Scene(
+        Store([Agenda(lanes=True, suspects=True, facts=True, roles=True, fires_at=NOW)]), SharedBell(told.append)
+    )
     await scene.pulse.look()
     assert told == []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
@@ -25,7 +25,7 @@ from runtime.contract import (
     SessionKey,
     no_probe,
 )
-from runtime.courier import Courier, choose
+from runtime.courier import Courier, choose, soon
 from runtime.deliveries import DeliveryState
 from runtime.extras import Extras, extras_of
 from runtime.ids import new_id
@@ -88,17 +88,25 @@ class Stage:
         lease: Lease | None = None,
         outbox: Outbox | None = None,
         extras: Extras | None = None,
+        vacancy: Callable[[], Awaitable[object]] = soon,
+        asked: list[str] | None = None,
     ) -> Courier:
-        """A courier of a new process; the one before it is dead, unless it is given a `lease` beside it."""
+        """A courier of a new process; the one before it is dead, unless it is given a `lease` beside it.
+
+        What it asks for goes into `asked`.
+        """
         held = lease or await self.lease()
 
         async def take(role: str) -> Duty | None:
+            if asked is not None:
+                asked.append(role)
             return await self.store.take(held, role)
 
         return Courier(
             outbox=outbox or self.store,
             adapter=(own := adapter or self.adapter()),
             take=take,
+            vacancy=vacancy,
             pace=self.pace,
             now=self.clock,
             on_shown=lambda address: None,

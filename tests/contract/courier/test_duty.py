@@ -89,6 +89,21 @@ async def test_a_courier_without_the_duty_is_quiet(stage: Stage) -> None:
     assert not idle.on_duty
 
 
+async def test_a_courier_whose_duty_another_has_asks_again_only_when_it_may_be_free(stage: Stage) -> None:
+    """So that twenty nodes at rest do not ask for each other's duties all day."""
+    holder = await stage.lease(alone=False)
+    await (await stage.courier(lease=holder)).drain()
+    asked, free = list[str](), asyncio.Event()
+    idle = await stage.courier(lease=await stage.lease(alone=False), asked=asked, vacancy=free.wait)
+    async with running(idle):
+        await asyncio.sleep(0.2)
+        assert asked == [idle.role]
+        await stage.store.leave(holder)
+        free.set()
+        while not idle.on_duty:  # noqa: ASYNC110 - a courier rings no bell
+            await asyncio.sleep(0.005)
+
+
 async def test_when_its_node_dies_another_courier_takes_over(any_stage: Stage) -> None:
     """Design 10: a dead node's work goes on elsewhere."""
     dying, living = await any_stage.lease(alone=False), await any_stage.lease(alone=False)

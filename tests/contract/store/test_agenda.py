@@ -99,3 +99,15 @@ async def test_of_leases_the_first_of_other_nodes_is_told(rested: Stage) -> None
     assert (await look(rested)).lease_ends_at == rested.clock() + TTL
     await rested.store.leave(other)
     assert (await look(rested)).lease_ends_at is None
+
+
+async def test_roles_of_accounts_that_nobody_has_are_free(rested: Stage) -> None:
+    """Not those that are taken when there is something to do, such as the sealer's, which nobody waits for."""
+    other = await rested.store.join(NodeId(new_id()), "other", TTL, alone=False)
+    assert await rested.store.take(other, "courier:slack:T1")
+    assert await rested.store.take(other, "retention")
+    assert not (await look(rested)).roles
+    await rested.store.leave(other)
+    assert (await look(rested)).roles
+    assert await rested.store.take(rested.lease, "courier:slack:T1")
+    assert not (await look(rested)).roles

@@ -128,8 +128,10 @@ class Roles:
     def __init__(self, taken: Sequence[str] = ()) -> None:
         self.elsewhere = set(taken)
         self.away = False
+        self.asked = 0
 
     async def take(self, role: str) -> Duty | None:
+        self.asked += 1
         if self.away:
             raise StoreError("away")
         return None if role in self.elsewhere else Duty(role, NodeId("n1"), 1)
@@ -263,6 +265,22 @@ async def test_an_account_without_exclusive_listeners_listens_as_any_other() -> 
         await asyncio.sleep(0.05)
         assert account.standing() == CONNECTED
         assert account.listens
+
+
+async def test_a_role_that_another_has_is_asked_for_again_only_when_it_may_be_free() -> None:
+    adapter, roles, free = Exclusive("poller"), Roles(["listener:fake:F1:poller"]), asyncio.Event()
+    account = Presence(adapter, take=roles.take, on_learnt=unnoted, look=SOON, vacancy=free.wait)
+    async with at_work(account):
+        await until(lambda: roles.asked)
+        await asyncio.sleep(0.05)
+        assert (roles.asked, adapter.attended) == (1, [])
+        roles.elsewhere.clear()
+        free.set()
+        await until(lambda: adapter.attended)
+
+
+async def unnoted(known: ChannelAdapter) -> None:
+    """Nobody keeps it."""
 
 
 async def test_a_store_that_is_away_delays_a_listener_and_ends_nothing() -> None:
