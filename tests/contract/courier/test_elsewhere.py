@@ -67,6 +67,7 @@ async def test_a_call_reaches_only_who_is_on_duty(stage: Stage) -> None:
     Couriers([courier], stage.store).called(address())
     async with asyncio.timeout(5):
         await courier.quiet()
+    assert not courier.on_duty
 
 
 async def test_when_calls_were_lost_all_rooms_are_looked_at(any_stage: Stage) -> None:
@@ -77,3 +78,4 @@ async def test_when_calls_were_lost_all_rooms_are_looked_at(any_stage: Stage) ->
             await any_stage.put(f"{number}", room=f"r{number}")
         couriers.look_around()
         await until_seen(any_stage, 3)
+    assert [any_stage.seen(f"r{number}") for number in range(3)] == [["0"], ["1"], ["2"]]

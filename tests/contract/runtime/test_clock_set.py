@@ -108,6 +108,7 @@ async def test_what_waits_for_its_next_try_does_not_wait_an_hour_more(tmp_path: 
             await until(lambda: told(logs, "not shown yet"))
             clock.ahead -= HOUR
             await until(lambda: holds(driver, "hello"))
+            assert (await answers(driver)).count("hello") == 1
 
 
 async def holds(driver: Driver, words: str) -> bool:

@@ -118,6 +118,7 @@ async def test_drain_of_an_idle_process_ends_at_once(stage: Stage) -> None:
     process = await stage.process(Strict([]))
     async with process.running(), asyncio.timeout(5):
         await process.dispatch.drain()
+    assert await stage.states() == []
 
 
 # ---------------------------------------------------------------------------------------------- the store is away
