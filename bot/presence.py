@@ -44,8 +44,8 @@ log = structlog.get_logger("accounts")
 class Presence(AroundAdapter):
     """An account as the rest of the program has it. Implements `contract.ChannelAdapter`.
 
-    `take` asks for a role, and `vacancy` waits until one may be free again; `on_learnt` is told once the account has its identity; `twin` names another account with that
-    identity, if there is one at work.
+    `take` asks for a role, and `vacancy` waits until one may be free again; `on_learnt` is told once the account has its
+    identity; `twin` names another account with that identity, if there is one at work.
     """
 
     def __init__(

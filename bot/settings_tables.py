@@ -7,11 +7,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-)
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from bot.settings_types import IdentityName, Number, Place, Secret, Section, Switch, Text, TextFile, Whole
 from runtime.attention import Attention

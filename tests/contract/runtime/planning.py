@@ -20,12 +20,7 @@ from runtime.contract import (
     Terms,
     Wanted,
 )
-from tests.contract.runtime.stage import (
-    ADA,
-    Process,
-    Stage,
-    address,
-)
+from tests.contract.runtime.stage import ADA, Process, Stage, address
 
 HOUR: Final = timedelta(hours=1)
 HOME: Final = address("r1")

@@ -24,17 +24,10 @@ from runtime.contract import (
     ToolSpec,
     Wanted,
 )
-from tests.contract.runtime.stage import (
-    ADA,
-    Process,
-    Stage,
-    address,
-)
+from tests.contract.runtime.planning import HOME, HOUR
+from tests.contract.runtime.stage import ADA, Process, Stage
 from tests.fakes.models import Scripted
 
-HOUR: Final = timedelta(hours=1)
-HOME: Final = address("r1")
-ELSEWHERE: Final = address("r2")
 QUIET: Final = Terms(quiet=True)
 
 

@@ -24,7 +24,8 @@ from runtime.models.templates import NOTHING
 from runtime.reports import Catalogue, Reporters
 from runtime.schedules import WAITS
 from runtime.templating.renderer import Renderer
-from tests.contract.runtime.reporting import ELSEWHERE, HOME, HOUR, LOOK, QUIET, Desk, Gauge, desk, template
+from tests.contract.runtime.planning import ELSEWHERE, HOME, HOUR
+from tests.contract.runtime.reporting import LOOK, QUIET, Desk, Gauge, desk, template
 from tests.contract.runtime.stage import (
     ADA,
     Stage,

@@ -29,7 +29,8 @@ from runtime.contract import (
 from runtime.errors import ToolFailed
 from runtime.ids import new_id
 from runtime.store.driver import Op
-from tests.contract.runtime.reporting import ELSEWHERE, HOME, QUIET, Desk, Gauge, desk
+from tests.contract.runtime.planning import ELSEWHERE, HOME
+from tests.contract.runtime.reporting import QUIET, Desk, Gauge, desk
 from tests.contract.runtime.stage import (
     ADA,
     OTTO,
