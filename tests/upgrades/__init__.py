@@ -1,0 +1,1 @@
+"""Databases that old programs left behind, and what a newer program makes of them."""

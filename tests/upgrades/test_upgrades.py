@@ -1,0 +1,97 @@
+"""The newest program goes on where a killed old one left off: nothing is lost, nothing repeated, no question forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import asyncpg
+import pytest
+
+from tests.e2e.house import House
+from tests.e2e.visitor import Visitor, approval_of, until, visiting
+from tests.fakes.postgres import Postgres
+from tests.fakes.serve import spawned
+from tests.fakes.telegram import TOKEN as BOT
+from tests.fakes.telegram_driver import Driver
+from tests.upgrades.story import ANSWERED, ASKED, CUT_AFTER, CUT_BEFORE, KNOWN, OWNER_LINK, WAITING, settings, words
+
+RECORDINGS: Final = Path(__file__).parent / "recordings"
+SOON: Final = "[outbox]\nsettle_first_seconds = 1\nsettle_second_seconds = 2\n"
+"""What was cut was cut long ago: nothing is applied any more."""
+TOLD: Final = (KNOWN, WAITING, CUT_BEFORE, CUT_AFTER)
+
+
+def recordings() -> list[Path]:
+    """A folder for each old program and engine."""
+    return sorted(file.parent for file in RECORDINGS.glob("*/*/database.sql.gz"))
+
+
+async def restored(recording: Path, folder: Path, postgres: Postgres) -> str:
+    """Put a recording where the program looks; the database's URL, empty for the embedded one."""
+    statements = gzip.decompress((recording / "database.sql.gz").read_bytes()).decode()
+    data = folder / "var"
+    shutil.copytree(recording, data, ignore=shutil.ignore_patterns("database.sql.gz", "telegram.jsonl"))
+    shutil.copy2(recording / "telegram.jsonl", folder / "telegram.jsonl")
+    (data / "audit.key").chmod(0o600)  # git keeps no such mode
+    if recording.name == "sqlite":
+        with closing(sqlite3.connect(data / "signalbox.db")) as raw:
+            raw.executescript(statements)
+        return ""
+    url = postgres.create_database()
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(statements)
+    finally:
+        await connection.close()
+    return url
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("recording", recordings(), ids=lambda path: f"{path.parent.name}-{path.name}")
+async def test_a_newer_program_goes_on_where_an_old_one_was_killed(
+    recording: Path, tmp_path: Path, postgres: Postgres
+) -> None:
+    database = await restored(recording, tmp_path, postgres)
+    journal = str(tmp_path / "telegram.jsonl")
+    async with spawned("tests.fakes.telegram", "--port", "0", "--journal", journal) as (_, telegram):
+        house = House(tmp_path, settings(telegram, BOT, database) + SOON)
+        try:
+            await asyncio.to_thread(house.start)
+            async with visiting(house.url + OWNER_LINK) as visitor:
+                await the_open_question_is_answered(visitor)
+                assert "hello" in (await visitor.replies(ANSWERED))[0]
+            await everything_is_shown_once(Driver(telegram))
+            await what_it_keeps_is_whole(house)
+        finally:
+            await asyncio.to_thread(house.kill)
+
+
+async def the_open_question_is_answered(visitor: Visitor) -> None:
+    (card,) = await visitor.cards(ASKED)
+    await visitor.click(ASKED, approval_of(card), "approve")
+    assert any("later.txt" in reply for reply in await visitor.told(ASKED))
+
+
+async def everything_is_shown_once(driver: Driver) -> None:
+    async def counts() -> dict[int, int]:
+        return {chat: sum(words(chat) in text for text in await driver.texts(chat)) for chat in TOLD}
+
+    async def none_misses() -> bool | None:
+        return all((await counts()).values()) or None
+
+    await until(none_misses, "what waited and what was in doubt on Telegram", seconds=90)
+    assert await counts() == dict.fromkeys(TOLD, 1)
+
+
+async def what_it_keeps_is_whole(house: House) -> None:
+    listed = await asyncio.to_thread(house.command, "schedules", "list", "--json")
+    assert [row["name"] for row in json.loads(listed.stdout)] == ["list the files"]
+    verified = await asyncio.to_thread(house.command, "audit", "verify")
+    assert verified.returncode == 0, verified.stdout + verified.stderr
