@@ -29,12 +29,13 @@ SCOPES: Final = {
 NEEDED: Final = frozenset({"chat:write"})
 """Without these nothing works at all."""
 MANIFEST: Final = "Take config/slack-manifest.yaml as the app's manifest (docs/channels/slack.md), and install the app once more."  # fmt: skip
+UNTOLD: Final = "Compare the scopes under OAuth & Permissions of the app with config/slack-manifest.yaml."
 AGAIN: Final = "Try again; see https://slack-status.com."
 
 
-def granted(headers: Mapping[str, str]) -> frozenset[str]:
-    """What the bot token was granted, as each answer to it tells."""
-    return frozenset(filter(None, map(str.strip, headers.get("x-oauth-scopes", "").split(","))))
+def granted(headers: Mapping[str, str]) -> frozenset[str] | None:
+    """The scopes of the bot token, as an answer to it tells; None where Slack did not tell."""
+    return frozenset(filter(None, map(str.strip, headers.get("x-oauth-scopes", "").split(",")))) or None
 
 
 def refusal_for_want_of_scopes(headers: Mapping[str, str]) -> Refusal | None:
@@ -64,7 +65,10 @@ class Checks:
         good = self._ok("token", f'{self._who}: bot_token is good: "{bot}" in the workspace "{team}".')
         return [good, *self._scopes(granted(headers)), *await self._way_in()]
 
-    def _scopes(self, known: frozenset[str]) -> list[Finding]:
+    def _scopes(self, known: frozenset[str] | None) -> list[Finding]:
+        if known is None:
+            what = f"{self._who}: Slack did not tell the scopes."
+            return [Finding(Level.WARNING, f"{self._id}.scopes", what, "One may be missing.", UNTOLD)]
         missing = [scope for scope in SCOPES if scope not in known]
         if not missing:
             return [self._ok("scopes", f"{self._who}: the app has every scope it needs.")]

@@ -104,7 +104,7 @@ class Slack:
         """Apply and answer, unless `fault` says otherwise."""
         match fault:
             case None:
-                return web.json_response(apply(), headers={"X-OAuth-Scopes": self._scopes()})
+                return web.json_response(apply(), headers=self._scopes())
             case Fault(Do.CUT_BEFORE):
                 return abort(request)
             case Fault(Do.CUT_AFTER):
@@ -126,8 +126,9 @@ class Slack:
         except Refused as refused:
             return {"ok": False, "error": refused.error, **refused.more}
 
-    def _scopes(self) -> str:
-        return ",".join(scope for scope in SCOPES if scope not in self.faults.without)
+    def _scopes(self) -> Mapping[str, str]:
+        told = ",".join(scope for scope in SCOPES if scope not in self.faults.without)
+        return {} if self.faults.untold else {"X-OAuth-Scopes": told}
 
     async def _respond(self, request: web.Request) -> web.Response:
         """The response_url of a press or a command: five times, for half an hour."""

@@ -42,7 +42,7 @@ class Faults:
     """Faults in the order they will strike, and switches that stay until they are lifted.
 
     `away`: every call is answered 503. `token`: the error of every call with a token, such as "token_revoked".
-    `without`: scopes the app does not have. `lag`: seconds until the history has a message. `share`: seconds until a
+    `without`: scopes the app does not have; `untold`: no answer tells its scopes. `lag`: seconds until the history has a message. `share`: seconds until a
     finished upload is shared; negative for never. `twice`: each event is delivered twice. `rooms`: what is special about
     a channel, by its id: {"C1": {"is_member": false}} or {"is_archived": true}.
     """
@@ -50,6 +50,7 @@ class Faults:
     away: bool = False
     token: str = ""
     without: frozenset[str] = frozenset()
+    untold: bool = False
     lag: float = 0.0
     share: float = 0.0
     twice: bool = False
@@ -67,7 +68,7 @@ class Faults:
 
     def lift(self) -> None:
         self.away, self.token, self.without, self.lag, self.share, self.twice = False, "", frozenset(), 0.0, 0.0, False
-        self.rooms = {}
+        self.rooms, self.untold = {}, False
         self._queues.clear()
 
     def check_room(self, channel: str, *, posts: bool) -> None:

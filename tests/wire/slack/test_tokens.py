@@ -151,6 +151,13 @@ async def test_each_missing_scope_is_a_finding_with_what_it_costs(on: Workspace)
     assert all("manifest" in finding.fix and finding.why for finding in findings.values())
 
 
+async def test_scopes_that_slack_does_not_tell_are_not_called_missing(on: Workspace) -> None:
+    await on.driver.switch(untold=True)
+    [finding] = [finding for finding in await on.adapter().checks() if finding.level is not Level.OK]
+    assert (finding.level, finding.id) == (Level.WARNING, "slack.work.scopes")
+    assert "did not tell" in finding.what
+
+
 async def test_swapped_tokens_are_both_found(on: Workspace) -> None:
     findings = await on.adapter(bot_token="xapp-T1-token", app_token="xoxb-T1-token").checks()
     assert [(f.id, f.level) for f in findings] == [
