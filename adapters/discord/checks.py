@@ -8,7 +8,7 @@ from typing import Any, Final
 import discord
 from discord.http import Route
 
-from adapters.discord.errors import ours
+from adapters.discord.errors import LoginRefused, check_identity, ours
 from adapters.discord.http import Http
 from adapters.discord.interactions import commands, is_registered
 from adapters.discord.settings import DiscordSettings
@@ -53,6 +53,10 @@ class Checks:
         if isinstance(answer, str):
             fix = f"take a new token under Bot of the application at {PORTAL}"
             return self._bad("token", answer, "Nothing of this account works without it.", fix)
+        try:
+            check_identity(str(answer["id"]), self._settings.account, self._settings.identity)
+        except LoginRefused as error:
+            return self._bad("token", error.sentence, "Nobody who mentions it is heard.")
         return self._good("token", f"the token is that of {answer['username']}")
 
     async def _intents(self) -> Finding:

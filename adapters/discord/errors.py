@@ -64,6 +64,12 @@ CLOSED: Final[Mapping[int, str]] = {
 }
 
 
+OTHER_BOT: Final = (
+    "the token names the bot {identity}, and Discord welcomes it as {welcomed}: it would answer to the wrong mentions. "
+    "Take a new token under Bot of https://discord.com/developers/applications/{welcomed}/bot and set it as the account's token."
+)
+
+
 class Closed(aiohttp.ClientError):
     """Nothing was sent: the account is being left."""
 
@@ -130,6 +136,12 @@ def login_refused(code: int, account: str, identity: str) -> LoginRefused | None
     """What a session closed with `code` needs from a person; None where it may just be opened again."""
     words = CLOSED.get(code)
     return LoginRefused(_of(account, words.format(identity=identity))) if words else None
+
+
+def check_identity(welcomed: str, account: str, identity: str) -> None:
+    """Errors: LoginRefused when Discord welcomes another bot than `identity`, by which mentions are known."""
+    if welcomed != identity:
+        raise LoginRefused(_of(account, OTHER_BOT.format(identity=identity, welcomed=welcomed)))
 
 
 def told(error: BaseException) -> str:

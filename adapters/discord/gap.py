@@ -95,7 +95,8 @@ class Gap:
         """Channels in which something may have been missed, and the message after which.
 
         `told` are the places of a shard. The gateway does not tell archived threads, which are added where their channel
-        is told, nor conversations with one person, which `with_others` adds.
+        is told, nor conversations with one person, which `with_others` adds. The newest message that it tells of a place
+        may be none at all, or older than what was taken in there: that proves nothing, and the place is read.
         """
         floor, since = first_at(self._given.now() - OLDEST), self._since(stored.last)
         marks = self._marks(stored.seen)
@@ -112,7 +113,7 @@ class Gap:
             mark = marks.get(place.id, since)
             if last > max(mark, floor):
                 missed[place.id] = max(mark, floor)
-            else:
+            elif last >= mark:
                 missed.pop(place.id, None)
         return missed
 

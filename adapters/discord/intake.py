@@ -14,16 +14,25 @@ from typing import Any, Final
 from discord.http import Route
 
 from adapters.discord.answering import Answering
-from adapters.discord.errors import ours, told
+from adapters.discord.errors import check_identity, ours, told
 from adapters.discord.gap import Gap, Stored
 from adapters.discord.http import Http
-from adapters.discord.interactions import answer, opens_form, reason_form, signal, unknown
+from adapters.discord.interactions import (
+    answer,
+    body_of,
+    channel_id,
+    opens_form,
+    place_told,
+    reason_form,
+    signal,
+    unknown,
+)
 from adapters.discord.lanes import Lanes, Work
 from adapters.discord.parse import Me, edit, message
 from adapters.discord.rooms import DM, Place, Rooms, place_of
 from adapters.discord.sending import Sending
 from adapters.discord.settings import DiscordSettings
-from runtime.contract import Given, Said, Signal, Sink, Verdict
+from runtime.contract import Body, Given, Said, Signal, Sink, Verdict
 from runtime.errors import Rejected, StoreError
 
 Raw = Mapping[str, Any]
@@ -177,14 +186,19 @@ class Intake:
         """Stored, then answered. A form to write a reason into is opened at once: it is no decision yet."""
         if approval := opens_form(raw):
             await self._answering.answer(raw, reason_form(approval))
-        elif taken := signal(raw, self._me("")):
+        elif body := body_of(raw):
             async with asyncio.timeout(self._waits.press.total_seconds()):
-                if isinstance(taken.body, Said):
-                    await self._in_turn(str(raw["channel"]["id"]))
-                verdict = await self._surely(taken)
+                verdict = await self._taken(raw, body)
             await self._answering.answer(raw, answer(raw, verdict.notice))
         else:
             await self._answering.answer(raw, unknown(raw))
+
+    async def _taken(self, raw: Raw, body: Body) -> Verdict:
+        channel = channel_id(raw)
+        place = place_told(raw) or await self._place(channel, is_direct=not raw.get("guild_id"))
+        if isinstance(body, Said):
+            await self._in_turn(channel)
+        return await self._surely(signal(raw, body, place, self._me("")))
 
     async def _in_turn(self, channel: str) -> None:
         """Behind what was said before it there: it would hide what is still to be read. Not for long if it can be helped,
@@ -211,7 +225,11 @@ class Intake:
     # ------------------------------------------------------------------------------------------------------ gaps
 
     def _begun(self, ready: Raw) -> None:
-        """A session that is new: what was said before it is read first, what is said from now on waits for that."""
+        """A session that is new: what was said before it is read first, what is said from now on waits for that.
+
+        Errors: LoginRefused when Discord takes us for another bot than the token names.
+        """
+        check_identity(str(ready["user"]["id"]), self._settings.account, self._settings.identity)
         self._expected = {str(guild["id"]) for guild in ready["guilds"]}
         self._rooms.begin()
         self._open_gap()

@@ -10,12 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from adapters.discord.parse import CHANNEL, Me, actor_of
-from adapters.discord.rooms import place_of
+from adapters.discord.rooms import Place, place_of
 from adapters.discord.snowflakes import made_at
 from runtime.contract import (
     ARGUMENTS,
     COMMANDS,
-    Address,
     ApprovalId,
     Body,
     Choice,
@@ -54,14 +53,11 @@ def opens_form(raw: Raw) -> str | None:
     return approval if raw["type"] == COMPONENT and colon and choice == WITH_REASON else None
 
 
-def signal(raw: Raw, me: Me) -> Signal | None:
-    """What somebody pressed, sent or called; None for what we never offered.
+def signal(raw: Raw, body: Body, place: Place, me: Me) -> Signal:
+    """The Signal of an interaction that says `body` in `place`.
 
     Errors: KeyError, TypeError or ValueError when it is malformed.
     """
-    body = body_of(raw)
-    if body is None:
-        return None
     user = raw.get("user") or raw["member"]["user"]
     number = str(raw["id"])
     return Signal(
@@ -69,7 +65,7 @@ def signal(raw: Raw, me: Me) -> Signal | None:
         dedupe_key=f"i{number}",
         actor=actor_of(user),
         actor_name=str((raw.get("member") or {}).get("nick") or user.get("global_name") or user["username"]),
-        address=address_of(raw, me),
+        address=place.address(CHANNEL, me.identity),
         body=body,
         received_at=made_at(number),
         reach=Reach.MENTION if raw.get("guild_id") else Reach.DIRECT,
@@ -77,11 +73,17 @@ def signal(raw: Raw, me: Me) -> Signal | None:
     )
 
 
-def address_of(raw: Raw, me: Me) -> Address:
-    return place_of(raw["channel"]).address(CHANNEL, me.identity)
+def place_told(raw: Raw) -> Place | None:
+    """The place it came from, where Discord tells more of it than its number; that field is optional."""
+    return place_of(raw["channel"]) if raw.get("channel") else None
+
+
+def channel_id(raw: Raw) -> str:
+    return str(raw.get("channel_id") or raw["channel"]["id"])
 
 
 def body_of(raw: Raw) -> Body | None:
+    """What somebody pressed, sent or called; None for what we never offered."""
     match raw["type"]:
         case 2:
             return commanded(raw["data"])

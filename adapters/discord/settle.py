@@ -16,7 +16,9 @@ import discord
 from discord.http import Route
 
 from adapters.discord.errors import NO_THREAD, ours
+from adapters.discord.gap import ROOMS, channels_of
 from adapters.discord.http import Http
+from adapters.discord.parse import CHANNEL
 from adapters.discord.sending import Sending, channel_of, hung, text_of
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.snowflakes import first_at
@@ -97,9 +99,15 @@ class Settling:
     async def _can_read(self, channel: str, after: int) -> bool:
         """Whether an empty history is one. Without the right to read it Discord shows an empty one too."""
         place = await self._get(f"/channels/{channel}")
-        return int(place.get("last_message_id") or 0) <= after or bool(
-            await self._get(f"/channels/{channel}/messages", limit="1")
-        )
+        last = int(place.get("last_message_id") or 0)
+        if 0 < last <= after or await self._get(f"/channels/{channel}/messages", limit="1"):
+            return True
+        return last == 0 and not await self._was_heard(channel)
+
+    async def _was_heard(self, channel: str) -> bool:
+        """Check whether a message was taken in there: then "no message yet" is not true of it."""
+        seen = await self._given.places.seen(CHANNEL, self._settings.identity, self._given.now() - ROOMS)
+        return any(channel in channels_of(one) for one in seen)
 
     async def _page(self, channel: str, after: int) -> list[Raw]:
         page = await self._get(f"/channels/{channel}/messages", after=str(after), limit=str(PAGE))

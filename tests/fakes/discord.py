@@ -110,6 +110,8 @@ class Discord:
             "refuse": lambda code: setattr(gateway, "refuse", code),
             "nonce": lambda seconds: setattr(self.rest, "nonce_seconds", float(seconds)),
             "bucket": lambda left: setattr(self.rest, "bucket", (int(left[0]), float(left[1]))),
+            "last_ids": lambda kind: setattr(self.world, "last_ids", kind),
+            "terse": lambda terse: setattr(self.interactions, "terse", bool(terse)),
             "shards": lambda count: setattr(self.rest, "shards", int(count)),
             "patience": lambda seconds: setattr(self.interactions, "patience", float(seconds)),
         }

@@ -47,12 +47,13 @@ class Interaction:
 
 
 class Interactions:
-    """`patience` is how long the first answer may take."""
+    """`patience` is how long the first answer may take; `terse` ones say no more of a channel than its number."""
 
     def __init__(self, world: World, faults: Faults) -> None:
         self.world = world
         self.faults = faults
         self.patience = 3.0
+        self.terse = False
         self.open: dict[str, Interaction] = {}
         self._by_token: dict[str, Interaction] = {}
 
@@ -71,7 +72,6 @@ class Interactions:
             "token": made.token,
             "version": 1,
             "data": data,
-            "channel": room,
             "channel_id": channel,
             "locale": "en-US",
             "app_permissions": SEES_ALL,
@@ -80,6 +80,8 @@ class Interactions:
             "authorizing_integration_owners": {"0": guild or "0"},
             "context": CONTEXTS[bool(guild)],
         }
+        if not self.terse:
+            told["channel"] = room
         if guild:
             told |= {"guild_id": guild, "guild": {"id": guild, "locale": "en-US", "features": []}}
             told["member"] = {"user": person, "roles": [], "joined_at": "2026-01-01T00:00:00+00:00", **MEMBER}

@@ -66,6 +66,7 @@ class World:
     deleted: set[str] = field(default_factory=set)
     answers: list[Record] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
+    last_ids: str = "true"
     _rooms: dict[str, dict[str, Post]] = field(default_factory=dict)
     _last: int = 0
 
@@ -100,11 +101,23 @@ class World:
         return {
             **GUILD_FORM,
             **self.guilds[number],
-            "channels": [channel for channel in inside if channel["type"] not in THREADS],
-            "threads": open_,
+            "channels": [self._as_told(channel) for channel in inside if channel["type"] not in THREADS],
+            "threads": [self._as_told(thread) for thread in open_],
             "members": [member],
             "member_count": len(self.users),
         }
+
+    def _as_told(self, channel: Record) -> Record:
+        """The channel with the newest message as `last_ids` says: "true", "null", "stale" or "dangling"."""
+        match self.last_ids:
+            case "null":
+                return {**channel, "last_message_id": None}
+            case "stale":
+                return {**channel, "last_message_id": min(self._rooms.get(channel["id"], ["1"]), key=int)}
+            case "dangling":
+                return {**channel, "last_message_id": self.new_id()}
+            case _:
+                return channel
 
     def add_channel(self, number: str, name: str = "", *, guild: str = GUILD, kind: int = TEXT) -> Record:
         channel = {"id": number, "type": kind, "guild_id": guild, "name": name or f"room-{number}", **CHANNEL_FORM}

@@ -35,6 +35,14 @@ async def test_a_refused_token_is_all_there_is_to_say(on: On) -> None:
     assert "discord.com/developers/applications" in findings["token"].fix
 
 
+async def test_a_token_that_names_another_bot_is_told_with_both_ids(on: On) -> None:
+    on.fake.world.users[BOT] |= {"id": "999"}
+    finding = (await found(on))["token"]
+    assert finding.level is Level.ERROR
+    assert BOT in finding.what
+    assert "999" in finding.what
+
+
 async def test_a_missing_intent_is_named_with_its_switch(on: On) -> None:
     await on.driver.set(intents=0)
     finding = (await found(on))["intents"]

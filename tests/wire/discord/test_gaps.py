@@ -125,3 +125,17 @@ async def test_such_a_question_waits_for_what_was_missed_no_longer_than_discord_
         await on.driver.command("ask", channel=GENERAL, text="after")
         await on.stage.taken("missed", "after")
         assert on.sink.texts == ["before", "after", "missed"]
+
+
+@pytest.mark.parametrize("told", ["true", "null", "stale", "dangling"])
+async def test_what_was_missed_is_read_whatever_is_told_of_the_newest_message(on: On, told: str) -> None:
+    """Discord may tell none, an old one, or one that nobody can find."""
+    async with on.life():
+        await on.driver.say(f"{CALL}long ago", channel=GENERAL)
+        await on.driver.say(f"{CALL}before", channel=GENERAL)
+        await on.stage.taken("long ago", "before")
+    await on.driver.say(f"{CALL}missed", channel=GENERAL)
+    await on.driver.set(last_ids=told)
+    async with on.life():
+        await on.stage.taken("missed")
+        assert on.sink.texts == ["long ago", "before", "missed"]

@@ -38,6 +38,18 @@ async def test_a_connection_told_to_reconnect_is_resumed(on: On) -> None:
         assert adapter.standing().trouble is None
 
 
+async def test_a_welcome_as_another_bot_is_the_accounts_fault(on: On) -> None:
+    """Mentions of it would be taken for those of somebody else."""
+    user = on.fake.world.users[BOT]
+    on.fake.world.users[BOT] = {**user, "id": "999"}
+    async with on.life(connected=False) as adapter:
+        await until(lambda: adapter.standing().connection is Connection.REFUSED, "refusal")
+        assert BOT in adapter.standing().reason
+        assert "999" in adapter.standing().reason
+        on.fake.world.users[BOT] = user
+        await until(lambda: adapter.standing().trouble is None, "connection")
+
+
 @pytest.mark.parametrize("how", ["drop", "away", "reconnect"])
 async def test_after_a_new_session_the_history_is_read(on: On, how: str) -> None:
     """Of a session that Discord has forgotten nothing is replayed: only the history has what was said, in order."""

@@ -92,6 +92,21 @@ async def test_commands_are_signals_with_a_private_answer(on: On, channel: str) 
             assert [(answer["type"], answer["private"]) for answer in await answers(on, one)] == [(4, True)]
 
 
+@pytest.mark.parametrize("channel", ["dm", GENERAL, "thread"])
+async def test_the_number_of_a_channel_is_enough(on: On, channel: str) -> None:
+    """Discord need not tell more of it, and recorded interactions do not."""
+    await on.driver.set(terse=True)
+    if channel == "thread":
+        on.fake.world.open_thread(GENERAL, "751", "ours", owner="42")
+    async with on.life():
+        done = await on.driver.command("ask", channel="751" if channel == "thread" else channel, text="who is there?")
+        assert [answer["text"] for answer in await answers(on, done)] == ["You asked: who is there?"]
+        [signal] = on.sink.taken
+        assert (signal.address.room, signal.address.thread) == (
+            ("942", "") if channel == "dm" else (GENERAL, "751" if channel == "thread" else "")
+        )
+
+
 async def test_an_answer_that_was_applied_and_lost_is_not_given_twice(on: On, caplog: pytest.LogCaptureFixture) -> None:
     """Given again it is refused as a repeat (40060), and that is success."""
     async with on.life():

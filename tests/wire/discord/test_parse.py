@@ -11,7 +11,19 @@ from adapters.discord import interactions
 from adapters.discord.parse import Me, edit, message, safe
 from adapters.discord.rooms import Place, Rooms
 from adapters.discord.snowflakes import first_at, made_at
-from runtime.contract import Address, Amended, Choice, Clicked, Commanded, FileRef, Identity, Reach, Said, Stopped
+from runtime.contract import (
+    Address,
+    Amended,
+    Choice,
+    Clicked,
+    Commanded,
+    FileRef,
+    Identity,
+    Reach,
+    Said,
+    Signal,
+    Stopped,
+)
 
 BOT: Final = "1000000000000000001"
 ROLE: Final = "501"
@@ -207,8 +219,14 @@ def interaction(kind: int, data: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {**base, **more}
 
 
+def pressed(raw: dict[str, Any]) -> Signal | None:
+    body, place = interactions.body_of(raw), interactions.place_told(raw)
+    assert place
+    return interactions.signal(raw, body, place, ME) if body else None
+
+
 def test_a_button_press_is_told_as_it_came() -> None:
-    signal = interactions.signal(interaction(3, {"custom_id": "forged:approve"}), ME)
+    signal = pressed(interaction(3, {"custom_id": "forged:approve"}))
     assert signal
     assert signal.body == Clicked("forged", Choice.APPROVE)  # type: ignore[arg-type]
     assert (signal.dedupe_key, signal.actor, signal.reach) == ("i77", Identity("discord:42"), Reach.DIRECT)
@@ -217,14 +235,14 @@ def test_a_button_press_is_told_as_it_came() -> None:
 def test_a_press_in_a_thread_of_a_server_knows_both() -> None:
     more = {"guild_id": "500", "member": {"user": ADA, "nick": None}, "user": None}
     channel = {"id": "800", "type": 11, "parent_id": "700"}
-    signal = interactions.signal(interaction(3, {"custom_id": "a:deny"}, channel=channel, **more), ME)
+    signal = pressed(interaction(3, {"custom_id": "a:deny"}, channel=channel, **more))
     assert signal
     assert (signal.address, signal.reach) == (Address("discord", BOT, "700", "800"), Reach.MENTION)
 
 
 @pytest.mark.parametrize("custom_id", ["", ":", "a:", ":approve", "a:allow", "nonsense", "a:reason"])
 def test_what_no_button_of_ours_carries_is_nothing(custom_id: str) -> None:
-    assert interactions.signal(interaction(3, {"custom_id": custom_id}), ME) is None
+    assert pressed(interaction(3, {"custom_id": custom_id})) is None
 
 
 @pytest.mark.parametrize(
@@ -238,21 +256,21 @@ def test_what_no_button_of_ours_carries_is_nothing(custom_id: str) -> None:
     ],
 )
 def test_commands(name: str, options: list[dict[str, Any]], body: Any) -> None:
-    signal = interactions.signal(interaction(2, {"name": name, "options": options}), ME)
+    signal = pressed(interaction(2, {"name": name, "options": options}))
     assert signal
     assert signal.body == body
 
 
 def test_an_empty_question_and_another_kind_of_interaction_are_nothing() -> None:
-    assert interactions.signal(interaction(2, {"name": "ask", "options": []}), ME) is None
-    assert interactions.signal(interaction(4, {"name": "ask"}), ME) is None
+    assert pressed(interaction(2, {"name": "ask", "options": []})) is None
+    assert pressed(interaction(4, {"name": "ask"})) is None
 
 
 @pytest.mark.parametrize("nested", [True, False], ids=["in a row", "in a label"])
 def test_the_reason_written_into_the_form_is_read(nested: bool) -> None:
     field = {"type": 4, "custom_id": interactions.REASON, "value": " too risky "}
     row = {"type": 1, "components": [field]} if nested else {"type": 18, "component": field}
-    signal = interactions.signal(interaction(5, {"custom_id": "a:deny", "components": [row]}), ME)
+    signal = pressed(interaction(5, {"custom_id": "a:deny", "components": [row]}))
     assert signal
     assert signal.body == Clicked("a", Choice.DENY, "too risky")  # type: ignore[arg-type]
 

@@ -151,9 +151,7 @@ async def test_a_card_is_pressed_and_changed() -> None:
 
         async def on_interaction(_interaction: Any) -> None:
             raw = other.told("INTERACTION_CREATE")
-            signal = interactions.signal(raw, other.me)
-            assert signal
-            answered.append(signal.body)
+            answered.append(interactions.body_of(raw))
             await other.answer(raw, interactions.answer(raw, None))
 
         other.client.event(on_interaction)
@@ -176,9 +174,7 @@ async def test_the_form_for_a_reason_is_taken_and_read() -> None:
             if approval := interactions.opens_form(raw):
                 await other.answer(raw, interactions.reason_form(approval))
                 return
-            signal = interactions.signal(raw, other.me)
-            assert signal
-            bodies.append(signal.body)
+            bodies.append(interactions.body_of(raw))
             await other.answer(raw, interactions.answer(raw, "Denied."))
 
         other.client.event(on_interaction)
@@ -197,9 +193,7 @@ async def test_the_commands_are_taken_and_given() -> None:
 
         async def on_interaction(_interaction: Any) -> None:
             raw = other.told("INTERACTION_CREATE")
-            signal = interactions.signal(raw, other.me)
-            assert signal
-            bodies.append(signal.body)
+            bodies.append(interactions.body_of(raw))
             await other.answer(raw, interactions.answer(raw, None))
 
         other.client.event(on_interaction)

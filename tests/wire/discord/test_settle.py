@@ -11,7 +11,7 @@ from runtime.contract import Address, Attempt, DeliveryId, FileRef, Look, Part, 
 from runtime.errors import Rejected, Retryable, Uncertain
 from tests.fakes.discord_faults import Do
 from tests.fakes.discord_world import BOT, GENERAL
-from tests.wire.discord.stage import ADA, BUTTONS, CHANNEL, On, delivery
+from tests.wire.discord.stage import ADA, BUTTONS, CALL, CHANNEL, On, delivery
 
 LATER: Final = timedelta(minutes=10)
 
@@ -70,6 +70,18 @@ async def test_a_room_in_which_nothing_was_said_since_is_absent_even_without_a_h
         attempt = await cut(on, part, Do.CUT_BEFORE)
         await on.driver.set(denied=["READ_MESSAGE_HISTORY"])
         assert await adapter.settle(part, attempt) is Look.ABSENT
+
+
+async def test_a_room_without_a_newest_message_is_not_empty_if_somebody_was_heard_there(on: On) -> None:
+    """Without the right to read it, that Discord names none is no proof."""
+    async with on.life() as adapter:
+        await on.driver.say(f"{CALL}hello", channel=GENERAL)
+        await on.stage.taken("hello")
+        part = on.part()
+        attempt = await cut(on, part, Do.CUT_AFTER)
+        await on.driver.set(denied=["READ_MESSAGE_HISTORY"])
+        on.fake.world.channels[GENERAL]["last_message_id"] = None
+        assert await adapter.settle(part, attempt) is Look.UNKNOWN
 
 
 async def test_without_the_right_to_read_the_history_nobody_can_tell(on: On) -> None:
