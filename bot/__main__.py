@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+
 
 def main() -> None:
     from bot.cli.root import cli
+
+    # A shell's background job inherits an ignored SIGINT, and would hand it on to every program a tool starts.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     cli(prog_name="signalbox")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
@@ -12,20 +13,25 @@ from urllib.parse import quote, quote_plus
 
 from runtime.shapes import HIDDEN, hide
 
-SHORTEST: Final = 6  # characters; masking shorter ones would only garble the text
+SHORTEST: Final = 8  # characters; masking shorter ones would only garble the text
+ANYWHERE: Final = 16
+"""Characters from which on a value is no word: it is hidden inside others too, as a bot's token in an address is."""
+WORD: Final = "[A-Za-z0-9_]"
+# Escapes of JSON and of addresses, and colours of a terminal, end with a letter and are a border all the same.
+BEFORE: Final = rf"(?:(?<!{WORD})|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{{4}})|(?<=%[0-9A-Fa-f]{{2}})|(?<=\[\dm)|(?<=\[\d\dm))"
 
 
 class Mask:
     """Call it with a text."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        forms = {form for value in values for form in _forms(value) if len(form) >= SHORTEST}
-        self._forms = sorted(forms, key=len, reverse=True)  # one secret may be a part of another
+        forms = {form for value in values if len(value) >= SHORTEST for form in _forms(value)}
+        self._forms = {form: _found(form) for form in sorted(forms, key=len, reverse=True)}  # longer ones hold others
 
     def __call__(self, text: str) -> str:
-        for form in self._forms:
+        for form, found in self._forms.items():
             if form in text:
-                text = text.replace(form, HIDDEN)
+                text = found.sub(HIDDEN, text)
         return hide(text)
 
 
@@ -36,6 +42,15 @@ def mask_tracebacks(mask: Mask) -> None:
         sys.stderr.write(mask("".join(traceback.format_exception(kind, error, trace))))
 
     sys.excepthook = show
+
+
+def _found(form: str) -> re.Pattern[str]:
+    """Finds `form`: a short one as a word of its own, so that no setting loses its name to a value like it."""
+    if len(form) >= ANYWHERE:
+        return re.compile(re.escape(form))
+    before = BEFORE if re.match(WORD, form) else ""
+    behind = f"(?!{WORD})" if re.match(WORD, form[-1]) else ""
+    return re.compile(f"{before}{re.escape(form)}{behind}")
 
 
 def _forms(value: str) -> Iterator[str]:

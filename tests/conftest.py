@@ -3,6 +3,7 @@
 import gc
 import ipaddress
 import os
+import signal
 import sys
 from collections.abc import Iterator
 
@@ -18,6 +19,10 @@ from tests.turns import in_turns, keep_groups
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+
+# In the background, or under nohup, SIGINT is ignored, and every program that a test starts would ignore it too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A sample each time; more of it by name: `make test ARGS=--hypothesis-profile=thorough`. No deadline: a busy machine is no fault.
 settings.register_profile("sample", max_examples=40, deadline=None)

@@ -16,13 +16,19 @@ COLUMNS: Final = "100"
 
 
 class Terminal:
-    """Starts `command` in `folder`. Whatever is still running at the end of the block is killed."""
+    """Starts `command` in `folder`. Whatever is still running at the end of the block is killed.
 
-    def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
+    With `ignores` it inherits an ignored SIGINT, as the background jobs of a shell do.
+    """
+
+    def __init__(
+        self, command: Sequence[str], folder: Path, environment: Mapping[str, str], *, ignores: bool = False
+    ) -> None:
         self.screen = ""
         self._seen = 0
         self._pid, self._descriptor = pty.fork()
         if self._pid == 0:
+            signal.signal(signal.SIGINT, signal.SIG_IGN if ignores else signal.SIG_DFL)
             os.chdir(folder)
             os.execvpe(command[0], [*command], {**environment, "COLUMNS": COLUMNS, "TERM": "xterm"})
 

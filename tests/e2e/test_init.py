@@ -37,8 +37,9 @@ def empty(tmp_path: Path) -> House:
     return house
 
 
-def terminal(house: House, *arguments: str) -> Terminal:
-    return Terminal([sys.executable, "-m", "bot", *arguments], house.folder, environment(house.folder))
+def terminal(house: House, *arguments: str, ignores: bool = False) -> Terminal:
+    command = [sys.executable, "-m", "bot", *arguments]
+    return Terminal(command, house.folder, environment(house.folder), ignores=ignores)
 
 
 def everything(folder: Path) -> bytes:
@@ -127,6 +128,13 @@ def test_ctrl_c_at_any_question_leaves_nothing(empty: House, question: str) -> N
         assert "Stopped. No settings were written." in screen.screen
         assert "Traceback" not in screen.screen
     assert everything(empty.folder) == b""
+
+
+def test_ctrl_c_is_heard_where_it_was_ignored_before(empty: House) -> None:
+    with terminal(empty, "init", ignores=True) as screen:
+        screen.reads("Folder for the data")
+        screen.interrupts()
+        assert screen.ends() == INTERRUPTED
 
 
 # --------------------------------------------------------------------------------------------------------- by a script

@@ -69,9 +69,26 @@ def test_a_private_key_without_its_end_does_not_take_the_rest_along() -> None:
     assert json.loads(told)["run"] == "r1"
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=6), st.text(max_size=20), st.text(max_size=20))
-def test_a_value_we_hold_is_hidden_as_it_is(secret: str, before: str, after: str) -> None:
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=16), st.text(max_size=20), st.text(max_size=20))
+def test_a_long_value_we_hold_is_hidden_wherever_it_stands(secret: str, before: str, after: str) -> None:
     assert secret not in Mask([secret])(f"{before}{secret}{after}").replace(HIDDEN, "\0")
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=8, max_size=15),
+    st.sampled_from(
+        ["", " ", "=", '"', "Bearer ", "https://h/", "(", "\n", "a\\n", "\\u001b[35m", "\x1b[1m", "key%3D"]
+    ),
+    st.sampled_from(["", " ", ",", '"', "/x", ")", ".", "@host", "\n"]),
+)
+def test_a_short_value_is_hidden_as_a_word(secret: str, before: str, after: str) -> None:
+    assert secret not in Mask([secret])(f"{before}{secret}{after}").replace(HIDDEN, "\0")
+
+
+@pytest.mark.parametrize("value", ["secret", "signing_secret_"[:7], "password"])
+def test_no_setting_loses_its_name_to_a_value_that_is_like_it(value: str) -> None:
+    told = "signing_secret and database_password are not set; app_password_env neither"
+    assert Mask([value])(told) == told
 
 
 @pytest.mark.parametrize(
@@ -85,7 +102,7 @@ def test_a_value_is_hidden_however_it_is_written(secret: str, write: object) -> 
 
 
 def test_a_secret_inside_another_leaves_nothing_of_it() -> None:
-    assert Mask(["sesame", "sesame-open-wide"])("sesame-open-wide sesame") == f"{HIDDEN} {HIDDEN}"
+    assert Mask(["sesame-open", "sesame-open-wide"])("sesame-open-wide sesame-open") == f"{HIDDEN} {HIDDEN}"
 
 
 def test_what_is_too_short_to_be_one_is_left_alone() -> None:
