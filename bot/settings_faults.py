@@ -67,6 +67,7 @@ class Faults:
     def __init__(self, model: type[BaseModel]) -> None:
         self._model = model
         self._lines: list[str] = []
+        self._left_out: list[str] = []
 
     def __bool__(self) -> bool:
         return bool(self._lines)
@@ -94,9 +95,11 @@ class Faults:
     def error(self) -> ConfigError:
         """All of them, as one error."""
         many = "This setting is" if len(self._lines) == 1 else f"These {len(self._lines)} settings are"
-        return ConfigError("\n".join([f"{many} wrong:", *(f"  {line}" for line in self._lines)]))
+        told = "\n".join([f"{many} wrong:", *(f"  {line}" for line in self._lines)])
+        return ConfigError(told, left_out=self._left_out)
 
     def _add_detail(self, name: str, title: str, detail: ErrorDetails, source: str) -> None:
+        self._left_out.append(title)
         match detail["type"]:
             case "extra_forbidden":
                 self.add_unknown(title, self._near(detail["loc"]), source)

@@ -33,6 +33,12 @@ FORMS: Final[Mapping[Token, re.Pattern[str]]] = {
     Token.SLACK_SIGNING: re.compile(r"[0-9a-f]{32}"),
     Token.DISCORD: re.compile(r"[A-Za-z0-9_-]{18,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{20,}"),
 }
+BEGINS: Final[Mapping[Token, re.Pattern[str]]] = {
+    Token.TELEGRAM: re.compile(r"\d{3,}:"),
+    Token.SLACK_BOT: re.compile(r"xoxb-"),
+    Token.SLACK_APP: re.compile(r"xapp-"),
+    Token.DISCORD: re.compile(r"[A-Za-z0-9_-]{18,}\."),
+}
 UNFORMED: Final = frozenset({Token.SLACK_SIGNING})
 """Nothing in these tells that they are no other secret: only what is surely something else is refused."""
 LOOKS: Final[Mapping[Token, str]] = {
@@ -53,14 +59,16 @@ def fault_of(text: str, wanted: Token) -> str | None:
     kind = kind_of(text)
     if kind is wanted or (kind is None and wanted in UNFORMED):
         return None
-    return f"{wanted} ({LOOKS[wanted]}){_instead(text, kind)}"
+    return f"{wanted} ({LOOKS[wanted]}){_instead(text, kind, wanted)}"
 
 
-def _instead(text: str, kind: Token | None) -> str:
+def _instead(text: str, kind: Token | None, wanted: Token) -> str:
     if kind is not None:
         return f"; this is {kind}"
     if text.lower().startswith(("bot ", "bearer ")):
         return "; leave out the word before it"
     if text != text.strip() or any(letter.isspace() for letter in text):
         return "; there are blanks or line ends in it"
+    if wanted in BEGINS and BEGINS[wanted].match(text):
+        return f"; this begins like one, but {len(text)} characters can't be all of it: copy it again"
     return ""

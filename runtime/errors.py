@@ -12,6 +12,7 @@ BotError
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from enum import StrEnum
 
@@ -21,7 +22,14 @@ class BotError(Exception):
 
 
 class ConfigError(BotError):
-    """A setting is wrong. The message names the setting, the value's shape and the fix; never a secret value."""
+    """A setting is wrong. The message names the setting, the value's shape and the fix; never a secret value.
+
+    `left_out` are the settings whose values are of no use, as the message names them.
+    """
+
+    def __init__(self, message: str, *, left_out: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.left_out = tuple(left_out)
 
 
 class ChannelError(BotError):

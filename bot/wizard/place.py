@@ -64,8 +64,7 @@ def _ask_database(draft: Draft, dialogue: Dialogue) -> None:
     while True:
         url = draft.flags.database_url
         if url is None:
-            kind = dialogue.ask('Database ("postgresql" asks for its address)', EMBEDDED)
-            url = "" if kind == EMBEDDED else dialogue.secret("postgresql://USER:PASSWORD@HOST/NAME (not shown)")
+            url = _asked_database(dialogue)
         if not url or url.startswith("sqlite:///"):
             _note_database(draft, url)
             return
@@ -79,6 +78,18 @@ def _ask_database(draft: Draft, dialogue: Dialogue) -> None:
             url = "" if choice == "none" else url
         _note_database(draft, url)
         return
+
+
+def _asked_database(dialogue: Dialogue) -> str:
+    """The address, empty for the built-in one."""
+    while True:
+        match dialogue.ask('Database ("postgresql" asks for its address)', EMBEDDED).lower():
+            case "built-in":
+                return ""
+            case "postgresql" | "postgres":
+                return dialogue.secret("postgresql://USER:PASSWORD@HOST/NAME (not shown)")
+            case _:
+                dialogue.say(f'Please type "{EMBEDDED}" or "postgresql"; the address comes after that.')
 
 
 def _note_database(draft: Draft, url: str) -> None:

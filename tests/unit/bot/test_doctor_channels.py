@@ -92,6 +92,14 @@ async def test_one_account_that_is_wrong_hides_no_other(rig: Rig, tmp_path: Path
     assert len(found) > 2
 
 
+async def test_a_token_of_the_wrong_form_is_not_called_missing(rig: Rig, tmp_path: Path) -> None:
+    wrong = '[[accounts]]\nname = "other"\nchannel = "telegram"\ntoken = "123:short"\n'
+    found = await look(tmp_path, wrong + toml(rig.settings()))
+    assert list(bad(found)) == ["telegram.other.settings"]
+    assert "settings are wrong" in found["telegram.other.settings"].what
+    assert "missing" not in str(found["telegram.other.settings"])
+
+
 # ------------------------------------------------------------------------------------------------- what each asks for
 
 

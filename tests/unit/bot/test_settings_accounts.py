@@ -334,6 +334,21 @@ def test_each_kind_of_token_is_known_by_its_form(text: str, kind: Token | None) 
 
 
 @pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        (Token.TELEGRAM, TELEGRAM[:20]),
+        (Token.SLACK_BOT, "xoxb-123"),
+        (Token.SLACK_APP, "xapp-1"),
+        (Token.DISCORD, DISCORD[:30]),
+    ],
+)
+def test_a_token_that_was_not_copied_whole_is_told_as_that(wanted: Token, text: str) -> None:
+    told = fault_of(text, wanted) or ""
+    assert f"begins like one, but {len(text)} characters" in told
+    assert text not in told
+
+
+@pytest.mark.parametrize(
     ("text", "hint"), [(f"Bot {DISCORD}", "leave out the word before it"), (f"{DISCORD}\n", "blanks or line ends")]
 )
 def test_what_was_pasted_with_a_token_is_told(text: str, hint: str) -> None:

@@ -186,6 +186,13 @@ def test_a_database_that_is_away_is_told_and_its_password_is_not(draft: Draft) -
     assert values(draft) == {}
 
 
+def test_a_word_that_is_no_database_is_asked_again(draft: Draft) -> None:
+    person = Scripted("", "mysql", "yes", "built-in")
+    ask_place(draft, person)
+    assert person.told.count('Please type "built-in" or "postgresql"') == 2
+    assert values(draft) == {}
+
+
 def test_the_address_of_a_database_with_a_password_is_sealed(draft: Draft) -> None:
     ask_place(draft, Scripted("", "postgresql", "postgresql://me:sesame@127.0.0.1:1/x", "keep"))
     assert values(draft) == {"database_url_env": "DATABASE_URL"}
