@@ -13,7 +13,7 @@ MOVED := $(sort $(shell for stamp in $(VENV)/.run $(VENV)/.dev; do \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test check bench soak cuts lock clean dev moved
+.PHONY: help run test check bench soak cuts lab lock clean dev moved
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -43,6 +43,9 @@ soak: $(VENV)/.dev  ## random kills under random traffic, all promises checked (
 
 cuts: $(VENV)/.dev  ## the tests that take long: fifty cut sends of each kind on each platform, … (ARGS="-k telegram")
 	@exec $(BIN)/python -m pytest -q -n 2 --dist loadgroup -m soak $(ARGS)
+
+lab: $(VENV)/.dev  ## a process that lives on after a fault must work again (SEED=7 REPEATS=25 ARGS="-k freeze")
+	@$(if $(SEED),LAB_SEED=$(SEED)) $(if $(REPEATS),LAB_REPEATS=$(REPEATS)) $(BIN)/python -m pytest -q tests/lab -m "soak or not soak" $(ARGS)
 
 dev: $(VENV)/.dev  ## set up everything for working on Signalbox
 

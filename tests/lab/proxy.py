@@ -1,0 +1,110 @@
+"""A way between a node and what it talks to, on which a test holds bytes, loses connections or cuts them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from enum import Flag, auto
+from typing import Final
+
+CHUNK: Final = 1 << 16  # bytes
+
+
+class Side(Flag):
+    """Which bytes are meant: those of the node, those of the server, or both."""
+
+    ASKED = auto()
+    ANSWERED = auto()
+    BOTH = ASKED | ANSWERED
+
+
+class Way:
+    """One connection through the proxy. A lost one stays open, and its bytes go nowhere."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, side: Side) -> None:
+        self.reader = reader
+        self.writer = writer
+        self.side = side
+        self.lost = False
+
+
+class Proxy:
+    """Passes everything on until it is told otherwise. `url` replaces the address of the real server."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.port = 0
+        self._target = (host, port)
+        self._free = {side: asyncio.Event() for side in (Side.ASKED, Side.ANSWERED)}
+        self._ways: set[Way] = set()
+        self._is_cut = False
+        self.lift()
+
+    def stall(self, side: Side = Side.BOTH) -> None:
+        """Hold bytes from now on: sockets stay open, also new ones, and nothing comes through."""
+        for one in side:
+            self._free[one].clear()
+
+    def cut(self) -> None:
+        """End every connection, and each new one at once."""
+        self._is_cut = True
+        for way in list(self._ways):
+            way.writer.transport.abort()
+
+    def lose(self) -> None:
+        """Forget the open connections as a firewall does: they stay open, deaf and dumb. New ones work."""
+        for way in self._ways:
+            way.lost = True
+
+    def lift(self) -> None:
+        """Pass on again, first what was held; what was lost stays lost."""
+        self._is_cut = False
+        for free in self._free.values():
+            free.set()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection, to its end."""
+        try:
+            if not self._is_cut:
+                await self._connect(reader, writer)
+        except OSError:
+            pass  # the other side is gone: so is this one
+        finally:
+            writer.transport.abort()
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there, back = await asyncio.open_connection(*self._target)
+        ways = [Way(reader, back, Side.ASKED), Way(there, writer, Side.ANSWERED)]
+        self._ways.update(ways)
+        try:
+            async with asyncio.TaskGroup() as group:
+                pumps = [group.create_task(self._pump(way)) for way in ways]
+                await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+                for pump in pumps:
+                    pump.cancel()
+        finally:
+            self._ways.difference_update(ways)
+            back.transport.abort()
+
+    async def _pump(self, way: Way) -> None:
+        with suppress(OSError):
+            while chunk := await way.reader.read(CHUNK):
+                await self._free[way.side].wait()
+                if not way.lost:
+                    way.writer.write(chunk)
+                    await way.writer.drain()
+            if way.lost:
+                await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def proxy(host: str, port: int) -> AsyncIterator[Proxy]:
+    """A proxy before `host:port`, on a port of its own."""
+    made = Proxy(host, port)
+    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
+    made.port = server.sockets[0].getsockname()[1]
+    try:
+        yield made
+    finally:
+        server.close()
+        made.cut()

@@ -1,0 +1,60 @@
+"""A node frozen past its lease with a send in flight goes on: it serves again, and nothing appears twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import pytest
+
+from tests.fakes.postgres import Postgres
+from tests.lab.proxy import Side
+from tests.lab.stage import REPEATS, SEED, Lab, lab
+
+pytestmark = pytest.mark.timeout(300)
+
+LEASE: Final = 1.0  # seconds; source: tests.faults.app
+LEASES: Final = (1.2, 2.0, 3.0)  # how long it is frozen
+ROOMS: Final = 4
+THINKS: Final = 0.6  # seconds: in them the test comes to hold the answers of the platform
+SERVES_WITHIN: Final = 5 * (LEASE + 3.0)
+"""Seconds from the thaw until the node serves again: five times the promise, since the machine may be busy."""
+
+
+async def freeze_with_sends_in_flight(on: Lab, chance: Random) -> float:
+    """Freeze the courier's owner when its sends are on screen, before it hears of it; seconds until it serves again."""
+    rooms = on.rig.places(ROOMS)
+    frozen = await on.owner("courier:telegram")
+    said = {room: await on.say(room) for room in rooms}
+    await on.until_at_work(ROOMS)
+    frozen.platform.stall(Side.ANSWERED)
+    for room, token in said.items():
+        await on.until_shown(room, token)
+    await asyncio.sleep(chance.uniform(0, 0.1))
+    frozen.freeze()
+    frozen.platform.lift()
+    await asyncio.sleep(chance.choice(LEASES) * LEASE)
+    frozen.thaw()
+    took = await on.until_serving(frozen, SERVES_WITHIN)
+    await on.answered(rooms[0])
+    return took
+
+
+@pytest.mark.parametrize(
+    "times", [2, pytest.param(REPEATS, marks=[pytest.mark.soak, pytest.mark.timeout(30 * REPEATS)])], ids=["2", "many"]
+)
+async def test_a_node_frozen_with_sends_in_flight_serves_again(
+    postgres: Postgres, tmp_path: Path, times: int, tell: Callable[[str], None]
+) -> None:
+    chance = Random(SEED)
+    async with lab(tmp_path, postgres, think=THINKS) as on:
+        for node in on.nodes:
+            await node.until_ready()
+        for room in on.rig.places(ROOMS):
+            await on.answered(room)
+        took = [await freeze_with_sends_in_flight(on, chance) for _ in range(times)]
+        await on.judged()
+    tell(f"seed {SEED}: served again {', '.join(f'{seconds:.1f}' for seconds in took)} s after the thaw")
