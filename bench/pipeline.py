@@ -71,7 +71,7 @@ class Pipeline:
 
     @classmethod
     async def over(cls, store: Store) -> Pipeline:
-        await store.add_person("Ada", Role.OWNER, [ADA])
+        await store.add_person("Ada", Role.OWNER, [ADA], actor="bench")
         lease = await store.join(NodeId(new_id()), "bench", LONG, alone=True)
         return cls(store, lease, kept(await store.take(lease, "courier bench:main")))
 

@@ -14,6 +14,7 @@ from yarl import URL
 
 from adapters.web import parse
 from adapters.web.errors import Refusal
+from bot import login
 from bot.console.views import View
 from bot.lock import Control
 from runtime.errors import BotError
@@ -177,7 +178,7 @@ class Client:
 @asynccontextmanager
 async def connected(control: Control) -> AsyncIterator[Client]:
     # The guard of the page wants to hear the origin with everything that changes something.
-    headers = {"Authorization": f"Bearer {control.token}", "Origin": control.url}
+    headers = {"Authorization": f"Bearer {control.token}", "Origin": control.url, **login.header()}
     timeout = aiohttp.ClientTimeout(total=PATIENCE.total_seconds())
     async with aiohttp.ClientSession(headers=headers, timeout=timeout, trust_env=False) as session:
         yield Client(session, control)

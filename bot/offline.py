@@ -13,6 +13,7 @@ from bot.console.operations import Operations
 from bot.console.planning import ScheduleDesk
 from bot.gate import gate_of
 from bot.lock import holding
+from bot.login import command_line
 from bot.masking import Mask
 from bot.names import Called, Known, address_at, fresh_identity, naming
 from bot.planning import timetable_of
@@ -42,7 +43,7 @@ async def opened(settings: Settings) -> AsyncIterator[Operations]:
     with holding(settings.data_dir):
         store = await open_store(settings.database_url)
         try:
-            yield Operations(await _desk(store, settings), await owner_of(store))
+            yield Operations(await _desk(store, settings), await owner_of(store, command_line()))
         finally:
             await store.close()
 

@@ -11,10 +11,12 @@ from runtime.contract import Identity, Role
 from runtime.store.protocol import Known, People
 
 NAME: Final = "owner"
+SETTINGS: Final = "settings"
+"""Who it is, for the audit: a start does what the settings say."""
 
 
 async def settle_owner(
-    people: People, identities: Sequence[str], token: str | None, *, with_link: bool = True
+    people: People, identities: Sequence[str], token: str | None, *, with_link: bool = True, actor: str = SETTINGS
 ) -> str | None:
     """See that there is an owner, and a link for them if `with_link`; a repeat changes nothing.
 
@@ -22,16 +24,16 @@ async def settle_owner(
     has become owners of their own. `token` is the link's token of the settings, if there is one.
     Shape:  the token of a link that was made just now, to be shown once; None when there was one or it was set.
     """
-    owner = await _owner(people, identities)
-    await _add_others(people, identities)
+    owner = await _owner(people, identities, actor)
+    await _add_others(people, identities, actor)
     if token is not None:
         if await people.person_of(token) is None:
-            await people.set_link(owner.person.name, token)
+            await people.set_link(owner.person.name, token, actor=actor)
         return None
     if owner.linked or not with_link:
         return None
     fresh = secrets.token_urlsafe(24)
-    await people.set_link(owner.person.name, fresh)
+    await people.set_link(owner.person.name, fresh, actor=actor)
     return fresh
 
 
@@ -40,7 +42,7 @@ async def owner_name(people: People) -> str:
     return next((one.person.name for one in await people.people() if one.person.role is Role.OWNER), NAME)
 
 
-async def _owner(people: People, identities: Sequence[str]) -> Known:
+async def _owner(people: People, identities: Sequence[str], actor: str) -> Known:
     """The first owner there is, made where there is none. Another node may make one beside us: then it is theirs."""
     while True:
         known = await people.people()
@@ -48,19 +50,21 @@ async def _owner(people: People, identities: Sequence[str]) -> Known:
             return found
         taken = {identity for one in known for identity in one.identities}
         free = [Identity(identity) for identity in identities if identity not in taken]
-        if added := await people.add_person(_free_name(NAME, known), Role.OWNER, free):
+        if added := await people.add_person(_free_name(NAME, known), Role.OWNER, free, actor=actor):
             return Known(added, tuple(free), linked=False)
 
 
-async def _add_others(people: People, identities: Sequence[str]) -> None:
+async def _add_others(people: People, identities: Sequence[str], actor: str) -> None:
     for identity in map(Identity, identities):
         while True:
             known = await people.people()
             holder = next((one.person for one in known if identity in one.identities), None)
-            if holder is not None or await people.add_person(_free_name(identity, known), Role.OWNER, [identity]):
+            if holder is not None:
+                break
+            if await people.add_person(_free_name(identity, known), Role.OWNER, [identity], actor=actor):
                 break
         if holder is not None and holder.role is not Role.OWNER:
-            await people.set_role(holder.name, Role.OWNER)
+            await people.set_role(holder.name, Role.OWNER, actor=actor)
 
 
 def _free_name(name: str, known: Sequence[Known]) -> str:

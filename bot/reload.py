@@ -109,7 +109,7 @@ class Reload:
             (*leftovers, *synced.notes),
         )
         if told.changed:
-            await settle_owner(self._people, owners_now(taken, self._accounts), None, with_link=False)
+            await settle_owner(self._people, owners_now(taken, self._accounts), None, with_link=False, actor=by)
             await self._registry.note_fact("reloaded", by, "settings", "; ".join(told.changed))
         # From here on nothing can fail, and nothing else runs in between.
         self._live.rules = rules

@@ -290,7 +290,7 @@ class Booking:
 
     async def pause(self, schedule: ScheduleId, asker: Asker, reason: str = "") -> Schedule:
         found = await self._may_turn(schedule, asker)
-        why = reason or f"by {asker.person.name if asker.person else asker.identity}"
+        why = reason or f"by {_name(asker)}"
         await self._book.turn_schedule(schedule, ScheduleEvent.PAUSE, reason=why, by=who(asker))
         return await self._again(found)
 
@@ -336,6 +336,10 @@ class Booking:
 
 def who(asker: Asker) -> str:
     """For the audit."""
+    return asker.hand or _name(asker)
+
+
+def _name(asker: Asker) -> str:
     return asker.person.name if asker.person else asker.identity
 
 

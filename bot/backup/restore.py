@@ -19,6 +19,7 @@ from bot.backup.manifest import Manifest
 from bot.backup.place import Places, fresh, refuse_unless
 from bot.backup.rows import BackedUpRows
 from bot.lock import holding
+from bot.login import command_line
 from bot.settings import Settings
 from runtime.errors import ConfigError, StoreError
 from runtime.ids import new_id
@@ -110,7 +111,7 @@ async def _load(settings: Settings, archive: Archive) -> Aftermath:
 
 
 def _finish(origin: Origin, now: datetime) -> Op[Aftermath]:
-    return after_restore(origin, now, new_id)
+    return after_restore(origin, command_line(), now, new_id)
 
 
 def _admit(settings: Settings) -> Callable[[Path], None]:

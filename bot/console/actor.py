@@ -11,22 +11,28 @@ from runtime.store.protocol import Known, People
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who does it, and the identity under which it is recorded."""
+    """Who does it, and the identity under which it is recorded. `hand` does it for them: a command line."""
 
     person: Person
     identity: Identity
+    hand: str = ""
+
+    @property
+    def name(self) -> str:
+        """Who did it, for the audit."""
+        return self.hand or self.person.name
 
     def must_be(self, role: Role) -> None:
         if self.person.role < role:
             raise Refusal(403, f"This needs the role {role.word}, and you are {self.person.role.word}.")
 
 
-async def owner_of(people: People) -> Actor:
-    """The first owner: as whom the holder of the control token acts."""
+async def owner_of(people: People, hand: str) -> Actor:
+    """The first owner: as whom the holder of the control token acts, by `hand`."""
     owner = next((known for known in await people.people() if known.person.role is Role.OWNER), None)
     if owner is None:
         raise Refusal(409, "There is no owner yet. Start Signalbox once: `signalbox run`.")
-    return Actor(owner.person, _voice(owner))
+    return Actor(owner.person, _voice(owner), hand)
 
 
 def _voice(known: Known) -> Identity:

@@ -11,6 +11,7 @@ from adapters.web.door import Door
 from adapters.web.errors import Refusal
 from bot.console.actor import Actor, owner_of
 from bot.console.desk import ConsoleDesk
+from bot.login import HEADER, sender
 from runtime.contract import Role
 
 BEARER: Final = "Bearer "
@@ -26,16 +27,16 @@ class Entrance:
         """Who asks. Errors: Refusal 401 for nobody we know, 403 for a person below operator."""
         shown = request.headers.get("Authorization")
         if shown is not None:
-            return await self._holder(shown)
+            return await self._holder(shown, sender(request.headers.get(HEADER)))
         visitor = await self._door.visitor(request)
         actor = Actor(visitor.person, visitor.identity)
         actor.must_be(Role.OPERATOR)
         return actor
 
-    async def _holder(self, shown: str) -> Actor:
+    async def _holder(self, shown: str, hand: str) -> Actor:
         # Comparing takes the same time wherever the first wrong character is.
         if not compare_digest(shown.encode(), f"{BEARER}{self._token}".encode()):
             raise Refusal(
                 401, "This token is not the running process's. Start the command again; it reads the new one."
             )
-        return await owner_of(self._people)
+        return await owner_of(self._people, hand)

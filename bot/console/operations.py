@@ -121,19 +121,19 @@ class Operations:
         return await self._approval(question.id)
 
     async def requeue(self, delivery_id: str) -> View:
-        row = await self._store.requeue(DeliveryId(delivery_id), self._actor.person.name)
+        row = await self._store.requeue(DeliveryId(delivery_id), self._actor.name)
         return self._mended(row, f"{delivery_id} is neither on hold nor dead, so it cannot be requeued.")
 
     async def reload(self) -> View:
         """Read the settings again: what changed, what needs a restart, and notes."""
         self._actor.must_be(Role.OWNER)
         try:
-            return await self._desk.reload(self._actor.person.name)
+            return await self._desk.reload(self._actor.name)
         except ConfigError as error:
             raise Refusal(422, str(error)) from error
 
     async def discard(self, delivery_id: str) -> View:
-        row = await self._store.discard(DeliveryId(delivery_id), self._actor.person.name)
+        row = await self._store.discard(DeliveryId(delivery_id), self._actor.name)
         return self._mended(
             row, f"{delivery_id} is not waiting, or is being sent right now, so it cannot be discarded."
         )
@@ -145,7 +145,9 @@ class Operations:
             raise Refusal(
                 400, f'"{wrong or name}" is not {"an identity such as telegram:1001" if wrong else "a name"}.'
             )
-        person = await self._store.add_person(name.strip(), _role(role), [Identity(i) for i in identities])
+        person = await self._store.add_person(
+            name.strip(), _role(role), [Identity(i) for i in identities], actor=self._actor.name
+        )
         if person is None:
             raise Refusal(409, f'"{name}", or one of the identities, belongs to somebody already.')
         return await self._person(person.name)
@@ -153,7 +155,7 @@ class Operations:
     async def set_role(self, name: str, role: str) -> View:
         self._actor.must_be(Role.OWNER)
         await self._keep_an_owner(name, _role(role))
-        if await self._store.set_role(name, _role(role)) is None:
+        if await self._store.set_role(name, _role(role), actor=self._actor.name) is None:
             raise Refusal(404, f'There is nobody named "{name}".')
         return await self._person(name)
 
@@ -167,7 +169,7 @@ class Operations:
         chosen = _role(role) if role else None
         if name and chosen is not None:
             await self._keep_an_owner(name, chosen)
-        made = await self._store.pair(code, name.strip(), chosen, self._actor.person)
+        made = await self._store.pair(code, name.strip(), chosen, self._actor.person, actor=self._actor.name)
         if isinstance(made, Unpaired):
             raise Refusal(429 if made.locked else 404, made.reason)
         self._desk.nudge(made.address)
@@ -178,7 +180,7 @@ class Operations:
         """A new link for a person; the old one is void. The token is in this answer and nowhere else."""
         self._actor.must_be(Role.OWNER)
         token = secrets.token_urlsafe(24)
-        if await self._store.set_link(name, token) is None:
+        if await self._store.set_link(name, token, actor=self._actor.name) is None:
             raise Refusal(404, f'There is nobody named "{name}".')
         return {"name": name, "path": f"/link/{token}"}
 

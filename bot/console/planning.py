@@ -187,7 +187,7 @@ class ScheduleDesk:
 
 
 def asker(actor: Actor) -> Asker:
-    return Asker(actor.person, actor.identity, NOWHERE)
+    return Asker(actor.person, actor.identity, NOWHERE, hand=actor.hand)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.lock import holding
+from bot.login import command_line
 from bot.masking import Mask
 from bot.secrets.disk import alone_in, mode_of, replace
 from bot.secrets.file import Opened, SealedFile
@@ -62,7 +63,7 @@ async def add_owner(draft: Draft) -> str | None:
             try:
                 known = await store.people()
                 if not any(one.person.role is Role.OWNER for one in known):
-                    await store.add_person(draft.owner, Role.OWNER, [])
+                    await store.add_person(draft.owner, Role.OWNER, [], actor=command_line())
             finally:
                 await store.close()
     except (StoreError, ConfigError) as error:

@@ -230,12 +230,16 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who wants it, and where they said so. `key` makes a repeat after a kill the same wish; empty: each is a new one."""
+    """Who wants it, and where they said so. `key` makes a repeat after a kill the same wish; empty: each is a new one.
+
+    `hand`, where it is not empty, does it for them and is named in the audit: a command line.
+    """
 
     person: Person | None
     identity: Identity
     address: Address
     key: str = ""
+    hand: str = ""
 
 
 class Timetable(Protocol):

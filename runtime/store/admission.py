@@ -103,6 +103,7 @@ def _welcome(signal: Signal, now: datetime, new_id: NewId) -> Op[Person]:
     who = yield from new_person(f"{signal.actor_name} ({signal.actor})", Role.USER, now, new_id)
     for identity in (signal.actor, web_identity(who)):
         yield ADD_IDENTITY, {"identity": identity, "person_id": who.id}
+    yield from fact(now, "person added", signal.actor, who.name, f"{who.role.word}, by writing to {signal.address}")
     return who
 
 

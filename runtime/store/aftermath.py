@@ -49,18 +49,18 @@ class Aftermath:
     runs: int
 
 
-def after_restore(origin: Origin, now: datetime, new_id: NewId) -> Op[Aftermath]:
+def after_restore(origin: Origin, actor: str, now: datetime, new_id: NewId) -> Op[Aftermath]:
     """Everything that follows from the restore of a backup, as one operation."""
     yield from _end_the_old_life(now)
     in_doubt = yield IN_DOUBT, {}
-    asked = yield from _ask_again(origin, now, new_id)
+    asked = yield from _ask_again(origin, actor, now, new_id)
     for delivery, state in in_doubt:
         yield from _doubt_delivery(DeliveryId(delivery), state, origin, now)
     yield MARK_STEPS, {}
     resumed = yield OPEN_RUNS, {}
     for (run,) in resumed:
         yield from moved(now, run, None, PartEvent.RESTORE, _whence(origin))
-    yield from fact(now, "restored", "", origin.id, f"{_whence(origin)}, made by signalbox {origin.program}")
+    yield from fact(now, "restored", actor, origin.id, f"{_whence(origin)}, made by signalbox {origin.program}")
     return Aftermath(len(in_doubt), asked, len(resumed))
 
 
@@ -132,22 +132,22 @@ DISCARD = (
 )
 
 
-def _ask_again(origin: Origin, now: datetime, new_id: NewId) -> Op[int]:
+def _ask_again(origin: Origin, actor: str, now: datetime, new_id: NewId) -> Op[int]:
     """Every open question is void, and asked once more under an id of its own: old buttons decide nothing."""
     rows = yield PENDING, {}
     for row in rows:
         approval = approval_of(row)
-        yield from _withdraw(approval, now, new_id)
+        yield from _withdraw(approval, actor, now, new_id)
         yield from _ask(row, approval, origin, now, new_id)
     return len(rows)
 
 
-def _withdraw(approval: Approval, now: datetime, new_id: NewId) -> Op[None]:
+def _withdraw(approval: Approval, actor: str, now: datetime, new_id: NewId) -> Op[None]:
     after = move(APPROVAL_MOVES, approval.state, ApprovalEvent.VOID)
     nobody = {"by": None, "by_name": "", "picked": None}
     yield SETTLE, {"id_": approval.id, "new_state": after.value, "at": micros(now), "why": WITHDRAWN, **nobody}
     yield from _withdraw_card(replace(approval, state=after, decided_at=now, reason=WITHDRAWN), now, new_id)
-    yield from fact(now, f"approval {after.value}", "", approval.id, WITHDRAWN)
+    yield from fact(now, f"approval {after.value}", actor, approval.id, WITHDRAWN)
 
 
 def _withdraw_card(approval: Approval, now: datetime, new_id: NewId) -> Op[None]:

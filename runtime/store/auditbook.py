@@ -81,7 +81,7 @@ def cut(duty: Duty, checkpoint: AuditCheckpoint, now: datetime) -> Op[bool]:
     if not (yield from held(duty)):
         return False
     if gone := (yield CUT, {"upto": checkpoint.number}):
-        yield from fact(now, "audit cut", "", str(checkpoint.number), f"{len(gone)} rows were too old")
+        yield from fact(now, "audit cut", duty.node, str(checkpoint.number), f"{len(gone)} rows were too old")
     return True
 
 

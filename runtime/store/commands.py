@@ -221,7 +221,7 @@ def _paired(
     code, _, name = command.argument.strip().partition(" ")
     if signal.reach is not Reach.DIRECT or not code:
         return commands.PAIR_WHERE, ()
-    made = yield from pair(code, name, None, who, now, new_id)
+    made = yield from pair(code, name, None, who, who.name, now, new_id)
     if isinstance(made, Unpaired):
         return made.reason, ()
     return commands.paired(made.person, made.identity), (made.address,)

@@ -80,18 +80,20 @@ def _same_account(one: Address, other: Address) -> bool:
 # --------------------------------------------------------------------------------------------------------- its entering
 
 
-def pair(code: str, name: str, role: Role | None, by: Person, now: datetime, new_id: NewId) -> Op[Paired | Unpaired]:
+def pair(
+    code: str, name: str, role: Role | None, by: Person, actor: str, now: datetime, new_id: NewId
+) -> Op[Paired | Unpaired]:
     """Whoever was sent `code` is known from now on, and told so in their room."""
     if wait := (yield from _locked(by, now)):
         return wait
     rows = yield OF_CODE, {"now": micros(now), "h": digest(pairing.tidy(code))}
     if not rows:
-        return (yield from _missed(by, now))
+        return (yield from _missed(by, actor, now))
     identity, own_name, address = rows[0][:3]
     who = yield from _known(Identity(identity), name.strip(), own_name, role, now, new_id)
     yield DROP, {"i": identity}
     yield FORGIVE, {"a": by.id}
-    yield from fact(now, "paired", by.name, identity, f"{who.name}, {who.role.word}")
+    yield from fact(now, "paired", actor, identity, f"{who.name}, {who.role.word}")
     there = Address.parse(address)
     told = NewDelivery(DeliveryId(new_id()), f"paired:{new_id()}", 0, Kind.FINAL, there, Content(pairing.welcome(who)))
     yield ADD_DELIVERY, delivery_row(told, now)
@@ -111,10 +113,10 @@ def _locked(by: Person, now: datetime) -> Op[Unpaired | None]:
     return None
 
 
-def _missed(by: Person, now: datetime) -> Op[Unpaired]:
+def _missed(by: Person, actor: str, now: datetime) -> Op[Unpaired]:
     rows = yield MISSED, {"a": by.id, "now": micros(now)}
     left = pairing.TRIES - rows[0][0]
-    yield from fact(now, "pairing refused", by.name, "", f"a wrong code; {max(left, 0)} tries left")
+    yield from fact(now, "pairing refused", actor, "", f"a wrong code; {max(left, 0)} tries left")
     return Unpaired(pairing.wrong(left)) if left > 0 else Unpaired(pairing.locked(pairing.LOCKED), locked=True)
 
 
@@ -167,6 +169,8 @@ class PairingStore(Base):
         now = self.now()
         return await self._driver.read(lambda: pending(now))
 
-    async def pair(self, code: str, name: str, role: Role | None, by: Person) -> Paired | Unpaired:
+    async def pair(
+        self, code: str, name: str, role: Role | None, by: Person, *, actor: str | None = None
+    ) -> Paired | Unpaired:
         now = self.now()
-        return await self._driver.write(lambda: pair(code, name, role, by, now, self._new_id))
+        return await self._driver.write(lambda: pair(code, name, role, by, actor or by.name, now, self._new_id))

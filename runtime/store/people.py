@@ -52,7 +52,9 @@ def named(name: str) -> Op[Known | None]:
     return (yield from _known(rows[0])) if rows else None
 
 
-def add_person(name: str, role: Role, given: Sequence[Identity], now: datetime, new_id: NewId) -> Op[Person | None]:
+def add_person(
+    name: str, role: Role, given: Sequence[Identity], actor: str, now: datetime, new_id: NewId
+) -> Op[Person | None]:
     if (yield NAMED, {"n": name}):
         return None
     for identity in given:
@@ -61,25 +63,25 @@ def add_person(name: str, role: Role, given: Sequence[Identity], now: datetime, 
     who = yield from new_person(name, role, now, new_id)
     for identity in [*given, web_identity(who)]:
         yield ADD_IDENTITY, {"identity": identity, "person_id": who.id}
-    yield from fact(now, "person added", "", name, role.word)
+    yield from fact(now, "person added", actor, name, role.word)
     return who
 
 
-def set_role(name: str, role: Role, now: datetime) -> Op[Person | None]:
+def set_role(name: str, role: Role, actor: str, now: datetime) -> Op[Person | None]:
     yield SET_ROLE, {"n": name, "new_role": int(role)}
     rows = yield NAMED, {"n": name}
     if not rows:
         return None
-    yield from fact(now, "role set", "", name, role.word)
+    yield from fact(now, "role set", actor, name, role.word)
     return person(rows[0][:3])
 
 
-def set_link(name: str, token: str, now: datetime) -> Op[Person | None]:
+def set_link(name: str, token: str, actor: str, now: datetime) -> Op[Person | None]:
     yield SET_LINK, {"n": name, "new_hash": digest(token)}
     rows = yield NAMED, {"n": name}
     if not rows:
         return None
-    yield from fact(now, "link made", "", name)
+    yield from fact(now, "link made", actor, name)
     return person(rows[0][:3])
 
 
@@ -111,21 +113,21 @@ class PeopleStore(Base):
     async def identified(self, identity: Identity) -> Person | None:
         return await self._driver.read(lambda: whom(identity))
 
-    async def add_person(self, name: str, role: Role, identities: Sequence[Identity]) -> Person | None:
+    async def add_person(self, name: str, role: Role, identities: Sequence[Identity], *, actor: str) -> Person | None:
         now = self.now()
-        return await self._driver.write(lambda: add_person(name, role, identities, now, self._new_id))
+        return await self._driver.write(lambda: add_person(name, role, identities, actor, now, self._new_id))
 
-    async def set_role(self, name: str, role: Role) -> Person | None:
+    async def set_role(self, name: str, role: Role, *, actor: str) -> Person | None:
         now = self.now()
         try:
-            return await self._driver.write(lambda: set_role(name, role, now))
+            return await self._driver.write(lambda: set_role(name, role, actor, now))
         finally:
             self._seen.clear()
 
-    async def set_link(self, name: str, token: str) -> Person | None:
+    async def set_link(self, name: str, token: str, *, actor: str) -> Person | None:
         now = self.now()
         try:
-            return await self._driver.write(lambda: set_link(name, token, now))
+            return await self._driver.write(lambda: set_link(name, token, actor, now))
         finally:
             self._seen.clear()
 

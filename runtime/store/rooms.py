@@ -88,7 +88,7 @@ def move_room(signal: Signal, to: Moved, now: datetime, new_id: NewId) -> Op[Tak
         return Taken(Verdict(Outcome.UNCHANGED, signal_id))
     for room in rooms:
         yield from _follow(signal, room, to.room, now)
-    yield from fact(now, "room moved", "", str(signal.address), to.room)
+    yield from fact(now, "room moved", signal.actor, str(signal.address), to.room)
     return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=(signal.address,))
 
 

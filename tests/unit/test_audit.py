@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 from hypothesis import given
@@ -11,6 +14,9 @@ from hypothesis import strategies as st
 
 from runtime.audit import FIRST, Verifier, link
 
+STORE = Path(__file__).parents[2] / "runtime" / "store"
+OURS = {"shown", "schedule pause", "delivery split", "delivery {}"}
+"""What the program does of itself."""
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
 
@@ -126,3 +132,27 @@ def test_a_chain_that_was_linked_anew_does_not_match_the_signed_head() -> None:
 def test_any_text_can_be_sealed(detail: str) -> None:
     row = sealed(Row(1, START, "k", "a", "s", detail, "", ""), FIRST)
     assert fault([row], [row]) is None
+
+
+# ------------------------------------------------------------------------------------------------------------ actors
+
+
+def test_every_fact_names_who_did_it() -> None:
+    """All but those of what the program does of itself."""
+    facts = [call for path in STORE.rglob("*.py") for call in ast.walk(ast.parse(path.read_text())) if _is_fact(call)]
+    assert len(facts) > 30
+    assert {_kind(call) for call in facts if ast.unparse(call.args[2]) == "''"} == OURS
+
+
+def _is_fact(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "fact"
+
+
+def _kind(call: ast.Call) -> str:
+    match call.args[1]:
+        case ast.Constant(value=str(kind)):
+            return kind
+        case ast.JoinedStr(values=parts):
+            return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts)
+        case other:
+            return ast.unparse(other)

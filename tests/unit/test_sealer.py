@@ -120,7 +120,7 @@ async def test_new_rows_are_numbered_linked_and_the_head_signed(store: SqlStore,
     """Scenario 42."""
     async with sealing(store, tmp_path):
         for name in ("Ada", "Otto", "Uma"):
-            await store.add_person(name, Role.USER, [])
+            await store.add_person(name, Role.USER, [], actor="test")
         await sealed(store, tmp_path, 3)
     rows = await store.audit_rows(0)
     assert [row.number for row in rows] == [1, 2, 3]
@@ -132,7 +132,7 @@ async def test_who_is_told_of_new_rows_seals_them_at_once(store: SqlStore, tmp_p
     bell = LocalBell()
     async with sealing(store, tmp_path, bell, every=timedelta(hours=1)):
         await asyncio.sleep(0.05)  # it has looked and rests
-        await store.add_person("Ada", Role.USER, [])
+        await store.add_person("Ada", Role.USER, [], actor="test")
         bell.ring(UNSEALED)
         await sealed(store, tmp_path, 1)
 
@@ -141,7 +141,7 @@ async def test_a_restart_goes_on_where_the_chain_ended(store: SqlStore, tmp_path
     """Scenario 42."""
     for count, name in enumerate(("Ada", "Otto"), 1):
         async with sealing(store, tmp_path):
-            await store.add_person(name, Role.USER, [])
+            await store.add_person(name, Role.USER, [], actor="test")
             await sealed(store, tmp_path, count)
     rows = await store.audit_rows(0)
     assert rows[1].previous == rows[0].hash

@@ -44,7 +44,7 @@ class Book:
         assert duty is not None
         self.duty = duty
         for n in range(days):
-            await self.store.add_person(f"p{n}", Role.USER, [])
+            await self.store.add_person(f"p{n}", Role.USER, [], actor="test")
             self.clock.advance(hours=24)
         await self.seal()
 

@@ -54,25 +54,30 @@ class Unpaired:
 
 
 class People(Links, Protocol):
+    """Who is known. `actor` is who changes it, for the audit: a person's name, `settings`, or `command line of USER`."""
+
     async def people(self) -> list[Known]:
         """By name."""
 
     async def person_named(self, name: str) -> Known | None: ...
 
-    async def add_person(self, name: str, role: Role, identities: Sequence[Identity]) -> Person | None:
+    async def add_person(self, name: str, role: Role, identities: Sequence[Identity], *, actor: str) -> Person | None:
         """A new person; None when the name or an identity is taken."""
 
-    async def set_role(self, name: str, role: Role) -> Person | None:
+    async def set_role(self, name: str, role: Role, *, actor: str) -> Person | None:
         """None when nobody has that name."""
 
-    async def set_link(self, name: str, token: str) -> Person | None:
+    async def set_link(self, name: str, token: str, *, actor: str) -> Person | None:
         """Give a person a web link; the old one is void from now on. Only the token's hash is stored."""
 
     async def pairings(self) -> list[Pairing]:
         """Who waits for a code to be entered, oldest first."""
 
-    async def pair(self, code: str, name: str, role: Role | None, by: Person) -> Paired | Unpaired:
+    async def pair(
+        self, code: str, name: str, role: Role | None, by: Person, *, actor: str | None = None
+    ) -> Paired | Unpaired:
         """Make whoever was sent `code` known: to the person called `name` if there is one, else as a new one.
 
         `role` is that of a new person, a user without it; a person who is there already keeps theirs unless it is named.
+        Wrong codes count against `by`, whose name the audit has where there is no `actor`.
         """

@@ -39,7 +39,7 @@ class Backup:
         """A new life that begins with it; the platform goes on as it is."""
         driver = SqliteDriver(MEMORY, self._rows, now=self._stage.clock)
         origin = Origin("b1", self._taken_at, "1.0")
-        after = await driver.write(lambda: after_restore(origin, self._stage.clock.at, new_id))
+        after = await driver.write(lambda: after_restore(origin, "command line of kim", self._stage.clock.at, new_id))
         return replace(self._stage, store=SqlStore(driver, new_id)), after
 
 

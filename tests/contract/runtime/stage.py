@@ -438,7 +438,7 @@ class Stage:
 
     async def open(self) -> None:
         for identity, role in ROLES.items():
-            assert await self.store.add_person(identity.partition(":")[2].title(), role, [identity])
+            assert await self.store.add_person(identity.partition(":")[2].title(), role, [identity], actor="test")
 
     async def process(self, model: Model, tools: Iterable[FakeTool] = (), **more: Any) -> Process:
         """A new life; every earlier one is dead from now on."""

@@ -126,7 +126,7 @@ class Stage:
 
     async def open(self) -> None:
         for identity, role in ROLES.items():
-            assert await self.store.add_person(identity.partition(":")[2].title(), role, [identity])
+            assert await self.store.add_person(identity.partition(":")[2].title(), role, [identity], actor="test")
         self.lease = await self.store.join(NodeId("node-1"), "one", timedelta(days=365), alone=False)
 
     async def many(self) -> None:

@@ -159,7 +159,7 @@ async def test_two_strangers_of_one_name_are_two_people(stage: Stage) -> None:
 async def test_a_welcomed_person_speaks_as_the_same_one_through_a_link(stage: Stage) -> None:
     await stage.say("hello", actor=STRANGER, gate=OPEN)
     (known,) = [k for k in await stage.store.people() if STRANGER in k.identities]
-    await stage.store.set_link(known.person.name, "token")
+    await stage.store.set_link(known.person.name, "token", actor="test")
     linked = await stage.store.person_of("token")
     assert linked is not None
     await stage.say("again", actor=linked[1], gate=OPEN)

@@ -34,7 +34,7 @@ async def restore(stage: Stage) -> Aftermath:
     """As if what is in the store now had come out of a backup of START."""
     stage.clock.advance(seconds=LATER.total_seconds())
     now = stage.clock()
-    return await stage.store._driver.write(lambda: after_restore(BACKUP, now, new_id))
+    return await stage.store._driver.write(lambda: after_restore(BACKUP, "command line of kim", now, new_id))
 
 
 async def revive(stage: Stage) -> None:

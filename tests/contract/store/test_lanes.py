@@ -289,7 +289,7 @@ async def test_a_program_and_people_may_join_its_own_run(stage: Stage) -> None:
 
 
 async def test_a_program_of_high_role_joins_nobody_either(stage: Stage) -> None:
-    assert await stage.store.add_person("Robot", Role.OWNER, [BOT])
+    assert await stage.store.add_person("Robot", Role.OWNER, [BOT], actor="test")
     claim = await stage.begin("one", actor=UMA)
     await of_program(stage, "beep")
     assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=1)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from runtime.contract import Identity, Role
-from tests.contract.store.stage import ADA, Stage
+from tests.contract.store.stage import ADA, GATE, Stage
 
 NEW = Identity("slack:T1/U7")
 
 
 async def test_a_person_is_added_with_identities(stage: Stage) -> None:
-    added = await stage.store.add_person("Eve", Role.USER, [NEW])
+    added = await stage.store.add_person("Eve", Role.USER, [NEW], actor="test")
     assert added is not None
     known = await stage.store.person_named("Eve")
     assert known is not None
@@ -20,19 +21,19 @@ async def test_a_person_is_added_with_identities(stage: Stage) -> None:
 
 
 async def test_a_name_is_given_once(stage: Stage) -> None:
-    assert await stage.store.add_person("Ada", Role.USER, [NEW]) is None
+    assert await stage.store.add_person("Ada", Role.USER, [NEW], actor="test") is None
     assert await stage.store.person_named("Ada") is not None
 
 
 async def test_an_identity_belongs_to_one_person(stage: Stage) -> None:
     before = await stage.everything()
-    assert await stage.store.add_person("Eve", Role.USER, [NEW, ADA]) is None
+    assert await stage.store.add_person("Eve", Role.USER, [NEW, ADA], actor="test") is None
     assert await stage.everything() == before
 
 
 async def test_a_person_added_by_many_at_once_is_added_once(stage: Stage) -> None:
     await stage.many()
-    added = await asyncio.gather(*(stage.store.add_person("Eve", Role.USER, [NEW]) for _ in range(5)))
+    added = await asyncio.gather(*(stage.store.add_person("Eve", Role.USER, [NEW], actor="test") for _ in range(5)))
     assert len([person for person in added if person]) == 1
 
 
@@ -48,35 +49,42 @@ async def test_an_identity_names_its_person(stage: Stage) -> None:
 
 async def test_an_unknown_name_is_none(stage: Stage) -> None:
     assert await stage.store.person_named("Nobody") is None
-    assert await stage.store.set_role("Nobody", Role.USER) is None
-    assert await stage.store.set_link("Nobody", "token") is None
+    assert await stage.store.set_role("Nobody", Role.USER, actor="test") is None
+    assert await stage.store.set_link("Nobody", "token", actor="test") is None
 
 
 async def test_a_role_is_changed_at_once(stage: Stage) -> None:
-    changed = await stage.store.set_role("Vera", Role.USER)
+    changed = await stage.store.set_role("Vera", Role.USER, actor="test")
     assert changed is not None
     assert changed.role is Role.USER
     assert (await stage.say("hello", actor=Identity("web:vera"))).session is not None
 
 
-async def test_changes_to_people_are_audited(stage: Stage) -> None:
-    await stage.store.set_role("Vera", Role.USER)
-    await stage.store.set_link("Vera", "token")
-    assert await stage.audit("role set") == [("", "Vera", "user")]
-    assert await stage.audit("link made") == [("", "Vera", "")]
+async def test_changes_to_people_are_audited_with_who_made_them(stage: Stage) -> None:
+    await stage.store.add_person("Eve", Role.USER, [NEW], actor="Ada")
+    await stage.store.set_role("Vera", Role.USER, actor="command line of kim")
+    await stage.store.set_link("Vera", "token", actor="settings")
+    assert (await stage.audit("person added"))[-1] == ("Ada", "Eve", "user")
+    assert await stage.audit("role set") == [("command line of kim", "Vera", "user")]
+    assert await stage.audit("link made") == [("settings", "Vera", "")]
+
+
+async def test_somebody_who_becomes_known_by_writing_is_audited(stage: Stage) -> None:
+    await stage.say("hello", actor=NEW, gate=replace(GATE, open_to_all=True))
+    assert (await stage.audit("person added"))[-1][0] == NEW
 
 
 # ----------------------------------------------------------------------------------------------------------- links
 
 
 async def test_a_link_tells_who_and_under_which_identity(stage: Stage) -> None:
-    person = await stage.store.set_link("Uma", "token")
+    person = await stage.store.set_link("Uma", "token", actor="test")
     assert person is not None
     assert await stage.store.person_of("token") == (person, f"web:{person.id}")
 
 
 async def test_whoever_has_a_link_may_speak_under_it(stage: Stage) -> None:
-    await stage.store.set_link("Uma", "token")
+    await stage.store.set_link("Uma", "token", actor="test")
     linked = await stage.store.person_of("token")
     assert linked is not None
     await stage.say("hello", actor=linked[1])
@@ -84,23 +92,23 @@ async def test_whoever_has_a_link_may_speak_under_it(stage: Stage) -> None:
 
 
 async def test_a_new_link_voids_the_old(stage: Stage) -> None:
-    await stage.store.set_link("Uma", "old")
-    await stage.store.set_link("Uma", "new")
+    await stage.store.set_link("Uma", "old", actor="test")
+    await stage.store.set_link("Uma", "new", actor="test")
     assert await stage.store.person_of("old") is None
     assert await stage.store.person_of("new") is not None
 
 
 async def test_only_the_hash_of_a_link_is_stored(stage: Stage) -> None:
-    await stage.store.set_link("Uma", "a-secret-token")
+    await stage.store.set_link("Uma", "a-secret-token", actor="test")
     assert "a-secret-token" not in str(await stage.everything())
 
 
 async def test_a_wrong_or_empty_token_is_nobodys(stage: Stage) -> None:
-    await stage.store.set_link("Uma", "token")
+    await stage.store.set_link("Uma", "token", actor="test")
     assert await stage.store.person_of("tokem") is None
     assert await stage.store.person_of("") is None
 
 
 async def test_a_list_tells_who_has_a_link(stage: Stage) -> None:
-    await stage.store.set_link("Uma", "token")
+    await stage.store.set_link("Uma", "token", actor="test")
     assert [known.person.name for known in await stage.store.people() if known.linked] == ["Uma"]

@@ -358,7 +358,7 @@ async def test_a_cut_audit_is_whole_from_its_checkpoint_on(stage: Stage) -> None
     _, verifier = await cut_at(stage, 4)
     assert await verified(stage, verifier) is None
     assert [row.number for row in await stage.store.audit_rows(0)] == [5, 6, 7, 8, 9, 10]
-    assert await stage.audit("audit cut") == [("", "4", "4 rows were too old")]
+    assert await stage.audit("audit cut") == [("node-1", "4", "4 rows were too old")]
 
 
 async def test_a_cut_audit_goes_on_being_sealed(stage: Stage) -> None:

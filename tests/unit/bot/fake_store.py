@@ -123,6 +123,7 @@ class FakeStore:
     audited: list[AuditRow] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
     mended: list[tuple[str, str, str]] = field(default_factory=list)
+    actors: list[str] = field(default_factory=list)
     traceable: list[Candidate] = field(default_factory=list)
     trails: dict[str, Trail] = field(default_factory=dict)
 
@@ -132,7 +133,8 @@ class FakeStore:
     async def person_named(self, name: str) -> Known | None:
         return self.known.get(name)
 
-    async def add_person(self, name: str, role: Role, identities: Sequence[Identity]) -> Person | None:
+    async def add_person(self, name: str, role: Role, identities: Sequence[Identity], *, actor: str) -> Person | None:
+        self.actors.append(actor)
         taken = {identity for known in self.known.values() for identity in known.identities}
         if name in self.known or taken & set(identities):
             return None
@@ -140,14 +142,16 @@ class FakeStore:
         self.known[name] = Known(person, (*identities, Identity(f"web:{person.id}")), linked=False)
         return person
 
-    async def set_role(self, name: str, role: Role) -> Person | None:
+    async def set_role(self, name: str, role: Role, *, actor: str) -> Person | None:
+        self.actors.append(actor)
         if name not in self.known:
             return None
         known = self.known[name]
         self.known[name] = replace(known, person=replace(known.person, role=role))
         return self.known[name].person
 
-    async def set_link(self, name: str, token: str) -> Person | None:
+    async def set_link(self, name: str, token: str, *, actor: str) -> Person | None:
+        self.actors.append(actor)
         if name not in self.known:
             return None
         self.links = {old: who for old, who in self.links.items() if who != name} | {token: name}
@@ -161,12 +165,12 @@ class FakeStore:
     async def pairings(self) -> list[Pairing]:
         return self.unpaired
 
-    async def pair(self, code: str, name: str, role: Role | None, by: Person) -> Paired | Unpaired:
+    async def pair(self, code: str, name: str, role: Role | None, by: Person, *, actor: str) -> Paired | Unpaired:
         """Every code but `CODE` is wrong."""
         if code != CODE:
             return Unpaired(wrong(4))
         one = self.unpaired.pop(0)
-        person = await self.add_person(name or one.name, role or Role.USER, [one.identity])
+        person = await self.add_person(name or one.name, role or Role.USER, [one.identity], actor=actor)
         assert person
         return Paired(person, one.identity, one.address)
 
@@ -274,6 +278,6 @@ async def crowd() -> FakeStore:
     """An owner, an operator and a user, each with a link named after them."""
     store = FakeStore()
     for name, role in (("ada", Role.OWNER), ("oscar", Role.OPERATOR), ("uma", Role.USER)):
-        await store.add_person(name, role, [])
-        await store.set_link(name, f"link-of-{name}")
+        await store.add_person(name, role, [], actor="test")
+        await store.set_link(name, f"link-of-{name}", actor="test")
     return store

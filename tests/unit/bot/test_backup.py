@@ -40,7 +40,7 @@ async def live(settings: Settings, name: str = "Ada") -> None:
     """A little of everything."""
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     store = await open_store(settings.database_url)
-    await store.add_person(name, Role.OWNER, [])
+    await store.add_person(name, Role.OWNER, [], actor="test")
     await store.close()
     HeadFile(settings.data_dir).write(Head(0, ""))
     write(settings.workspace_dir / "web-main-r1" / "notes.md", b"remember the milk")
@@ -226,7 +226,7 @@ async def test_a_backup_beside_writers_is_one_moment(home: Settings, tmp_path: P
 
     async def add() -> None:
         for n in range(200):
-            await store.add_person(f"p{n}", Role.USER, [])
+            await store.add_person(f"p{n}", Role.USER, [], actor="test")
 
     async with asyncio.TaskGroup() as group:
         group.create_task(add())
@@ -353,7 +353,7 @@ async def test_with_force_what_was_there_is_kept_aside(made: Made, tmp_path: Pat
 async def test_a_database_that_was_not_closed_is_kept_aside_with_its_journal(made: Made, tmp_path: Path) -> None:
     other = settings_in(tmp_path / "other")
     store = await open_store_of(other)
-    await store.add_person("Olga", Role.OWNER, [])
+    await store.add_person("Olga", Role.OWNER, [], actor="test")
     restored = await restore(other, made.path, force=True)
     kept = next(path for path in restored.kept if path.name.startswith("signalbox.db"))
     assert kept.with_name(f"{kept.name}-wal").exists()

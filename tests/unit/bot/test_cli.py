@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 from bot.cli.root import cli
 from bot.lock import control_of, holder
+from bot.login import command_line
 from tests.fakes import forked
 
 pytestmark = pytest.mark.xdist_group("cli")  # one process of the program for all of them
@@ -283,6 +284,11 @@ def test_people_are_managed_with_and_without_a_process(tmp_path: Path) -> None:
         assert signalbox(tmp_path, "people", "add", "ada", "--identity", "telegram:7").returncode == 0
         assert "/link/" in signalbox(tmp_path, "people", "link", "ada").stdout
     assert signalbox(tmp_path, "people", "role", "ada", "operator").returncode == 0
+    with sqlite3.connect(tmp_path / "var" / "signalbox.db") as database:
+        told = database.execute("SELECT kind, actor FROM audit WHERE subject = 'ada' ORDER BY entry").fetchall()
+    database.close()
+    here = command_line()
+    assert told == [("person added", here), ("link made", here), ("role set", here)]
     rows = cast("list[dict[str, Any]]", json.loads(signalbox(tmp_path, "people", "list", "--json").stdout))
     assert [(row["name"], row["role"], row["linked"]) for row in rows] == [
         ("ada", "operator", True),

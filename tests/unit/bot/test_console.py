@@ -18,6 +18,7 @@ from adapters.web.guard import install
 from bot.client import Client, Gone, connected
 from bot.console.routes import console_routes
 from bot.lock import Control
+from bot.login import command_line, login, sender
 from runtime.approvals import ApprovalState
 from runtime.bell import LocalBell
 from runtime.contract import Address, Author, Entry, View, room_topic
@@ -167,7 +168,8 @@ async def test_requeue_and_discard_name_who_did_it_and_wake_the_courier() -> Non
         for refused in (office.requeue("d3"), office.requeue("d1"), office.discard("nope")):
             with pytest.raises(Refusal, match="cannot be"):
                 await refused
-    assert store.mended == [("d1", "open", "ada"), ("d2", "discarded", "ada")]
+    here = command_line()
+    assert store.mended == [("d1", "open", here), ("d2", "discarded", here)]
     assert nudged == [ROOM, ROOM]
 
 
@@ -218,6 +220,32 @@ async def test_people_are_added_promoted_and_linked() -> None:
         assert link["url"].endswith(link["path"])
         assert store.links[link["path"].removeprefix("/link/")] == "Zoë"
         assert [row["name"] for row in await office.people()] == ["Zoë", "ada", "oscar", "uma"]
+
+
+async def test_who_changed_people_is_told_to_the_audit() -> None:
+    """The holder of the control token has the owner's rights, and not the owner's name."""
+    store, here = await crowd(), command_line(login())
+    store.unpaired, store.actors = [pairing()], []
+    async with client(store) as office:
+        await office.add_person("Zoë", "user")
+        await office.set_role("Zoë", "viewer")
+        await office.link("Zoë")
+        await office.pair(CODE)
+    assert store.actors == [here] * 4
+    async with serving(store) as browser:
+        sent = browser.post(
+            "/console/api/people/Zo%C3%AB/role", json={"role": "user"}, headers=same_site(browser), **as_person("ada")
+        )
+        async with sent as answer:
+            assert answer.status == 200
+    assert store.actors[4:] == ["ada"]
+
+
+async def test_a_login_that_is_none_is_somebodys() -> None:
+    assert [sender(given) for given in (None, "", "%00", "a%0Ab", "x" * 999)] == [
+        *["command line of somebody"] * 4,
+        f"command line of {'x' * 64}",
+    ]
 
 
 async def test_mistakes_about_people_are_told() -> None:

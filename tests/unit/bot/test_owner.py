@@ -44,7 +44,7 @@ async def test_without_a_reader_no_link_is_made() -> None:
 async def test_an_owner_added_to_the_settings_later_becomes_one() -> None:
     store = FakeStore()
     await settle_owner(people(store), [], None)
-    await store.add_person("uma", Role.USER, [Identity("slack:T1/U1")])
+    await store.add_person("uma", Role.USER, [Identity("slack:T1/U1")], actor="test")
     await settle_owner(people(store), ["slack:T1/U1", "discord:5"], None)
     assert store.known["uma"].person.role is Role.OWNER
     assert store.known["discord:5"].person.role is Role.OWNER
@@ -52,7 +52,7 @@ async def test_an_owner_added_to_the_settings_later_becomes_one() -> None:
 
 async def test_a_name_that_is_taken_gets_a_number() -> None:
     store = FakeStore()
-    await store.add_person("owner", Role.USER, [])
+    await store.add_person("owner", Role.USER, [], actor="test")
     await settle_owner(people(store), [], None)
     assert store.known["owner 2"].person.role is Role.OWNER
 
@@ -71,6 +71,6 @@ async def test_nodes_that_start_at_once_agree_on_one_owner() -> None:
 
 async def test_the_owner_is_known_by_name() -> None:
     store = FakeStore()
-    await people(store).add_person("Ada", Role.OWNER, [])
+    await people(store).add_person("Ada", Role.OWNER, [], actor="test")
     await settle_owner(people(store), [], None)
     assert await owner_name(people(store)) == "Ada"

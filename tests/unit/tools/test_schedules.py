@@ -91,7 +91,7 @@ async def desk() -> AsyncIterator[Desk]:
     )
     tools = {tool.spec.name: tool for tool in schedule_tools(booking, address_at=address_at, named=named)}
     roles = {"Vera": Role.VIEWER, "Uma": Role.USER, "Ugo": Role.USER, "Otto": Role.OPERATOR}
-    made = {name: await store.add_person(name, role, []) for name, role in roles.items()}
+    made = {name: await store.add_person(name, role, [], actor="test") for name, role in roles.items()}
     yield Desk(store, tools, {name: person for name, person in made.items() if person})
     await store.close()
 

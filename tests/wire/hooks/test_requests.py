@@ -322,7 +322,7 @@ async def test_one_that_is_blocked_or_made_a_viewer_is_refused(tmp_path: Path) -
         stage.gate = replace(OPEN, rooms=replace(OPEN.rooms, blocked=frozenset(["hook:deploys"])))
         assert (await stage.call('{"n": 2}')).status == 403
         stage.gate = OPEN
-        assert await stage.store.set_role("webhook deploys (hook:deploys)", Role.VIEWER)
+        assert await stage.store.set_role("webhook deploys (hook:deploys)", Role.VIEWER, actor="test")
         assert (await stage.call('{"n": 3}')).status == 403
         assert len(await stage.texts()) == 1
 
