@@ -47,6 +47,8 @@ def _content(template: str, info: ValidationInfo) -> str:
     for place, setting in _NEEDS.items():
         if place in places and not info.data.get(setting):
             raise ValueError(f"{setting} beside it, which says where {{{place}}} is")
+    if template and "timestamp" not in places and info.data.get("timestamp_header"):
+        raise ValueError("{timestamp} in it: a time that is not signed can be any time")
     return template
 
 

@@ -12,6 +12,7 @@ from hypothesis import settings
 
 from tests import once
 from tests.fakes.postgres import Postgres
+from tests.security.tally import COUNTED
 from tests.turns import in_turns, keep_groups
 
 # Where Python was told to keep nothing that it compiled, as in many containers, each program that a test starts would
@@ -82,3 +83,10 @@ def postgres() -> Iterator[Postgres]:
     """One server a test process; take a `create_database()` of your own from it."""
     with Postgres() as server:
         yield server
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many cases each counted suite had."""
+    reports = [one for ended in ("passed", "failed") for one in terminalreporter.getreports(ended)]
+    for line in sorted({str(told) for one in reports for name, told in one.user_properties if name == COUNTED}):
+        terminalreporter.write_line(line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Final
 
@@ -24,23 +24,30 @@ class NoId(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Equal `dedupe` or equal `natural` keys are the same event."""
+    """Equal `dedupe` or equal `natural` keys are the same event, and so is one whose `dedupe` is our `earlier`."""
 
     dedupe: str
     natural: str | None = None
+    earlier: str | None = None
 
 
 def keys_of(hook: Hook, headers: Mapping[str, str], body: bytes, now: datetime) -> Keys:
-    """Errors: NoId where `dedupe_header` is set and the request has none."""
+    """Whatever a request says of itself, a signature over a time counts once: it is a key of its own.
+
+    Errors: NoId where `dedupe_header` is set and the request has none.
+    """
     if hook.dedupe_header and not headers.get(hook.dedupe_header):
         raise NoId(hook.dedupe_header)
     names = (hook.dedupe_header,) if hook.dedupe_header else USUAL
     given = next(filter(None, (headers.get(name) for name in names)), None)
-    return Keys(f"id:{_brief(given)}", _once(hook, headers, body)) if given else _by_words(hook, body, now)
+    once = _once(hook, headers, body)
+    if given:
+        return Keys(f"id:{_brief(given)}", once)
+    return _by_words(hook, body, now) if once is None else _by_words_beside(once, hook, body, now)
 
 
 def _once(hook: Hook, headers: Mapping[str, str], body: bytes) -> str | None:
-    """A signature over a time counts once: else whoever caught a request could send it again under another id."""
+    """What was signed, where a time was: else whoever caught a request could send it again under another id, or none."""
     proof = hook.proof
     if proof.kind == "token" or not proof.timestamp_header:
         return None
@@ -53,12 +60,23 @@ def _by_words(hook: Hook, body: bytes, now: datetime) -> Keys:
     Two rows of windows, each twice as long and half a length apart: two moments that are closer than half a length lie in
     one window of at least one of the rows, wherever the borders are.
     """
-    window = max(hook.dedupe_within, 2 * hook.proof.tolerance if hook.proof.timestamp_header else timedelta())
-    if not window:
-        return Keys(f"at:{now.isoformat()}:{_hash(body)}")
-    halves = (now - EPOCH) // window
+    if not hook.dedupe_within:
+        return Keys(_now(body, now))
+    halves = (now - EPOCH) // hook.dedupe_within
     words = _hash(body)
     return Keys(f"words:{words}:a{halves // 2}", f"words:{words}:b{(halves + 1) // 2}")
+
+
+def _by_words_beside(once: str, hook: Hook, body: bytes, now: datetime) -> Keys:
+    """The same, where one of the two keys is taken: it is looked for in this window and in the one before."""
+    if not hook.dedupe_within:
+        return Keys(_now(body, now), once)
+    window, words = (now - EPOCH) // hook.dedupe_within, _hash(body)
+    return Keys(f"words:{words}:{window}", once, f"words:{words}:{window - 1}")
+
+
+def _now(body: bytes, now: datetime) -> str:
+    return f"at:{now.isoformat()}:{_hash(body)}"
 
 
 def _brief(given: str) -> str:

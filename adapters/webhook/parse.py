@@ -56,6 +56,7 @@ def signal_of(hook: Hook, told: Told, keys: Keys, *, actor: Identity, address: A
         platform=hook.platform,
         dedupe_key=keys.dedupe,
         natural_key=keys.natural,
+        earlier_key=keys.earlier,
         actor=actor,
         actor_name=f"webhook {hook.name}",
         address=address,

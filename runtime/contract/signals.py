@@ -142,7 +142,8 @@ class Signal:
 
     `platform` is the account's own identity at its platform (not its name in the settings); with `dedupe_key` it is
     unique, so a repeat is the same event. `natural_key` is a second such key where a platform reports one thing
-    under two ids. `console` marks an event that an operator made outside the room (console page, CLI).
+    under two ids. `earlier_key` is the `dedupe_key` that a repeat of this event had a while ago, where keys change with
+    the time. `console` marks an event that an operator made outside the room (console page, CLI).
 
     `message_id` is the wire's id of the message: what a reply answers, an edit names and a gap is measured by.
     `joinable`: a mention makes the agent part of `address`'s thread, so that what follows there needs none. `by_bot`:
@@ -163,6 +164,7 @@ class Signal:
     message_id: str = ""
     joinable: bool = False
     by_bot: bool = False
+    earlier_key: str | None = None
 
 
 class Outcome(StrEnum):

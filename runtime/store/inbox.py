@@ -34,7 +34,7 @@ from runtime.store.upsert import insert
 
 SEEN = select(signals.c.id).where(
     or_(
-        (signals.c.platform == bindparam("p")) & (signals.c.dedupe_key == bindparam("d")),
+        (signals.c.platform == bindparam("p")) & signals.c.dedupe_key.in_([bindparam("d"), bindparam("e")]),
         (signals.c.platform == bindparam("p")) & (signals.c.natural_key == bindparam("nk")),
     )
 )
@@ -145,7 +145,8 @@ def tell_once(signal: Signal, origin: str, text: str, now: datetime, new_id: New
 
 
 def _keys(signal: Signal) -> Mapping[str, object]:
-    return {"p": signal.platform, "d": signal.dedupe_key, "nk": _natural_key(signal)}
+    earlier = signal.earlier_key or signal.dedupe_key
+    return {"p": signal.platform, "d": signal.dedupe_key, "e": earlier, "nk": _natural_key(signal)}
 
 
 def _natural_key(signal: Signal) -> str | None:

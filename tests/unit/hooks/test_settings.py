@@ -112,6 +112,10 @@ async def test_doctor_lists_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        (
+            f'{LEAST}verify = "hmac"\nsigned = "{{body}}"\ntimestamp_header = "T"\n',
+            "{timestamp} in it: a time that is not signed can be any time",
+        ),
         (LEAST.replace(SECRET, "short"), 'hooks[1].secret ("deploys"): got text of 5 characters'),
         (LEAST.replace(f'secret = "{SECRET}"', ""), "is missing; set secret_env"),
         (LEAST.replace("secret", "secret_env"), f"the variable {SECRET} is not set"),
