@@ -137,6 +137,7 @@ class Courier:
         self._lease_is_fresh = lease_is_fresh
         self._width = asyncio.Semaphore(width)
         self._floor = extras.floor
+        self._look_after = timedelta() if extras.looks_at_once else pace.settle_first
         self._rates = Rates(extras.buckets, ticks)
         self._previews = Previews(adapter=adapter, pace=pace, ticks=ticks, new_id=new_id, heed=self._heed)
         self.underway = Underway(
@@ -157,7 +158,7 @@ class Courier:
             chance=chance,
             on_shown=on_shown,
             rates=self._rates,
-            floor=extras.floor,
+            extras=extras,
             previews=self._previews,
             probe=probe,
         )
@@ -323,7 +324,7 @@ class Courier:
         """Errors: StoreError."""
         channel, account = self.adapter.channel, self.adapter.identity
         duty = await self._take(self.role) if account else None
-        if duty is None or not await self._outbox.adopt(duty, channel, account, self._pace.settle_first):
+        if duty is None or not await self._outbox.adopt(duty, channel, account, self._look_after):
             return None
         if duty != self._last_duty:
             await self._take_over()

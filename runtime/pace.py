@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 
@@ -16,7 +16,10 @@ class Unknown(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Waits of the courier; `settle_first` and `settle_second` count from the marker.
+    """Waits of the courier.
+
+    `settle_first` and `settle_second`, the two looks for a part in doubt, count from the marker. A channel that may look
+    at once makes its second look `settle_first` after the first: by then a request that was cut is applied, or lost.
 
     Who waits for an answer sees the agent at work after `typing_after`, and the answer growing after `preview_after`, with
     a change at most each `preview_every`. A call that only serves this may take `glance`.
@@ -32,6 +35,15 @@ class Pace:
     preview_after: timedelta = timedelta(seconds=2)
     preview_every: timedelta = timedelta(seconds=2)
     glance: timedelta = timedelta(seconds=5)
+
+    def first_look(self, marked: datetime, *, at_once: bool) -> datetime:
+        """The time of the first look for a part that was marked then."""
+        return marked if at_once else marked + self.settle_first
+
+    def second_look(self, marked: datetime, now: datetime, *, at_once: bool) -> datetime:
+        """The time of the second look, where the first one found nothing just `now`."""
+        after_this = now + self.settle_first
+        return after_this if at_once else max(marked + self.settle_second, after_this)
 
     def backoff(self, attempts: int, chance: float) -> timedelta:
         """The wait after the `attempts`-th failure: it doubles, and `chance` in [0, 1) spreads it by a quarter."""

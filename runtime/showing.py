@@ -35,6 +35,7 @@ from runtime.contract import (
 )
 from runtime.deliveries import PartEvent, PartState
 from runtime.errors import ChannelError, Rejected, Retryable, Scope, StoreError, Uncertain
+from runtime.extras import Extras
 from runtime.pace import Pace, Unknown
 from runtime.previews import Previews
 from runtime.rates import Rates
@@ -82,14 +83,15 @@ class Showing:
         chance: Callable[[], float],
         on_shown: Callable[[Address], None],
         rates: Rates,
-        floor: Callable[[Address], str],
+        extras: Extras,
         previews: Previews,
         probe: Probe,
     ) -> None:
         self._outbox = outbox
         self._rates = rates
         self._previews = previews
-        self._floor = floor
+        self._floor = extras.floor
+        self._at_once = extras.looks_at_once
         self._adapter = adapter
         self._pace = pace
         self._now = now
@@ -251,11 +253,11 @@ class Showing:
             return
         delivery, ordinal = open_.delivery.id, known.ordinal
         log.warning("perhaps shown", part=ordinal, reason=reason)
-        at = self._now() + self._pace.settle_first
+        at = self._pace.first_look(self._now(), at_once=self._at_once)
         await self._surely(lambda: self._outbox.doubt(duty, delivery, ordinal, at, reason))
 
     async def _doubt(self, duty: Duty, open_: OpenDelivery, part: OpenPart, reason: str) -> None:
-        at = (part.marked_at or self._now()) + self._pace.settle_first
+        at = self._pace.first_look(part.marked_at or self._now(), at_once=self._at_once)
         self._held(await self._outbox.doubt(duty, open_.delivery.id, part.ordinal, at, reason))
 
     # -------------------------------------------------------------------------------------------------- settling
@@ -302,7 +304,7 @@ class Showing:
         elif known.looks + 1 >= LOOKS:
             self._held(await self._outbox.absent(duty, delivery, known.ordinal))
         else:
-            at = max(marked + self._pace.settle_second, self._now() + self._pace.settle_first)
+            at = self._pace.second_look(marked, self._now(), at_once=self._at_once)
             self._held(await self._outbox.look_again(duty, delivery, known.ordinal, at, counted=True))
 
     async def _cannot_tell(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:

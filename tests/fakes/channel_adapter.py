@@ -45,6 +45,7 @@ from runtime.contract import (
     Wire,
 )
 from runtime.errors import Rejected, Retryable, StoreError, Uncertain
+from runtime.extras import no_floor
 from tests.fakes.channel import ChannelKind
 
 log = logging.getLogger(__name__)
@@ -88,6 +89,8 @@ class FakeAdapter:
         self.identity = identity
         self.kind = ChannelKind(kind)
         self.capabilities = frozenset({Capability.EDIT} | ({Capability.SETTLE} if self.kind != "none" else set()))
+        if self.kind is ChannelKind.PROBE:
+            self.floor = no_floor  # `HasFloor`: what takes an id while one is looked for must have arrived first
         self._url = base_url.rstrip("/")
         self._now = now
         self._known_ids = known_ids

@@ -78,7 +78,8 @@ class Scene:
             "run.max_crashes": 1000,  # here it is never the message that kills
             "sessions.busy": self.plan.busy,
             "outbox.unknown": self.plan.unknown,
-            "outbox.settle_second_seconds": 1.2,
+            "outbox.settle_first_seconds": 1.2,  # from one look to the next where the first is made at once
+            "outbox.settle_second_seconds": 2.4,
             "workspace_dir": str(self.folder / "workspaces"),
             **({"database_url": self.url} if self.url else {}),
             **self.settings,
