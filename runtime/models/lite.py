@@ -213,11 +213,21 @@ async def spoken(stream: Any) -> AsyncIterator[Any]:
 
 
 async def streamed_usage(litellm: Any, stream: Any) -> Any:
-    """The provider's count, which may be the last thing on the wire; None where it sends none."""
+    """The provider's count, which may be the last thing on the wire; None where it sends none.
+
+    Errors: Unusable where something in there cannot be read. A connection that is cut there has cut nothing of the answer.
+    """
     found = next((usage for chunk in reversed(stream.chunks) if (usage := getattr(chunk, "usage", None))), None)
     if stream.received_finish_reason and hasattr(stream.completion_stream, "__aiter__"):
-        async for raw in stream.completion_stream:
-            found = (raw.get("usage") if isinstance(raw, dict) else getattr(raw, "usage", None)) or found
+        from runtime.models.frames import CUT, Unreadable  # at this point its library is loaded
+
+        try:
+            async for raw in stream.completion_stream:
+                found = (raw.get("usage") if isinstance(raw, dict) else getattr(raw, "usage", None)) or found
+        except Unreadable as error:
+            raise Unusable(BROKE_OFF) from error
+        except CUT as error:
+            log.debug("cut behind the end of an answer", reason=str(error))
     return found if found is None or isinstance(found, litellm.Usage) else litellm.Usage(**dict(found))
 
 

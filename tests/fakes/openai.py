@@ -15,7 +15,7 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from aiohttp import web
@@ -41,6 +41,9 @@ class Reply:
 
     `finish` None lets the stream end without a finish reason; `cut` cuts the connection after that many pieces of
     the answer; `delay` is in seconds, before the answer and with `slow` before each piece too.
+
+    `instead` is what a stream sends in place of a piece, by the piece's number, as it goes over the wire; "%s" in it is the
+    piece itself, so that something may stand before or behind it, or it may come twice. `done` ends the stream with [DONE].
     """
 
     text: str = ""
@@ -52,12 +55,21 @@ class Reply:
     slow: bool = False
     cut: int | None = None
     usage: tuple[int, int] | None = (11, 7)
+    instead: Mapping[int, str | bytes] = field(default_factory=dict)
+    done: bool = True
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Reply:
         """The reply in a script sent over the wire."""
         calls = tuple(ToolCall(**call) for call in raw.get("calls", ()))
-        return cls(**{**raw, "calls": calls})
+        instead = {int(number): text for number, text in raw.get("instead", {}).items()}
+        return cls(**{**raw, "calls": calls, "instead": instead})
+
+    def frame(self, number: int, piece: Json, event: str = "") -> bytes:
+        """That piece of a stream, as it goes over the wire."""
+        whole = f"{event}data: {json.dumps(piece, ensure_ascii=False)}\n\n".encode()
+        given = self.instead.get(number, "%s")
+        return (given.encode() if isinstance(given, str) else given).replace(b"%s", whole)
 
 
 Answers = Iterable[Reply] | Callable[[Json], Reply]
@@ -160,8 +172,9 @@ async def stream(request: web.Request, body: Json, reply: Reply) -> web.StreamRe
             return response
         if reply.slow:
             await asyncio.sleep(reply.delay)
-        await response.write(f"data: {json.dumps(piece)}\n\n".encode())
-    await response.write(b"data: [DONE]\n\n")
+        await response.write(reply.frame(number, piece))
+    if reply.done:
+        await response.write(b"data: [DONE]\n\n")
     return response
 
 

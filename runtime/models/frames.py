@@ -1,0 +1,89 @@
+"""Streamed answers of vendors, a line at a time, none of which may be lost.
+
+LiteLLM's own readers pass over a line that they cannot read, so that its words would be missing from an answer that looks
+whole. They also cut lines at characters such as U+2028, which may stand in the middle of a JSON text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Final
+
+import httpx
+
+END: Final = re.compile(rb"\r\n|\n|\r")
+EVENTS: Final = "text/event-stream"
+# What else may begin a line of events. Source: html.spec.whatwg.org, "Server-sent events", read 2026-11.
+ASIDES: Final = (b":", b"event:", b"id:", b"retry:")
+DONE: Final = b"[DONE]"
+CUT: Final = (httpx.ReadError, httpx.RemoteProtocolError)
+BOM: Final = b"\xef\xbb\xbf"
+
+
+class Unreadable(httpx.RemoteProtocolError):
+    """A line that is none of the protocol: the same to us as a connection that was cut there."""
+
+
+class Streamed(httpx.Response):
+    """A response whose lines are whole, and can be read by those who ask for lines."""
+
+    async def aiter_lines(self) -> AsyncIterator[str]:
+        """Errors: Unreadable."""
+        events = self.headers.get("content-type", "").lower().startswith(EVENTS)
+        rest = b""
+        async for data in self.aiter_bytes():
+            *lines, rest = END.split(rest + data)
+            for line in lines:
+                if (text := checked(line, events=events)) is not None:
+                    yield text
+        if (text := checked(rest, events=events)) is not None:
+            yield text
+
+
+def checked(line: bytes, *, events: bool) -> str | None:
+    """`line` as text; None where it carries nothing. Errors: Unreadable.
+
+    Lines of other streams than of events are left to their readers, which do not pass over them.
+    """
+    line = line.removeprefix(BOM)
+    if line.startswith(b"data:"):
+        return _data(line[len(b"data:") :].strip())
+    if events and line and not line.startswith(ASIDES):
+        raise Unreadable(f"a line of {len(line):,} bytes in a stream of events is none of the protocol")
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        raise Unreadable(f"a line of {len(line):,} bytes is no UTF-8") from None
+
+
+def _data(payload: bytes) -> str | None:
+    if not payload:
+        return None  # some servers keep a connection open so
+    if payload != DONE and not _is_object(payload):
+        raise Unreadable(f"a piece of {len(payload):,} bytes is no JSON object")
+    return f"data: {payload.decode()}"
+
+
+def _is_object(payload: bytes) -> bool:
+    try:
+        return isinstance(json.loads(payload.decode()), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def reading(create: Callable[..., httpx.AsyncClient]) -> Callable[..., httpx.AsyncClient]:
+    """`create`, whose clients answer with `Streamed`: in place of what makes LiteLLM's clients."""
+
+    def created(*arguments: Any, **named: Any) -> httpx.AsyncClient:
+        client = create(*arguments, **named)
+        client.event_hooks = {**client.event_hooks, "response": [*client.event_hooks["response"], streamed]}
+        return client
+
+    return created
+
+
+async def streamed(response: httpx.Response) -> None:
+    """Its body is not read yet, and its headers are: from here on its lines are ours."""
+    response.__class__ = Streamed

@@ -1,0 +1,68 @@
+"""A server that streams as Anthropic's messages API does, and answers as it is told: see `tests.fakes.openai`."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from aiohttp import web
+
+from tests.fakes.openai import Reply, cut_up
+from tests.fakes.serve import abort
+
+Json = dict[str, Any]
+
+REASONS: Final = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}
+
+
+class Anthropic:
+    """The server. `requests` are the bodies in order of arrival."""
+
+    def __init__(self, replies: Iterable[Reply]) -> None:
+        self._script = deque(replies)
+        self.requests: list[Json] = []
+
+    def app(self) -> web.Application:
+        app = web.Application()
+        app.router.add_post("/v1/messages", self._message)
+        return app
+
+    async def _message(self, request: web.Request) -> web.StreamResponse:
+        self.requests.append(await request.json())
+        reply = self._script.popleft()
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
+        await response.prepare(request)
+        for number, event in enumerate(events(reply)):
+            if number == reply.cut:
+                abort(request)
+                return response
+            await response.write(reply.frame(number, event, f"event: {event['type']}\n"))
+        return response
+
+
+def events(reply: Reply) -> Iterator[Json]:
+    usage = {"input_tokens": 11, "output_tokens": 1}
+    head = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "model": "m", "usage": usage}
+    yield {"type": "message_start", "message": head}
+    yield {"type": "ping"}
+    index = 0
+    if reply.text:
+        yield from block(index, {"type": "text", "text": ""}, ({"text": text} for text in cut_up(reply.text)))
+        index += 1
+    for call in reply.calls:
+        begin: Json = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
+        yield from block(index, begin, ({"partial_json": text} for text in cut_up(call.arguments)))
+        index += 1
+    if reply.finish is not None:
+        delta = {"stop_reason": REASONS[reply.finish], "stop_sequence": None}
+        yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 7}}
+        yield {"type": "message_stop"}
+
+
+def block(index: int, begin: Json, pieces: Iterable[Json]) -> Iterator[Json]:
+    kind = "text_delta" if begin["type"] == "text" else "input_json_delta"
+    yield {"type": "content_block_start", "index": index, "content_block": begin}
+    for piece in pieces:
+        yield {"type": "content_block_delta", "index": index, "delta": {"type": kind, **piece}}
+    yield {"type": "content_block_stop", "index": index}
