@@ -77,10 +77,11 @@ class FileSchedules:
         return await self._add(table, schedule_of(table, await self._free(table.name), here, zone, self._now()))
 
     async def _change(self, table: ScheduleTable, old: Schedule, wanted: Schedule) -> Synced:
-        new = merged(old, wanted)
+        new = merged(old, wanted, self._now())
         if new == old:
             return Synced()
-        done = await self._book.change_schedule(new, new.next_at, BY)
+        retimed = rule_of(new) != rule_of(old)
+        done = await self._book.change_schedule(new, new.next_at, BY, retimed=retimed)
         return Synced((f"schedule {table.name!r} changed",)) if done else self._taken(table)
 
     async def _add(self, table: ScheduleTable, wanted: Schedule) -> Synced:
@@ -161,22 +162,23 @@ def planned(schedule: Schedule, now: datetime) -> Schedule:
     return replace(schedule, state=ScheduleState.ACTIVE, reason="", next_at=found)
 
 
-def merged(old: Schedule, wanted: Schedule) -> Schedule:
+def merged(old: Schedule, wanted: Schedule, now: datetime) -> Schedule:
     """What the settings say now, with the run state that there was. The next instant is another where the rule is."""
     same = replace(old, task=wanted.task, to=wanted.to, terms=wanted.terms)
     if rule_of(old) == rule_of(wanted):
         return same
+    is_counted_anew = (old.when, old.starts_at) != (wanted.when, wanted.starts_at)
     then = replace(
         same,
         when=wanted.when,
         when_text=wanted.when_text,
-        anchor_at=wanted.anchor_at,
+        anchor_at=wanted.anchor_at if is_counted_anew else old.anchor_at,
         starts_at=wanted.starts_at,
         ends_at=wanted.ends_at,
     )
     if old.state is ScheduleState.PAUSED:  # by a person or after failures: that is not undone by another rule
         return then
-    return replace(then, state=wanted.state, reason=wanted.reason, next_at=wanted.next_at)
+    return planned(then, now)
 
 
 def rule_of(schedule: Schedule) -> tuple[object, ...]:

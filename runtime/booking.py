@@ -135,43 +135,55 @@ class Booking:
 
     async def change(self, schedule: ScheduleId, wanted: Wanted, asker: Asker) -> Schedule:
         old = await self._theirs(schedule, asker)
-        now = self._now()
-        rule = await self._changed(old, wanted, asker, now)
         to = await self._rooms(wanted.to, asker) if wanted.to else old.to
-        if wanted.when:
-            least_interval(rule, now, old.anchor_at, self._quotas().least_interval)
-        starts = self._moment(wanted.starts, rule.zone, now) if wanted.starts else old.starts_at
-        ends = self._moment(wanted.ends, rule.zone, now) if wanted.ends else old.ends_at
-        anchor = (starts or now) if wanted.when or wanted.starts else old.anchor_at
-        is_paused = old.state is ScheduleState.PAUSED
         new = replace(
             old,
             name=checked_name(wanted.name) or old.name,
-            when=written(rule),
-            when_text=wanted.when.strip() or old.when_text,
             task=checked_task(wanted.task) if wanted.task else old.task,
             to=to,
             terms=wanted.terms or old.terms,
-            state=ScheduleState.PAUSED if is_paused else ScheduleState.ACTIVE,
-            anchor_at=anchor,
+        )
+        if retimed := is_retimed(wanted):
+            new = await self._retimed(new, wanted)
+        if not await self._book.change_schedule(new, self._due(new), who(asker), retimed=retimed):
+            raise ToolRetry(f"There is a schedule called {new.name!r} in that room already, or this one was removed.")
+        return await self._again(new)  # it may have been fired meanwhile
+
+    async def _retimed(self, old: Schedule, wanted: Wanted) -> Schedule:
+        """`old` with other instants. One that is paused stays so; one that was over begins anew."""
+        now = self._now()
+        rule = self._changed(old, wanted, now)
+        if wanted.when.strip():
+            least_interval(rule, now, old.anchor_at, self._quotas().least_interval)
+        starts = self._moment(wanted.starts, rule.zone, now) or old.starts_at
+        ends = self._moment(wanted.ends, rule.zone, now) or old.ends_at
+        is_counted_anew = wanted.when.strip() or wanted.starts.strip()
+        new = replace(
+            old,
+            when=written(rule),
+            when_text=wanted.when.strip() or old.when_text,
+            anchor_at=(starts or now) if is_counted_anew else old.anchor_at,
             starts_at=starts,
             ends_at=ends,
-            next_at=None if is_paused else first_instant(rule, now, anchor, starts, ends),
         )
-        if not await self._book.change_schedule(new, self._due(new), who(asker)):
-            raise ToolRetry(f"There is a schedule called {new.name!r} in that room already, or this one was removed.")
-        return new
+        if old.state is ScheduleState.PAUSED:
+            return new
+        at = first_instant(rule, now, new.anchor_at, starts, ends)
+        return replace(new, state=ScheduleState.ACTIVE, reason="", next_at=at)
 
-    async def _changed(self, old: Schedule, wanted: Wanted, asker: Asker, now: datetime) -> Planned:
-        """The rule after a change. Its old words may be read by other clocks, but not on another day than they were said."""
+    def _changed(self, old: Schedule, wanted: Wanted, now: datetime) -> Planned:
+        """The rule after a change: new words are read by the clocks that the old ones had, unless others are named.
+
+        Its old words may be read by other clocks, but not on another day than they were said.
+        """
         before = read(old.when)
-        if wanted.when:
-            return await self._rule(wanted, asker, now)
-        if not wanted.zone:
+        if wanted.when.strip():
+            return understood(wanted.when, wanted.zone or before.zone, now)
+        if not wanted.zone.strip():
             return before
         if isinstance(before.when, At):
             raise ToolRetry(f"{in_words(before)}: say anew when it shall be, with its zone.")
-        rule = await self._rule(replace(wanted, when=old.when_text), asker, now)
+        rule = understood(old.when_text, wanted.zone, now)
         if rule.zone != zone_named(wanted.zone).key:
             raise ToolRetry(f"{old.when_text!r} names a zone itself: say anew when it shall be.")
         return rule
@@ -179,13 +191,10 @@ class Booking:
     async def _rule(self, wanted: Wanted, asker: Asker, now: datetime) -> Planned:
         person = asker.person.id if asker.person else ""
         known = wanted.zone or await self._book.zone_of(person, room_of(asker.address)) or self._zone()
-        try:
-            return plan(wanted.when, zone=zone_named(known).key, now=now)
-        except WhenError as error:
-            raise ToolRetry(str(error)) from error
+        return understood(wanted.when, known, now)
 
     def _moment(self, text: str, zone: str, now: datetime) -> datetime | None:
-        """An instant that somebody wrote, such as "2026-12-01" or "tomorrow at 9"; None for nothing."""
+        """An instant that somebody wrote, such as "2026-12-01 at 9" or "tomorrow at 9"; None for nothing."""
         if not text.strip():
             return None
         try:
@@ -332,6 +341,19 @@ class Booking:
 
     async def _again(self, schedule: Schedule) -> Schedule:
         return await self._book.schedule(schedule.id) or schedule
+
+
+def understood(words: str, zone: str, now: datetime) -> Planned:
+    """The rule that `words` stand for by the clocks of `zone`, unless they name others. Errors: ToolRetry."""
+    try:
+        return plan(words, zone=zone_named(zone).key, now=now)
+    except WhenError as error:
+        raise ToolRetry(str(error)) from error
+
+
+def is_retimed(wanted: Wanted) -> bool:
+    """Whether a change moves the instants: all else leaves them, also one that is due at this moment."""
+    return any(text.strip() for text in (wanted.when, wanted.zone, wanted.starts, wanted.ends))
 
 
 def who(asker: Asker) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -85,7 +85,7 @@ class ScheduleDesk:
     async def add(self, fields: Mapping[str, Any], actor: Actor) -> View:
         """`fields` are those of `[[schedules]]`, as far as they are words: see `wanted`."""
         actor.must_be(Role.OPERATOR)
-        wish = self._wanted(fields, Terms())
+        wish = self._wanted(fields)
         if not wish.to:
             raise Refusal(400, "`to` is missing: name the room that reads the report, such as web:main/reports.")
         with refused(409):
@@ -95,7 +95,7 @@ class ScheduleDesk:
         """Change what `fields` name; those that are empty stay as they are."""
         actor.must_be(Role.OPERATOR)
         found = await self._find(name, actor)
-        wish = self._wanted(fields, found.terms)
+        wish = self._wanted(fields, found)
         with refused(409):
             return self._view(await self.timetable.change(found.id, wish, asker(actor)))
 
@@ -122,11 +122,14 @@ class ScheduleDesk:
             begun = await self.timetable.run_now(found.id, asker(actor))
         return {**self._occurrence(begun), "name": found.name, "told": f"Begun: {found.name}."}
 
-    def _wanted(self, fields: Mapping[str, Any], terms: Terms) -> Wanted:
+    def _wanted(self, fields: Mapping[str, Any], old: Schedule | None = None) -> Wanted:
+        """What `fields` name, of a new one or of `old`."""
         if unknown := next((name for name in fields if name not in FIELDS), None):
             raise Refusal(400, f"There is no field `{unknown}`. There are: {', '.join(sorted(FIELDS))}.")
         words = {name: text_in(fields, name) for name in WORDS}
-        return Wanted(**words, task=task_in(fields), to=self._rooms(fields.get("to")), terms=terms_in(fields, terms))
+        task, terms = (old.task, old.terms) if old else (None, Terms())
+        to = self._rooms(fields.get("to"))
+        return Wanted(**words, task=task_in(fields, task), to=to, terms=terms_in(fields, terms))
 
     def _rooms(self, given: object) -> Sequence[Address]:
         """A list of addresses, or a text with commas or blanks between them."""
@@ -206,25 +209,32 @@ def text_in(fields: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def task_in(fields: Mapping[str, Any]) -> Task | None:
-    """What is to be done; None where nothing is said about it."""
+def task_in(fields: Mapping[str, Any], old: Task | None = None) -> Task | None:
+    """What is to be done; None where nothing is said about it. Of `old` stays what is not named."""
     given = [name for name in KINDS if text_in(fields, name).strip()]
     options = fields.get("options") or {}
     if not isinstance(options, dict):
         raise Refusal(400, "`options` must be an object.")
     if len(given) > 1:
         raise Refusal(400, f"`{given[0]}` and `{given[1]}` are both given: keep one of them.")
-    if not given:
+    if given:
+        return _task(given[0], text_in(fields, given[0]), options, old)
+    if not (options and old):
         return None
-    return _task(given[0], text_in(fields, given[0]), options)
+    if old.kind is TaskKind.PROMPT:
+        raise Refusal(400, "`options` are only for a template or a report; take them out.")
+    return replace(old, options={**old.options, **options})
 
 
-def _task(name: str, text: str, options: Mapping[str, Json]) -> Task:
+def _task(name: str, text: str, options: Mapping[str, Json], old: Task | None) -> Task:
     if name == "report" and text not in (known := reports()):
         raise Refusal(400, f'There is no report "{text}". There are: {", ".join(known)}.')
     if name == "template":
         _check_template(text)
-    return Task(KINDS[name], text, options=options)
+    kind = KINDS[name]
+    if old is None or old.kind is not kind or (kind is TaskKind.REPORT and old.text != text):
+        return Task(kind, text, options=options)  # options of something else would not fit it
+    return replace(old, text=text, options={**old.options, **options})
 
 
 def _check_template(text: str) -> None:

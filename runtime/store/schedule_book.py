@@ -15,8 +15,11 @@ class ScheduleBook(Protocol):
     async def add_schedule(self, schedule: Schedule, due_at: datetime | None, by: str) -> bool:
         """False when there is one with its id, or its home has one of its name."""
 
-    async def change_schedule(self, schedule: Schedule, due_at: datetime | None, by: str) -> bool:
-        """Write it as it is given; False when it was removed, or its home has another of its name."""
+    async def change_schedule(self, schedule: Schedule, due_at: datetime | None, by: str, *, retimed: bool) -> bool:
+        """Write it as it is given; False when it was removed, or its home has another of its name.
+
+        Unless it is `retimed` its state, its next instant and when that fires stay as the store has them.
+        """
 
     async def turn_schedule(
         self,

@@ -56,20 +56,22 @@ SET_STATE = (
         due_at=bindparam("due"),
     )
 )
-CHANGE = (
-    update(schedules)
-    .where(schedules.c.id == bindparam("schedule"), schedules.c.state != literal_column("'removed'"))
-    .values(
-        {
-            name: bindparam(f"new_{name}")
-            for name in (
-                *("name", "rule", "rule_text", "task", "home", "addresses", "terms", "state", "reason"),
-                *("anchor_at", "starts_at", "ends_at", "next_at", "due_at"),
-            )
-        }
+WORK: Final = ("name", "task", "home", "addresses", "terms")
+TIMES: Final = (*("rule", "rule_text", "state", "reason", "anchor_at"), *("starts_at", "ends_at", "next_at", "due_at"))
+
+
+def _change(columns: tuple[str, ...]) -> Any:
+    return (
+        update(schedules)
+        .where(schedules.c.id == bindparam("schedule"), schedules.c.state != literal_column("'removed'"))
+        .values({name: bindparam(f"new_{name}") for name in columns})
+        .returning(schedules.c.id)
     )
-    .returning(schedules.c.id)
-)
+
+
+# A schedule may be fired while it is changed: a change of its work alone must not write back what was due before.
+CHANGE_WORK = _change(WORK)
+CHANGE = _change((*WORK, *TIMES))
 NAMED = select(schedules.c.id).where(
     schedules.c.home == bindparam("home"),
     schedules.c.name == bindparam("name"),
@@ -153,11 +155,12 @@ def add(schedule: Schedule, due_at: datetime | None, by: str, now: datetime) -> 
     return True
 
 
-def change(schedule: Schedule, due_at: datetime | None, by: str, now: datetime) -> Op[bool]:
+def change(schedule: Schedule, due_at: datetime | None, by: str, now: datetime, *, retimed: bool) -> Op[bool]:
     if (yield NAMED, {"home": str(schedule.home), "name": schedule.name, "schedule": schedule.id}):
         return False
-    values = {f"new_{name}": value for name, value in row_of(schedule, due_at).items()}
-    if not (yield CHANGE, values | {"schedule": schedule.id}):
+    row, columns = row_of(schedule, due_at), (*WORK, *TIMES) if retimed else WORK
+    values = {f"new_{name}": row[name] for name in columns} | {"schedule": schedule.id}
+    if not (yield (CHANGE if retimed else CHANGE_WORK), values):
         return False
     yield from fact(now, "schedule changed", by, schedule.id, f"{schedule.name}: {schedule.when_text}")
     return True
@@ -242,9 +245,9 @@ class ScheduleStore(Base):
         now = self.now()
         return await self._driver.write(lambda: add(schedule, due_at, by, now))
 
-    async def change_schedule(self, schedule: Schedule, due_at: datetime | None, by: str) -> bool:
+    async def change_schedule(self, schedule: Schedule, due_at: datetime | None, by: str, *, retimed: bool) -> bool:
         now = self.now()
-        return await self._driver.write(lambda: change(schedule, due_at, by, now))
+        return await self._driver.write(lambda: change(schedule, due_at, by, now, retimed=retimed))
 
     async def turn_schedule(
         self,

@@ -157,7 +157,8 @@ def test_named_files_exist(page: Path) -> None:
 
 def test_every_scenario_stands_once() -> None:
     numbers = [int(number) for number in re.findall(r"^\| (\d+) \|", PROMISES, re.MULTILINE)]
-    assert numbers == list(SCENARIOS)
+    assert numbers[: len(SCENARIOS)] == list(SCENARIOS)
+    assert numbers == sorted(set(numbers)), "later ones follow as they are held"
 
 
 def test_every_scenario_has_a_test_or_says_that_it_is_later() -> None:

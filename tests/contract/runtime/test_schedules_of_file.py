@@ -13,6 +13,7 @@ import pytest
 from bot.names import Called
 from bot.schedules import OVER, FileSchedules, Synced
 from bot.settings import load
+from bot.settings_schedules import ScheduleTable
 from runtime.booking import Booking
 from runtime.calendar import read
 from runtime.contract import (
@@ -32,6 +33,7 @@ from runtime.ids import new_id
 from runtime.schedules import NO_NEWS
 from tests.contract.runtime.stage import ADA, Stage
 from tests.contract.runtime.strict import Strict
+from tests.contract.runtime.test_schedules_changed import different
 
 HOUR: Final = timedelta(hours=1)
 NEWS: Final = '[[schedules]]\nname = "news"\nwhen = "every hour"\nprompt = "What is new?"\nto = ["web:main/room01"]\n'
@@ -136,6 +138,70 @@ async def test_another_task_keeps_the_next_instant_and_another_rule_does_not(hou
     assert (second(later.next_at), second(later.anchor_at)) == (house.after(2 * HOUR), house.after())
     await house.read(NEWS.replace("every hour", "every 2 hours") + f"ends = {house.stage.clock():%Y-%m-%dT%H:%M:%SZ}\n")
     assert (await house.one()).state is ScheduleState.ENDED
+
+
+# Another value of each setting of a table, and what it may change of the schedule.
+OTHERWISE: Final[dict[str, tuple[str, set[str]]]] = {
+    "when": ('"every weekday at 10"', {"rule", "when_text", "next_at"}),
+    "zone": ('"Asia/Tokyo"', {"zone", "anchor_at", "next_at", "starts_at", "ends_at"}),  # days of its clocks
+    "prompt": ('"What is old?"', {"task"}),
+    "to": ('["web:main/room02"]', {"to"}),
+    "starts": ('"2026-04-01"', {"starts_at", "anchor_at", "next_at"}),
+    "ends": ('"2026-05-01"', {"ends_at"}),
+    "misfire": ('"skip"', {"terms"}),
+    "catch_up": ("4", {"terms"}),
+    "window_minutes": ("8", {"terms"}),
+    "jitter_seconds": ("9", {"terms"}),
+    "thread": ('"running"', {"terms"}),
+    "quiet": ("false", {"terms"}),
+    "max_cost": ("0.5", {"terms"}),
+}
+WHOLE: Final = {
+    "name": '"news"',
+    "when": '"every weekday at 9"',
+    "zone": '"Europe/Berlin"',
+    "prompt": '"What is new?"',
+    "to": '["web:main/room01"]',
+    "starts": '"2026-03-02"',
+    "ends": '"2026-06-01"',
+    "misfire": '"all"',
+    "catch_up": "3",
+    "window_minutes": "7",
+    "jitter_seconds": "5",
+    "thread": '"own"',
+    "quiet": "true",
+    "max_cost": "0.25",
+}
+
+
+def table_of(settings: dict[str, str]) -> str:
+    return "[[schedules]]\n" + "".join(f"{name} = {value}\n" for name, value in settings.items())
+
+
+def test_the_table_names_all_settings_but_those_that_exclude_each_other() -> None:
+    assert set(OTHERWISE) == set(ScheduleTable.model_fields) - {"name", "template", "template_file", "report"} - {
+        "data",
+        "options",
+    }
+
+
+async def test_a_setting_of_one_changes_what_it_says_and_nothing_else(stage: Stage, tmp_path: Path) -> None:
+    house = House(stage, tmp_path)
+    for setting, (value, may) in OTHERWISE.items():
+        await house.read(table_of(WHOLE))
+        before = await house.one()
+        house.stage.clock.advance(timedelta(minutes=10))
+        await house.read(table_of(WHOLE | {setting: value}))
+        assert different(before, await house.one()) == may, f"{setting} was changed"
+        await house.read("")
+
+
+async def test_another_end_does_not_count_its_intervals_anew(house: House) -> None:
+    await house.read(NEWS)
+    due = (await house.one()).next_at
+    house.stage.clock.advance(timedelta(minutes=40))
+    await house.read(NEWS + 'ends = "2099-12-31"\n')
+    assert (await house.one()).next_at == due
 
 
 async def test_what_it_did_its_failures_and_a_pause_are_kept(house: House) -> None:

@@ -53,6 +53,18 @@ async def test_an_unknown_name_is_none(stage: Stage) -> None:
     assert await stage.store.set_link("Nobody", "token", actor="test") is None
 
 
+async def test_a_role_or_a_link_is_changed_and_nothing_else_of_a_person(stage: Stage) -> None:
+    await stage.store.add_person("Eve", Role.USER, [NEW])
+    await stage.store.set_link("Eve", "token")
+    before = await stage.store.person_named("Eve")
+    assert before
+    await stage.store.set_role("Eve", Role.OPERATOR)
+    assert await stage.store.person_named("Eve") == replace(before, person=replace(before.person, role=Role.OPERATOR))
+    assert await stage.store.person_of("token"), "the link goes on to work"
+    await stage.store.set_link("Eve", "another")
+    assert await stage.store.person_named("Eve") == replace(before, person=replace(before.person, role=Role.OPERATOR))
+
+
 async def test_a_role_is_changed_at_once(stage: Stage) -> None:
     changed = await stage.store.set_role("Vera", Role.USER, actor="test")
     assert changed is not None
