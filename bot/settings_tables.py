@@ -280,8 +280,11 @@ class Outbox(Section):
         default=12_000, ge=1_000, le=10_000_000, description="Characters above which an answer is long."
     )
     settle_first_seconds: Number = Field(
-        default=10, gt=0, le=3600, description="How late a request that was cut may still arrive. So long after the first look for "
-        "it comes the second, or on Telegram, where looking costs more, after the cut the first."
+        default=10,
+        gt=0,
+        le=3600,
+        description="How late a request that was cut may still arrive. So long after the first look for "
+        "it comes the second, or on Telegram, where looking costs more, after the cut the first.",
     )
     settle_second_seconds: Number = Field(
         default=25, gt=0, le=3600, description="The second look on Telegram, counted from the cut too."

@@ -197,8 +197,8 @@ class Agent:
         except ModelFailed as error:
             log.warning("model failed", reason=str(error), detail=error.detail)
             return await self._finish(run, None, RunState.FAILED, str(error))
-        except Ended:
-            return await self._finish(run, None, RunState.STOPPED, STOPPED)
+        except Ended as ended:
+            return await self._finish(run, None, RunState.STOPPED, stopped(run.said, ended.after))
 
     async def _pick_up(self, run: Cursor) -> Released | None:
         """What an earlier owner left open, in order, up to the first call whose outcome only a person can tell."""
@@ -221,6 +221,7 @@ class Agent:
         self._progress(run.claim, Thinking())
         turns = repair(await self._with_files(run, await self._turns(run)))
         reply = await run.unless_stopped(self._reply(run, turns))
+        run.said = ""
         self._probe("model-answered")
         if not reply.calls and not reply.text.strip():
             raise ModelFailed(NOTHING)
@@ -244,6 +245,10 @@ class Agent:
         if claim.job is None:
             self._outlet.progress(claim, event)
 
+    def _spoken(self, run: Cursor, text: str) -> None:
+        run.said = text
+        self._progress(run.claim, Speaking(text))
+
     def _speaker(self, claim: Claim) -> Model:
         """Who answers: the model, or for a report without one what makes it."""
         if claim.job is None or claim.job.task.kind is TaskKind.PROMPT or self._reporter is None:
@@ -255,9 +260,7 @@ class Agent:
         request = ModelRequest(self._prompt(), turns, specs, partial(self._workspaces.open, run.address))
         try:
             async with asyncio.timeout(self._limits.model_time.total_seconds()):
-                return await self._speaker(run.claim).reply(
-                    request, lambda text: self._progress(run.claim, Speaking(text))
-                )
+                return await self._speaker(run.claim).reply(request, partial(self._spoken, run))
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {self._limits.model_time}.") from None
 
@@ -325,6 +328,13 @@ class Agent:
             f"I stopped after {self._limits.iterations} steps without coming to an end. What was done so far stands "
             "above; tell me to go on, or ask for less at once."
         )
+
+
+def stopped(said: str, after: str) -> str:
+    """The last words of a stopped run: what it had written stays, and a tool that could not be cut short is named."""
+    if said.strip():
+        return f"{said.rstrip()}\n\n*Stopped here.*"
+    return f"{STOPPED} `{after}` was at work, and ended first." if after else STOPPED
 
 
 def overtaken_note() -> str:

@@ -106,7 +106,7 @@ class Calls:
         self._progress(run.claim, Working(step.call.tool, step.call.arguments, ended=True))
         recorded = own(await self._record(run, step, result, files))
         run.files += files
-        run.obey(recorded.stop)
+        run.obey(recorded.stop, after="" if self._repeatable(step) else step.call.tool)
         return recorded.waiting
 
     async def _record(self, run: Cursor, step: ToolStep, result: str, files: Sequence[FileRef]) -> Recorded | None:

@@ -15,6 +15,7 @@ from typing import Final
 from runtime.approvals import Approval
 from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
 from runtime.runs import RunState
+from runtime.stop_words import is_stop
 
 PAIR: Final = "pair"
 """Lets an owner enter a pairing code in a direct room; `COMMANDS` does not list it, since nobody else may."""
@@ -68,9 +69,13 @@ class Spent:
 
 
 def spoken(said: Said) -> Said | Stopped | Commanded:
-    """The command that a message is whose whole text is one, such as `/status` or `!status`; else the message itself."""
+    """The command that a message is whose whole text is one, such as `/status` or `stop`; else the message itself."""
     text = said.text.strip()
-    if text[:1] not in ("/", "!") or said.files:
+    if said.files:
+        return said
+    if is_stop(text):
+        return Stopped(own=True)
+    if text[:1] not in ("/", "!"):
         return said
     if found := FORM.fullmatch(text):
         name = found[1].lower()

@@ -18,7 +18,11 @@ class Dropped(Exception):
 
 
 class Ended(Exception):
-    """A person asked that this run ends."""
+    """A person asked that this run ends. `after` is the tool whose end it waited for, if there was one."""
+
+    def __init__(self, after: str = "") -> None:
+        super().__init__(after)
+        self.after = after
 
 
 @dataclass(slots=True)
@@ -26,7 +30,8 @@ class Cursor:
     """A claim, how many model calls the run made, and the number of its next step.
 
     `turns` came along with the claim, for its first model call. `stopped` is set when a person ends it; `cuts` are the
-    waits that end with it at once. `files` are what its tools put onto its reply so far.
+    waits that end with it at once. `files` are what its tools put onto its reply so far, and `said` is the text that the
+    model call at work has written.
     """
 
     claim: Claim
@@ -36,6 +41,7 @@ class Cursor:
     stopped: bool = False
     cuts: set[asyncio.Timeout] = field(default_factory=set)
     files: list[FileRef] = field(default_factory=list)
+    said: str = ""
 
     @property
     def address(self) -> Address:
@@ -47,10 +53,10 @@ class Cursor:
         for cut in self.cuts:
             cut.reschedule(0)  # a moment long past: it expires now
 
-    def obey(self, stop: bool) -> None:
+    def obey(self, stop: bool, *, after: str = "") -> None:
         """Errors: Ended where a person ended the run, here or, as the store says by `stop`, elsewhere."""
         if stop or self.stopped:
-            raise Ended
+            raise Ended(after)
 
     async def unless_stopped(self, work: Awaitable[T]) -> T:
         """The outcome of `work`, which is cancelled at once when a person stops the run. Errors: Ended."""

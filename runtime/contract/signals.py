@@ -85,7 +85,9 @@ class Clicked:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """A person asked that the work in this room ends."""
+    """A person asked that the work in this room ends; with `own`, what they asked for themselves."""
+
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ END_OF: Final[Mapping[RunState, RunEvent]] = {
     RunState.FAILED: RunEvent.FAIL,
     RunState.STOPPED: RunEvent.STOP,
 }
+WHY: Final[Mapping[RunState, str]] = {RunState.DONE: "", RunState.STOPPED: "Stopped."}
+"""What a run's row says of its end, where that is not its last words."""
 
 _own_run = update(runs).where(runs.c.id == bindparam("run"), is_word(runs.c.state, "running"))
 PARK_RUN = _own_run.values(state="parked", error="", ended_at=None, crashes=0)
@@ -139,10 +141,11 @@ def finish(
         return None
     if reply:
         yield from model_step(lane.node, run, number, reply, mine[0], now)
-    yield from _close_steps(lane, run, text, now)
+    why = WHY.get(state, text)
+    yield from _close_steps(lane, run, why or text, now)
     yield from add_turn(lane.session, mine[0], run, "assistant", text, now)
     after = move(RUN_MOVES, RunState.RUNNING, END_OF[state])
-    why, calls = "" if state is RunState.DONE else text, int(reply is not None)
+    calls = int(reply is not None)
     end = {"run": run, "new_state": after.value, "why": why, "at": micros(now)}
     yield END_RUN, end | {"calls": calls, "step": number + calls, "turn": mine[0]}
     begun = set()

@@ -117,7 +117,7 @@ def _asked(
     if now - signal.received_at > gate.freshness:
         return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, LATE), now, new_id))
     if isinstance(body, Stopped):
-        return (yield from stop(signal, signal_id, who, gate, now, new_id))
+        return (yield from stop(signal, body, signal_id, who, gate, now, new_id))
     return (yield from commanded(signal, body, signal_id, who, gate, aside, now, new_id))
 
 

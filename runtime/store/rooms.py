@@ -7,13 +7,15 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, delete, or_, select, update
 
-from runtime.contract import Amended, Moved, NewId, Outcome, Person, Reach, Signal, SignalId, Verdict
+from runtime.contract import Address, Amended, Moved, NewId, Outcome, Person, Reach, Signal, SignalId, Verdict
 from runtime.store.common import LOCK_LANE, digest, fact, in_room
 from runtime.store.driver import Op, is_word, micros
-from runtime.store.inbox import ignored, keep, repeated, row
+from runtime.store.inbox import ignored, keep, repeated, row, tell_once
 from runtime.store.protocol import Taken
 from runtime.store.schema import aliases, signals
 from runtime.store.upsert import insert
+
+NOT_READ = "I don't read edits. Please send it again with your changes."
 
 # An edit may be known by the natural key of the message it changes, or by its id in the room; its thread need not be
 # told, since a platform may not know it any more when the mention that began it is gone.
@@ -22,6 +24,21 @@ STILL_WAITS = (
     .where(
         is_word(signals.c.state, "waiting"),
         signals.c.actor == bindparam("a"),
+        in_room(signals.c.address),
+        or_(
+            (signals.c.message_id == bindparam("m")) & (signals.c.message_id != ""),
+            signals.c.natural_key == bindparam("nk"),
+        ),
+    )
+    .limit(1)
+)
+READ = (
+    select(signals.c.id, signals.c.address)
+    .where(
+        is_word(signals.c.kind, "said"),
+        ~is_word(signals.c.state, "refused"),
+        signals.c.actor == bindparam("a"),
+        signals.c.run_id.is_not(None),
         in_room(signals.c.address),
         or_(
             (signals.c.message_id == bindparam("m")) & (signals.c.message_id != ""),
@@ -59,16 +76,26 @@ def amend(signal: Signal, edit: Amended, who: Person, now: datetime, new_id: New
     room = replace(signal.address, thread="")
     known = {"a": signal.actor, "m": signal.message_id, "nk": signal.natural_key}
     waiting = yield STILL_WAITS, known | {"room": str(room)}
-    if not waiting and signal.reach is Reach.OVERHEARD:
+    read = () if waiting else (yield READ, known | {"room": str(room)})
+    if not waiting and not read and signal.reach is Reach.OVERHEARD:
         return ignored()
     signal_id = SignalId(new_id())
     if not (yield from keep(row(signal, who, "decided", now, signal_id))):
         return (yield from repeated(signal))
+    if read:
+        return (yield from _unread(signal, signal_id, *read[0], now, new_id))
     message, session = waiting[0] if waiting else ("", "")
     if not message or not (yield from _changed(message, session, edit)):
         return Taken(Verdict(Outcome.UNCHANGED, signal_id))
     yield from fact(now, "amended", signal.actor_name, message, str(signal.address))
     return Taken(Verdict(Outcome.DECIDED, signal_id))
+
+
+def _unread(signal: Signal, signal_id: SignalId, message: str, address: str, now: datetime, new_id: NewId) -> Op[Taken]:
+    """The words as they were are answered, or soon will be: its author is told so, once a message."""
+    there = replace(signal, address=Address.parse(address))
+    told = yield from tell_once(there, f"edit:{message}", NOT_READ, now, new_id)
+    return Taken(Verdict(Outcome.UNCHANGED, signal_id), deliveries=told)
 
 
 def _changed(message: str, session: str, edit: Amended) -> Op[bool]:

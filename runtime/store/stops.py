@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import Text, bindparam, func, select, update
@@ -15,10 +15,12 @@ from runtime.contract import (
     NewId,
     Outcome,
     Person,
+    Reach,
     RunId,
     SessionKey,
     Signal,
     SignalId,
+    Stopped,
     Verdict,
 )
 from runtime.runs import RunEvent, RunState
@@ -86,9 +88,13 @@ class _Open:
     address: Address
 
 
-def stop(signal: Signal, signal_id: SignalId, who: Person, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+def stop(
+    signal: Signal, asked: Stopped, signal_id: SignalId, who: Person, gate: Gate, now: datetime, new_id: NewId
+) -> Op[Taken]:
     """A person asks that the work in this room ends; the signal is stored already."""
-    found = yield from _to_stop(signal, who, gate)
+    found = yield from _to_stop(signal, asked, who, gate)
+    if not found and asked.own and signal.reach is Reach.OVERHEARD:  # said to somebody else, as it seems
+        return Taken(Verdict(Outcome.UNCHANGED, signal_id))
     if not found:
         return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, NOTHING), now, new_id))
     yield from fact(now, "stop", who.name, signal_id, str(signal.address))
@@ -114,16 +120,19 @@ def stop_live(key: SessionKey, who: Person, signal_id: SignalId, at: Address, no
     return tuple(live)
 
 
-def _to_stop(signal: Signal, who: Person, gate: Gate) -> Op[list[_Open]]:
-    """The runs here, whoever asked for them, their lane locked; where there are none, those in the room's threads that
-    this person asked for: not every platform lets them give a command in a thread."""
+def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list[_Open]]:
+    """The runs here, their lane locked; where there are none, those in the room's threads that this person asked for:
+    not every platform lets them give a command in a thread, and on some each message of a room begins one."""
     key = session_key(gate.agent, signal.address)
     yield LOCK_LANE, {"k": key}
-    here = [(*row, key) for row in (yield OPEN_RUNS, {"s": key})]
-    here += yield SCHEDULED, {"room": str(signal.address)}
-    if here or signal.address.thread:
+    if asked.own:
+        here = [(*row, key) for row in (yield OPEN_RUNS_OF, {"s": key, "who": who.id})]
+    else:
+        here = [(*row, key) for row in (yield OPEN_RUNS, {"s": key})]
+        here += yield SCHEDULED, {"room": str(signal.address)}
+    if here or signal.address.thread not in ("", signal.message_id):
         return [_Open(RunId(run), RunState(state), SessionKey(own), signal.address) for run, state, own in here]
-    theirs = yield IN_THREADS, {"room": f"{signal.address}/", "who": who.id}
+    theirs = yield IN_THREADS, {"room": f"{replace(signal.address, thread='')}/", "who": who.id}
     found = []
     for session, address in theirs:  # in one order, so that two who stop never wait for each other in a ring
         yield LOCK_LANE, {"k": session}

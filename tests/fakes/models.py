@@ -13,19 +13,20 @@ USAGE = Usage("scripted", 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Give `then` only once `until` is set; `begun` is set when the model was asked."""
+    """Give `then` only once `until` is set; `begun` is set when the model was asked and `said` was streamed."""
 
     until: asyncio.Event
     then: Answer
     begun: asyncio.Event
+    said: str = ""
 
 
 Answer = str | Call | tuple[Call, ...] | ModelReply | Exception | Held | Callable[[ModelRequest], ModelReply]
 """Words, one call, several calls, a whole reply, an error to raise, any of these held back, or a function."""
 
 
-def held(then: Answer) -> Held:
-    return Held(asyncio.Event(), then, asyncio.Event())
+def held(then: Answer, *, said: str = "") -> Held:
+    return Held(asyncio.Event(), then, asyncio.Event(), said)
 
 
 class Scripted:
@@ -53,7 +54,9 @@ class Scripted:
 
     async def _give(self, answer: Answer, request: ModelRequest, on_text: OnText) -> ModelReply:
         match answer:
-            case Held(until, then, begun):
+            case Held(until, then, begun, said):
+                if said:
+                    on_text(said)
                 begun.set()
                 await until.wait()
                 return await self._give(then, request, on_text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from runtime.contract import COMMANDS, Commanded, FileRef, Role, Said, Stopped
 from runtime.ids import first_at, made_at, new_id
 from runtime.pairing import ALPHABET, LENGTH, fresh_code, locked, tidy, wrong
 from runtime.runs import RunState
+from runtime.stop_words import STOP_WORDS, is_stop
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -74,7 +76,23 @@ def test_words_with_a_file_are_said() -> None:
 def test_no_text_breaks_the_reading(text: str) -> None:
     said = Said(text)
     found = commands.spoken(said)
-    assert found is said or text.strip()[0] in "/!"
+    assert found is said or text.strip()[0] in "/!" or is_stop(text)
+
+
+@pytest.mark.parametrize("text", ["stop", " Stop!\n", "HALT", "cancel…", "стоп", "停止。", "abbrechen"])
+def test_a_stop_word_alone_ends_ones_own_work(text: str) -> None:
+    assert commands.spoken(Said(text)) == Stopped(own=True)
+
+
+@pytest.mark.parametrize("text", ["stop it", "don't stop", "please cancel my order", "¿stop?x", "halting", "."])
+def test_a_sentence_with_a_stop_word_is_said(text: str) -> None:
+    said = Said(text)
+    assert commands.spoken(said) is said
+
+
+def test_the_docs_list_every_stop_word() -> None:
+    told = Path("docs/access.md").read_text(encoding="utf-8")
+    assert [word for words in STOP_WORDS.values() for word in words if word not in told] == []
 
 
 @pytest.mark.parametrize("name", ["/Status", "status", "!STATUS", " status "])

@@ -209,7 +209,7 @@ async def test_a_stopped_run_says_so_in_place_of_its_preview(any_home: House) ->
         any_home.channel.faults.add({"do": "forbidden", "on": "edit"})  # the next bit is not shown
         await process.stop()
         await any_home.rest()
-    assert any_home.seen()[-1] == "Stopped."
+    assert any_home.seen()[-1] == "never seen\n\n*Stopped here.*"
     assert [run.state for run in await any_home.stage.runs()] == [RunState.STOPPED]
 
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from runtime.contract import Busy, Choice, Effect, Json, Outcome, SessionKey, ToolTurn, Turn
+from runtime.contract import AssistantTurn, Busy, Choice, Effect, Json, Outcome, SessionKey, ToolTurn, Turn
 from runtime.runs import RunState
 from runtime.store.store import SqlStore
-from tests.contract.runtime.stage import READ, SHELL, VERA, WRITE, Stage, fake_tool
+from tests.contract.runtime.stage import READ, SHELL, UMA, VERA, WRITE, Stage, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.fakes.models import held
 
@@ -31,6 +31,52 @@ async def test_stop_cuts_a_model_call_at_once(stage: Stage) -> None:
         await process.rest()
     assert await stage.answers() == ["Stopped."]
     assert await stage.states() == [RunState.STOPPED]
+
+
+async def test_what_was_written_stays_and_says_where_it_was_stopped(stage: Stage) -> None:
+    """Scenario 48."""
+    cut = held("too late", said="The first paragraph.\n\nAnd half of")
+    model = Strict([cut, "as you like"])
+    process = await stage.process(model)
+    async with process.running():
+        await process.say("tell me a story")
+        await cut.begun.wait()
+        await process.stop()
+        await process.rest()
+        await process.say("go on")
+        await process.rest()
+    told = "The first paragraph.\n\nAnd half of\n\n*Stopped here.*"
+    assert await stage.answers() == [told, "as you like"]
+    assert told in [turn.text for turn in model.requests[1].turns if isinstance(turn, AssistantTurn)]
+    assert await stage.rows("SELECT error FROM runs WHERE state = 'stopped'") == [("Stopped.",)]
+
+
+@pytest.mark.parametrize("word", ["stop", "Stop!", "CANCEL", "стоп", "停止。", "Arrête"])
+async def test_a_message_that_is_only_stop_ends_the_work_and_asks_nobody(stage: Stage, word: str) -> None:
+    """Scenario 48."""
+    never = held("too late")
+    process = await stage.process(model := Strict([never]))
+    async with process.running():
+        await process.say("think hard")
+        await never.begun.wait()
+        await process.say(word)
+        await process.rest()
+    assert await stage.answers() == ["Stopped."]
+    assert len(model.requests) == 1
+
+
+async def test_it_ends_what_its_sender_asked_for_and_nothing_of_others(any_stage: Stage) -> None:
+    """Scenario 48: `/stop` ends all work in the room; the bare word in a room of several only one's own."""
+    answer = held("done")
+    process = await any_stage.process(Strict([answer]))
+    async with process.running():
+        await process.say("think hard")
+        await answer.begun.wait()
+        told = await process.say("stop", who=UMA)
+        answer.until.set()
+        await process.rest()
+    assert told.outcome is Outcome.UNCHANGED
+    assert sorted(await any_stage.answers()) == ["There is nothing to stop here.", "done"]
 
 
 async def test_stop_cuts_a_tool_that_only_reads_at_once(stage: Stage) -> None:
@@ -76,7 +122,7 @@ async def test_stop_lets_a_tool_with_effects_end_and_then_says_so(stage: Stage) 
         assert await stage.answers() == []
         go_on.set()
         await process.rest()
-    assert await stage.answers() == ["Stopped."]
+    assert await stage.answers() == ["Stopped. `write` was at work, and ended first."]
     assert await stage.rows("SELECT result FROM steps WHERE kind = 'tool'") == [("written whole",)]
 
 

@@ -55,6 +55,20 @@ async def test_an_edit_is_no_request(stage: Stage) -> None:
     assert "new words" not in str(await stage.everything())
 
 
+async def test_an_edit_of_what_was_answered_is_answered_once(stage: Stage) -> None:
+    """However often it is edited: its author must not wait for an answer to the new words."""
+    await stage.take_in(replace(written(stage, "old words"), address=replace(ROOM, thread="m1")))
+    await stage.finish(await stage.claim())
+    before = len(await stage.rows("SELECT id FROM deliveries"))
+    for words, reach in (("new words", Reach.DIRECT), ("newer words", Reach.OVERHEARD)):
+        taken = await stage.take_in(replace(edit(stage, words), reach=reach))
+        assert taken.verdict.outcome is Outcome.UNCHANGED
+    told = await stage.rows("SELECT address, content FROM deliveries WHERE origin LIKE 'edit:%'")
+    assert len(await stage.rows("SELECT id FROM deliveries")) == before + 1
+    assert [address for address, _ in told] == [str(replace(ROOM, thread="m1"))]
+    assert "don't read edits" in told[0][1]
+
+
 async def test_an_edit_finds_its_message_whatever_thread_it_began(stage: Stage) -> None:
     """The mention that began a thread may be gone with the edit, and the platform tells the room alone."""
     await stage.take_in(replace(written(stage, "old words"), address=replace(ROOM, thread="m1")))

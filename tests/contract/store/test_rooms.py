@@ -117,6 +117,16 @@ async def test_a_direct_room_can_be_turned_off_by_its_address(stage: Stage) -> N
     assert (await stage.say("hello", gate=rules)).verdict.outcome is Outcome.REFUSED
 
 
+@pytest.mark.parametrize(("reach", "told"), [(Reach.MENTION, 1), (Reach.OVERHEARD, 0)])
+async def test_a_stop_that_was_meant_for_somebody_else_is_not_answered(stage: Stage, reach: Reach, told: int) -> None:
+    """Scenario 48: people say stop to each other too."""
+    said = replace(heard(stage, reach), body=Said("stop"))
+    taken = await stage.take_in(said, gate(Attention.OPEN))
+    assert taken.verdict.outcome is Outcome.UNCHANGED
+    assert len(await stage.rows("SELECT id FROM deliveries")) == told
+    assert await stage.rows("SELECT id FROM runs") == []
+
+
 async def test_the_first_rule_that_fits_decides_also_for_threads(stage: Stage) -> None:
     rules = gate(Attention.MENTION, RoomRule("web:main/r1", Attention.OPEN), RoomRule("web:*", Attention.OFF))
     assert (await overheard(stage, rules)).verdict.outcome is Outcome.ACCEPTED
