@@ -39,6 +39,7 @@ MOST: Final = 1500
 REMEMBERED: Final = 1000
 """Runs of which it is known that they may have one: many times those that are at work."""
 GROWING: Final = " …"
+FENCE: Final = "```"
 PATIENCE: Final = timedelta(seconds=1)
 """How long what takes a preview's place waits for a change of it that is on its way."""
 
@@ -50,7 +51,11 @@ def origin_of(run: RunId) -> str:
 
 def shortened(text: str) -> str:
     """The text of a reply so far, as a preview shows it: never what the whole reply will be."""
-    return text[:MOST].rstrip() + GROWING
+    if len(text) <= MOST:
+        return text.rstrip() + GROWING
+    head = text[:MOST].rstrip()
+    fence = f"\n{FENCE}" if head.count(FENCE) % 2 else ""
+    return f"{head}{GROWING}{fence}\n\n*Still writing: {len(text):,} characters so far*{GROWING}"
 
 
 @dataclass(slots=True)

@@ -124,7 +124,18 @@ async def test_of_a_long_answer_the_first_message_takes_over_and_the_others_foll
 
 def test_a_preview_is_never_what_the_whole_answer_is() -> None:
     assert shortened(ANSWER) == f"{ANSWER} …"
-    assert len(shortened("x" * 10 * MOST)) == MOST + 2
+    assert shortened("x" * MOST) == "x" * MOST + " …"
+
+
+def test_a_preview_of_a_long_text_shows_that_it_goes_on() -> None:
+    """Its beginning would stand there as if frozen for as long as the rest takes."""
+    told = [shortened("x" * count) for count in (MOST + 1, 6_200, 6_300)]
+    assert len(set(told)) == 3
+    assert "6,200 characters so far" in told[1]
+    assert max(map(len, told)) < MOST + 100
+    code = shortened("```\n" + "x" * 2 * MOST)
+    assert code.count("```") == 2
+    assert code.index("Still writing") > code.rindex("```")
 
 
 async def test_a_preview_is_one_message_however_much_was_said(home: House) -> None:
