@@ -21,6 +21,8 @@ PAIR: Final = "pair"
 """Lets an owner enter a pairing code in a direct room; `COMMANDS` does not list it, since nobody else may."""
 ALIASES: Final = {"start": "help"}  # what Telegram sends when somebody opens a bot for the first time
 ACTS: Final = frozenset({"new", "stop", "timezone"})
+IN_PUBLIC: Final = frozenset({"new", "stop", PAIR})
+"""Commands that change something for everybody in the room: everybody there reads that. Else only who asked does."""
 NEEDED: Final[Mapping[str, Role]] = {name: Role.USER if name in ACTS else Role.VIEWER for name in COMMANDS}
 """The least role that may give a command."""
 
@@ -101,30 +103,32 @@ def kept(command: Commanded) -> str:
 # --------------------------------------------------------------------------------------------------------- the answers
 
 
-def helped() -> str:
+def helped(mark: str = "/") -> str:
     return (
         "Ask me anything in plain words; files are welcome too. In a room of several people name me, and in a thread I "
-        f"am part of just go on.\n\n{_listed()}"
+        f"am part of just go on.\n\n{_listed(mark)}"
     )
 
 
-def unknown(name: str) -> str:
-    return f"I know no command `/{name[:32]}`. These I know:\n\n{_listed()}"
+def unknown(name: str, mark: str = "/") -> str:
+    return f"I don't know the command `{mark}{name[:32]}`. I know these:\n\n{_listed(mark)}"
 
 
-def _listed() -> str:
-    lines = [f"- `/{name}` · {meaning}" for name, meaning in COMMANDS.items()]
-    return "\n".join([*lines, "", "Where the platform keeps `/` for itself, write `!` in its place."])
+def _listed(mark: str) -> str:
+    """All commands, as they are written where `mark` stands before them."""
+    lines = [f"- `{mark}{name}` · {meaning}" for name, meaning in COMMANDS.items()]
+    beside = [] if mark in ("/", "!") else ["", "In a thread write them as `!help`."]
+    return "\n".join([*lines, *beside])
 
 
 def answering(model: str) -> str:
     return f"The model here is `{model}`." if model else "No model is named here."
 
 
-def begun_anew(runs: Sequence[RunState]) -> str:
+def begun_anew(runs: Sequence[RunState], mark: str = "/") -> str:
     words = ["This conversation begins anew: I do not look at what was said before any more."]
     if RunState.RUNNING in runs:
-        words.append("What I am working on right now goes on with all it knows; `/stop` ends it.")
+        words.append(f"What I am working on right now goes on with all it knows; `{mark}stop` ends it.")
     if waiting := sum(state is not RunState.RUNNING for state in runs):
         words.append(f"{_several(waiting, 'task')} of before, about which I asked, can still be answered.")
     return " ".join(words)
@@ -142,13 +146,13 @@ def paired(who: Person, identity: Identity) -> str:
 NEW_ALREADY: Final = "There is nothing to forget: this conversation is new."
 
 
-def going_on(going: Going, now: datetime) -> str:
+def going_on(going: Going, now: datetime, mark: str = "/") -> str:
     """What `/status` answers."""
     lines = [_work(work, now) for work in going.works]
     if going.waiting:
         lines.append(f"{_several(going.waiting, 'message')} waiting for their turn")
     if going.questions:
-        lines.append(f"{_several(going.questions, 'question')} waiting for an answer: `/approvals`")
+        lines.append(f"{_several(going.questions, 'question')} waiting for an answer: `{mark}approvals`")
     if going.trouble:
         lines.append(f"trouble: {going.trouble}")
     if not lines:

@@ -31,6 +31,7 @@ Answer = Mapping[str, Any]
 
 COMMAND, COMPONENT, MODAL = 2, 3, 5
 MESSAGE, UPDATE_LATER, FORM = 4, 6, 9  # types of answers
+PRIVATE: Final = 2000  # characters of an answer that one person sees
 EPHEMERAL: Final = 1 << 6  # seen by one person alone
 TEXT_INPUT, ACTION_ROW, PARAGRAPH = 4, 1, 2
 
@@ -70,6 +71,7 @@ def signal(raw: Raw, body: Body, place: Place, me: Me) -> Signal:
         received_at=made_at(number),
         reach=Reach.MENTION if raw.get("guild_id") else Reach.DIRECT,
         by_bot=bool(user.get("bot")),
+        private=PRIVATE if raw.get("guild_id") else 0,
     )
 
 

@@ -12,6 +12,7 @@ from runtime.contract import Address, Body, Identity, Signal
 
 CHANNEL: Final = "slack"
 NOTHING: Final = "nothing"
+PRIVATE: Final = 3000  # characters of an ephemeral message, which Slack cuts at 4,000
 
 Raw = Mapping[str, Any]
 
@@ -41,6 +42,9 @@ class Happening:
         return Address(CHANNEL, self.me.team, room, thread)
 
     def signal(self, key: object, address: Address, said: Body, **more: Any) -> Signal:
+        alone = address.room.startswith("D")
+        # Slack has no slash commands in threads.
+        in_thread = address.thread not in ("", more.get("message_id"))
         return Signal(
             platform=f"{CHANNEL}:{self.me.team}",
             dedupe_key=str(key),
@@ -49,6 +53,8 @@ class Happening:
             address=address,
             body=said,
             received_at=self.at,
+            private=0 if alone else PRIVATE,
+            command_mark="!" if in_thread else "/signalbox ",
             **more,
         )
 

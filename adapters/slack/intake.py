@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final, Protocol
@@ -168,7 +169,7 @@ class Intake:
         if verdict.notice and kind == "command":
             return BoltResponse(status=OK, body={"response_type": "ephemeral", "text": escaped(verdict.notice)})
         if verdict.notice:
-            word = partial(self._speaking.notice, signal.address, user_of(signal), verdict.notice)
+            word = partial(self._speaking.notice, seen_at(signal), user_of(signal), verdict.notice)
             self._asides.begin(word, "a private word")
         if isinstance(signal.body, Said) and self._speaking.awaits_title(signal.address):
             title = partial(self._speaking.entitle, signal.address, signal.body.text)
@@ -217,6 +218,12 @@ async def _at_once(place: Address, *, comes_again: bool, to_us: bool) -> bool:
 def user_of(signal: Signal) -> str:
     """Slack's id of who did it."""
     return signal.actor.rpartition("/")[2]
+
+
+def seen_at(signal: Signal) -> Address:
+    """Where its sender looks: a message that could begin a thread has none open yet."""
+    is_root = signal.address.thread == signal.message_id
+    return replace(signal.address, thread="") if is_root else signal.address
 
 
 class Storing(AsyncMiddleware):

@@ -150,6 +150,9 @@ class Signal:
     `message_id` is the wire's id of the message: what a reply answers, an edit names and a gap is measured by.
     `joinable`: a mention makes the agent part of `address`'s thread, so that what follows there needs none. `by_bot`:
     its author is a program; our own messages never become Signals.
+
+    `private` is how many characters its sender alone may be answered there, in `Verdict.notice`; 0 where others would
+    read it. `command_mark` is how commands are written there.
     """
 
     platform: str
@@ -167,6 +170,8 @@ class Signal:
     joinable: bool = False
     by_bot: bool = False
     earlier_key: str | None = None
+    private: int = 0
+    command_mark: str = "/"
 
 
 class Outcome(StrEnum):
@@ -182,7 +187,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a Signal. `notice` (at most 200 characters) is for the sender alone, best effort."""
+    """What became of a Signal. `notice` is for the sender alone, best effort: at most `Signal.private` characters, or 200."""
 
     outcome: Outcome
     signal_id: SignalId

@@ -136,15 +136,17 @@ def commanded(
     now: datetime,
     new_id: NewId,
 ) -> Op[Taken]:
-    """Do what was asked and answer it in the room; the signal is stored already."""
+    """Do what was asked and answer it: in the room, or to its sender alone; the signal is stored already."""
     name = commands.name_of(command)
     elsewhere: tuple[Address, ...] = ()
     if name == commands.PAIR and who.role is Role.OWNER:
         text, elsewhere = yield from _paired(signal, command, who, now, new_id)
     else:
         text = yield from _told(name, signal, signal_id, who, gate, aside, now)
-    here = yield from answer(signal, signal_id, text, now, new_id)
     outcome = Outcome.DECIDED if name in commands.NEEDED or elsewhere else Outcome.UNCHANGED
+    if name not in commands.IN_PUBLIC and len(text) <= signal.private:
+        return Taken(Verdict(outcome, signal_id, text))
+    here = yield from answer(signal, signal_id, text, now, new_id)
     return Taken(Verdict(outcome, signal_id), deliveries=here + elsewhere)
 
 
@@ -153,11 +155,11 @@ def _told(
 ) -> Op[str]:
     match name:
         case "help":
-            return commands.helped()
+            return commands.helped(signal.command_mark)
         case "new":
             return (yield from _begun_anew(signal, signal_id, who, gate, now))
         case "status":
-            return commands.going_on((yield from _going(signal, aside)), now)
+            return commands.going_on((yield from _going(signal, aside)), now, signal.command_mark)
         case "approvals":
             rows = yield ASKED, {"room": _room(signal.address)}
             return commands.asked([approval_of(row) for row in rows], now)
@@ -170,7 +172,7 @@ def _told(
         case "timezone":
             return (yield from _zone(signal, who, aside, now))
         case _:
-            return commands.unknown(name)
+            return commands.unknown(name, signal.command_mark)
 
 
 def _room(address: Address) -> str:
@@ -187,7 +189,7 @@ def _begun_anew(signal: Signal, signal_id: SignalId, who: Person, gate: Gate, no
     yield BEGIN_ANEW, {"k": key}
     yield from fact(now, "begun anew", who.name, signal_id, str(signal.address))
     open_runs = yield OPEN_RUNS, {"s": key}
-    return commands.begun_anew([RunState(state) for _, state in open_runs])
+    return commands.begun_anew([RunState(state) for _, state in open_runs], signal.command_mark)
 
 
 def _zone(signal: Signal, who: Person, aside: Aside, now: datetime) -> Op[str]:

@@ -74,6 +74,36 @@ async def test_a_message_that_is_a_command_is_one(stage: Stage, prefix: str) -> 
     assert "`/status`" in await told(stage)
 
 
+@pytest.mark.parametrize("name", [*(name for name in COMMANDS if name not in ("new", "stop")), "nonsense"])
+async def test_only_who_asked_reads_the_answer_where_the_platform_can(stage: Stage, name: str) -> None:
+    """Scenario 50."""
+    signal = replace(stage.signal(Commanded(name)), message_id="m1", reach=Reach.MENTION, private=3000)
+    taken = await stage.take_in(signal)
+    assert taken.verdict.notice
+    assert taken.deliveries == ()
+    assert await stage.rows("SELECT id FROM deliveries") == []
+
+
+@pytest.mark.parametrize("name", ["new", "stop"])
+async def test_everybody_reads_what_changes_something_for_everybody(stage: Stage, name: str) -> None:
+    """Scenario 50."""
+    signal = replace(stage.signal(Commanded(name)), message_id="m1", reach=Reach.MENTION, private=3000)
+    assert (await stage.take_in(signal)).deliveries == (ROOM,)
+
+
+async def test_what_is_too_long_for_a_private_answer_is_answered_in_the_room(stage: Stage) -> None:
+    signal = replace(stage.signal(Commanded("help")), message_id="m1", reach=Reach.MENTION, private=200)
+    assert (await stage.take_in(signal)).deliveries == (ROOM,)
+
+
+@pytest.mark.parametrize("mark", ["/", "!", "/signalbox "])
+async def test_commands_are_told_as_they_are_written_there(stage: Stage, mark: str) -> None:
+    signal = replace(stage.signal(Commanded("help")), private=3000, command_mark=mark)
+    told = (await stage.take_in(signal)).verdict.notice or ""
+    assert all(f"`{mark}{name}`" in told for name in COMMANDS)
+    assert ("In a thread" in told) is (mark == "/signalbox ")
+
+
 async def test_a_written_command_stands_in_its_room_as_answered(stage: Stage) -> None:
     """The page lists what people said: what is answered at once does not wait there."""
     await stage.say("/help")
@@ -97,7 +127,7 @@ async def test_a_command_with_a_file_is_a_message(stage: Stage) -> None:
 async def test_a_command_the_program_does_not_know_is_answered_with_those_it_does(stage: Stage) -> None:
     taken = await command(stage, "dance")
     assert taken.verdict.outcome is Outcome.UNCHANGED
-    assert (await told(stage)).startswith("I know no command `/dance`. These I know:\n\n- `/help`")
+    assert (await told(stage)).startswith("I don't know the command `/dance`. I know these:\n\n- `/help`")
 
 
 async def test_the_first_word_to_a_bot_on_telegram_is_answered_with_help(stage: Stage) -> None:

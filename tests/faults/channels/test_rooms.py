@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.adapters.rig import Place, Rig, Skill
+from tests.contract.adapters.rig import Event, Place, Rig, Skill
 from tests.faults.channels.rounds import rig_of, shown
 from tests.faults.program import living, until
 from tests.faults.stage import PLATFORMS, Rows, Stage, stage
@@ -164,3 +164,25 @@ async def test_a_message_while_a_question_waits_is_answered_now(kind: str, tmp_p
         assert "Denied" in card.text
         await on.until_quiet()
         await on.program.leave()
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("kind", ["slack", "discord"])
+async def test_what_one_person_asked_for_only_they_read(kind: str, tmp_path: Path) -> None:
+    """Scenario 50. Telegram has no message for one reader of a group."""
+    async with stage(tmp_path, kind, "--set", 'access.default="allow"', stutter=False) as on, living(on.program):
+        rig = rig_of(on)
+        shared = rig.rooms().shared
+        assert shared
+        await on.until_connected()
+        for name, words in (("help", "status"), ("status", "ready"), ("approvals", "No question")):
+            asked = await rig.command(shared, name)
+            await until(partial(whispered, rig, asked, words), f"a private answer to {name}", seconds=30)
+        await rig.command(shared, "new")
+        [anew] = await shown(rig, shared, 1)
+        assert "new" in anew.text
+        await on.program.leave()
+
+
+async def whispered(rig: Rig, asked: Event, words: str) -> bool | None:
+    return any(words in told for told in await rig.notices(asked)) or None

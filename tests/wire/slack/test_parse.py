@@ -118,6 +118,8 @@ def test_a_message_in_a_channel_is_a_thread_of_its_own() -> None:
         reach=Reach.OVERHEARD,
         message_id=TS,
         joinable=True,
+        private=3000,
+        command_mark="/signalbox ",
     )
     assert signal.actor == "slack:T1/U1"
 
