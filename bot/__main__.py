@@ -7,6 +7,9 @@ import signal
 
 def main() -> None:
     from bot.cli.root import cli
+    from bot.private_files import keep_to_ourselves
+
+    keep_to_ourselves()
 
     # A shell's background job inherits an ignored SIGINT, and would hand it on to every program a tool starts.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bot.private_files import close_to_others
 from runtime.errors import ConfigError, StoreError
 
 LOCK: Final = "lock"
@@ -59,6 +60,7 @@ def holding(data_dir: Path, *, restoring: bool = False) -> Iterator[None]:
         if not restoring:
             _refuse_half(data_dir / UNFINISHED)
         _sign(descriptor, data_dir)
+        close_to_others(data_dir)
         yield
     finally:
         os.close(descriptor)

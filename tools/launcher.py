@@ -49,6 +49,7 @@ class Order(TypedDict):
 
 def become(order: Order) -> None:
     """Never returns. Errors: OSError says which step the system refused."""
+    os.umask(0o022)  # ours keeps others out, and a command runs as another user
     for name, limit in order["limits"].items():
         _limit(getattr(resource, f"RLIMIT_{name}"), limit)
     if order["view"]:
@@ -59,7 +60,6 @@ def become(order: Order) -> None:
         _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     for descriptor, text in enumerate(order["files"], start=FIRST_FILE):
         _leave_open(descriptor, text)
-    os.umask(0o022)
     # Python ignores these two, and an ignored signal stays ignored over exec: `yes | head` would complain.
     for quiet in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(quiet, signal.SIG_DFL)

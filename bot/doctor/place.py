@@ -14,11 +14,13 @@ from statistics import median
 from typing import Final
 
 from bot.doctor.subject import Subject, fault, fine, warning
+from bot.private_files import open_to_others
 from runtime.contract import Finding
 
 LITTLE_SPACE: Final = 1 << 30  # bytes: a warning
 NO_SPACE: Final = 64 << 20  # bytes: SQLite's log and a few uploads no longer fit
 FEW_FILES: Final = 1000
+NAMED: Final = 3
 SLOW_FLUSH: Final = timedelta(milliseconds=50)  # a message waits for four of them
 FLUSHES: Final = 9
 MEMORY: Final = ("tmpfs", "ramfs")
@@ -34,6 +36,7 @@ async def check_place(subject: Subject) -> Sequence[Finding]:
     if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
         found += await asyncio.to_thread(_flush, folder)
         found += _leftovers(folder, running=subject.pid is not None)
+        found += _exposed(folder)
     return found
 
 
@@ -113,6 +116,14 @@ def _one_flush(folder: Path) -> float:
         began = time.perf_counter()
         os.fsync(file.fileno())
         return time.perf_counter() - began
+
+
+def _exposed(folder: Path) -> Iterator[Finding]:
+    if files := open_to_others(folder):
+        names = ", ".join(path.name for path in files[:NAMED]) + (" …" if len(files) > NAMED else "")
+        what = f"other users of this machine may open {names} in {folder}"
+        why = "Conversations, keys and people are in there."
+        yield warning("data_dir.exposed", what, why, f"chmod go= {folder}/*; the next start does it where it may")
 
 
 def _leftovers(folder: Path, *, running: bool) -> Iterator[Finding]:

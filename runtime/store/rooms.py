@@ -83,7 +83,8 @@ def amend(signal: Signal, edit: Amended, who: Person, now: datetime, new_id: New
     if not (yield from keep(row(signal, who, "decided", now, signal_id))):
         return (yield from repeated(signal))
     if read:
-        return (yield from _unread(signal, signal_id, *read[0], now, new_id))
+        message, address = read[0]
+        return (yield from _unread(signal, signal_id, message, address, now, new_id))
     message, session = waiting[0] if waiting else ("", "")
     if not message or not (yield from _changed(message, session, edit)):
         return Taken(Verdict(Outcome.UNCHANGED, signal_id))

@@ -39,10 +39,10 @@ async def test_an_ordinary_user_talks_approves_and_leaves(house: House) -> None:
     room = uuid4().hex
     async with visiting(house.link) as owner:
         assert "Files in" in await owner.ask(room, "list the files")
-        approval = await owner.question(room, "write by me to mine.txt")
+        approval = await owner.question(room, "write by me to notes/mine.txt")
         await owner.click(room, approval, "approve")
         await owner.told(room, 2)
-        approval = await owner.question(room, "run: id -u; cat mine.txt; touch made")
+        approval = await owner.question(room, "run: id -u; cat notes/mine.txt; touch notes/made")
         await owner.click(room, approval, "approve")
         replies = await owner.told(room, 3)
     asked = house.command("ask", "list the files")
