@@ -15,6 +15,7 @@ from adapters.web.settings import WebSettings
 from bot.channels import MakeAdapters, adapters_of, extras_of_account, no_adapters
 from bot.console.desk import ConsoleDesk
 from bot.console.planning import ScheduleDesk
+from bot.failover import Failover, Others
 from bot.gate import gate_of
 from bot.hooks import webhooks_of
 from bot.identities import owners_now, with_identities
@@ -50,6 +51,7 @@ from runtime.contract import (
     Model,
     NewId,
     Now,
+    Pings,
     Probe,
     Signal,
     Timetable,
@@ -154,6 +156,7 @@ class App:
         gate = partial(gate_of, named=self._named, trouble=self._trouble_at)
         self._live = Live(rules_of(with_identities(settings, self._accounts), gate))
         self._reload = self._make_reload(gate, named_before)
+        self._others = Others()
         self._couriers = Couriers(map(self._courier, self._accounts), store, self._call)
         self._timetable = self._make_timetable()
         self._toolkit = self._make_toolkit(tools)
@@ -261,7 +264,7 @@ class App:
             pace=pace_of(self._settings),
             now=self.store.now,
             on_shown=lambda address: self._bell.ring(room_topic(address)),
-            lease_is_fresh=self._seat.lease_is_fresh,
+            lease_is_fresh=lambda: self._seat.lease_is_fresh() and not account.reachability.on_hold,
             extras=extras_of_account(self._settings, account.raw),
             previews=self._settings.outbox.previews,
             new_id=self._new_id,
@@ -385,6 +388,7 @@ class App:
             accounts=self._accounts,
             couriers=self._couriers,
             dispatch=self._dispatch,
+            others=self._others,
             listeners=[partial(listen, self._sink) for listen in (*listening, self._webhooks.listen)],
             duties=lambda: self._duties(jumps),
             goodbye=self._tell_of_leaving,
@@ -417,8 +421,22 @@ class App:
         yield self._timer().run
         yield Expiry(desk=self.store, decided=self._reception.decided, first=jumps.look).run
         yield partial(self._standings.run, self._outages().see if self._settings.operators.room else None)
+        yield from (failover.run for failover in self._failovers())
         yield from self._instruments.duties()
         yield from self._toolkit.toolbox.duties()
+
+    def _failovers(self) -> Iterator[Failover]:
+        for account, courier in zip(self._accounts, self._couriers, strict=True):
+            if isinstance(account.raw, Pings):
+                yield Failover(
+                    account,
+                    courier,
+                    store=self.store,
+                    seat=self._seat,
+                    bell=self._bell,
+                    others=self._others,
+                    now=self.store.now,
+                )
 
     async def _note(self, adapter: ChannelAdapter) -> None:
         """Keep which identity the account has, so that it can be called by its name while it is not at work."""

@@ -13,6 +13,7 @@ from typing import Final
 
 import structlog
 
+from bot.failover import Others
 from bot.instruments import Duty
 from bot.presence import Presence
 from bot.seat import Seat
@@ -53,6 +54,7 @@ class Life:
         accounts: Sequence[Presence],
         couriers: Couriers,
         dispatch: Callable[[Lease], Dispatch],
+        others: Others,
         listeners: Sequence[Duty],
         duties: Callable[[], Iterable[Duty]],
         goodbye: Callable[[], Awaitable[None]],
@@ -65,6 +67,7 @@ class Life:
         self._accounts = accounts
         self._couriers = couriers
         self._make_dispatch = dispatch
+        self._others = others
         self._listeners = listeners
         self._make_duties = duties
         self._goodbye = goodbye
@@ -133,6 +136,7 @@ class Life:
             bell=self._bell,
             reap=node.reap,
             look_around=self._couriers.look_around,
+            seen=self._others.seen,
         )
 
     def _service(self) -> list[Duty]:

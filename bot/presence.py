@@ -13,6 +13,7 @@ from typing import Final
 import structlog
 
 from bot.around import AroundAdapter
+from bot.reachability import Reachability
 from runtime.clock import steady
 from runtime.contract import (
     Attempt,
@@ -27,6 +28,7 @@ from runtime.contract import (
     Standing,
 )
 from runtime.errors import BotError, ConfigError, StoreError
+from runtime.pause import Pause
 from runtime.store.protocol import Duty
 
 LOOK: Final = timedelta(seconds=0.5)
@@ -69,6 +71,8 @@ class Presence(AroundAdapter):
         self._vacancy = vacancy or self._soon
         self._pause = pause
         self._clock = clock
+        self.reachability = Reachability(self.name)
+        self.pause = Pause()
         self._known = asyncio.Event()
         self._begun = asyncio.Event()
         self._listening: set[str] = set()
@@ -99,21 +103,42 @@ class Presence(AroundAdapter):
         """Whether this process takes in what happens there, rather than another one."""
         return self._known.is_set() and not self._is_elsewhere()
 
+    @property
+    def attends(self) -> bool:
+        """Whether this process is an exclusive listener of it, which another one could be."""
+        return bool(self._listening)
+
+    def roles(self) -> list[str]:
+        """Those of its exclusive listeners that this process has."""
+        return [self._role(listener) for listener in self._listening]
+
+    def _role(self, listener: str) -> str:
+        return f"listener:{self.channel}:{self.identity}:{listener}"
+
     def standing(self) -> Standing:
         if self._broken:
             return next(iter(self._broken.values()))
+        if trouble := self.reachability.trouble():
+            return trouble
         if self._is_elsewhere():
             return ELSEWHERE
+        return self._told()
+
+    def connection(self) -> Connection:
+        """How the adapter itself stands with its platform."""
+        return self._told().connection
+
+    def _told(self) -> Standing:
         try:
             return self._adapter.standing()
         except Exception as error:  # noqa: BLE001 - whoever asks looks at other accounts too
             return self._fault("how it stands", error)
 
     async def show(self, part: Part) -> Receipt:
-        return await self._adapter.show(part)
+        return await self.reachability.tried(self._adapter.show(part))
 
     async def edit(self, receipt: Receipt, part: Part) -> Receipt:
-        return await self._adapter.edit(receipt, part)
+        return await self.reachability.tried(self._adapter.edit(receipt, part))
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
         return await self._adapter.settle(part, attempt)
@@ -163,14 +188,19 @@ class Presence(AroundAdapter):
             await asyncio.Event().wait()  # where there is none now, as with a webhook, there is nothing to take up
 
     async def _attend(self, adapter: HasListeners, listener: str, sink: Sink) -> None:
-        """Be that listener as soon as nobody else is. The role is ours until this process leaves or is declared dead."""
+        """Be that listener whenever nobody else is, until the role is handed over or this process leaves."""
+        what = f"listening ({listener})"
         try:
-            while wait := await self._untaken(f"listener:{self.channel}:{self.identity}:{listener}"):
-                self._elsewhere.add(listener)
-                await wait()
-            self._elsewhere.discard(listener)
-            self._listening.add(listener)
-            await self._for_ever(f"listening ({listener})", lambda: adapter.attend(listener, sink))
+            while True:
+                await self.pause.over()
+                while wait := await self._untaken(self._role(listener)):
+                    self._elsewhere.add(listener)
+                    await wait()
+                self._elsewhere.discard(listener)
+                self._listening.add(listener)
+                await self.pause.interrupt(self._for_ever(what, lambda: adapter.attend(listener, sink)))
+                self._broken.pop(what, None)
+                self._listening.discard(listener)
         finally:
             self._elsewhere.discard(listener)
             self._listening.discard(listener)

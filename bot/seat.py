@@ -6,7 +6,7 @@ from runtime.bell import REST, LocalBell
 from runtime.dispatch import Dispatch
 from runtime.intake import Accept
 from runtime.nodes import ROLES, Node
-from runtime.store.protocol import Duty, Taken
+from runtime.store.protocol import Duty, Lease, Taken
 
 
 class Seat:
@@ -23,6 +23,10 @@ class Seat:
 
     def sit(self, node: Node, dispatch: Dispatch) -> None:
         self._node, self._dispatch = node, dispatch
+
+    @property
+    def lease(self) -> Lease | None:
+        return self._node.lease if self._node else None
 
     def lease_is_fresh(self) -> bool:
         return self._node is not None and self._node.fresh()

@@ -34,6 +34,7 @@ from runtime.errors import Retryable, StoreError
 from runtime.extras import PLAIN, Extras
 from runtime.ids import new_id as fresh_id
 from runtime.pace import Pace
+from runtime.pause import Pause
 from runtime.previews import Previews
 from runtime.rates import Rates, ticking
 from runtime.showing import DutyLost, Showing
@@ -162,6 +163,7 @@ class Courier:
             previews=self._previews,
             probe=probe,
         )
+        self.pause = Pause()
         self._wanted: set[Address] = set()
         self._active: set[Address] = set()
         self._later: dict[Address, datetime] = {}
@@ -276,9 +278,10 @@ class Courier:
     async def run(self) -> None:
         """Take the duty, serve until it is lost, and again, until cancelled."""
         while True:
+            await self.pause.over()
             duty = await self._awaited()
             try:
-                await self._serve(duty)
+                await self.pause.interrupt(self._serve(duty))
             except* DutyLost:
                 log.info("courier replaced", role=self.role)
             finally:

@@ -39,7 +39,8 @@ class Agendas(Protocol):
 
 
 class Pulse:
-    """Looks, and wakes. `reap` frees what nodes held whose lease ended; `look_around` has the couriers look."""
+    """Looks, and wakes. `reap` frees what nodes held whose lease ended; `look_around` has the couriers look, `seen`
+    is told all there is."""
 
     def __init__(
         self,
@@ -49,12 +50,14 @@ class Pulse:
         bell: LocalBell,
         reap: Callable[[], Awaitable[None]],
         look_around: Callable[[], None],
+        seen: Callable[[Agenda], None] = lambda agenda: None,
     ) -> None:
         self._store = store
         self._node = node
         self._bell = bell
         self._reap = reap
         self._look_around = look_around
+        self._seen = seen
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -72,6 +75,7 @@ class Pulse:
         Whoever is still at it is woken again: one look too many costs less than one too few.
         """
         agenda, now = await self._store.agenda(self._node), self._store.now()
+        self._seen(agenda)
         if agenda.lease_ends_at and agenda.lease_ends_at <= now:
             await self._reap()
         for topic in topics(agenda, now):

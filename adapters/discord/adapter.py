@@ -8,9 +8,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+import discord
+from discord.http import Route
+
 from adapters.discord.answering import Answering
 from adapters.discord.checks import Checks
 from adapters.discord.downloads import Downloads
+from adapters.discord.errors import ours
 from adapters.discord.http import Http
 from adapters.discord.parse import CHANNEL
 from adapters.discord.reach import Reach
@@ -96,6 +100,15 @@ class DiscordAdapter:
 
     async def reach(self, address: Address) -> str | None:
         return await self._reach.of(address)
+
+    async def ping(self) -> None:
+        try:
+            await self._http.request(Route("GET", "/gateway"))
+        except discord.RateLimited:
+            return
+        except Exception as error:
+            if not (isinstance(error, discord.HTTPException) and error.status < 500):
+                raise ours(error, self.account, reads=True) from error
 
     def buckets(self, address: Address) -> Sequence[Bucket]:
         return [EVERYWHERE, Bucket(f"channel:{channel_of(address)}", *IN_A_CHANNEL)]

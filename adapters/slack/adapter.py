@@ -49,7 +49,7 @@ from runtime.contract import (
     Standing,
     Wire,
 )
-from runtime.errors import ChannelError, Rejected
+from runtime.errors import ChannelError, Rejected, Retryable
 
 # chat.postMessage: about one a second in a channel, short bursts are borne; beyond them Slack says how long to wait.
 # Source: docs.slack.dev/apis/web-api/rate-limits, read 2026-08.
@@ -231,6 +231,15 @@ class SlackAdapter:
 
     async def reach(self, address: Address) -> str | None:
         return await self._reach.of(address, self._me)
+
+    async def ping(self) -> None:
+        try:
+            await self._web.call("auth.test")
+        except Rejected:
+            return
+        except Retryable as error:
+            if error.retry_after is None:
+                raise
 
     def buckets(self, address: Address) -> Sequence[Bucket]:
         return [Bucket(f"channel {address.room}", BURST, EVERY)]

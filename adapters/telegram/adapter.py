@@ -259,6 +259,13 @@ class TelegramAdapter:
         except Rejected as error:
             return str(error)
 
+    async def ping(self) -> None:
+        try:
+            await self._api.bot.get_me()
+        except TelegramError as error:
+            if not (isinstance(error, Refused) and error.code < 500):
+                raise ours(error, self.account) from error
+
     def buckets(self, address: Address) -> Sequence[Bucket]:
         return buckets(address.room)
 

@@ -192,6 +192,17 @@ class HasFiles(Protocol):
 
 
 @runtime_checkable
+class Pings(Protocol):
+    """A platform that can be asked something small, to see whether it answers."""
+
+    async def ping(self) -> None:
+        """Return once the platform answered, also where it refused. Takes nothing away from whoever listens.
+
+        Errors: ChannelError when it did not answer, or not as itself.
+        """
+
+
+@runtime_checkable
 class Reaches(Protocol):
     """A channel that can tell beforehand whether something can be posted in a room."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import bindparam, exists, func, select, update
+from sqlalchemy import bindparam, delete, exists, func, select, update
 
 from runtime import cards
 from runtime.approvals import APPROVAL_MOVES, Approval, ApprovalEvent
@@ -24,7 +24,7 @@ from runtime.store.desk import ADD_APPROVAL, CARD, COLUMNS, SETTLE, approval_of,
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.outbox import doubt_parts
 from runtime.store.protocol import NewDelivery
-from runtime.store.schema import approvals, deliveries, nodes, parts, roles, runs, sessions, steps
+from runtime.store.schema import approvals, deliveries, nodes, parts, pings, roles, runs, sessions, steps
 
 LIVES: Final = 1_000_000
 """More fences than one life ever uses: none of the lost life is given out again."""
@@ -71,6 +71,7 @@ def _whence(origin: Origin) -> str:
 # --------------------------------------------------------------------------------------------------- nodes and lanes
 
 BURY = update(nodes).values(state="dead", fence=nodes.c.fence + LIVES)
+FORGET_PINGS = delete(pings)
 FREE_ROLES = update(roles).values(node=None, fence=roles.c.fence + LIVES)
 NEW_FENCES = update(sessions).values(fence=sessions.c.fence + LIVES)
 FREE_LANES = (
@@ -83,6 +84,7 @@ FREE_LANES = (
 def _end_the_old_life(now: datetime) -> Op[None]:
     yield BURY, {}
     yield FREE_ROLES, {}
+    yield FORGET_PINGS, {}
     yield NEW_FENCES, {}
     yield FREE_LANES, {"at": micros(now)}
 

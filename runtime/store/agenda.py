@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, func, select
 from runtime.contract import NodeId
 from runtime.store.base import Base
 from runtime.store.driver import Op, is_word, maybe_moment
-from runtime.store.schema import audit, deliveries, nodes, occurrences, roles, schedules, sessions
+from runtime.store.schema import audit, deliveries, nodes, occurrences, pings, roles, schedules, sessions
 
 
 def _first(column: ColumnElement[Any], *where: ColumnElement[bool]) -> Select[Any]:
@@ -30,13 +30,17 @@ AGAIN = _first(occurrences.c.not_before, is_word(occurrences.c.state, "planned")
 LEASE = _first(nodes.c.expires_at, is_word(nodes.c.state, "live"), nodes.c.id != bindparam("but"))
 # Those of accounts, in which others wait; such as the timer's is taken when there is something to fire.
 FREE = _first(roles.c.name, roles.c.node.is_(None), roles.c.name.like("%:%"))
-AGENDA = select(*(part.scalar_subquery() for part in (READY, SUSPECT, LEAVING, UNSEALED, DUE, AGAIN, LEASE, FREE)))
+ASKED = _first(pings.c.asked_at, pings.c.asked_at.is_not(None), pings.c.node != bindparam("but"))
+AGENDA = select(
+    *(part.scalar_subquery() for part in (READY, SUSPECT, LEAVING, UNSEALED, DUE, AGAIN, LEASE, FREE, ASKED))
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
     """What there is to do at one moment: lanes that are ready, runs to be watched since processes died under them, what
-    must still be shown, facts to be sealed, roles of accounts that nobody has; when the next schedule fires or is tried
+    must still be shown, facts to be sealed, roles of accounts that nobody has, another node that asks whether we reach the
+    platform of an account; when the next schedule fires or is tried
     again, and when the first lease of another node ends.
     """
 
@@ -45,19 +49,21 @@ class Agenda:
     deliveries: bool = False
     facts: bool = False
     roles: bool = False
+    asked: bool = False
     fires_at: datetime | None = None
     lease_ends_at: datetime | None = None
 
 
 def agenda(but: NodeId) -> Op[Agenda]:
     rows = yield AGENDA, {"but": but}
-    ready, suspect, leaving, unsealed, due, again, lease, free = rows[0]
+    ready, suspect, leaving, unsealed, due, again, lease, free, asked = rows[0]
     return Agenda(
         lanes=ready is not None,
         suspects=suspect is not None,
         deliveries=leaving is not None,
         facts=unsealed is not None,
         roles=free is not None,
+        asked=asked is not None,
         fires_at=maybe_moment(min((at for at in (due, again) if at is not None), default=None)),
         lease_ends_at=maybe_moment(lease),
     )

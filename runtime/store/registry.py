@@ -10,6 +10,7 @@ from runtime.contract import NodeId
 from runtime.store.base import Base
 from runtime.store.common import add, fact
 from runtime.store.driver import Op, is_word, micros
+from runtime.store.failover import FORGET, LIVE
 from runtime.store.protocol import Duty, Lease
 from runtime.store.schema import accounts, nodes, roles, sessions
 from runtime.store.shifts import last_written, shift
@@ -37,11 +38,6 @@ FREE_LANES = (
     .returning(sessions.c.key)
 )
 FREE_ROLES = update(roles).where(roles.c.node == bindparam("n")).values(node=None, fence=roles.c.fence + 1)
-LIVE = (
-    select(nodes.c.id)
-    .where(nodes.c.id == bindparam("node"), nodes.c.fence == bindparam("fence"), is_word(nodes.c.state, "live"))
-    .with_for_update(read=True, key_share=True)
-)
 # Locked against this node's own claims, so that none of them takes a lane beside its end.
 LEAVING = (
     select(nodes.c.id)
@@ -116,6 +112,7 @@ def _free(node: NodeId, now: datetime) -> Op[list[str]]:
     yield BURY, {"node": node}
     lanes = yield FREE_LANES, {"node": node, "now": micros(now)}
     yield FREE_ROLES, {"n": node}
+    yield FORGET, {"n": node}
     return [key for (key,) in lanes]
 
 

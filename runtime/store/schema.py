@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0006"
+REVISION: Final = "0007"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -320,6 +320,20 @@ roles = Table(
     words("name", primary_key=True),
     maybe_words("node"),
     number("fence"),
+)
+
+# How the way of an account to its platform stands on a node, as far as others need to know: `asked_at` is when
+# the node last asked them to try theirs, `answered_at` when the platform answered it last, `left_at` when it gave its roles up.
+pings = Table(
+    "pings",
+    metadata,
+    words("account"),
+    time_id("node"),
+    maybe_number("asked_at"),
+    maybe_number("answered_at"),
+    maybe_number("left_at"),
+    PrimaryKeyConstraint("account", "node"),
+    partial("ix_pings_asked", "asked_at", where="asked_at IS NOT NULL"),
 )
 
 usage = Table(

@@ -15,6 +15,7 @@ from runtime.store.auditbook import AuditStore
 from runtime.store.depths import DepthStore
 from runtime.store.desk import DeskStore
 from runtime.store.driver import UNWATCHED, Op, Watch
+from runtime.store.failover import FailoverStore
 from runtime.store.figures import FigureStore
 from runtime.store.intake import IntakeStore
 from runtime.store.lanes import LaneStore
@@ -62,6 +63,7 @@ class SqlStore(
     OccurrenceStore,
     FigureStore,
     AgendaStore,
+    FailoverStore,
 ):
     """Implements `protocol.Store`."""
 

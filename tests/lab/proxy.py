@@ -56,6 +56,13 @@ class Proxy:
         for way in self._ways:
             way.lost = True
 
+    def leave(self) -> None:
+        """As `lose`, and the server's ends are closed: as a platform does with a socket that answers no ping."""
+        self.lose()
+        for way in self._ways:
+            if way.side is Side.ASKED:
+                way.writer.transport.abort()
+
     def lift(self) -> None:
         """Pass on again, first what was held; what was lost stays lost."""
         self._is_cut = False
@@ -90,6 +97,8 @@ class Proxy:
         with suppress(OSError):
             while chunk := await way.reader.read(CHUNK):
                 await self._free[way.side].wait()
+                if way.side is Side.ASKED and way.reader.at_eof():
+                    return  # who asked has gone while it was held
                 if not way.lost:
                     way.writer.write(chunk)
                     await way.writer.drain()

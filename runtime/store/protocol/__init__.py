@@ -12,6 +12,7 @@ from typing import Protocol
 
 from runtime.contract import Figures, Ledger, Places
 from runtime.store.protocol.desk import Decided, Desk
+from runtime.store.protocol.failover import Failover
 from runtime.store.protocol.intake import Gate, Intake, Offer, Taken
 from runtime.store.protocol.lanes import (
     Claim,
@@ -53,6 +54,7 @@ __all__ = [
     "DeliveryRow",
     "Desk",
     "Duty",
+    "Failover",
     "Gate",
     "Head",
     "Intake",
@@ -97,6 +99,7 @@ class Store(
     Desk,
     Outbox,
     Registry,
+    Failover,
     People,
     Operators,
     Traces,

@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
-from runtime.contract import ChannelAdapter, Connection
-from runtime.errors import Retryable
+from runtime.contract import ChannelAdapter, Connection, Pings
+from runtime.errors import ChannelError, Retryable
 from tests.contract.adapters.conftest import Opened
 from tests.contract.adapters.rig import Skill, Trouble
 from tests.contract.adapters.stage import PATIENCE, until
@@ -156,3 +156,21 @@ async def test_a_token_that_is_revoked_later_is_told_too(opened: Opened) -> None
         assert adapter.account in adapter.standing().reason
         await stage.rig.lift()
         await connected(adapter)
+
+
+async def test_a_ping_is_answered_while_the_platform_is_there_and_takes_nothing_from_who_listens(
+    opened: Opened,
+) -> None:
+    """Also where the token is refused: that is an answer."""
+    async with opened(Skill.AWAY) as stage, stage.life() as adapter:
+        assert isinstance(adapter, Pings)
+        await adapter.ping()
+        await stage.rig.say(stage.place, "hello")
+        await stage.taken("hello")
+        await stage.rig.fault(Trouble.AWAY)
+        with pytest.raises(ChannelError):
+            await adapter.ping()
+        await stage.rig.lift()
+        await adapter.ping()
+        await stage.rig.fault(Trouble.TOKEN)
+        await adapter.ping()

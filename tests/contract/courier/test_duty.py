@@ -139,6 +139,42 @@ async def test_a_duty_lost_in_the_middle_ends_this_courier_and_the_next_settles(
     assert stage.seen() == ["hello", "next"]
 
 
+async def test_a_send_in_flight_when_the_duty_moves_is_cut_first_and_settled_by_the_next(any_stage: Stage) -> None:
+    """Scenario 68: it is on screen, and the one who sent it never hears of it."""
+    giver, taker = await any_stage.lease(alone=False), await any_stage.lease(alone=False)
+    in_flight, cut = asyncio.Event(), asyncio.Event()
+
+    class Stalled(type(any_stage.adapter())):  # type: ignore[misc]  # the fake's own class
+        async def show(self, part: Part) -> Receipt:
+            await super().show(part)
+            in_flight.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                cut.set()
+            raise AssertionError("never")
+
+    adapter = Stalled(base_url=any_stage.url, kind=any_stage.channel.kind, account="main", identity="main")
+    one = await any_stage.courier(adapter=adapter, lease=giver)
+    two = await any_stage.courier(lease=taker)
+    await any_stage.put("hello")
+    async with running(one, two):
+        while not one.on_duty:
+            await any_stage.store.hand_over(taker, "fake:main", [one.role], giver.node)
+            await asyncio.sleep(0.005)
+        one.look_around()
+        await in_flight.wait()
+        async with one.pause.hold():
+            assert cut.is_set()
+            assert await any_stage.store.hand_over(giver, "fake:main", [one.role], taker.node)
+        await any_stage.put("next")
+        while len(any_stage.seen()) < 2:
+            two.look_around()
+            await asyncio.sleep(0.005)
+        assert (one.on_duty, two.on_duty) == (False, True)
+    assert any_stage.seen() == ["hello", "next"]
+
+
 async def test_without_a_fresh_lease_nothing_is_sent(stage: Stage) -> None:
     """A node that may have been declared dead begins no send."""
     await stage.put("hello")

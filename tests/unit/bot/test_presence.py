@@ -248,6 +248,22 @@ async def test_an_exclusive_listener_is_attended_once_its_role_is_free() -> None
         assert account.listens
 
 
+async def test_a_role_that_was_handed_over_is_waited_for_and_taken_again() -> None:
+    adapter, roles = Exclusive("poller"), Roles()
+    account = presence(adapter, roles)
+    async with at_work(account):
+        await until(lambda: adapter.attended)
+        assert account.roles() == ["listener:fake:F1:poller"]
+        async with account.pause.hold():
+            assert not account.attends
+            roles.elsewhere.update(account.roles() or ["listener:fake:F1:poller"])
+        await until(lambda: not account.listens)
+        assert account.standing().reason == "another process listens"
+        roles.elsewhere.clear()
+        await until(lambda: len(adapter.attended) == 2)
+        assert account.attends
+
+
 async def test_each_shard_is_a_role_of_its_own() -> None:
     adapter = Exclusive("shard-0-of-2", "shard-1-of-2")
     account = presence(adapter, Roles(["listener:fake:F1:shard-0-of-2"]))
