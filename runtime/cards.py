@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from runtime.approvals import Approval, ApprovalState, told
 from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
+from runtime.markup.arguments import in_full
 from runtime.transcript import DENIED, NOT_RUN
 
 LABELS = {
@@ -58,14 +57,8 @@ def result_of(approval: Approval) -> str:
 
 
 def shown_arguments(arguments: str) -> str:
-    """Arguments as people read them: a single text in a block, several as JSON."""
-    try:
-        values = json.loads(arguments)
-    except ValueError:
-        return _block(arguments, "")
-    if isinstance(values, dict) and len(values) == 1 and isinstance(only := next(iter(values.values())), str):
-        return _block(only, "")
-    return _block(json.dumps(values, indent=2, ensure_ascii=False), "json")
+    """Arguments in a block, as people read them."""
+    return _block(*in_full(arguments))
 
 
 def _block(text: str, language: str) -> str:

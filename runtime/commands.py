@@ -5,7 +5,6 @@ Pure: what the answers tell was read before.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Final
 
 from runtime.approvals import Approval
 from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
+from runtime.markup.arguments import in_a_line
 from runtime.runs import RunState
 from runtime.stop_words import is_stop
 
@@ -176,7 +176,7 @@ def asked(pending: Sequence[Approval], now: datetime) -> str:
     """What `/approvals` answers."""
     if not pending:
         return "No question waits for an answer here."
-    head = f"{_several(len(pending), 'question')} waiting for an answer here; the buttons are on the cards above:"
+    head = f"{_several(len(pending), 'question')} waiting for an answer here; the cards above have each call whole, and the buttons:"
     return "\n".join([head, "", *(f"- {_asked(one, now)}" for one in pending)])
 
 
@@ -187,13 +187,10 @@ def _asked(one: Approval, now: datetime) -> str:
 
 def _arguments(text: str) -> str:
     """A call's arguments in one short line of code."""
-    try:
-        values = json.loads(text)
-        only = next(iter(values.values())) if isinstance(values, dict) and len(values) == 1 else text
-    except ValueError:
-        only = text
-    line = " ".join(str(only).split()).replace("`", "'")
-    return f"`{line if len(line) <= SHOWN else line[: SHOWN - 1] + '…'}`"
+    line = in_a_line(text, SHOWN)
+    fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
+    gap = " " if "`" in (line[:1], line[-1:]) else ""
+    return f"{fence}{gap}{line}{gap}{fence}"
 
 
 def spent(room: Spent, person: Spent) -> str:

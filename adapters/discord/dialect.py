@@ -38,6 +38,7 @@ AT_LINE_START: Final = re.compile(r"^([^\S\n]*)(#{1,6}(?!\S)|-#(?!\S)|[-+](?!\S)
 NUMBER_AT_LINE_START: Final = re.compile(r"^([^\S\n]*\d+)\.(?!\S)", re.MULTILINE)
 BARE_LINK: Final = re.compile(r"https?://[^\s<>\"'`|*]+", re.IGNORECASE)
 LANGUAGE: Final = re.compile(r"[A-Za-z0-9_+\-.#]+")
+FENCES: Final = re.compile("`{3,}")
 TOUCHY: Final = "*_~`"
 NOTHING_WIDE: Final = "\u200b"
 LINE: Final = "\u2500" * 20
@@ -127,7 +128,7 @@ def _code_block(text: str, info: str) -> str:
 
 
 def _fenced(text: str, language: str = "") -> str:
-    inside = text.replace("```", f"`{NOTHING_WIDE}`{NOTHING_WIDE}`")
+    inside = FENCES.sub(lambda found: NOTHING_WIDE.join(found[0]), text)
     return f"```{language}\n{inside if inside.strip() else ' '}\n```"
 
 

@@ -21,12 +21,13 @@ from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant
 from runtime.contract import Address, Bell, Ledger, Progress, Resting, Speaking, Thinking, Working, room_topic
 from runtime.errors import StoreError
+from runtime.markup.arguments import in_a_line
 
 HEARTBEAT: Final = timedelta(seconds=15)
 FRAME: Final = timedelta(milliseconds=50)  # between two states of a text that is being spoken
 WRITE_LIMIT: Final = timedelta(seconds=30)  # a page that takes nothing for so long is gone
 BACKLOG: Final = 100  # progress events a slow page may be behind; the oldest go first
-ARGUMENTS_SHOWN: Final = 2_000  # characters of a tool's arguments
+ARGUMENTS_SHOWN: Final = 400  # characters of a tool's arguments
 TEXT_SHOWN: Final = 50_000  # characters of a text that is being spoken: its end
 ROOMS_IN_MIND: Final = 1_000  # rooms whose last progress is kept for pages that open later
 
@@ -190,6 +191,6 @@ def _told(event: Progress) -> dict[str, Any]:
         case Speaking(text):
             return {"kind": "speaking", "text": text[-TEXT_SHOWN:]}
         case Working(tool, arguments, ended):
-            return {"kind": "working", "tool": tool, "arguments": arguments[:ARGUMENTS_SHOWN], "ended": ended}
+            return {"kind": "working", "tool": tool, "arguments": in_a_line(arguments, ARGUMENTS_SHOWN), "ended": ended}
         case Resting():
             return {"kind": "resting"}

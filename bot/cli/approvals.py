@@ -17,7 +17,7 @@ COLUMNS = {
     "id": "Id",
     "state": "State",
     "tool": "Tool",
-    "arguments": "Arguments",
+    "call": "Arguments",
     "asked_at": "Asked",
     "address": "Room",
 }
@@ -35,8 +35,11 @@ def list_(
     rows = ask_office(settings_of(context, config), lambda office: office.approvals(state))
     if as_json:
         show_json(rows)
-    else:
-        show_rows(rows, COLUMNS, empty="Nothing waits for a decision.")
+        return
+    from runtime.markup.arguments import in_a_line
+
+    shown = [{**row, "call": in_a_line(row["arguments"])} for row in rows]
+    show_rows(shown, COLUMNS, empty="Nothing waits for a decision.")
 
 
 @commands.command()

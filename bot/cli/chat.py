@@ -114,8 +114,10 @@ async def _answer(conversation: Conversation, text: str, message_id: str, patien
 
 
 def _how_it_ended(view: View) -> int:
+    from runtime.markup.arguments import in_a_line
+
     for approval in view["approvals"]:
-        tell(f"Waits for an approval: {approval['tool']} {approval['arguments']}")
+        tell(f"Waits for an approval: {approval['tool']} {in_a_line(approval['arguments'])}")
         tell(f"Answer it: signalbox approvals approve {approval['id']}  (or deny)")
     if view["approvals"]:
         return WAITS_FOR_APPROVAL

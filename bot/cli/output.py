@@ -33,13 +33,16 @@ def show_json(value: object) -> None:
 
 def show_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, empty: str) -> None:
     """A table of `columns` (key to head); `empty` is said when there is no row."""
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
     if not rows:
         typer.echo(empty)
         return
-    table = Table(*columns.values(), box=None, pad_edge=False, header_style="bold")
+    heads = (
+        Column(head, overflow="fold") for head in columns.values()
+    )  # a long word goes on below: nothing is cut off
+    table = Table(*heads, box=None, pad_edge=False, header_style="bold")
     for row in rows:
         table.add_row(*(Text(word(row[key]), style=TONES.get(str(row[key]), "")) for key in columns))
     console().print(table)
@@ -75,7 +78,7 @@ def word(value: object) -> str:
         case bool():
             return "yes" if value else "no"
         case str():
-            return _local(value) or " ".join(clean(value).split())
+            return _local(value) or " ".join(clean(value).splitlines())
         case _:
             return str(value)
 

@@ -67,7 +67,7 @@ class Terminal:
 
     def _question(self, runner: asyncio.Runner, conversation: Conversation, approval: View) -> None:
         typer.echo(f"\nMay I run {clean(approval['tool'])}?" if _is_call(approval) else f"\n{_lost(approval)}")
-        typer.echo(clean(approval["arguments"]))
+        typer.echo(approval["call"])
         if approval["caution"]:
             typer.echo(clean(approval["caution"]))
         picked = _picked(approval)

@@ -28,7 +28,7 @@ def question(row: View) -> Html:
     return tag(
         "article",
         tag("h3", tag("code", row["tool"]), " ", badge(row["effect"]), tag("small", " in ", row["address"])),
-        tag("pre", row["arguments"]),
+        tag("pre", row["call"]),
         tag("p", row["caution"], class_="faint") if row["caution"] else None,
         tag("p", "Asked ", moment(row["asked_at"]), ", open until ", moment(row["expires_at"]), class_="faint"),
         tag("p", trace_link(row["id"])),
@@ -47,7 +47,7 @@ def question(row: View) -> Html:
 def settled(row: View) -> tuple[str, ...]:
     how = f"{row['choice']}" if row["state"] == "answered" else row["state"]
     who = f"{row['decided_by']}: {row['reason']}" if row["reason"] else row["decided_by"]
-    what = tag("details", tag("summary", tag("code", row["tool"])), tag("pre", row["arguments"]), id=f"a-{row['id']}")
+    what = tag("details", tag("summary", tag("code", row["tool"])), tag("pre", row["call"]), id=f"a-{row['id']}")
     return trace_link(row["id"], moment(row["decided_at"])), what, badge(how), who or "-", row["address"]
 
 
@@ -58,7 +58,7 @@ def step(step: View) -> Html:
         tag(
             "details",
             tag("summary", tag("code", title), " ", badge(step["state"]), " ", _span(step)),
-            tag("pre", step["arguments"]) if step["arguments"] else None,
+            tag("pre", step["call"]) if step["arguments"] else None,
             tag("pre", step["result"]) if step["result"] else None,
             id=f"s-{step['number']}",
         ),

@@ -12,6 +12,7 @@ from bot.standings import State
 from runtime.approvals import Approval
 from runtime.cards import LABELS
 from runtime.contract import CHOICES, Entry
+from runtime.markup.arguments import in_full
 from runtime.store.protocol import DeliveryRow, Known, OpenPart, Pairing, RunRow, StepRow
 
 View = dict[str, Any]
@@ -37,6 +38,7 @@ def step(row: StepRow) -> View:
         "kind": row.kind,
         "tool": row.tool,
         "arguments": row.arguments,
+        "call": in_full(row.arguments)[0],
         "state": row.state,
         "result": row.result,
         "started_at": at(row.started_at),
@@ -55,6 +57,7 @@ def approval(row: Approval, named: Named) -> View:
         "tool": row.tool,
         "effect": row.effect,
         "arguments": row.arguments,
+        "call": in_full(row.arguments)[0],
         "caution": row.caution,
         "asked_at": at(row.asked_at),
         "expires_at": at(row.expires_at),

@@ -19,9 +19,10 @@ HOUR: Final = timedelta(hours=1)
 Headers = dict[str, str]
 
 
-def _hook(name: str, header: str, prefix: str, signed: str, stamp: str, **more: str) -> Hook:
-    proof = Proof("hmac", SECRET, header, prefix, signed, stamp, more.get("dedupe_header", ""), tolerance=HOUR)
-    return replace(DEPLOYS, name=name, proof=proof, per_minute=0, dedupe_within=timedelta(minutes=1), **more)
+def _hook(name: str, header: str, prefix: str, signed: str, stamp: str, agreed: str = "") -> Hook:
+    proof = Proof("hmac", SECRET, header, prefix, signed, stamp, agreed, tolerance=HOUR)
+    window = timedelta(minutes=1)
+    return replace(DEPLOYS, name=name, proof=proof, dedupe_header=agreed, per_minute=0, dedupe_within=window)
 
 
 HOOKS: Final = (
@@ -34,9 +35,9 @@ HOOKS: Final = (
         "v1,",
         "{id}.{timestamp}.{body}",
         "webhook-timestamp",
-        dedupe_header="webhook-id",
+        "webhook-id",
     ),
-    _hook("orders", "X-Signature", "v1=", "{timestamp}.{body}", "X-Timestamp", dedupe_header="X-Order"),
+    _hook("orders", "X-Signature", "v1=", "{timestamp}.{body}", "X-Timestamp", "X-Order"),
 )
 USUAL: Final = ("Idempotency-Key", "X-GitHub-Delivery", "webhook-id", "X-Gitlab-Event-UUID")
 CAPTURES: Final = ((), *((name,) for name in USUAL))

@@ -2,7 +2,6 @@
 
 import { byId, h, icon } from "./dom.js";
 
-const SHOWN = 400; // characters of a tool's arguments
 
 export class Live {
   #element = byId("live");
@@ -74,7 +73,7 @@ export class Live {
       h("div", { class: one.ended ? "tool ended" : "tool" },
         one.ended ? icon("check") : h("span", { class: "spinner", "aria-hidden": "true" }),
         h("span", {}, one.ended ? "Ran " : "Running ", h("strong", {}, one.tool), one.ended ? "" : " …"),
-        h("code", {}, one.given.slice(0, SHOWN))),
+        h("code", {}, one.given)),
     );
     const text = this.#text && h("div", { class: "preliminary" },
       h("span", { class: "label" }, "Writing …"), h("p", {}, this.#text));

@@ -1,0 +1,141 @@
+"""Text in which nothing is hidden: a code stands for whatever has no width or no glyph.
+
+`⟨U+202E⟩` is one character, and more of one kind are counted; `⟨120 spaces⟩` and `⟨5 empty lines⟩` would push the rest out of
+sight. The bracket that opens a code is written as one where a text has it, so no two texts look the same: `meant` reads
+them back.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import chain, groupby
+from typing import Final
+
+OPEN: Final = "⟨"
+LIKE: Final = "\u2329\u3008\u276c\u2770\u29fc\u2039"
+"""Brackets that a reader may take for it, before what reads as a code."""
+INSIDE: Final = 8
+"""Columns of blanks in a line that are left as they are …"""
+INDENT: Final = 40
+"""… and at its start. Blanks at its end never are."""
+LINES: Final = 3
+"""Line ends in a row that are left as they are."""
+MARKS: Final = 4
+"""Combining marks on one letter; more of them cover other lines."""
+TAB: Final = 8
+_RUNS: Final = re.compile(r"[!-~]+(?: [!-~]+)*|[ \t]+|\n+|([^ \t\n])\1*")  # plain words at once, else like by like
+_CODES: Final = re.compile(r"⟨U\+([0-9A-F]{4,6})(?: ×(\d+))?⟩|⟨(\d+) spaces⟩|\n⟨(\d+) empty lines⟩\n")  # noqa: RUF001 - as written
+_NO_GLYPH: Final = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"))
+# Letters, signs and marks without a glyph: Default_Ignorable_Code_Point of Unicode 16 beside Cf and Cn, and braille's blank.
+_BLANK: Final = frozenset(
+    chain(
+        (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, 0x16FE4, 0x1D159),
+        range(0x180B, 0x1810),
+        range(0xFE00, 0xFE10),
+        range(0xE0100, 0xE01F0),
+    )
+)
+_EMOJI: Final = "\ufe0f"
+_KEYCAP: Final = "\u20e3"
+_PICTURES: Final = ((0x00A9, 0x00AE), (0x2100, 0x24FF), (0x25A0, 0x27BF), (0x2900, 0x2BFF), (0x3030, 0x33FF))
+
+
+def visible(text: str, *, one_line: bool = False) -> str:
+    """`text` with codes for what would not be seen; on one line, where that is asked for.
+
+    >>> visible("echo start" + " " * 120 + "&& rm -rf ~\\u202e")
+    'echo start⟨120 spaces⟩&& rm -rf ~⟨U+202E⟩'
+    """
+    return "".join(_pieces(text, one_line=one_line))
+
+
+def meant(shown: str) -> str:
+    """The text that `visible` shows so."""
+    return _CODES.sub(_of_code, shown)
+
+
+def shortened(text: str, most: int | None) -> str:
+    """`text` on one line, of a long one its beginning and its end, with how much is between.
+
+    Shape:  `most` characters of `text`, of which a third are its end; codes come on top.
+    """
+    if most is None or len(text) <= most:
+        return visible(text, one_line=True)
+    end = most // 3
+    first, last = visible(text[: most - end], one_line=True), visible(text[-end:], one_line=True)
+    return f"{first} {OPEN}{len(text) - most:,} characters left out⟩ {last}"
+
+
+def _of_code(found: re.Match[str]) -> str:
+    letter, times, spaces, lines = found.groups()
+    if letter:
+        return chr(int(letter, 16)) * int(times or 1)
+    return " " * int(spaces) if spaces else "\n" * (int(lines) + 1)
+
+
+def _pieces(text: str, *, one_line: bool) -> Iterator[str]:
+    marks = -1  # on the letter before; below zero where there is none
+    for found in _RUNS.finditer(text):
+        run = found[0]
+        if run[0] == "\n":
+            yield _line_ends(found, one_line=one_line)
+        elif run[0] in " \t":
+            yield _blanks(found, one_line=one_line)
+        elif unicodedata.category(run[0])[0] == "M" and not _is_blank(run[0]):
+            some = min(len(run), MARKS - marks) if marks >= 0 else 0
+            marks += some
+            yield run[:some] + (_code(run[some:]) if some < len(run) else "")
+            continue
+        elif _seems_a_code(found) or (_is_blank(run[0]) and not _makes_emoji(found)):
+            yield _code(run)
+        else:
+            marks = 0
+            yield run
+            continue
+        marks = -1
+
+
+def _line_ends(found: re.Match[str], *, one_line: bool) -> str:
+    run, text = found[0], found.string
+    if one_line or found.start() == 0 or found.end() == len(text):
+        return _code(run)
+    return run if len(run) <= LINES else f"\n{OPEN}{len(run) - 1} empty lines⟩\n"
+
+
+def _blanks(found: re.Match[str], *, one_line: bool) -> str:
+    run, text = found[0], found.string
+    begins = found.start() == 0 or text[found.start() - 1] == "\n"
+    ends = found.end() == len(text) or text[found.end()] == "\n"
+    if not ends and len(run.expandtabs(TAB)) <= (INDENT if begins and not one_line else INSIDE):
+        return run
+    return "".join(_code("".join(same)) for _, same in groupby(run))
+
+
+def _code(run: str) -> str:
+    """A code for one character, as often as it is there."""
+    if run[0] == " " and len(run) > 1:
+        return f"{OPEN}{len(run)} spaces⟩"
+    times = f" ×{len(run)}" if len(run) > 1 else ""  # noqa: RUF001 - as written
+    return f"{OPEN}U+{ord(run[0]):04X}{times}⟩"
+
+
+def _seems_a_code(found: re.Match[str]) -> bool:
+    after = found.string[found.end() : found.end() + 1]
+    return found[0][0] == OPEN or (found[0][0] in LIKE and (after == "U" or after.isdigit()))
+
+
+def _is_blank(letter: str) -> bool:
+    return unicodedata.category(letter) in _NO_GLYPH or ord(letter) in _BLANK
+
+
+def _makes_emoji(found: re.Match[str]) -> bool:
+    """Whether a variation selector asks for the coloured form of the sign before it."""
+    text, at = found.string, found.start()
+    if found[0] != _EMOJI or at == 0:
+        return False
+    before, after = text[at - 1], text[at + 1 : at + 2]
+    if before in "0123456789#*":
+        return after == _KEYCAP
+    return ord(before) >= 0x1F000 or any(first <= ord(before) <= last for first, last in _PICTURES)
