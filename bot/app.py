@@ -284,7 +284,7 @@ class App:
             named=self._named,
             mask=Mask(self._settings.secret_values()),
             nudge=self._couriers.nudge,
-            head=HeadFile(self._settings.data_dir).read,
+            head=self._head.demand,
             checkpoint=CheckpointFile(self._settings.data_dir).read,
             reload=self.reload,
             states=self._standings.look,
@@ -476,10 +476,13 @@ class App:
                 self._notices.tell(topic)
             await self._notices.flush(LAST_WORD)
 
+    @property
+    def _head(self) -> HeadFile:
+        return HeadFile(self._settings.data_dir, shared=self._settings.database_file is None)
+
     def _sealer(self) -> Sealer:
         trimmer = trimmer_of(self._settings, self.store)
-        file = HeadFile(self._settings.data_dir)
-        return Sealer(book=self.store, file=file, take=self._seat.take, bell=self._bell, trimmer=trimmer)
+        return Sealer(book=self.store, file=self._head, take=self._seat.take, bell=self._bell, trimmer=trimmer)
 
     def _timer(self) -> Timer:
         return Timer(book=self.store, bell=self._bell, take=self._seat.take, now=self.store.now, probe=self._probe)

@@ -65,7 +65,7 @@ async def _desk(store: SqlStore, settings: Settings) -> ConsoleDesk:
         now=store.now,
         new_id=new_id,
         control_token="",
-        head=HeadFile(settings.data_dir).read,
+        head=HeadFile(settings.data_dir, shared=settings.database_file is None).demand,
         checkpoint=CheckpointFile(settings.data_dir).read,
         reports=_reports(store, await store.named_accounts()),
         schedules=_schedules(store, await store.named_accounts(), settings),

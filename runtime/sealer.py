@@ -12,10 +12,11 @@ from typing import Final
 
 import structlog
 
+from runtime.audit import FIRST
 from runtime.bell import LocalBell
 from runtime.errors import StoreError
-from runtime.signed import HeadFile
-from runtime.store.protocol import AuditBook, Duty
+from runtime.signed import HeadFile, HeadMissing
+from runtime.store.protocol import AuditBook, Duty, Head
 from runtime.trimmer import Trimmer
 
 log = structlog.get_logger("sealer")
@@ -26,6 +27,8 @@ EVERY: Final = timedelta(seconds=5)
 """How often to look without a ring, since old rows are removed a slice at a time."""
 DAMAGED: Final = timedelta(minutes=1)
 ROLE: Final = "sealer"
+NOTHING: Final = Head(0, FIRST)
+"""Sealed yet."""
 
 
 class Sealer:
@@ -48,6 +51,7 @@ class Sealer:
         self._ear = bell.listen(UNSEALED)
         self._every = every
         self._trouble = ""
+        self._sealed = NOTHING  # by this process, whatever the file says
 
     async def run(self) -> None:
         """Seal until cancelled."""
@@ -72,19 +76,21 @@ class Sealer:
 
     async def _seal(self, duty: Duty) -> None:
         head = await self._book.audit_head()
-        if not await self._is_whole():
-            # Sealing on would sign over what is missing: `audit verify` tells, and a person looks into it.
-            log.error("the audit does not reach its signed head; nothing more is sealed until that is mended")
-            await asyncio.sleep(DAMAGED.total_seconds())
-            return
+        signed = await self._signed(head)
         while True:
+            if signed is None or not await self._holds(max(signed, self._sealed, key=lambda one: one.number)):
+                # Sealing on would sign over what is missing: `audit verify` tells, and a person looks into it.
+                log.error("the audit does not reach its signed head; nothing more is sealed until that is mended")
+                await asyncio.sleep(DAMAGED.total_seconds())
+                return
             sealed = await self._book.seal(duty, head)
             if sealed is None:
                 return
-            if sealed != head:
+            head = self._sealed = sealed
+            if signed != sealed:  # also what an earlier write did not bring to the disk
                 await asyncio.to_thread(self._file.write, sealed)
+                signed = sealed
                 self._tell("")
-            head = sealed
             if self._trimmer:
                 await self._trimmer.trim(duty, head)
             await self._more()
@@ -93,10 +99,20 @@ class Sealer:
         """Wait for more to seal. What comes meanwhile is sealed together."""
         await self._ear.within(self._every.total_seconds())
 
-    async def _is_whole(self) -> bool:
-        """Whether the row that was signed last is still there as it was."""
-        signed = await asyncio.to_thread(self._file.read)
-        if signed is None:
+    async def _signed(self, head: Head) -> Head | None:
+        """The head on disk; None where it should be there and is not. Before the first row it is made."""
+        try:
+            found = await asyncio.to_thread(self._file.demand)
+        except HeadMissing:
+            if head.number:
+                return None
+            await asyncio.to_thread(self._file.write, NOTHING)
+            return NOTHING
+        return found or NOTHING
+
+    async def _holds(self, known: Head) -> bool:
+        """Whether the row that was sealed last, as far as is known, is still there as it was."""
+        if not known.number:
             return True
-        rows = await self._book.audit_rows(signed.number - 1, limit=1)
-        return bool(rows) and (rows[0].number, rows[0].hash) == (signed.number, signed.hash)
+        rows = await self._book.audit_rows(known.number - 1, limit=1)
+        return bool(rows) and (rows[0].number, rows[0].hash) == (known.number, known.hash)

@@ -21,11 +21,19 @@ from runtime.store.protocol import AuditCheckpoint, Head
 T = TypeVar("T")
 
 
-class HeadFile:
-    """`audit.head`: the number and hash of the row that was sealed last."""
+class HeadMissing(StoreError):
+    """Nothing says which row was sealed last. Before the first row that is as it should be."""
 
-    def __init__(self, folder: Path) -> None:
+
+class HeadFile:
+    """`audit.head`: the number and hash of the row that was sealed last.
+
+    `shared`: other nodes seal too, each beside its own key, so that here may be no head as long as there is no key.
+    """
+
+    def __init__(self, folder: Path, *, shared: bool = False) -> None:
         self._file = _SignedFile(folder, "audit.head")
+        self._shared = shared
 
     def write(self, head: Head) -> None:
         """Replace the head, whole or not at all."""
@@ -34,6 +42,13 @@ class HeadFile:
     def read(self) -> Head | None:
         """The head, None before the first. Errors: StoreError when it is damaged or its signature is wrong."""
         return self._file.read(lambda said: Head(int(said["number"]), str(said["hash"])), _head_words)
+
+    def demand(self) -> Head | None:
+        """The head, None on a node that never signed one. Errors: HeadMissing where it must be there; as `read` does."""
+        head = self.read()
+        if head is None and not (self._shared and not self._file.was_signed):
+            raise HeadMissing("audit.head is missing: without it nobody can tell whether the last rows are all there")
+        return head
 
 
 class CheckpointFile:
@@ -94,6 +109,11 @@ class _SignedFile:
                 f"The signature of {self._path} is wrong: someone else wrote it, or audit.key was changed."
             )
         return made
+
+    @property
+    def was_signed(self) -> bool:
+        """Whether anything was ever signed in this folder."""
+        return self._key.exists()
 
     def _sign(self, words: str) -> str:
         return hmac.digest(self._secret(), words.encode(), "sha256").hex()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from bot.console.views import View
 from runtime.audit import Verifier
 from runtime.errors import BotError
+from runtime.signed import HeadMissing
 from runtime.store.protocol import AuditBook, AuditCheckpoint, Head
 
 SignedHead = Callable[[], Head | None]
@@ -36,6 +37,10 @@ async def verify(
     try:
         # Before the rows: what is sealed meanwhile lies beyond it, and that is no fault.
         head, cut = signed_head() or Head(0, ""), signed_checkpoint()
+    except HeadMissing as error:
+        if rows := (await book.audit_head()).number:
+            return _told(rows, fault=f"the signed head: {error}")
+        head, cut = Head(0, ""), signed_checkpoint()
     except BotError as error:
         return _told(0, fault=f"the signed head or checkpoint: {error}")
     verifier = await _walk(book, Verifier(head.number, head.hash, cut=cut))

@@ -42,6 +42,7 @@ from runtime.contract import (
 )
 from runtime.deliveries import DeliveryState
 from runtime.errors import ConfigError
+from runtime.markup.glyphs import visible
 from runtime.runs import RunState
 from runtime.store.protocol import DeliveryRow, Unpaired
 
@@ -140,6 +141,7 @@ class Operations:
 
     async def add_person(self, name: str, role: str, identities: Sequence[str] = ()) -> View:
         self._actor.must_be(Role.OWNER)
+        _check_name(name)
         wrong = next((identity for identity in identities if not _is_identity(identity)), None)
         if not name.strip() or wrong is not None:
             raise Refusal(
@@ -166,6 +168,7 @@ class Operations:
     async def pair(self, code: str, name: str = "", role: str = "") -> View:
         """Make whoever was sent `code` known: as the person called `name` if there is one, else as a new one."""
         self._actor.must_be(Role.OWNER)
+        _check_name(name)
         chosen = _role(role) if role else None
         if name and chosen is not None:
             await self._keep_an_owner(name, chosen)
@@ -339,6 +342,12 @@ def _word(kind: type[Word], text: str) -> Word | None:
         return kind(text)
     except ValueError:
         raise Refusal(400, f'"{text}" is none of: {", ".join(kind)}.') from None
+
+
+def _check_name(name: str) -> None:
+    """Errors: Refusal shows what nobody would see in it."""
+    if (shown := visible(name.strip())) != name.strip():
+        raise Refusal(400, f'"{shown}": a name has no invisible characters. Type it anew.')
 
 
 def _role(text: str) -> Role:

@@ -51,6 +51,11 @@ def visible(text: str, *, one_line: bool = False) -> str:
     return "".join(_pieces(text, one_line=one_line))
 
 
+def seen(name: str) -> str:
+    """A stranger's name without what nobody sees in it; empty where that is all of it."""
+    return " ".join(_CODES.sub("", visible(" ".join(name.split()))).split())
+
+
 def meant(shown: str) -> str:
     """The text that `visible` shows so."""
     return _CODES.sub(_of_code, shown)

@@ -167,7 +167,12 @@ def whom(identity: str) -> Op[Person | None]:
 
 
 def person(row: tuple[str, str, int]) -> Person:
-    return Person(PersonId(row[0]), row[1], Role(row[2]))
+    return Person(PersonId(row[0]), row[1], _role(row[2]))
+
+
+def _role(number: int) -> Role:
+    """A role as it is stored; the least where something else wrote one that is none."""
+    return Role(number) if number in Role._value2member_map_ else Role.VIEWER
 
 
 def names_of(who: Person) -> Op[frozenset[str]]:

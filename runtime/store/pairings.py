@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, delete, select
 
 from runtime import pairing
 from runtime.contract import Address, Content, DeliveryId, Identity, Kind, NewId, Person, Role, Signal
+from runtime.markup.glyphs import seen
 from runtime.store.base import Base
 from runtime.store.common import ADD_DELIVERY, ADD_IDENTITY, delivery_row, digest, fact, new_person, person, whom
 from runtime.store.driver import Op, micros, moment
@@ -129,7 +130,7 @@ def _known(identity: Identity, name: str, own_name: str, role: Role | None, now:
     if rows:
         who = yield from _promoted(person(rows[0][:3]), role)
     else:
-        free = name or (yield from _free(own_name.strip() or identity))
+        free = name or (yield from _free(seen(own_name) or identity))
         who = yield from new_person(free, Role.USER if role is None else role, now, new_id)
         yield ADD_IDENTITY, {"identity": web_identity(who), "person_id": who.id}
     yield ADD_IDENTITY, {"identity": identity, "person_id": who.id}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from runtime.contract import Identity, Role
+from runtime.contract import Identity, Role, Said
 from tests.contract.store.stage import ADA, GATE, Stage
 
 NEW = Identity("slack:T1/U7")
@@ -124,3 +124,14 @@ async def test_a_wrong_or_empty_token_is_nobodys(stage: Stage) -> None:
 async def test_a_list_tells_who_has_a_link(stage: Stage) -> None:
     await stage.store.set_link("Uma", "token", actor="test")
     assert [known.person.name for known in await stage.store.people() if known.linked] == ["Uma"]
+
+
+async def test_a_strangers_name_has_only_what_people_see(stage: Stage) -> None:
+    signal = replace(stage.signal(Said("hello"), actor=NEW), actor_name="A\u200bda\u3164 \u202e\xa0Byron")
+    await stage.take_in(signal, replace(GATE, open_to_all=True))
+    assert (await stage.audit("person added"))[-1][1] == f"Ada Byron ({NEW})"
+
+
+async def test_a_role_that_is_none_is_the_least(stage: Stage) -> None:
+    await stage.write("UPDATE people SET role = 77 WHERE name = 'Vera'")
+    assert [known.person.role for known in await stage.store.people() if known.person.name == "Vera"] == [Role.VIEWER]

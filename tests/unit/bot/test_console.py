@@ -255,6 +255,7 @@ async def test_mistakes_about_people_are_told() -> None:
             (office.add_person("new", "king"), "is no role"),
             (office.add_person("new", "user", ["nonsense"]), "is not an identity"),
             (office.add_person(" ", "user"), "is not a name"),
+            (office.add_person("Ada\u3164", "user"), r"Ada⟨U\+3164⟩.*no invisible characters"),
             (office.set_role("none", "user"), "nobody named"),
             (office.link("none"), "nobody named"),
             (office.set_role("ada", "user"), "the only owner"),
