@@ -54,14 +54,14 @@ async def test_an_unknown_name_is_none(stage: Stage) -> None:
 
 
 async def test_a_role_or_a_link_is_changed_and_nothing_else_of_a_person(stage: Stage) -> None:
-    await stage.store.add_person("Eve", Role.USER, [NEW])
-    await stage.store.set_link("Eve", "token")
+    await stage.store.add_person("Eve", Role.USER, [NEW], actor="test")
+    await stage.store.set_link("Eve", "token", actor="test")
     before = await stage.store.person_named("Eve")
     assert before
-    await stage.store.set_role("Eve", Role.OPERATOR)
+    await stage.store.set_role("Eve", Role.OPERATOR, actor="test")
     assert await stage.store.person_named("Eve") == replace(before, person=replace(before.person, role=Role.OPERATOR))
     assert await stage.store.person_of("token"), "the link goes on to work"
-    await stage.store.set_link("Eve", "another")
+    await stage.store.set_link("Eve", "another", actor="test")
     assert await stage.store.person_named("Eve") == replace(before, person=replace(before.person, role=Role.OPERATOR))
 
 
