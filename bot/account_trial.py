@@ -65,10 +65,19 @@ class Nothing:
     async def room_owner(self, address: Address) -> Identity | None:
         return None
 
+    async def is_untouched(self, address: Address) -> bool:
+        return True
+
     async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
         return View((), busy=False)
 
     async def person_of(self, token: str) -> tuple[Person, Identity] | None:
+        return None
+
+    async def invited(self, token: str) -> Person | None:
+        return None
+
+    async def redeem(self, token: str) -> str | None:
         return None
 
     def folder(self, address: Address) -> Path:

@@ -27,7 +27,7 @@ from bot.masking import Mask
 from bot.names import Known, address_at, fresh_identity, of_adapters
 from bot.outages import Outages
 from bot.parts import fetching_of, files_in, long_replies_of, model_of, notices_of, pace_of, shell_of
-from bot.planning import timetable_of
+from bot.planning import reach_of, timetable_of
 from bot.presence import Presence
 from bot.reload import Reload, in_words
 from bot.reports import LateReporters, ReportDesk
@@ -181,7 +181,11 @@ class App:
     def _page(self, given: Given, identity: str) -> WebAdapter:
         web = self._settings.web
         bounds = WebSettings(web.hosts, int(web.upload_mib * 1024 * 1024))
-        return WebAdapter(bounds, given, identity=identity, banner=self._settings.banner or "")
+        banner = self._settings.banner or ""
+        return WebAdapter(bounds, given, identity=identity, banner=banner, is_named=self._is_destination)
+
+    def _is_destination(self, address: Address) -> bool:
+        return self._named(address) in self._live.rules.destinations
 
     def _make_reload(self, gate: MakeGate, before: Sequence[Known]) -> Reload:
         planned = FileSchedules(book=self.store, now=self.store.now, accounts=self._accounts, before=before)
@@ -199,7 +203,7 @@ class App:
     def _make_timetable(self) -> Timetable:
         return timetable_of(
             self.store,
-            self._accounts,
+            reach_of(self._accounts),
             new_id=self._new_id,
             serves=self._couriers.serves,
             named=self._named,
@@ -305,6 +309,7 @@ class App:
             named=self._named,
             now=self.store.now,
             new_id=self._new_id,
+            reach=reach_of(self._accounts),
             ring=lambda: self._bell.ring(LANES),
             tools=self._toolkit.figures,
         )

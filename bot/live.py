@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from bot.gate import gate_of
 from bot.settings import Planning, Settings
+from runtime.contract import Address
 from runtime.policy import SHIPPED, Policy, Rule, Ruling
 from runtime.store.protocol import Gate
 
@@ -19,6 +20,8 @@ class Rules:
     gate: Gate
     prompt: str
     planning: Planning = field(default_factory=Planning)
+    destinations: frozenset[str] = frozenset()
+    """Rooms to which the settings send something, as they write them."""
 
 
 class Live:
@@ -33,7 +36,14 @@ MakeGate = Callable[[Settings], Gate]
 
 def rules_of(settings: Settings, gate: MakeGate = gate_of) -> Rules:
     """Errors: OSError when the prompt file cannot be read any more."""
-    return Rules(policy_of(settings), gate(settings), settings.run.prompt, settings.planning)
+    return Rules(policy_of(settings), gate(settings), settings.run.prompt, settings.planning, destinations_of(settings))
+
+
+def destinations_of(settings: Settings) -> frozenset[str]:
+    """Rooms of hooks, schedules, heartbeats and the operators."""
+    planned = (room for table in settings.planned for room in table.to)
+    rooms = [*(hook.to for hook in settings.hooks), *planned, settings.operators.room]
+    return frozenset(str(Address.parse(room)) for room in rooms if room)
 
 
 def policy_of(settings: Settings) -> Policy:

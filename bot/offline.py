@@ -7,19 +7,21 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from adapters.web.adapter import ACCOUNT, CHANNEL
+from adapters.web.rooms import reach
 from bot.console.actor import owner_of
 from bot.console.desk import ConsoleDesk
 from bot.console.operations import Operations
 from bot.console.planning import ScheduleDesk
 from bot.gate import gate_of
+from bot.live import destinations_of
 from bot.lock import holding
 from bot.login import command_line
 from bot.masking import Mask
-from bot.names import Called, Known, address_at, fresh_identity, naming
-from bot.planning import timetable_of
+from bot.names import Called, Known, Named, address_at, fresh_identity, naming
+from bot.planning import Reach, timetable_of
 from bot.reports import LateReporters, ReportDesk, figure_tools
 from bot.settings import Settings
-from runtime.contract import Signal, Verdict
+from runtime.contract import Address, Signal, Verdict
 from runtime.ids import new_id
 from runtime.signed import CheckpointFile, HeadFile
 from runtime.store.protocol import Store
@@ -67,7 +69,7 @@ async def _desk(store: SqlStore, settings: Settings) -> ConsoleDesk:
         control_token="",
         head=HeadFile(settings.data_dir, shared=settings.database_file is None).demand,
         checkpoint=CheckpointFile(settings.data_dir).read,
-        reports=_reports(store, await store.named_accounts()),
+        reports=_reports(store, await store.named_accounts(), settings),
         schedules=_schedules(store, await store.named_accounts(), settings),
     )
 
@@ -79,7 +81,7 @@ def _schedules(store: SqlStore, accounts: Sequence[Known], settings: Settings) -
     known, named = {(one.channel, one.identity) for one in here}, naming(accounts)
     timetable = timetable_of(
         store,
-        (),
+        _reach_of(store, named, settings),
         new_id=new_id,
         serves=lambda address: (address.channel, address.account) in known,
         named=named,
@@ -89,7 +91,19 @@ def _schedules(store: SqlStore, accounts: Sequence[Known], settings: Settings) -
     return ScheduleDesk(timetable, partial(address_at, here), named, Mask(settings.secret_values()))
 
 
-def _reports(store: Store, accounts: Sequence[Known]) -> ReportDesk:
+def _reach_of(store: Store, named: Named, settings: Settings) -> Reach:
+    """Rooms of the page are in the store; of other channels nothing can be told while no process runs."""
+    destinations = destinations_of(settings)
+
+    async def reached(address: Address) -> str | None:
+        if address.channel != CHANNEL:
+            return None
+        return await reach(store, lambda room: named(room) in destinations, address)
+
+    return reached
+
+
+def _reports(store: Store, accounts: Sequence[Known], settings: Settings) -> ReportDesk:
     named = naming(accounts)
     return ReportDesk(
         store=store,
@@ -98,6 +112,7 @@ def _reports(store: Store, accounts: Sequence[Known]) -> ReportDesk:
         named=named,
         now=store.now,
         new_id=new_id,
+        reach=_reach_of(store, named, settings),
         runs=False,
         tools=figure_tools(store, store.now, named),
     )

@@ -24,6 +24,14 @@ from runtime.contract import (
 from runtime.store.store import SqlStore
 from tools.schedules import schedule_tools
 
+Reach = Callable[[Address], Awaitable[str | None]]
+"""Why nothing can be posted in a room; None where it can."""
+
+
+async def anywhere(address: Address) -> str | None:
+    """Every room can be posted to, as far as is known here."""
+    return None
+
 
 class LateTimetable:
     """Implements `contract.Timetable`. What understands times takes 1 MB, so it is made for the first wish."""
@@ -80,7 +88,7 @@ class LateTimetable:
 
 def timetable_of(
     store: SqlStore,
-    accounts: Sequence[Presence],
+    reach: Reach,
     *,
     new_id: NewId,
     serves: Callable[[Address], bool],
@@ -101,7 +109,7 @@ def timetable_of(
             now=store.now,
             new_id=new_id,
             serves=serves,
-            reach=reach_of(accounts),
+            reach=reach,
             quotas=lambda: quotas_of(planning()),
             zone=lambda: planning().zone,
             named=named,
@@ -118,7 +126,7 @@ def planning_tools(
     return {tool.spec.name: tool for tool in every}
 
 
-def reach_of(accounts: Sequence[Presence]) -> Callable[[Address], Awaitable[str | None]]:
+def reach_of(accounts: Sequence[Presence]) -> Reach:
     """Asks the account of an address whether it can post there."""
 
     async def reach(address: Address) -> str | None:

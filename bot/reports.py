@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from adapters.web.errors import Refusal
 from bot.console.actor import Actor
 from bot.console.views import View
+from bot.planning import Reach, anywhere
 from runtime.contract import (
     Address,
     Figures,
@@ -91,7 +92,7 @@ def figure_tools(figures: Figures, now: Now, named: Callable[[Address], str]) ->
 class ReportDesk:
     """Has reports made for operators. `runs`: a process is at work that makes them; else the next start does.
 
-    `ring` wakes the lanes, `tools` are those by which a report is made that is only printed.
+    `reach` tells why nothing can be posted in a room. `ring` wakes the lanes, `tools` are those by which a report is made that is only printed.
     """
 
     store: Store
@@ -103,6 +104,7 @@ class ReportDesk:
     ring: Callable[[], None] = lambda: None
     runs: bool = True
     tools: Mapping[str, Tool] = field(default_factory=dict)
+    reach: Reach = anywhere
 
     async def listed(self) -> list[View]:
         return await asyncio.to_thread(self._listed)
@@ -119,6 +121,9 @@ class ReportDesk:
         rooms = tuple(dict.fromkeys(map(self._room, to)))
         if not rooms:
             raise Refusal(400, "A report needs a room: write it as `--to slack:work/C1`.")
+        for room in rooms:
+            if why := await self.reach(room):
+                raise Refusal(409, f"{self.named(room)}: {why}")
         schedule = await self._schedule(sheet, rooms, options, actor)
         if not await self.store.add_schedule(schedule, None, actor.person.name):
             raise Refusal(409, "This could not be written. Try it again.")

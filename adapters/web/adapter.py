@@ -13,7 +13,7 @@ from adapters.web.errors import Refusal
 from adapters.web.events import Events
 from adapters.web.pages import Pages
 from adapters.web.render import render
-from adapters.web.rooms import Rooms
+from adapters.web.rooms import IsNamed, Rooms, nothing_named
 from adapters.web.settings import WebSettings
 from adapters.web.transfer import Transfer
 from runtime.contract import (
@@ -44,17 +44,21 @@ NOT_YET: Final = Standing(Connection.CONNECTING, "the web page does not take mes
 class WebAdapter:
     """One account; `identity` is made once per installation and stored by the composition root.
 
-    The composition root mounts `routes()` in its application behind `adapters.web.guard.install`. `door` tells other
+    `is_named` tells rooms to which the settings send something. The composition root mounts `routes()` in its application behind `adapters.web.guard.install`. `door` tells other
     pages of that application, such as the console, who asks.
     """
 
-    def __init__(self, settings: WebSettings, given: Given, *, identity: str, banner: str = "") -> None:
+    def __init__(
+        self, settings: WebSettings, given: Given, *, identity: str, banner: str = "", is_named: IsNamed = nothing_named
+    ) -> None:
         self.channel: str = CHANNEL
         self.account: str = ACCOUNT
         self.identity: str = identity
         self.capabilities: frozenset[Capability] = frozenset({Capability.EDIT, Capability.STORED, Capability.PROGRESS})
         self.door = Door(links=given.links, identity=identity)
-        self._rooms = rooms = Rooms(door=self.door, ledger=given.ledger, channel=CHANNEL, account=identity)
+        self._rooms = rooms = Rooms(
+            door=self.door, ledger=given.ledger, channel=CHANNEL, account=identity, is_named=is_named
+        )
         self._events = Events(door=self.door, rooms=rooms, ledger=given.ledger, bell=given.bell)
         self._api = Api(
             door=self.door,

@@ -112,7 +112,7 @@ class Api:
         return _told(await self._take_in(visitor, address, parse.event_id(body), clicked))
 
     async def stop(self, request: web.Request) -> web.Response:
-        visitor, address = await self._rooms.open_to_write(request)
+        visitor, address = await self._rooms.open_to_change(request)
         body = await parse.read_object(request)
         return _told(await self._take_in(visitor, address, parse.event_id(body), Stopped()))
 

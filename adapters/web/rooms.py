@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from aiohttp import web
@@ -16,20 +17,36 @@ ROOM: Final = re.compile(r"[a-z0-9]{6,32}")
 UNOPENED: Final = "There is no such conversation: open one on the page and say something in it first."
 NO_ROOM: Final = "There is no such conversation, or it is somebody else's."
 
+IsNamed = Callable[[Address], bool]
+"""Whether the settings send something to this room."""
+
+
+def nothing_named(address: Address) -> bool:
+    """Where no settings name a room."""
+    return False
+
 
 class Rooms:
-    """A room's id is chosen by the page, at random; the room belongs to whoever spoke there first."""
+    """Decides who reads and writes in which room.
 
-    def __init__(self, *, door: Door, ledger: Ledger, channel: str, account: str) -> None:
+    A room's id is chosen by the page, at random. Its first sender owns it, unless the settings name it or something was
+    posted there before: such a room belongs to the operators, who read every room. Nobody else sees a room without owner.
+    """
+
+    def __init__(
+        self, *, door: Door, ledger: Ledger, channel: str, account: str, is_named: IsNamed = nothing_named
+    ) -> None:
         self._door = door
         self._ledger = ledger
         self._channel = channel
         self._account = account
+        self._is_named = is_named
         self._owners: dict[Address, Identity] = {}
 
     async def of(self, visitor: Visitor) -> list[Room]:
         """The conversations of `visitor`, newest first."""
-        return await self._ledger.rooms(self._channel, self._account, visitor.identity)
+        rooms = await self._ledger.rooms(self._channel, self._account, visitor.identity)
+        return [room for room in rooms if await self._may_read(visitor, room.address)]
 
     def address(self, room: str) -> Address:
         """Errors: Refusal 404 for what is no room's name."""
@@ -38,18 +55,39 @@ class Rooms:
         return Address(self._channel, self._account, room)
 
     async def open(self, request: web.Request) -> tuple[Visitor, Address]:
-        """Who asks and the room of the request. Errors: Refusal 404 for a stranger's room."""
+        """Who asks and the room of the request. Errors: Refusal 404 for a room that is not theirs to read."""
         visitor = await self._door.visitor(request)
         address = self.address(request.match_info["room"])
-        if visitor.person.role < Role.OPERATOR and await self._owner(address) not in (None, visitor.identity):
+        if not await self._may_read(visitor, address):
             raise Refusal(404, NO_ROOM)
         return visitor, address
 
+    async def open_to_change(self, request: web.Request) -> tuple[Visitor, Address]:
+        """The same for a request that changes something. Errors: Refusal 403 for a viewer."""
+        visitor, address = await self.open(request)
+        visitor.must_be_able_to_write()
+        return visitor, address
+
+    async def open_to_write(self, request: web.Request) -> tuple[Visitor, Address]:
+        """The same for a message or a file, by which a new conversation may begin."""
+        visitor = await self._door.visitor(request)
+        address = self.address(request.match_info["room"])
+        if not (await self._may_read(visitor, address) or await self._may_begin(address)):
+            raise Refusal(404, NO_ROOM)
+        visitor.must_be_able_to_write()
+        return visitor, address
+
     async def reach(self, address: Address) -> str | None:
-        """Why nothing can be read there: a conversation begins when somebody speaks."""
-        if ROOM.fullmatch(address.room) and await self._owner(address) is not None:
-            return None
-        return UNOPENED
+        """Why nothing can be posted there: a conversation begins when somebody speaks, or the settings name it."""
+        return await reach(self._ledger, self._is_named, address)
+
+    async def _may_read(self, visitor: Visitor, address: Address) -> bool:
+        if visitor.person.role >= Role.OPERATOR:
+            return True
+        return not self._is_named(address) and await self._owner(address) == visitor.identity
+
+    async def _may_begin(self, address: Address) -> bool:
+        return not self._is_named(address) and await self._ledger.is_untouched(address)
 
     async def _owner(self, address: Address) -> Identity | None:
         """Kept in mind once there is one, since that never changes."""
@@ -60,8 +98,8 @@ class Rooms:
                 del self._owners[next(iter(self._owners))]
         return known
 
-    async def open_to_write(self, request: web.Request) -> tuple[Visitor, Address]:
-        """The same for a request that says or changes something. Errors: Refusal 403 for a viewer."""
-        visitor, address = await self.open(request)
-        visitor.must_be_able_to_write()
-        return visitor, address
+
+async def reach(ledger: Ledger, is_named: IsNamed, address: Address) -> str | None:
+    """Why nothing can be posted in a room of the page; None where it can. Also for commands while no process runs."""
+    there = ROOM.fullmatch(address.room) and (is_named(address) or not await ledger.is_untouched(address))
+    return None if there else UNOPENED

@@ -89,7 +89,10 @@ class Ledger(Protocol):
         """Rooms in which `owner` spoke, newest first, at most 200."""
 
     async def room_owner(self, address: Address) -> Identity | None:
-        """Who spoke first in this room; None for a room in which nobody did."""
+        """Who began this room by speaking there; None where nobody did, or where something was posted before."""
+
+    async def is_untouched(self, address: Address) -> bool:
+        """Whether nothing was ever said or posted in this room."""
 
     async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
         """The room as it is at one moment: the last `limit` entries older than `before`, oldest first."""
@@ -100,6 +103,12 @@ class Links(Protocol):
 
     async def person_of(self, token: str) -> tuple[Person, Identity] | None:
         """The person whose current link carries `token`, and the web identity under which they speak; or None."""
+
+    async def invited(self, token: str) -> Person | None:
+        """The person for whom `token` is a link for one use; None once it was used, replaced or is too old."""
+
+    async def redeem(self, token: str) -> str | None:
+        """Use up a link for one use: the token of a lasting one in its place. None as above; of two at once one gets it."""
 
 
 class Workspaces(Protocol):

@@ -34,11 +34,18 @@ ROOMS = (
 FIRST_WORDS = (
     select(signals.c.text).where(signals.c.address == bindparam("room"), *said).order_by(signals.c.accepted_at).limit(1)
 )
+posted_before = exists().where(
+    deliveries.c.address == signals.c.address, deliveries.c.created_at < signals.c.accepted_at
+)
 FIRST_SPEAKER = (
-    select(signals.c.actor)
+    select(signals.c.actor, posted_before)
     .where(signals.c.address == bindparam("room"), *taken_in)
     .order_by(signals.c.accepted_at)
     .limit(1)
+)
+TOUCHED = select(
+    exists().where(signals.c.address == bindparam("room"), *taken_in),
+    exists().where(deliveries.c.address == bindparam("room")),
 )
 LAST_SHOWN = select(func.max(deliveries.c.settled_at)).where(deliveries.c.address == bindparam("room"))
 ASKED_HERE = (
@@ -110,7 +117,12 @@ def title(text: str) -> str:
 
 def room_owner(address: Address) -> Op[Identity | None]:
     rows = yield FIRST_SPEAKER, {"room": str(address)}
-    return Identity(rows[0][0]) if rows else None
+    return Identity(rows[0][0]) if rows and not rows[0][1] else None
+
+
+def is_untouched(address: Address) -> Op[bool]:
+    rows = yield TOUCHED, {"room": str(address)}
+    return not any(rows[0])
 
 
 def timeline(address: Address, before: datetime | None, limit: int) -> Op[list[Entry]]:
@@ -165,6 +177,9 @@ class LedgerStore(Base):
 
     async def room_owner(self, address: Address) -> Identity | None:
         return await self._driver.read(lambda: room_owner(address))
+
+    async def is_untouched(self, address: Address) -> bool:
+        return await self._driver.read(lambda: is_untouched(address))
 
     async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
         return await self._driver.read(lambda: view(address, before, limit))

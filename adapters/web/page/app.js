@@ -6,7 +6,7 @@ import { Live } from "./live.js";
 import { Log } from "./log.js";
 import { Failed, request } from "./net.js";
 import { Outbox } from "./outbox.js";
-import { newRoom, roomInAddress, Rooms } from "./rooms.js";
+import { hasBegun, isFresh, newRoom, roomInAddress, Rooms } from "./rooms.js";
 
 const IDEAS = ["list the files", "run: uname -a", "help"];
 const SOON = 300; // milliseconds
@@ -74,7 +74,8 @@ class Page {
     const early = this.#room ? "" : text.value; // typed, or put back by the browser, before one was open
     this.#room = room;
     this.#entries = [];
-    this.#busy = this.#more = this.#loaded = this.#stopping = false;
+    this.#busy = this.#more = this.#stopping = false;
+    this.#loaded = isFresh(room); // there is nothing to read
     if (roomInAddress() !== room) history.pushState(null, "", `#${room}`);
     this.live.clear();
     this.log.enter(room);
@@ -105,6 +106,7 @@ class Page {
 
   /** Read what is new. Calls while one is under way come as one more after it. */
   async refresh() {
+    if (isFresh(this.#room)) return;
     if (this.#reading) {
       this.#again = true;
       return this.#reading;
@@ -356,7 +358,11 @@ class Page {
 
   /** Stored at the other end: show it from there before the pending one goes. */
   async #accepted(item, { signal_id }) {
-    if (item.room === this.#room && !this.#entries.some((entry) => entry.id === signal_id)) await this.refresh();
+    const begins = isFresh(item.room);
+    hasBegun(item.room);
+    if (item.room !== this.#room) return;
+    if (begins || !this.#events) this.#connect();
+    if (!this.#entries.some((entry) => entry.id === signal_id)) await this.refresh();
   }
 
   #editAgain(item) {
@@ -452,6 +458,8 @@ class Page {
   #connect() {
     clearTimeout(this.#reconnect);
     this.#events?.close();
+    this.#events = null;
+    if (isFresh(this.#room)) return this.#connection("");
     const newest = this.#entries.at(-1)?.at;
     const since = newest ? `?${new URLSearchParams({ since: newest })}` : "";
     const events = (this.#events = new EventSource(`/api/rooms/${this.#room}/events${since}`));
@@ -467,14 +475,16 @@ class Page {
     events.onerror = () => {
       if (events !== this.#events) return;
       this.#connection("Reconnecting …");
-      if (events.readyState === EventSource.CLOSED) this.#reconnect = setTimeout(() => this.#look(), 2_000);
+      if (events.readyState !== EventSource.CLOSED) return;
+      this.#events = null;
+      this.#reconnect = setTimeout(() => this.#look(), 2_000);
     };
   }
 
   /** The stream was refused, not cut: ask why. */
   async #look() {
     try {
-      await request("/api/me");
+      await this.#timeline(this.#room);
       this.#connect();
     } catch (error) {
       if (!(error instanceof Failed)) throw error;

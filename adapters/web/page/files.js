@@ -2,6 +2,7 @@
 
 import { byId, h, icon, newId, shortTime, sizeOf } from "./dom.js";
 import { Failed, fileLink, request, upload } from "./net.js";
+import { isFresh } from "./rooms.js";
 
 /** Files attached to the message being written. Each is uploaded at once; the message then names them. */
 export class Attachments {
@@ -125,6 +126,7 @@ export class FilesPanel {
   async load() {
     if (!this.shown) return;
     const room = this.#room;
+    if (isFresh(room)) return void (this.#empty.hidden = false);
     let answer;
     try {
       answer = await request(`/api/rooms/${room}/files`);

@@ -1,11 +1,25 @@
 // The list of conversations.
 
-import { byId, h, newId, shortTime } from "./dom.js";
+import { byId, h, newId, shortTime, storage } from "./dom.js";
 import { Failed, request } from "./net.js";
 
 const ROOM = /^[a-z0-9]{6,32}$/;
 
-export const newRoom = () => newId(20);
+// Conversations that were made here and in which nothing is said yet: until then the server knows no room of that name.
+const FRESH = "signalbox.fresh";
+const FRESH_KEPT = 20;
+
+export function newRoom() {
+  const room = newId(20);
+  storage.set(FRESH, [...storage.get(FRESH, []), room].slice(-FRESH_KEPT));
+  return room;
+}
+
+export const isFresh = (room) => storage.get(FRESH, []).includes(room);
+
+export function hasBegun(room) {
+  storage.set(FRESH, storage.get(FRESH, []).filter((one) => one !== room));
+}
 
 export function roomInAddress() {
   const room = location.hash.slice(1);

@@ -48,6 +48,8 @@ from runtime.errors import StoreError
 
 NOON = datetime(2026, 8, 1, 12, tzinfo=UTC)
 IDENTITY = "installation-1"
+ADAS_ROOM = "room01"
+"""Ada has spoken there before."""
 
 
 class HandClock:
@@ -93,7 +95,10 @@ class FakeLedger:
         self.busy_rooms: set[Address] = set()
 
     async def rooms(self, channel: str, account: str, owner: Identity) -> list[Room]:
-        mine = [a for a, o in self.owners.items() if o == owner and (a.channel, a.account) == (channel, account)]
+        here = (channel, account)
+        mine = [
+            a for a, o in self.owners.items() if o == owner and a in self.entries and (a.channel, a.account) == here
+        ]
         rooms = [self._room(address) for address in mine]
         return sorted(rooms, key=lambda room: room.last_at, reverse=True)
 
@@ -105,6 +110,9 @@ class FakeLedger:
     async def room_owner(self, address: Address) -> Identity | None:
         return self.owners.get(address)
 
+    async def is_untouched(self, address: Address) -> bool:
+        return address not in self.owners and address not in self.entries
+
     async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
         older = [e for e in self.entries.get(address, []) if before is None or e.at < before]
         return View(tuple(older[-limit:]), address in self.busy_rooms)
@@ -113,6 +121,7 @@ class FakeLedger:
 class FakeLinks:
     def __init__(self) -> None:
         self.people: dict[str, tuple[Person, Identity]] = {}
+        self.once: dict[str, str] = {}
 
     def add(self, name: str, role: Role) -> str:
         """A person with a link; their token."""
@@ -122,6 +131,18 @@ class FakeLinks:
 
     async def person_of(self, token: str) -> tuple[Person, Identity] | None:
         return self.people.get(token)
+
+    def invite(self, name: str, role: Role) -> str:
+        """A person with a link for one use; its token."""
+        self.once[f"once-{name.lower()}"] = self.add(name, role)
+        return f"once-{name.lower()}"
+
+    async def invited(self, token: str) -> Person | None:
+        lasting = self.once.get(token)
+        return self.people[lasting][0] if lasting else None
+
+    async def redeem(self, token: str) -> str | None:
+        return self.once.pop(token, None)
 
 
 class FakeWorkspaces:
@@ -257,7 +278,9 @@ def build(
     ids = count(1)
     given = Given(ledger, links, workspaces, NoPlaces(), bell, clock, lambda: f"id{next(ids)}")
     adapter = WebAdapter(settings or WebSettings(), given, identity=IDENTITY, banner=banner)
-    return Stage(adapter, ledger, links, workspaces, bell, FakeSink(ledger, bell), clock)
+    stage = Stage(adapter, ledger, links, workspaces, bell, FakeSink(ledger, bell), clock)
+    ledger.owners[stage.address(ADAS_ROOM)] = Identity("web:main/ada")
+    return stage
 
 
 def application(stage: Stage, settings: WebSettings | None = None) -> web.Application:

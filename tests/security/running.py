@@ -1,0 +1,150 @@
+"""One whole process for a suite, with a person of each role and a count of what was tried on it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import aiohttp
+from yarl import URL
+
+from adapters.web.door import Door
+from bot.app import App, build
+from bot.client import Client, connected
+from bot.serving import Ready, serving
+from bot.settings import Settings
+from runtime.contract import Role
+from tests.unit.bot.test_settings import read
+
+TEXT: Final = (
+    'database_url = "sqlite:///:memory:"\n[web]\nport = 0\nhosts = ["bot.example.org"]\n'
+    '[operators]\nroom = "web:main/alarms"\n'
+    '[[hooks]]\nname = "deploys"\nto = "web:main/deploys"\nsecret = "sesame-open-sesame"\n'
+    '[[schedules]]\nname = "morning"\nwhen = "0 9 * * 1-5"\nprompt = "Good morning."\nto = ["web:main/mornings"]\n'
+    '[[heartbeats]]\nname = "beat"\nwhen = "0 9 * * 1-5"\ntool = "list_files"\nto = ["web:main/beating"]\n'
+)
+SECRET: Final = "sesame-open-sesame"
+HEADERS: Final = {"X-Signalbox": "1"}
+
+
+@dataclass
+class Count:
+    """Cases that were tried, and what was wrong with some."""
+
+    name: str
+    tried: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    def case(self, what: str, right: bool) -> None:
+        self.tried += 1
+        if not right:
+            self.wrong.append(what)
+
+    def judge(self, least: int) -> None:
+        print(  # noqa: T201 - the suite tells its count
+            f"{self.name}: {self.tried} cases (at least {least}), {len(self.wrong)} wrong"
+        )
+        assert not self.wrong, "\n".join(self.wrong)
+        assert self.tried >= least
+
+
+@dataclass
+class Answer:
+    status: int
+    text: str
+    headers: Mapping[str, str]
+    cookies: Mapping[str, str]
+
+
+@dataclass
+class Running:
+    """The process, and how each kind of visitor comes to it: nobody and a stranger with a made-up cookie among them."""
+
+    app: App
+    ready: Ready
+    office: Client
+    cookie: str
+    session: aiohttp.ClientSession
+    ways: dict[str, dict[str, str]] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        return self.ready.control.url
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.url).netloc
+
+    async def add(self, name: str, role: Role) -> None:
+        if role is not Role.OWNER:  # there is one from the start
+            await self.office.add_person(name, role.word)
+        self.tokens[name] = (await self.office.link(name))["path"].removeprefix("/link/")
+        self.ways[name] = {"Cookie": f"{self.cookie}={self.tokens[name]}"}
+
+    async def ask(self, method: str, path: str, who: str = "nobody", body: object = None, **headers: str) -> Answer:
+        """A request as the page makes it, unless `headers` say otherwise; an event stream is left after its head."""
+        given = {
+            **HEADERS,
+            "Origin": self.url,
+            **self.ways[who],
+            **{k.replace("_", "-"): v for k, v in headers.items()},
+        }
+        sent = {name: value for name, value in given.items() if value != "-"}
+        url = URL(f"{self.url}{path}", encoded=True)
+        async with self.session.request(method, url, headers=sent, json=body, allow_redirects=False) as answer:
+            streams = answer.content_type == "text/event-stream"
+            text = "" if streams else (await answer.read()).decode(errors="replace")
+            cookies = {name: morsel.value for name, morsel in answer.cookies.items()}
+            return Answer(answer.status, text, answer.headers, cookies)
+
+    async def say(self, room: str, who: str, text: str = "hello there") -> Answer:
+        event = f"event-{random.getrandbits(64):016x}"
+        return await self.ask("POST", f"/api/rooms/{room}/messages", who, {"id": event, "text": text})
+
+
+@asynccontextmanager
+async def running(folder: Path, text: str = TEXT) -> AsyncIterator[Running]:
+    made: list[App] = []
+
+    async def make(settings: Settings) -> App:
+        made.append(await build(settings))
+        return made[-1]
+
+    jar = aiohttp.DummyCookieJar()
+    async with (
+        serving(read(folder, text), make=make, with_link=False) as ready,
+        connected(ready.control) as office,
+        aiohttp.ClientSession(cookie_jar=jar) as session,
+    ):
+        app = made[0]
+        identity = await app.store.account_identity("web", "main", "")
+        one = Running(app, ready, office, Door(links=app.store, identity=identity).cookie, session)
+        one.ways = {"nobody": {}, "stranger": {"Cookie": f"{one.cookie}=guessed"}}
+        one.ways["holder"] = {"Authorization": f"Bearer {ready.control.token}"}
+        for role in Role:
+            await one.add(role.word, role)
+        yield one
+
+
+async def raw(url: str, *pieces: bytes) -> int:
+    """The status of a request that no client would send; 0 where the connection just ends."""
+    place = URL(url)
+    reader, writer = await asyncio.open_connection(place.host, place.port)
+    try:
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+        async with asyncio.timeout(30):
+            head = await reader.readline()
+    except ConnectionError:
+        return 0
+    finally:
+        writer.close()
+    return int(head.split()[1]) if head else 0
