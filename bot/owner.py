@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from datetime import timedelta
 from itertools import count
 from typing import Final
 
@@ -11,17 +12,19 @@ from runtime.contract import Identity, Role
 from runtime.store.protocol import Known, People
 
 NAME: Final = "owner"
+ONCE_WITHIN: Final = timedelta(minutes=15)
 SETTINGS: Final = "settings"
 """Who it is, for the audit: a start does what the settings say."""
 
 
 async def settle_owner(
-    people: People, identities: Sequence[str], token: str | None, *, with_link: bool = True, actor: str = SETTINGS
+    people: People, identities: Sequence[str], token: str | None, *, with_link: bool = True, once: bool = False, actor: str = SETTINGS
 ) -> str | None:
     """See that there is an owner, and a link for them if `with_link`; a repeat changes nothing.
 
     `identities` are the owners of the settings: the first start gives them all to one person, later ones that nobody
     has become owners of their own. `token` is the link's token of the settings, if there is one.
+    With `once` the link is for one use within ONCE_WITHIN: what prints it may be kept as a log for others to read.
     Shape:  the token of a link that was made just now, to be shown once; None when there was one or it was set.
     """
     owner = await _owner(people, identities, actor)
@@ -32,6 +35,8 @@ async def settle_owner(
         return None
     if owner.linked or not with_link:
         return None
+    if once:
+        return await people.invite(owner.person.name, ONCE_WITHIN, actor=actor)
     fresh = secrets.token_urlsafe(24)
     await people.set_link(owner.person.name, fresh, actor=actor)
     return fresh

@@ -21,46 +21,51 @@ MakeApp = Callable[[Settings], Awaitable[App]]
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """`link` opens the page as the `owner`; it is there only at the start that made it.
+    """`link` opens the page as the `owner`; it is there only at the start that made it, and works `once` or for good.
 
     `reload` reads the settings again, on behalf of whoever is named. Errors: BotError; then nothing has changed.
     """
 
     control: Control
     link: str | None
+    once: bool
     owner: str
     reload: Callable[[str], Awaitable[object]]
 
 
 @asynccontextmanager
-async def serving(settings: Settings, *, make: MakeApp = build, with_link: bool = True) -> AsyncIterator[Ready]:
+async def serving(
+    settings: Settings, *, make: MakeApp = build, with_link: bool = True, once: bool = False
+) -> AsyncIterator[Ready]:
     """A process that is ready inside the block and has drained after it.
 
-    `make` builds it (tests add channels of their own); `with_link`: somebody will read the link.
+    `make` builds it (tests add channels of their own); `with_link`: somebody will read the link,
+    which is for one use with `once`.
 
     Errors: ConfigError when it cannot listen or another process owns the data folder; StoreError from the store. What
     ends the process in the middle of the block cancels the block.
     """
     with holding(settings.data_dir):
         app = await make(settings)
-        token, owner = await _first_link(app, settings, with_link=with_link)
+        token, owner = await _first_link(app, settings, with_link=with_link, once=once)
         try:
             async with asyncio.TaskGroup() as group:
                 url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
                 task = group.create_task(app.run(on_ready=url.set_result), name="signalbox")
                 control = Control(await url, app.control_token, os.getpid())
                 with announced(settings.data_dir, control):
-                    yield Ready(control, f"{control.url}/link/{token}" if token else None, owner, app.reload)
+                    link = f"{control.url}/link/{token}" if token else None
+                    yield Ready(control, link, once, owner, app.reload)
                 task.cancel()
         except BaseExceptionGroup as group:
             raise _first(group, settings) from group
 
 
-async def _first_link(app: App, settings: Settings, *, with_link: bool) -> tuple[str | None, str]:
+async def _first_link(app: App, settings: Settings, *, with_link: bool, once: bool) -> tuple[str | None, str]:
     """See to the owner before the first message can come in; the token of their link if made just now, and their name."""
     token = settings.web.token.get_secret_value() if settings.web.token else None
     try:
-        made = await settle_owner(app.store, app.owners, token, with_link=with_link)
+        made = await settle_owner(app.store, app.owners, token, with_link=with_link, once=once)
         return made, await owner_name(app.store)
     except BaseException:
         await app.store.close()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import timedelta
+from html import escape
 from typing import Final
 
 from aiohttp import web
 
 from adapters.web.errors import Refusal
-from adapters.web.guard import notice_page
+from adapters.web.guard import is_secure, notice_page
 from runtime.contract import Identity, Links, Person, Role
 
 COOKIE_LIFE: Final = timedelta(days=365)  # a link lives until a new one voids it; the cookie should not end first
@@ -19,9 +20,13 @@ NO_LINK: Final = (
     "`signalbox people link NAME` makes a new one; open the address it prints."
 )
 OLD_LINK: Final = (
-    "This link does not work, or no longer: a newer link replaces the older one. On the machine that runs Signalbox, "
-    "`signalbox people link NAME` makes a new one; open the address it prints."
+    "This link does not work, or no longer: a newer link replaces the older one, and one of a first start works once, "
+    "within 15 minutes. On the machine that runs Signalbox, `signalbox people link NAME` makes a new one; open the "
+    "address it prints."
 )
+BECOME: Final = "This link signs this browser in as {name}. If somebody else is signed in here, they are signed out."
+OUR_OWN: Final = ("none", "same-origin")
+"""Where a request comes from that no other site made. Source: W3C Fetch Metadata, Sec-Fetch-Site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,15 @@ class Visitor:
     def must_be_able_to_write(self) -> None:
         if self.person.role < Role.USER:
             raise Refusal(403, "Your role is viewer: you can read here, but not write. An owner can change that.")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link that works, and whose it is. One for one use (`once`) is no cookie: another token takes its place."""
+
+    token: str
+    person: Person
+    once: bool
 
 
 class Door:
@@ -54,28 +68,68 @@ class Door:
         return Visitor(*known)
 
     async def enter(self, request: web.Request) -> web.Response:
-        """GET /link/{token}: hang the cookie in and go to the page."""
+        """GET /link/{token}: to the page as its person; asks first where that could be somebody else's doing.
+
+        Another site can make a browser open a link, and with it exchange who is signed in there. A strict cookie does
+        not come along from there, so we cannot see it: such a request is always asked about.
+        """
+        link, here = await self._link(request), await self._here(request)
+        if here == link.person.id and not link.once:
+            return web.Response(status=303, headers={"Location": "/"})
+        if here not in (None, link.person.id) or may_be_foreign(request, link):
+            return web.Response(text=_question(link.person), content_type="text/html")
+        return await self._sign_in(request, link, web.Response(status=303, headers={"Location": "/"}))
+
+    async def become(self, request: web.Request) -> web.Response:
+        """POST /link/{token}: the answer to that question, which only our own page can send."""
+        return await self._sign_in(request, await self._link(request), web.Response(status=204))
+
+    async def _link(self, request: web.Request) -> Link:
+        """Errors: Refusal 401 for one that does not work."""
         token = request.match_info["token"]
-        if await self._links.person_of(token) is None:
-            raise Refusal(401, OLD_LINK)
-        response = _go_to_the_page(request)
+        if known := await self._links.person_of(token):
+            return Link(token, known[0], once=False)
+        if person := await self._links.invited(token):
+            return Link(token, person, once=True)
+        raise Refusal(401, OLD_LINK)
+
+    async def _here(self, request: web.Request) -> str | None:
+        """The id of the person who is signed in already."""
+        token = request.cookies.get(self.cookie)
+        known = await self._links.person_of(token) if token else None
+        return known[0].id if known else None
+
+    async def _sign_in(self, request: web.Request, link: Link, response: web.Response) -> web.Response:
+        token = await self._links.redeem(link.token) if link.once else link.token
+        if token is None:
+            raise Refusal(401, OLD_LINK)  # somebody else was faster
         response.set_cookie(
             self.cookie,
             token,
             max_age=int(COOKIE_LIFE.total_seconds()),
             httponly=True,
             samesite="Strict",
-            secure=request.secure,
+            secure=is_secure(request),
         )
         return response
 
 
-def _go_to_the_page(request: web.Request) -> web.Response:
-    """A redirect; but after a click in another site's page a browser sends no strict cookie along with one.
+def may_be_foreign(request: web.Request, link: Link) -> bool:
+    """Whether another site may have made this browser come, or a program that only looks what is behind a link.
 
-    So there a page of our own makes the next step. Source: RFC 6265bis, 5.2 (a redirect keeps the first initiator).
+    Browsers leave Sec-Fetch-Site out under plain http and a name that is not the machine's own; all of them call
+    themselves Mozilla. Programs that send neither hold no session that could be exchanged, yet one that shows previews
+    of links must not use one up.
     """
-    if request.headers.get("Sec-Fetch-Site") in (None, "none", "same-origin"):
-        return web.Response(status=303, headers={"Location": "/"})
-    page = notice_page(title="Welcome", sentence="One moment: the page opens.")
-    return web.Response(text=page, content_type="text/html", headers={"Refresh": "0; url=/"})
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is None:
+        return link.once or "mozilla/" in request.headers.get("User-Agent", "").lower()
+    return site not in OUR_OWN or "Sec-Purpose" in request.headers
+
+
+def _question(person: Person) -> str:
+    name = escape(person.name)
+    button = f'<button type="button" class="primary" id="become" data-testid="become">Become {name}</button>'
+    script = '<script type="module" src="/static/link.js"></script>'
+    sentence = BECOME.format(name=person.name.replace("`", "'"))
+    return notice_page(title=f"Become {person.name}?", sentence=sentence, below=button + script)

@@ -9,12 +9,14 @@ webhooks, under whatever name the operator gave us, with a proof of their own an
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Collection, Mapping
+from hmac import compare_digest
 from html import escape
 from typing import Final
-from urllib.parse import urlsplit
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Handler, Middleware
 
 from adapters.web.errors import Refusal
@@ -24,6 +26,9 @@ OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 HEADER: Final = "X-Signalbox"
+BEARER: Final = "Bearer "
+NUL: Final = "%00"
+FORWARDED_TLS: Final = re.compile(r"(?:^|;)\s*proto=\"?https\b", re.IGNORECASE)  # RFC 7239
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -44,6 +49,7 @@ SENTENCES: Final = {
     405: "This address does not take this kind of request.",
     413: "The request is too large.",
 }
+GARBLED: Final = "The request ended in the middle, or cannot be unpacked."
 CUT: Final = "The request ended in the middle."
 STORE_AWAY: Final[Mapping[Trouble, str]] = {
     Trouble.FULL: "The disk of this Signalbox is full, so it cannot take this in. Once there is room it goes on by itself: "
@@ -80,6 +86,7 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
     @web.middleware
     async def stand(request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
+            _check_words(request)
             if not is_open(request, open_paths):
                 _check_host(request, known)
                 _check_origin(request)
@@ -95,6 +102,9 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
             if error.status < 400:
                 raise
             return refused(request, error.status, SENTENCES.get(error.status, f"{error.reason}."))
+        except (web.RequestPayloadError, HttpProcessingError) as error:
+            _log.debug("%s %s cannot be read: %s", request.method, request.path, error)
+            return refused(request, 400, GARBLED)
         except Exception as error:
             if request.get(_started):
                 raise  # the answer is on its way: aiohttp closes the connection
@@ -140,8 +150,8 @@ def refused(request: web.Request, status: int, sentence: str) -> web.Response:
 _TITLES: Final = {401: "You need your link", 404: "Not found", 503: "Not ready"}
 
 
-def notice_page(*, title: str, sentence: str) -> str:
-    """A small page that says one thing. Words between backticks are shown as code."""
+def notice_page(*, title: str, sentence: str, below: str = "") -> str:
+    """A small page that says one thing. Words between backticks are shown as code; `below` is markup of ours."""
     pieces = escape(sentence).split("`")
     words = "".join(f"<code>{piece}</code>" if number % 2 else piece for number, piece in enumerate(pieces))
     return (
@@ -152,18 +162,35 @@ def notice_page(*, title: str, sentence: str) -> str:
         '<link rel="stylesheet" href="/static/colours.css">'
         '<link rel="stylesheet" href="/static/style.css"></head><body class="lone"><main>'
         '<img src="/static/icon.svg" alt="" width="48" height="48">'
-        f"<h1>{escape(title)}</h1><p>{words}</p></main></body></html>"
+        f"<h1>{escape(title)}</h1><p>{words}</p>{below}</main></body></html>"
     )
+
+
+def bears(request: web.Request, token: str) -> bool:
+    """Whether the request shows `token` as its bearer. Takes the same time wherever the first wrong character is."""
+    shown = request.headers.get("Authorization", "").encode("utf-8", "surrogateescape")  # any bytes may stand there
+    return compare_digest(shown, f"{BEARER}{token}".encode())
+
+
+def is_our_host(request: web.Request, known: Collection[str]) -> bool:
+    """Whether the request names one of `known`, in small letters, or this machine at the port that it came in on."""
+    host = request.headers.get("Host", "").lower()
+    name, port = _split(host)
+    return name in known or host in known or (name in LOOPBACK and port == _bound_port(request))
 
 
 def _check_host(request: web.Request, known: Collection[str]) -> None:
-    host = request.headers.get("Host", "").lower()
-    name, port = _split(host)
-    if name in known or host in known or (name in LOOPBACK and port == _bound_port(request)):
-        return
-    raise Refusal(
-        421, "This name is not known here. If it is right, add it to `hosts` under [web] in the settings of Signalbox."
-    )
+    if not is_our_host(request, known):
+        raise Refusal(
+            421,
+            "This name is not known here. If it is right, add it to `hosts` under [web] in the settings of Signalbox.",
+        )
+
+
+def _check_words(request: web.Request) -> None:
+    """No name here holds NUL, and a database may not even take it in a question."""
+    if NUL in request.raw_path:
+        raise Refusal(404, SENTENCES[404])
 
 
 def _split(host: str) -> tuple[str, int | None]:
@@ -179,11 +206,25 @@ def _bound_port(request: web.Request) -> int | None:
     return int(address[1]) if isinstance(address, tuple) else None
 
 
+def is_secure(request: web.Request) -> bool:
+    """Whether the browser speaks TLS, to us or to a proxy before us. Who says so falsely only harms their own cookie."""
+    proxy = request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip().lower()
+    forwarded = FORWARDED_TLS.search(request.headers.get("Forwarded", "").partition(",")[0])
+    origin = request.headers.get("Origin", "")
+    return request.secure or proxy == "https" or forwarded is not None or origin.startswith("https://")
+
+
+def _is_ours(origin: str, host: str) -> bool:
+    """Whether our page is at `origin`: our host by http, or by https of a proxy."""
+    scheme, mark, place = origin.lower().partition("://")
+    return bool(mark) and scheme in ("http", "https") and place == host.lower()
+
+
 def _check_origin(request: web.Request) -> None:
     if request.method in SAFE_METHODS:
         return
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    ours = origin is not None and urlsplit(origin).netloc.lower() == request.headers["Host"].lower()
+    ours = origin is not None and _is_ours(origin, request.headers["Host"])
     if site not in (None, "same-origin") or (origin is not None and not ours) or (site is None and origin is None):
         raise Refusal(403, "This request did not come from the Signalbox page. Open the page itself and try there.")
     if HEADER not in request.headers and request.content_type != "application/json":

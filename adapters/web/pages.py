@@ -35,6 +35,7 @@ class Pages:
         return [
             web.get("/", self.index),
             web.get("/link/{token}", self._door.enter, allow_head=False),
+            web.post("/link/{token}", self._door.become),
             web.get("/static/{name}", self.static),
         ]
 

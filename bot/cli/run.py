@@ -59,7 +59,7 @@ async def _serve(settings: Settings) -> None:
     manager = manager_of(environment(), os.getpid())
     _heed_signals(asked)
     _heed_hangup(asked, again)
-    async with serving(settings) as ready, asyncio.TaskGroup() as group:
+    async with serving(settings, once=not _has_reader()) as ready, asyncio.TaskGroup() as group:
         _greet(settings, ready)
         told = f"Ready at {ready.control.url}"
         manager.ready(told)
@@ -109,6 +109,11 @@ def _terminal() -> int | None:
     return sys.stdin.fileno() if sys.stdin and not sys.stdin.closed and sys.stdin.isatty() else None
 
 
+def _has_reader() -> bool:
+    """Whether a person reads our output now. What goes elsewhere is a log, which others may read later."""
+    return bool(sys.stdout) and not sys.stdout.closed and sys.stdout.isatty()
+
+
 def _is_gone(terminal: int) -> bool:
     try:
         os.tcgetpgrp(terminal)
@@ -130,14 +135,21 @@ async def _reload_when(
 
 
 def _greet(settings: Settings, ready: Ready) -> None:
+    from bot.owner import ONCE_WITHIN
+
     url = ready.control.url
     lines = [f"Signalbox is ready at {url}"]
-    if ready.link:
+    anew = f"signalbox people link {quote(ready.owner)}"
+    if ready.link and ready.once:
+        minutes = int(ONCE_WITHIN.total_seconds() / 60)
+        lines += [
+            f"Open this link within {minutes} minutes; it works once: {ready.link}",
+            f"For a new link at any time: {anew}",
+        ]
+    elif ready.link:
         lines += [f"Open your own link, and keep it to yourself: {ready.link}"]
     elif settings.web.token is None:
-        lines += [
-            f"Your link of the first start still works. For a new one: signalbox people link {quote(ready.owner)}"
-        ]
+        lines += [f"Your link of the first start still works. For a new one: {anew}"]
     lines += [settings.banner] if settings.banner else []
     with suppress(OSError):  # nobody reads: that is no reason to stop
         sys.stdout.write("\n".join(lines) + "\n")

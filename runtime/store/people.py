@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from secrets import token_urlsafe
 from time import monotonic
 from typing import Any, Final
 
@@ -19,12 +20,24 @@ from runtime.store.schema import identities, people
 REMEMBERED: Final = timedelta(seconds=1)
 """How long another node's change of a link may go unnoticed by a page that is open here."""
 
+TOKEN_BYTES: Final = 24
+DIGITS: Final = 11
+"""Of the seconds at which a link for one use ends: the year 5138."""
+
 COLUMNS = (people.c.id, people.c.name, people.c.role, people.c.link_hash)
 ALL = select(*COLUMNS).order_by(people.c.name)
 NAMED = select(*COLUMNS).where(people.c.name == bindparam("n"))
 LINKED = select(*COLUMNS).where(people.c.link_hash == bindparam("h"))
 TAKEN = select(identities.c.identity).where(identities.c.identity == bindparam("i"))
 SET_ROLE = update(people).where(people.c.name == bindparam("n")).values(role=bindparam("new_role"))
+REDEEM = (
+    update(people)
+    .where(people.c.link_hash == bindparam("old_hash"))
+    .values(link_hash=bindparam("new_hash"))
+    .returning(people.c.id, people.c.name)
+)
+ONCE: Final = "once:"
+"""Begins the stored hash of a link for one use, so that no cookie can carry such a token."""
 SET_LINK = update(people).where(people.c.name == bindparam("n")).values(link_hash=bindparam("new_hash"))
 
 
@@ -44,7 +57,7 @@ def everyone() -> Op[list[Known]]:
 def _known(row: tuple[Any, ...]) -> Op[Known]:
     who = person(row[:3])
     rows = yield NAMES, {"person_id": who.id}
-    return Known(who, tuple(sorted(Identity(r[0]) for r in rows)), row[3] is not None)
+    return Known(who, tuple(sorted(Identity(r[0]) for r in rows)), row[3] is not None and not row[3].startswith(ONCE))
 
 
 def named(name: str) -> Op[Known | None]:
@@ -76,13 +89,26 @@ def set_role(name: str, role: Role, actor: str, now: datetime) -> Op[Person | No
     return person(rows[0][:3])
 
 
-def set_link(name: str, token: str, actor: str, now: datetime) -> Op[Person | None]:
-    yield SET_LINK, {"n": name, "new_hash": digest(token)}
+def set_link(name: str, link_hash: str, actor: str, now: datetime) -> Op[Person | None]:
+    yield SET_LINK, {"n": name, "new_hash": link_hash}
     rows = yield NAMED, {"n": name}
     if not rows:
         return None
     yield from fact(now, "link made", actor, name)
     return person(rows[0][:3])
+
+
+def redeem(token: str, fresh: str, now: datetime) -> Op[bool]:
+    rows = yield REDEEM, {"old_hash": ONCE + digest(token), "new_hash": digest(fresh)}
+    if rows:
+        yield from fact(now, "link used", f"web:{rows[0][0]}", rows[0][1])
+    return bool(rows)
+
+
+def is_late(token: str, now: datetime) -> bool:
+    """Whether a link for one use is too old. Its end is a part of the token, which its hash covers."""
+    until = token.rpartition(".")[2]
+    return not (until.isascii() and until.isdecimal() and len(until) <= DIGITS and now.timestamp() <= int(until))
 
 
 def person_of(link_hash: str) -> Op[tuple[Person, Identity] | None]:
@@ -127,9 +153,30 @@ class PeopleStore(Base):
     async def set_link(self, name: str, token: str, *, actor: str) -> Person | None:
         now = self.now()
         try:
-            return await self._driver.write(lambda: set_link(name, token, actor, now))
+            return await self._driver.write(lambda: set_link(name, digest(token), actor, now))
         finally:
             self._seen.clear()
+
+    async def invite(self, name: str, within: timedelta, *, actor: str) -> str | None:
+        now = self.now()
+        token = f"{token_urlsafe(TOKEN_BYTES)}.{int((now + within).timestamp())}"
+        try:
+            made = await self._driver.write(lambda: set_link(name, ONCE + digest(token), actor, now))
+        finally:
+            self._seen.clear()
+        return token if made else None
+
+    async def invited(self, token: str) -> Person | None:
+        if is_late(token, self.now()):
+            return None
+        found = await self._driver.read(lambda: person_of(ONCE + digest(token)))
+        return found[0] if found else None
+
+    async def redeem(self, token: str) -> str | None:
+        now, fresh = self.now(), token_urlsafe(TOKEN_BYTES)
+        if is_late(token, now):
+            return None
+        return fresh if await self._driver.write(lambda: redeem(token, fresh, now)) else None
 
     async def person_of(self, token: str) -> tuple[Person, Identity] | None:
         at, name = monotonic(), digest(token)

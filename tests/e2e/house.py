@@ -18,6 +18,8 @@ from tests.fakes.forked import Begun
 
 ROOT: Final = Path(__file__).parents[2]
 PATIENCE: Final = 45.0  # seconds for anything the program has to do: the machine may be busy with other tests
+TOKEN: Final = "the-owner-of-this-house"
+"""In the owner's link: several tests open it more than once, and one for one use is what a pipe would be told."""
 RUN: Final = (sys.executable, "-m", "bot")
 
 
@@ -57,14 +59,12 @@ class House:
         with self._log.open("ab") as log:
             self._process = self._begun(["run", "--port", port], log.fileno())
         assert self._process.stdout is not None
-        told = [self._process.stdout.readline() for _ in range(2)]
-        found = re.search(r"ready at (\S+)", told[0])
+        found = re.search(r"ready at (\S+)", self._process.stdout.readline())
         if found is None:
             self._gone(PATIENCE)
             raise RuntimeError(f"signalbox ended with {self._process.returncode}:\n{self.log()}")
         self.url = found[1]
-        if link := re.search(r"http\S+/link/\S+", told[1]):
-            self.link = link[0]
+        self.link = f"{self.url}/link/{TOKEN}"
         return self
 
     def kill(self) -> None:
@@ -90,9 +90,11 @@ class House:
         return subprocess.CompletedProcess(arguments, ended.returncode, out, err)
 
     def _begun(self, arguments: Sequence[str], log: int) -> subprocess.Popen[str] | Begun:
+        first = {} if self.link else {"SIGNALBOX_WEB__TOKEN": TOKEN}  # later lives find it in their database
+        known = {**first, **self._environment}
         if self._is_plain:
-            return forked.begin("bot", *arguments, folder=self.folder, environment=self._environment, stderr=log)
-        place: Mapping[str, Any] = {"cwd": self.folder, "env": self._environment}
+            return forked.begin("bot", *arguments, folder=self.folder, environment=known, stderr=log)
+        place: Mapping[str, Any] = {"cwd": self.folder, "env": known}
         ends: Mapping[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": log}
         return subprocess.Popen([*self._command, *arguments], **place, **ends, text=True)
 

@@ -126,7 +126,7 @@ async def visiting(link: str) -> AsyncIterator[Visitor]:
     jar = aiohttp.CookieJar(unsafe=True)  # for an address that is a number
     connector = aiohttp.TCPConnector(force_close=True)  # no connection is left over from a life that was killed
     async with aiohttp.ClientSession(cookie_jar=jar, timeout=timeout, connector=connector) as http:
-        async with http.get(link) as page:
+        async with http.get(link, headers={"Sec-Fetch-Site": "none"}) as page:
             assert page.status == 200, await page.text()
         yield Visitor(http, link.partition("/link/")[0])
 

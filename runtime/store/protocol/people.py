@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from runtime.contract import (
@@ -18,7 +18,7 @@ from runtime.contract import (
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A person with all identities, for lists. `linked`: has a web link."""
+    """A person with all identities, for lists. `linked`: has a lasting web link."""
 
     person: Person
     identities: tuple[Identity, ...]
@@ -69,6 +69,9 @@ class People(Links, Protocol):
 
     async def set_link(self, name: str, token: str, *, actor: str) -> Person | None:
         """Give a person a web link; the old one is void from now on. Only the token's hash is stored."""
+
+    async def invite(self, name: str, within: timedelta, *, actor: str) -> str | None:
+        """The token of a link for one use, good for so long; the old link is void. None when nobody has that name."""
 
     async def pairings(self) -> list[Pairing]:
         """Who waits for a code to be entered, oldest first."""

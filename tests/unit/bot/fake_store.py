@@ -114,6 +114,7 @@ class FakeStore:
 
     known: dict[str, Known] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
+    invitations: dict[str, str] = field(default_factory=dict)
     unpaired: list[Pairing] = field(default_factory=list)
     asked: list[Approval] = field(default_factory=list)
     sent: list[DeliveryRow] = field(default_factory=list)
@@ -157,6 +158,20 @@ class FakeStore:
         self.links = {old: who for old, who in self.links.items() if who != name} | {token: name}
         self.known[name] = replace(self.known[name], linked=True)
         return self.known[name].person
+
+    async def invite(self, name: str, within: timedelta, *, actor: str = "") -> str | None:
+        if name not in self.known:
+            return None
+        self.invitations = {f"once-{name}": name}
+        return f"once-{name}"
+
+    async def invited(self, token: str) -> Person | None:
+        name = self.invitations.get(token)
+        return self.known[name].person if name else None
+
+    async def redeem(self, token: str) -> str | None:
+        name = self.invitations.pop(token, "")
+        return f"link-of-{name}" if name and await self.set_link(name, f"link-of-{name}") else None
 
     async def person_of(self, token: str) -> tuple[Person, Identity] | None:
         known = self.known.get(self.links.get(token, ""))
