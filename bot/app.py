@@ -11,6 +11,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from adapters.web.adapter import ACCOUNT, CHANNEL, WebAdapter
+from adapters.web.connections import Site
 from adapters.web.settings import WebSettings
 from bot.channels import MakeAdapters, adapters_of, extras_of_account, no_adapters
 from bot.console.desk import ConsoleDesk
@@ -172,6 +173,7 @@ class App:
             self._desk(web_identity),
             hosts=settings.web.hosts,
             checks={"store": store.check},
+            token=settings.metrics.token.get_secret_value() if settings.metrics.token else "",
             others=instruments.routes(),
             hooks=self._webhooks.routes(),
         )
@@ -378,7 +380,7 @@ class App:
 
     async def _listen(self, runner: web.AppRunner) -> str:
         host, port = self._settings.web.host, self._settings.web.port
-        await web.TCPSite(runner, host, port).start()
+        await Site(runner, host, port).start()
         bound = runner.addresses[0][1]
         shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host  # noqa: S104 - compared, not listened on
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{bound}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final, Protocol, runtime_checkable
 
 from aiohttp import web
 
 from adapters.web.adapter import CHANNEL
-from adapters.web.guard import install
+from adapters.web.guard import bears, install, is_our_host
 from bot.console.desk import ConsoleDesk
 from bot.console.health import Check, health_routes
 from bot.console.routes import console_routes
@@ -30,11 +31,12 @@ def site_of(
     *,
     hosts: Sequence[str],
     checks: Mapping[str, Check],
+    token: str = "",
     others: Iterable[web.RouteDef],
     hooks: Iterable[web.RouteDef] = (),
 ) -> web.Application:
-    """`checks` are those of health, beside how the accounts stand; `others` are further routes; `hooks` check by
-    themselves who sent a request."""
+    """`checks` are those of health, beside how the accounts stand; what they found is told under our own names, or to
+    who shows `token`. `others` are further routes; `hooks` check by themselves who sent a request."""
     pages: list[web.RouteDef] = []
     webhooks: list[web.RouteDef] = list(hooks)
     every = list(accounts)
@@ -44,8 +46,15 @@ def site_of(
     site = web.Application(client_max_size=LARGEST_REQUEST)
     install(site, hosts, webhooks=[route.path for route in webhooks])
     site.add_routes([*pages, *webhooks, *console_routes(desk), *others])
-    site.add_routes(health_routes({**checks, **{account.name: trouble_of(account) for account in every}}))
+    every_check = {**checks, **{account.name: trouble_of(account) for account in every}}
+    may_know = partial(is_watcher, hosts=frozenset(host.lower() for host in hosts), token=token)
+    site.add_routes(health_routes(every_check, may_know=may_know))
     return site
+
+
+def is_watcher(request: web.Request, *, hosts: Collection[str], token: str) -> bool:
+    """Whether the reasons of `/readyz`, which name accounts and places, are for whoever asks."""
+    return is_our_host(request, hosts) or (bool(token) and bears(request, token))
 
 
 def trouble_of(account: Presence) -> Callable[[], str | None]:

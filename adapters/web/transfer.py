@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -20,6 +21,7 @@ from adapters.web.rooms import Rooms
 from runtime.contract import NewId, Workspaces, clean_name
 
 CHUNK: Final = 256 * 1024  # bytes a disk call; small enough to stay off the loop's back, large enough to be few
+WRITE_LIMIT: Final = timedelta(seconds=30)  # a reader that takes no CHUNK in so long is gone
 FORM_OVERHEAD: Final = 64 * 1024  # bytes a form adds around a file, generously
 PICTURES: Final = {
     "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
@@ -151,7 +153,8 @@ async def _stream(request: web.Request, headers: Mapping[str, str], file: int, s
         chunk = await asyncio.to_thread(os.read, file, min(CHUNK, left))
         if not chunk:
             raise ConnectionAbortedError("the file became shorter while it was sent")
-        await response.write(chunk)
+        async with asyncio.timeout(WRITE_LIMIT.total_seconds()):
+            await response.write(chunk)
         left -= len(chunk)
     await response.write_eof()
     return response

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from hmac import compare_digest
-from typing import Final
-
 from aiohttp import web
 
 from adapters.web.door import Door
 from adapters.web.errors import Refusal
+from adapters.web.guard import bears
 from bot.console.actor import Actor, owner_of
 from bot.console.desk import ConsoleDesk
 from bot.login import HEADER, sender
 from runtime.contract import Role
-
-BEARER: Final = "Bearer "
 
 
 class Entrance:
@@ -25,18 +21,16 @@ class Entrance:
 
     async def actor(self, request: web.Request) -> Actor:
         """Who asks. Errors: Refusal 401 for nobody we know, 403 for a person below operator."""
-        shown = request.headers.get("Authorization")
-        if shown is not None:
-            return await self._holder(shown, sender(request.headers.get(HEADER)))
+        if "Authorization" in request.headers:
+            return await self._holder(request)
         visitor = await self._door.visitor(request)
         actor = Actor(visitor.person, visitor.identity)
         actor.must_be(Role.OPERATOR)
         return actor
 
-    async def _holder(self, shown: str, hand: str) -> Actor:
-        # Comparing takes the same time wherever the first wrong character is.
-        if not compare_digest(shown.encode(), f"{BEARER}{self._token}".encode()):
+    async def _holder(self, request: web.Request) -> Actor:
+        if not bears(request, self._token):
             raise Refusal(
                 401, "This token is not the running process's. Start the command again; it reads the new one."
             )
-        return await owner_of(self._people, hand)
+        return await owner_of(self._people, sender(request.headers.get(HEADER)))

@@ -18,17 +18,26 @@ Check = Callable[[], Awaitable[str | None] | str | None]
 PATIENCE: Final = timedelta(seconds=2)
 
 
-def health_routes(checks: Mapping[str, Check]) -> list[web.RouteDef]:
-    """`checks` by what they look at, such as "store" or "web"."""
+def everybody(request: web.Request) -> bool:
+    """Where nobody is kept from the reasons."""
+    return True
+
+
+def health_routes(
+    checks: Mapping[str, Check], *, may_know: Callable[[web.Request], bool] = everybody
+) -> list[web.RouteDef]:
+    """`checks` by what they look at, such as "store" or "web". Whoever asks is told whether all is well; why not, only
+    who `may_know`."""
 
     async def healthz(_request: web.Request) -> web.Response:
         return web.json_response({"status": "ok"})
 
-    async def readyz(_request: web.Request) -> web.Response:
+    async def readyz(request: web.Request) -> web.Response:
         reasons = await reasons_against(checks)
         if not reasons:
             return web.json_response({"status": "ready"})
-        return web.json_response({"status": "not ready", "reasons": reasons}, status=503)
+        told = {"reasons": reasons} if may_know(request) else {}
+        return web.json_response({"status": "not ready", **told}, status=503)
 
     return [web.get("/healthz", healthz), web.get("/readyz", readyz)]
 

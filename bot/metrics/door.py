@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hmac import compare_digest
 from typing import Final
 from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from adapters.web.guard import bears
 from bot.metrics.place import LOOPBACK
-
-BEARER: Final = "Bearer "
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +43,7 @@ class Door:
 
     def objection(self, request: web.Request) -> Objection | None:
         if self._token:
-            shown = request.headers.get("Authorization", "")
-            # Comparing takes the same time wherever the first wrong character is.
-            return None if compare_digest(shown.encode(), f"{BEARER}{self._token}".encode()) else SHOW_IT
+            return None if bears(request, self._token) else SHOW_IT
         if self._is_open:
             return OPEN
         # A page elsewhere may point its own name at our address; then the name is not one of ours.

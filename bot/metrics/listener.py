@@ -12,6 +12,7 @@ from typing import Final
 import structlog
 from aiohttp import web
 
+from adapters.web.connections import Site
 from adapters.web.guard import install
 
 log = structlog.get_logger("metrics")
@@ -44,7 +45,7 @@ class Listener:
     async def _listen(self, runner: web.AppRunner) -> None:
         told = False
         while True:
-            site = web.TCPSite(runner, self._host, self._port)
+            site = Site(runner, self._host, self._port)
             try:
                 return await site.start()
             except OSError as error:

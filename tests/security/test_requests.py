@@ -1,0 +1,211 @@
+"""Requests that another site made, or under a name that is not ours; links that exchange who is signed in; cookies."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from tests.security.running import Count, Running, raw, running
+
+BROWSER: Final = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
+SITES: Final = ("cross-site", "same-site", "none")
+HOSTS: Final = (
+    "evil.example",
+    "bot.example.org.evil.example",
+    "127.0.0.1:1",
+    "localhost",
+    "[::1]:1",
+    "127.0.0.1.evil.example",
+    "",
+)
+PLACES: Final = ("/", "/api/me", "/api/rooms", "/console", "/console/api/overview")
+
+
+def foreign(host: str) -> list[str]:
+    return [
+        "https://evil.example",
+        "null",
+        f"ftp://{host}",
+        f"ws://{host}",
+        f"file://{host}",
+        f"javascript://{host}",
+        host,
+        f"//{host}",
+        f"http://{host}.evil.example",
+        f"http://evil.example#{host}",
+        f"http://{host}@evil.example",
+        f"http://{host}/",
+        "http://127.0.0.1:1",
+    ]
+
+
+async def test_another_site_does_nothing_in_a_persons_name(tmp_path: Path) -> None:
+    async with running(tmp_path) as house:
+        count = Count("CSRF, Host, Origin, rebinding, link swap, cookies")
+        assert (await house.say("users001", "user")).status == 202
+        for path in ("/api/rooms/users001/messages", "/api/rooms/users001/stop", f"/link/{house.tokens['viewer']}"):
+            await forged(house, count, path)
+        await named(house, count)
+        await swapped(house, count)
+        await once(house, count)
+        await cookies(house, count)
+        await bytes_of_any_kind(house, count)
+        count.judge(140)
+
+
+async def forged(house: Running, count: Count, path: str) -> None:
+    body = {"id": "event-0001", "text": "hi"}
+    for origin in foreign(house.host):
+        answer = await house.ask("POST", path, "user", body, Origin=origin)
+        count.case(f"POST {path} from {origin}", answer.status == 403)
+    for site in SITES:
+        answer = await house.ask("POST", path, "user", body, Sec_Fetch_Site=site)
+        count.case(f"POST {path}, {site}", answer.status == 403)
+    plain = await house.ask("POST", path, "user", None, X_Signalbox="-")
+    count.case(f"a plain form to {path}", plain.status == 403)
+    unsaid = await house.ask("POST", path, "user", body, Origin="-")
+    count.case(f"{path} without an origin", unsaid.status == 403)
+    if not path.startswith("/link/"):
+        for origin in (house.url, house.url.replace("http:", "https:")):
+            answer = await house.ask("POST", path, "user", body, Origin=origin)
+            count.case(f"our own page at {origin}", answer.status in (200, 202))
+
+
+async def named(house: Running, count: Count) -> None:
+    for host in HOSTS:
+        for path in PLACES:
+            answer = await house.ask("GET", path, "owner", Host=host)
+            count.case(f"GET {path} as {host}", answer.status == 421)
+        bound = await house.ask("POST", "/api/rooms/users001/messages", "user", {}, Host=host, Origin=f"http://{host}")
+        count.case(f"rebinding to {host}", bound.status == 421)
+    for host in (house.host, "bot.example.org", "BOT.example.org:8443"):
+        count.case(f"as {host}", (await house.ask("GET", "/api/me", "owner", Host=host)).status == 200)
+    await unready(house, count)
+
+
+async def unready(house: Running, count: Count) -> None:
+    """`/readyz` under any name; reasons only under ours."""
+    house.app._accounts[0].raw._sink = None  # type: ignore[attr-defined]  # as while it starts
+    for host, told in ((house.host, True), ("10.0.0.7:8080", False), ("evil.example", False)):
+        answer = await house.ask("GET", "/readyz", Host=host)
+        count.case(f"/readyz as {host}: {answer.text}", answer.status == 503 and ("reasons" in answer.text) is told)
+    house.app._accounts[0].raw._sink = house.app.sink  # type: ignore[attr-defined]
+
+
+async def swapped(house: Running, count: Count) -> None:
+    """A link is followed at once only where no other site can have made the browser do it, and nobody is signed in."""
+    link = f"/link/{house.tokens['viewer']}"
+    for who, headers, follows in (
+        ("nobody", {"Sec_Fetch_Site": "none"}, True),
+        ("nobody", {"Sec_Fetch_Site": "same-origin"}, True),
+        ("nobody", {}, True),  # no browser
+        ("nobody", {"Sec_Fetch_Site": "cross-site"}, False),
+        ("nobody", {"Sec_Fetch_Site": "same-site"}, False),
+        ("nobody", {"User_Agent": BROWSER}, False),
+        ("nobody", {"User_Agent": BROWSER, "Sec_Fetch_Site": "none"}, True),
+        ("nobody", {"User_Agent": BROWSER, "Sec_Fetch_Site": "none", "Sec_Purpose": "prefetch"}, False),
+        ("stranger", {"Sec_Fetch_Site": "none"}, True),
+        ("user", {"Sec_Fetch_Site": "none"}, False),
+        ("user", {"Sec_Fetch_Site": "cross-site"}, False),
+        ("user", {}, False),
+        ("owner", {"Sec_Fetch_Site": "same-origin"}, False),
+    ):
+        answer = await house.ask("GET", link, who, **headers)
+        signed_in = answer.status == 303 and answer.cookies.get(house.cookie) == house.tokens["viewer"]
+        asked = answer.status == 200 and not answer.cookies and "Become viewer?" in answer.text
+        count.case(f"{who} opens viewer's link, {headers}", signed_in if follows else asked)
+    again = await house.ask("GET", link, "viewer", Sec_Fetch_Site="none")
+    count.case("a link of one's own", again.status == 303)
+    agreed = await house.ask("POST", link, "user", Sec_Fetch_Site="same-origin")
+    count.case("a yes on our page", agreed.status == 204 and agreed.cookies[house.cookie] == house.tokens["viewer"])
+
+
+async def once(house: Running, count: Count) -> None:
+    store = house.app.store
+    token = await store.invite("viewer", timedelta(minutes=15))
+    link = f"/link/{token}"
+    looked = await house.ask("GET", link)
+    count.case("a program that shows a preview", looked.status == 200 and not looked.cookies)
+    count.case("as a cookie", (await house.ask("GET", "/", Cookie=f"{house.cookie}={token}")).status == 401)
+    opened = await house.ask("GET", link, Sec_Fetch_Site="none")
+    fresh = opened.cookies.get(house.cookie, "")
+    count.case("it opens", opened.status == 303 and fresh not in ("", token))
+    count.case("what it gave works", (await house.ask("GET", "/", Cookie=f"{house.cookie}={fresh}")).status == 200)
+    for method in ("GET", "POST"):
+        count.case(
+            f"{method} a second time",
+            (await house.ask(method, link, Sec_Fetch_Site="none" if method == "GET" else "-")).status == 401,
+        )
+    late = await store.invite("viewer", -timedelta(seconds=2))
+    count.case("too late", (await house.ask("GET", f"/link/{late}", Sec_Fetch_Site="none")).status == 401)
+    stretched = f"{str(late).rpartition('.')[0]}.99999999999"
+    count.case("with another end", (await house.ask("GET", f"/link/{stretched}", Sec_Fetch_Site="none")).status == 401)
+    await store.set_link("viewer", house.tokens["viewer"])
+
+
+async def cookies(house: Running, count: Count) -> None:
+    link = f"/link/{house.tokens['viewer']}"
+    for headers, secure in (
+        ({}, False),
+        ({"X_Forwarded_Proto": "http"}, False),
+        ({"X_Forwarded_Proto": "https"}, True),
+        ({"X_Forwarded_Proto": "https, http"}, True),
+        ({"Forwarded": "for=10.0.0.7;proto=https"}, True),
+        ({"Forwarded": 'for=10.0.0.7;proto="https"'}, True),
+        ({"Forwarded": "for=10.0.0.7;proto=http"}, False),
+    ):
+        answer = await house.ask("GET", link, Sec_Fetch_Site="none", **headers)
+        made = answer.headers.get("Set-Cookie", "")
+        kept = "HttpOnly" in made and "SameSite=Strict" in made
+        count.case(f"cookie behind {headers}", kept and ("Secure" in made) is secure)
+    https = house.url.replace("http:", "https:")
+    answer = await house.ask("POST", link, Origin=https)
+    count.case("cookie for a page by https", "Secure" in answer.headers.get("Set-Cookie", ""))
+
+
+async def bytes_of_any_kind(house: Running, count: Count) -> None:
+    """What no browser sends is refused, and is no fault of ours."""
+    host = f"Host: {house.host}\r\n".encode()
+    own = f"Cookie: {house.cookie}={house.tokens['owner']}\r\n".encode()
+    post = host + own + f"Origin: {house.url}\r\nX-Signalbox: 1\r\n".encode()
+    for what, statuses, request in (
+        (
+            "bearer",
+            (401,),
+            b"GET /console/api/overview HTTP/1.1\r\n" + host + b"Authorization: Bearer \xff\xe9\r\n\r\n",
+        ),
+        ("cookie", (401,), b"GET / HTTP/1.1\r\n" + host + f"Cookie: {house.cookie}=".encode() + b"\xff\xfe\r\n\r\n"),
+        ("link", (400, 401), b"GET /link/\xff\xfe HTTP/1.1\r\n" + host + b"\r\n"),
+        ("escaped link", (401,), b"GET /link/%FF%FE HTTP/1.1\r\n" + host + b"\r\n"),
+        ("NUL in a path", (404,), b"GET /console/api/runs/%00 HTTP/1.1\r\n" + host + own + b"\r\n"),
+        ("NUL in a query", (404,), b"GET /console/api/trace?room=%00 HTTP/1.1\r\n" + host + own + b"\r\n"),
+        ("NUL in a file", (404,), b"GET /api/rooms/users001/files/a%00b HTTP/1.1\r\n" + host + own + b"\r\n"),
+        (
+            "hook",
+            (401,),
+            b"POST /hooks/deploys HTTP/1.1\r\n" + host + b"X-Signalbox-Token: \xff\r\nContent-Length: 0\r\n\r\n",
+        ),
+        ("deflate", (400,), _packed("/api/rooms/users001/messages", post, b"deflate", b"rubbish!")),
+        ("gzip", (400,), _packed("/api/rooms/users001/messages", post, b"gzip", b"rubbish!")),
+        ("packed click", (400,), _packed("/api/approvals/aaaaaaaa", post, b"deflate", b"rubbish!")),
+        ("packed command", (400,), _packed("/console/api/people", post, b"deflate", b"rubbish!")),
+        ("packed hook", (400, 401), _packed("/hooks/deploys", post, b"deflate", b"rubbish!")),
+        ("file name", (201, 400), _upload(post, b'filename="a\x00b.txt"')),
+        ("escaped file name", (201, 400), _upload(post, b"filename*=UTF-8''a%00b.txt")),
+        ("half a file name", (201, 400), _upload(post, b'filename="\xff\xfe.txt"')),
+    ):
+        status = await raw(house.url, request)
+        count.case(f"{what}: {status}", status in statuses)
+
+
+def _packed(path: str, head: bytes, how: bytes, body: bytes) -> bytes:
+    kind = b"Content-Type: application/json\r\nContent-Encoding: " + how
+    return b"POST %s HTTP/1.1\r\n%s%s\r\nContent-Length: %d\r\n\r\n%s" % (path.encode(), head, kind, len(body), body)
+
+
+def _upload(head: bytes, name: bytes) -> bytes:
+    body = b'--x\r\nContent-Disposition: form-data; name="file"; ' + name + b"\r\n\r\nwords\r\n--x--\r\n"
+    kind = b"Content-Type: multipart/form-data; boundary=x"
+    line = b"POST /api/rooms/users001/files HTTP/1.1\r\n"
+    return line + b"%s%s\r\nContent-Length: %d\r\n\r\n%s" % (head, kind, len(body), body)
