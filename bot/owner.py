@@ -18,7 +18,13 @@ SETTINGS: Final = "settings"
 
 
 async def settle_owner(
-    people: People, identities: Sequence[str], token: str | None, *, with_link: bool = True, once: bool = False, actor: str = SETTINGS
+    people: People,
+    identities: Sequence[str],
+    token: str | None,
+    *,
+    with_link: bool = True,
+    once: bool = False,
+    actor: str = SETTINGS,
 ) -> str | None:
     """See that there is an owner, and a link for them if `with_link`; a repeat changes nothing.
 

@@ -24,7 +24,7 @@ OLD_LINK: Final = (
     "within 15 minutes. On the machine that runs Signalbox, `signalbox people link NAME` makes a new one; open the "
     "address it prints."
 )
-BECOME: Final = "This link signs this browser in as {name}. If somebody else is signed in here, they are signed out."
+BECOME: Final = "This link signs this browser in as {name}. If somebody else is signed in here, they'll be signed out."
 OUR_OWN: Final = ("none", "same-origin")
 """Where a request comes from that no other site made. Source: W3C Fetch Metadata, Sec-Fetch-Site."""
 
@@ -129,7 +129,7 @@ def may_be_foreign(request: web.Request, link: Link) -> bool:
 
 def _question(person: Person) -> str:
     name = escape(person.name)
-    button = f'<button type="button" class="primary" id="become" data-testid="become">Become {name}</button>'
+    button = f'<button type="button" id="become" data-testid="become">Become {name}</button>'
     script = '<script type="module" src="/static/link.js"></script>'
     sentence = BECOME.format(name=person.name.replace("`", "'"))
     return notice_page(title=f"Become {person.name}?", sentence=sentence, below=button + script)

@@ -34,27 +34,6 @@ HEADERS: Final = {"X-Signalbox": "1"}
 
 
 @dataclass
-class Count:
-    """Cases that were tried, and what was wrong with some."""
-
-    name: str
-    tried: int = 0
-    wrong: list[str] = field(default_factory=list)
-
-    def case(self, what: str, right: bool) -> None:
-        self.tried += 1
-        if not right:
-            self.wrong.append(what)
-
-    def judge(self, least: int) -> None:
-        print(  # noqa: T201 - the suite tells its count
-            f"{self.name}: {self.tried} cases (at least {least}), {len(self.wrong)} wrong"
-        )
-        assert not self.wrong, "\n".join(self.wrong)
-        assert self.tried >= least
-
-
-@dataclass
 class Answer:
     status: int
     text: str

@@ -22,8 +22,11 @@ from adapters.web.connections import Bounds, Connections, Site
 from runtime.contract import Role
 from tests.e2e.house import House
 from tests.e2e.visitor import until, visiting
-from tests.security.running import Count, raw
+from tests.security.running import raw
+from tests.security.tally import Tally
 from tests.unit.web.stage import ADAS_ROOM, Stage, application, build
+
+Tallied = Callable[[str, int], Tally]
 
 SHORT: Final = Bounds(
     most=20,
@@ -317,8 +320,8 @@ TRIES: Final[tuple[Callable[[Listening], Awaitable[bool]], ...]] = (
 ALONE: Final = (more_than_may_be, those_at_work_stay)
 
 
-async def test_nobody_uses_up_the_server(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    count = Count("exhaustion")
+async def test_nobody_uses_up_the_server(tmp_path: Path, tallied: Tallied, caplog: pytest.LogCaptureFixture) -> None:
+    count = tallied("exhaustion", 24)
     async with listening(tmp_path) as at, asyncio.TaskGroup() as group:
         for one in TRIES[:10]:  # these wait
             group.create_task(tried(count, at, one))
@@ -329,12 +332,12 @@ async def test_nobody_uses_up_the_server(tmp_path: Path, caplog: pytest.LogCaptu
         async with listening(tmp_path) as at:
             await tried(count, at, one)
     faults = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
-    count.case(f"nothing is logged as a fault: {faults}", not faults)
-    count.judge(24)
+    count.case(not faults, f"nothing is logged as a fault: {faults}")
+    count.close()
 
 
-async def tried(count: Count, at: Listening, one: Callable[[Listening], Awaitable[bool]]) -> None:
-    count.case(one.__name__, await one(at))
+async def tried(count: Tally, at: Listening, one: Callable[[Listening], Awaitable[bool]]) -> None:
+    count.case(await one(at), one.__name__)
 
 
 @pytest.mark.timeout(120)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from tests.security.running import Count, Running, raw, running
+from tests.security.running import Running, raw, running
+from tests.security.tally import Tally
+
+Tallied = Callable[[str, int], Tally]
 
 BROWSER: Final = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 SITES: Final = ("cross-site", "same-site", "none")
@@ -40,9 +44,9 @@ def foreign(host: str) -> list[str]:
     ]
 
 
-async def test_another_site_does_nothing_in_a_persons_name(tmp_path: Path) -> None:
+async def test_another_site_does_nothing_in_a_persons_name(tmp_path: Path, tallied: Tallied) -> None:
     async with running(tmp_path) as house:
-        count = Count("CSRF, Host, Origin, rebinding, link swap, cookies")
+        count = tallied("CSRF, Host, Origin, rebinding, link swap, cookies", 140)
         assert (await house.say("users001", "user")).status == 202
         for path in ("/api/rooms/users001/messages", "/api/rooms/users001/stop", f"/link/{house.tokens['viewer']}"):
             await forged(house, count, path)
@@ -51,49 +55,49 @@ async def test_another_site_does_nothing_in_a_persons_name(tmp_path: Path) -> No
         await once(house, count)
         await cookies(house, count)
         await bytes_of_any_kind(house, count)
-        count.judge(140)
+        count.close()
 
 
-async def forged(house: Running, count: Count, path: str) -> None:
+async def forged(house: Running, count: Tally, path: str) -> None:
     body = {"id": "event-0001", "text": "hi"}
     for origin in foreign(house.host):
         answer = await house.ask("POST", path, "user", body, Origin=origin)
-        count.case(f"POST {path} from {origin}", answer.status == 403)
+        count.case(answer.status == 403, f"POST {path} from {origin}")
     for site in SITES:
         answer = await house.ask("POST", path, "user", body, Sec_Fetch_Site=site)
-        count.case(f"POST {path}, {site}", answer.status == 403)
+        count.case(answer.status == 403, f"POST {path}, {site}")
     plain = await house.ask("POST", path, "user", None, X_Signalbox="-")
-    count.case(f"a plain form to {path}", plain.status == 403)
+    count.case(plain.status == 403, f"a plain form to {path}")
     unsaid = await house.ask("POST", path, "user", body, Origin="-")
-    count.case(f"{path} without an origin", unsaid.status == 403)
+    count.case(unsaid.status == 403, f"{path} without an origin")
     if not path.startswith("/link/"):
         for origin in (house.url, house.url.replace("http:", "https:")):
             answer = await house.ask("POST", path, "user", body, Origin=origin)
-            count.case(f"our own page at {origin}", answer.status in (200, 202))
+            count.case(answer.status in (200, 202), f"our own page at {origin}")
 
 
-async def named(house: Running, count: Count) -> None:
+async def named(house: Running, count: Tally) -> None:
     for host in HOSTS:
         for path in PLACES:
             answer = await house.ask("GET", path, "owner", Host=host)
-            count.case(f"GET {path} as {host}", answer.status == 421)
+            count.case(answer.status == 421, f"GET {path} as {host}")
         bound = await house.ask("POST", "/api/rooms/users001/messages", "user", {}, Host=host, Origin=f"http://{host}")
-        count.case(f"rebinding to {host}", bound.status == 421)
+        count.case(bound.status == 421, f"rebinding to {host}")
     for host in (house.host, "bot.example.org", "BOT.example.org:8443"):
-        count.case(f"as {host}", (await house.ask("GET", "/api/me", "owner", Host=host)).status == 200)
+        count.case((await house.ask("GET", "/api/me", "owner", Host=host)).status == 200, f"as {host}")
     await unready(house, count)
 
 
-async def unready(house: Running, count: Count) -> None:
+async def unready(house: Running, count: Tally) -> None:
     """`/readyz` under any name; reasons only under ours."""
     house.app._accounts[0].raw._sink = None  # type: ignore[attr-defined]  # as while it starts
     for host, told in ((house.host, True), ("10.0.0.7:8080", False), ("evil.example", False)):
         answer = await house.ask("GET", "/readyz", Host=host)
-        count.case(f"/readyz as {host}: {answer.text}", answer.status == 503 and ("reasons" in answer.text) is told)
+        count.case(answer.status == 503 and ("reasons" in answer.text) is told, f"/readyz as {host}: {answer.text}")
     house.app._accounts[0].raw._sink = house.app.sink  # type: ignore[attr-defined]
 
 
-async def swapped(house: Running, count: Count) -> None:
+async def swapped(house: Running, count: Tally) -> None:
     """A link is followed at once only where no other site can have made the browser do it, and nobody is signed in."""
     link = f"/link/{house.tokens['viewer']}"
     for who, headers, follows in (
@@ -114,37 +118,37 @@ async def swapped(house: Running, count: Count) -> None:
         answer = await house.ask("GET", link, who, **headers)
         signed_in = answer.status == 303 and answer.cookies.get(house.cookie) == house.tokens["viewer"]
         asked = answer.status == 200 and not answer.cookies and "Become viewer?" in answer.text
-        count.case(f"{who} opens viewer's link, {headers}", signed_in if follows else asked)
+        count.case(signed_in if follows else asked, f"{who} opens viewer's link, {headers}")
     again = await house.ask("GET", link, "viewer", Sec_Fetch_Site="none")
-    count.case("a link of one's own", again.status == 303)
+    count.case(again.status == 303, "a link of one's own")
     agreed = await house.ask("POST", link, "user", Sec_Fetch_Site="same-origin")
-    count.case("a yes on our page", agreed.status == 204 and agreed.cookies[house.cookie] == house.tokens["viewer"])
+    count.case(agreed.status == 204 and agreed.cookies[house.cookie] == house.tokens["viewer"], "a yes on our page")
 
 
-async def once(house: Running, count: Count) -> None:
+async def once(house: Running, count: Tally) -> None:
     store = house.app.store
-    token = await store.invite("viewer", timedelta(minutes=15))
+    token = await store.invite("viewer", timedelta(minutes=15), actor="a test")
     link = f"/link/{token}"
     looked = await house.ask("GET", link)
-    count.case("a program that shows a preview", looked.status == 200 and not looked.cookies)
-    count.case("as a cookie", (await house.ask("GET", "/", Cookie=f"{house.cookie}={token}")).status == 401)
+    count.case(looked.status == 200 and not looked.cookies, "a program that shows a preview")
+    count.case((await house.ask("GET", "/", Cookie=f"{house.cookie}={token}")).status == 401, "as a cookie")
     opened = await house.ask("GET", link, Sec_Fetch_Site="none")
     fresh = opened.cookies.get(house.cookie, "")
-    count.case("it opens", opened.status == 303 and fresh not in ("", token))
-    count.case("what it gave works", (await house.ask("GET", "/", Cookie=f"{house.cookie}={fresh}")).status == 200)
+    count.case(opened.status == 303 and fresh not in ("", token), "it opens")
+    count.case((await house.ask("GET", "/", Cookie=f"{house.cookie}={fresh}")).status == 200, "what it gave works")
     for method in ("GET", "POST"):
         count.case(
-            f"{method} a second time",
             (await house.ask(method, link, Sec_Fetch_Site="none" if method == "GET" else "-")).status == 401,
+            f"{method} a second time",
         )
-    late = await store.invite("viewer", -timedelta(seconds=2))
-    count.case("too late", (await house.ask("GET", f"/link/{late}", Sec_Fetch_Site="none")).status == 401)
+    late = await store.invite("viewer", -timedelta(seconds=2), actor="a test")
+    count.case((await house.ask("GET", f"/link/{late}", Sec_Fetch_Site="none")).status == 401, "too late")
     stretched = f"{str(late).rpartition('.')[0]}.99999999999"
-    count.case("with another end", (await house.ask("GET", f"/link/{stretched}", Sec_Fetch_Site="none")).status == 401)
-    await store.set_link("viewer", house.tokens["viewer"])
+    count.case((await house.ask("GET", f"/link/{stretched}", Sec_Fetch_Site="none")).status == 401, "with another end")
+    await store.set_link("viewer", house.tokens["viewer"], actor="a test")
 
 
-async def cookies(house: Running, count: Count) -> None:
+async def cookies(house: Running, count: Tally) -> None:
     link = f"/link/{house.tokens['viewer']}"
     for headers, secure in (
         ({}, False),
@@ -158,13 +162,13 @@ async def cookies(house: Running, count: Count) -> None:
         answer = await house.ask("GET", link, Sec_Fetch_Site="none", **headers)
         made = answer.headers.get("Set-Cookie", "")
         kept = "HttpOnly" in made and "SameSite=Strict" in made
-        count.case(f"cookie behind {headers}", kept and ("Secure" in made) is secure)
+        count.case(kept and ("Secure" in made) is secure, f"cookie behind {headers}")
     https = house.url.replace("http:", "https:")
     answer = await house.ask("POST", link, Origin=https)
-    count.case("cookie for a page by https", "Secure" in answer.headers.get("Set-Cookie", ""))
+    count.case("Secure" in answer.headers.get("Set-Cookie", ""), "cookie for a page by https")
 
 
-async def bytes_of_any_kind(house: Running, count: Count) -> None:
+async def bytes_of_any_kind(house: Running, count: Tally) -> None:
     """What no browser sends is refused, and is no fault of ours."""
     host = f"Host: {house.host}\r\n".encode()
     own = f"Cookie: {house.cookie}={house.tokens['owner']}\r\n".encode()
@@ -196,7 +200,7 @@ async def bytes_of_any_kind(house: Running, count: Count) -> None:
         ("half a file name", (201, 400), _upload(post, b'filename="\xff\xfe.txt"')),
     ):
         status = await raw(house.url, request)
-        count.case(f"{what}: {status}", status in statuses)
+        count.case(status in statuses, f"{what}: {status}")
 
 
 def _packed(path: str, head: bytes, how: bytes, body: bytes) -> bytes:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.security.running import Count, Running, running
+from tests.security.running import Running, running
+from tests.security.tally import Tally
+
+Tallied = Callable[[str, int], Tally]
 
 ROLES: Final = ("nobody", "stranger", "viewer", "user", "operator", "owner", "holder")
 METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -120,19 +123,19 @@ def routes(house: Running) -> dict[str, str]:
     return found
 
 
-async def test_each_route_lets_in_whom_it_should_and_nobody_else(tmp_path: Path) -> None:
+async def test_each_route_lets_in_whom_it_should_and_nobody_else(tmp_path: Path, tallied: Tallied) -> None:
     async with running(tmp_path) as house:
         there = routes(house)
         assert set(there) - set(TABLE) == set(), "say in TABLE who may use a new route"
         assert (await house.say(USERS_ROOM, "user")).status == 202
-        count = Count("routes x roles x methods")
+        count = tallied("routes x roles x methods", 1_200)
         cases = [*itertools.product(there, ROLES, ["its own"]), *itertools.product(there, ("nobody", "user"), METHODS)]
         for route, role, method in cases:
             await attempt(house, count, there, route, role, method)
-        count.judge(1_200)
+        count.close()
 
 
-async def attempt(house: Running, count: Count, there: Mapping[str, str], route: str, role: str, method: str) -> None:
+async def attempt(house: Running, count: Tally, there: Mapping[str, str], route: str, role: str, method: str) -> None:
     own = route.partition(" ")[0]
     asked = method if method != "its own" else "GET" if own == "*" else own
     answer = await house.ask(asked, there[route], role, BODIES.get(route, {}) if asked == "POST" else None)
@@ -140,12 +143,12 @@ async def attempt(house: Running, count: Count, there: Mapping[str, str], route:
     key = f"{'GET' if asked == 'HEAD' else asked} {route.partition(' ')[2]}"
     key = ALSO.get(key, key)
     if own == "*":
-        count.case(what, answer.status == (401 if asked == "POST" else 405))
+        count.case(answer.status == (401 if asked == "POST" else 405), what)
     elif key not in there:
-        count.case(what, answer.status == 405)
+        count.case(answer.status == 405, what)
     elif asked == "HEAD":
-        count.case(what, answer.status in (405, TABLE[key].get(role, answer.status)) and answer.status < 500)
+        count.case(answer.status in (405, TABLE[key].get(role, answer.status)) and answer.status < 500, what)
     else:
         wanted = TABLE[key].get(role)
         let_in = answer.status not in SHUT and answer.status < 500
-        count.case(what, answer.status == wanted if wanted else let_in)
+        count.case(answer.status == wanted if wanted else let_in, what)

@@ -159,7 +159,7 @@ class FakeStore:
         self.known[name] = replace(self.known[name], linked=True)
         return self.known[name].person
 
-    async def invite(self, name: str, within: timedelta, *, actor: str = "") -> str | None:
+    async def invite(self, name: str, within: timedelta, *, actor: str) -> str | None:
         if name not in self.known:
             return None
         self.invitations = {f"once-{name}": name}
@@ -171,7 +171,7 @@ class FakeStore:
 
     async def redeem(self, token: str) -> str | None:
         name = self.invitations.pop(token, "")
-        return f"link-of-{name}" if name and await self.set_link(name, f"link-of-{name}") else None
+        return f"link-of-{name}" if name and await self.set_link(name, f"link-of-{name}", actor="") else None
 
     async def person_of(self, token: str) -> tuple[Person, Identity] | None:
         known = self.known.get(self.links.get(token, ""))

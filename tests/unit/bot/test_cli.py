@@ -128,16 +128,17 @@ def test_help_names_every_command() -> None:
 def test_the_first_start_prints_a_link_that_works_and_later_ones_do_not(tmp_path: Path) -> None:
     process = start(tmp_path, "run")
     assert process.stdout is not None
-    told = [process.stdout.readline() for _ in range(3)]
-    assert re.search(r"http://127\.0\.0\.1:\d+/link/\S{20,}", told[1])
-    assert "demo model" in told[2]
+    told = [process.stdout.readline() for _ in range(4)]
+    assert re.search(r"within 15 minutes; it works once: http://127\.0\.0\.1:\d+/link/\S{20,}", told[1])
+    assert told[2].endswith(": signalbox people link owner\n")
+    assert "demo model" in told[3]
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=10)
     assert process.returncode == 0
     assert holder(tmp_path / "var") is None
     with running(tmp_path) as again:
         assert again.stdout is not None
-        assert "signalbox people link" in again.stdout.readline()
+        assert "within 15 minutes" in again.stdout.readline(), "nobody opened the first one"
 
 
 @pytest.mark.parametrize(

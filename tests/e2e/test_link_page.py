@@ -1,0 +1,61 @@
+"""Links in a real browser: who is signed in changes with a person's own click alone, and a user begins a conversation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from tests.e2e.browser import Tab, chromium, executable
+from tests.e2e.conftest import not_here
+from tests.e2e.house import open_house
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("e2e-browser"), pytest.mark.timeout(180)]
+
+
+async def test_a_link_asks_before_it_changes_who_is_signed_in(tmp_path: Path) -> None:
+    if (program := executable()) is None:
+        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
+    assert program is not None
+    with open_house(tmp_path) as house:
+        house.command("people", "add", "ada")
+        links = re.search(r"http\S+", house.command("people", "link", "ada").stdout)
+        assert links
+        async with chromium(program) as browser:
+            tab = Tab(await browser.new_page())
+            await from_another_site(tab, house.url, links[0])
+            tab.watch()
+            await becomes(tab, "ada")
+            await tab.page.goto(house.link)  # somebody is signed in, so it asks again
+            await expect(tab.page.locator("h1")).to_have_text("Become owner?")
+            await tab.page.goto(house.url)
+            await expect(tab.page.locator("#whoami")).to_contain_text("ada")
+            await converses(tab)
+            assert tab.complaints == []
+
+
+async def from_another_site(tab: Tab, url: str, link: str) -> None:
+    """The same machine under another name is another site."""
+    await tab.page.goto(url.replace("127.0.0.1", "localhost") + "/healthz")
+    await tab.page.evaluate("link => { location.href = link }", link)
+    await expect(tab.page.locator("h1")).to_have_text("Become ada?")
+
+
+async def becomes(tab: Tab, name: str) -> None:
+    await tab.at("become").click()
+    await expect(tab.page.locator("#whoami")).to_contain_text(name)
+
+
+async def converses(tab: Tab) -> None:
+    """A user's first conversation, also after a reload in the middle; its room is nobody's before it has a message."""
+    await expect(tab.at("composer")).to_be_visible()
+    await tab.at("new-room").click()
+    await tab.page.reload()
+    await expect(tab.page.locator("#whoami")).to_contain_text("ada")
+    await tab.page.locator("#toggle-files").click()
+    await tab.say("help")
+    await tab.reply("list the files")
+    await tab.page.reload()
+    await tab.reply("list the files")
