@@ -437,11 +437,11 @@ async def test_a_viewer_only_reads(owner: Visitor, room: str) -> None:
         me = (await viewer.get("/api/me")).body
         assert (me["may_write"], me["console"]) == (False, False)
         assert (await viewer.get("/api/rooms")).status == 200
-        assert await viewer.entries(room) == []
-        for path in (f"/api/rooms/{room}/messages", f"/api/rooms/{room}/stop"):
-            answer = await viewer.post(path, {"id": uuid4().hex, "text": "hi"})
-            assert answer.status == 403
-            assert "viewer" in answer.error
+        assert (await viewer.get(f"/api/rooms/{room}/timeline")).status == 404
+        answer = await viewer.post(f"/api/rooms/{room}/messages", {"id": uuid4().hex, "text": "hi"})
+        assert answer.status == 403
+        assert "viewer" in answer.error
+        assert (await viewer.post(f"/api/rooms/{room}/stop", {"id": uuid4().hex})).status == 404
         assert (await viewer.get("/console/api/runs")).status == 403
     assert await owner.entries(room) == []
 

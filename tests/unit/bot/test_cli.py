@@ -293,7 +293,7 @@ def test_people_are_managed_with_and_without_a_process(tmp_path: Path) -> None:
     rows = cast("list[dict[str, Any]]", json.loads(signalbox(tmp_path, "people", "list", "--json").stdout))
     assert [(row["name"], row["role"], row["linked"]) for row in rows] == [
         ("ada", "operator", True),
-        ("owner", "owner", True),
+        ("owner", "owner", False),  # a start without a terminal gives a link for one use
     ]
     assert signalbox(tmp_path, "people", "add", "ada").returncode == 1
 

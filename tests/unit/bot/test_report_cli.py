@@ -33,7 +33,13 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with a process running in it."""
     folder = tmp_path_factory.mktemp("house")
     with running(folder):
+        begun(folder)
         yield folder
+
+
+def begun(folder: Path) -> None:
+    """A room of the page is there once something was said in it."""
+    assert signalbox(folder, "ask", "--room", "team42", "help").returncode == 0
 
 
 def test_a_report_is_shown_in_a_room_and_waited_for(house: Path) -> None:
@@ -92,14 +98,17 @@ def test_wrong_use_is_told(arguments: list[str], words: str) -> None:
 
 def test_without_a_process_it_is_printed_or_waits_for_the_next_start(tmp_path: Path) -> None:
     with running(tmp_path):
-        pass
+        begun(tmp_path)
+    refused = signalbox(tmp_path, "report", "cost", "--to", "web:main/nobody42")
+    assert (refused.returncode, "There is no such conversation" in refused.stderr) == (1, True)
     assert signalbox(tmp_path, "report", "approvals", "--print").stdout == "Nothing waits for a decision.\n"
     ended = signalbox(tmp_path, "report", "cost", "--to", "web:main/team42")
     assert ended.returncode == 0
     assert "no Signalbox runs with this data_dir; the next start shows it in web:main/team42" in ended.stdout
     with running(tmp_path):
         for _ in range(100):
-            rows = json.loads(signalbox(tmp_path, "outbox", "list", "--json").stdout)
+            every = json.loads(signalbox(tmp_path, "outbox", "list", "--json").stdout)
+            rows = [row for row in every if row["kind"] == "report"]
             if rows and rows[0]["state"] == "shown":
                 break
     assert [(row["kind"], row["state"]) for row in rows] == [("report", "shown")]

@@ -260,7 +260,7 @@ async def test_a_room_is_its_first_speakers_and_operators_may_look(tmp_path: Pat
 
 
 async def test_a_viewer_reads_but_never_writes(tmp_path: Path) -> None:
-    async with served(tmp_path) as stage, stage.client(stage.links.add("Vic", Role.VIEWER)) as client:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.VIEWER)) as client:
         async with client.get(TIMELINE) as answer:
             assert answer.status == 200
         for path, body in [(MESSAGES, {"id": ID, "text": "hi"}), (f"/api/rooms/{ROOM}/stop", {"id": ID}),
