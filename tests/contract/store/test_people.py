@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 
 from runtime.contract import Identity, Role, Said
 from tests.contract.store.stage import ADA, GATE, Stage
@@ -135,3 +136,21 @@ async def test_a_strangers_name_has_only_what_people_see(stage: Stage) -> None:
 async def test_a_role_that_is_none_is_the_least(stage: Stage) -> None:
     await stage.write("UPDATE people SET role = 77 WHERE name = 'Vera'")
     assert [known.person.role for known in await stage.store.people() if known.person.name == "Vera"] == [Role.VIEWER]
+
+
+async def test_a_link_for_one_use_works_once_in_time_and_is_no_session(stage: Stage) -> None:
+    token = await stage.store.invite("Uma", timedelta(minutes=15), actor="test")
+    assert token
+    assert await stage.store.person_of(token) is None, "it is no cookie"
+    invited = await stage.store.invited(token)
+    assert invited
+    assert invited.name == "Uma"
+    got = await asyncio.gather(*(stage.store.redeem(token) for _ in range(5)))
+    [fresh] = [one for one in got if one]
+    assert await stage.store.person_of(fresh)
+    assert await stage.store.invited(token) is None
+    late = await stage.store.invite("Uma", timedelta(minutes=15), actor="test")
+    assert late
+    assert await stage.store.person_of(fresh) is None, "a newer link replaces the older one"
+    stage.clock.advance(seconds=16 * 60)
+    assert (await stage.store.invited(late), await stage.store.redeem(late)) == (None, None)
