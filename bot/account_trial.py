@@ -101,6 +101,9 @@ class Nothing:
     async def receipts(self, address: Address, since: datetime) -> list[str]:
         return []
 
+    async def unsettled(self, channel: str, account: str) -> list[Address]:
+        return []
+
     def ring(self, topic: str) -> None:
         """Nobody waits."""
 

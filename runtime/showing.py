@@ -276,7 +276,7 @@ class Showing:
             return
         try:
             async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
-                attempt = Attempt(known.attempts, marked, known.floor, known.first_at or marked)
+                attempt = Attempt(known.attempts, marked, known.floor, known.first_at or marked, known.looks)
                 found = await self._adapter.settle(part, attempt)
         except Exception as error:
             # Away, too slow, or a bug in an adapter: in each case nothing is known yet.

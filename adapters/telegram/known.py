@@ -7,7 +7,7 @@ and also what a bot in privacy mode never sees. This is observed behaviour of Te
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -28,35 +28,11 @@ SPACES: Final = 512
 
 
 SLACK: Final = 3
-"""Ids of the box that may be taken by something we know nothing of."""
+"""Ids of the box above those we were told of that may be taken by something we know nothing of."""
 
 
 def space_of(chat: int) -> str:
     return str(chat) if chat < SUPERGROUPS else BOX
-
-
-def candidates(floor: int, upto: int, known: Collection[int], ruled_out: Collection[int]) -> Iterator[int]:
-    """Ids above `floor` that may be the lost message's, lowest first, `upto` the last that it can have."""
-    return (number for number in range(floor + 1, upto + 1) if number not in known and number not in ruled_out)
-
-
-def likeliest(left: Sequence[int], taken: Sequence[int], rank: int) -> int:
-    """The one of `left` to try first, when `rank` lost messages were sent before this one.
-
-    `taken`: all ids that may be lost messages', this chat's or others'. They were given in about the order of the sends,
-    and those that were never sent have none, so of two as near the lower comes first.
-    """
-    expected = taken[min(rank, len(taken) - 1)]
-    return min(left, key=lambda number: (abs(number - expected), number))
-
-
-def beyond(unknown: int, lost: int, *, is_box: bool) -> int:
-    """How far above the highest known id the lost message may be.
-
-    In the box all are told of: `unknown` ids below the highest known one are taken by some of the `lost` messages, and
-    only the others' are above it.
-    """
-    return max(BEYOND - unknown, lost - unknown + SLACK, SLACK) if is_box else BEYOND
 
 
 class Known:
@@ -112,7 +88,9 @@ class Space:
         """The lowest id that was surely given after `at`, by our own clock alone; None when none is known."""
         return min((number for begun, number in self.begun if begun > at), default=None)
 
-    def above(self, floor: int) -> set[int]:
-        if self.top - floor < len(self._ids):
-            return {number for number in range(floor + 1, self.top + 1) if number in self._ids}
-        return {number for number in self._ids if number > floor}
+    def __contains__(self, number: int) -> bool:
+        return number in self._ids
+
+    def unknown(self, numbers: Iterable[int]) -> Iterator[int]:
+        """Those of `numbers` that may be taken by something which needs looking for."""
+        return (number for number in numbers if number not in self._ids)

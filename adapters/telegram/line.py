@@ -55,11 +55,15 @@ class Mark:
 
 @dataclass(slots=True)
 class Doubt:
-    """A part that may be on screen unknown, since when; `looked`: a look has not found it."""
+    """A part that may be on screen unknown, since when; `looked`: a look has not found it.
+
+    `begun` is when its send began; 0 for a former life.
+    """
 
     ticket: int
     since: float
     looked: bool = False
+    begun: float = 0.0
 
     @property
     def is_live(self) -> bool:
@@ -153,7 +157,7 @@ class Lines:
             ticket, _ = line.waiting.get(address, (self._ticket, 0.0))
             if line.bars(part, ticket):
                 raise Retryable("another message to this chat is looked for first", retry_after=AGAIN)
-            line.doubts[part] = Doubt(ticket, monotonic())
+            line.doubts[part] = Doubt(ticket, monotonic(), begun=monotonic())
             line.sending = asyncio.get_running_loop().create_future()
             try:
                 yield
@@ -179,20 +183,23 @@ class Lines:
         """Chats in which anything goes on."""
         return list(self._chats)
 
-    def doubts(self, chats: Iterable[int]) -> int:
-        """How many parts in these chats may be on screen unknown, as far as nobody has looked yet."""
-        lines = [line for chat in chats if (line := self._chats.get(chat))]
-        return sum(doubt.is_open for line in lines for doubt in line.doubts.values())
+    def lost(self, chats: Iterable[int], before: float) -> list[tuple[int, str, int]]:
+        """The parts in these chats that may be on screen unknown, sent before then: chat, part and ticket."""
+        lines = [(chat, line) for chat in chats if (line := self._chats.get(chat))]
+        return [
+            (chat, part, doubt.ticket)
+            for chat, line in lines
+            for part, doubt in line.doubts.items()
+            if doubt.is_live and doubt.begun < before
+        ]
 
-    def rank(self, chats: Iterable[int], mark: Mark) -> int:
-        """How many parts that nobody has found were sent before this one; 0 where its own chat has several in doubt.
+    def count(self) -> Counter[int]:
+        """How many parts are in doubt, by chat."""
+        return Counter({chat: len(line.doubts) for chat, line in self._chats.items()})
 
-        There the lowest id that is left is its own.
-        """
-        if mark.ahead or len(self._of(mark.chat).doubts) > 1:
-            return 0
-        lines = [line for chat in chats if (line := self._chats.get(chat))]
-        return sum(doubt.is_open and doubt.ticket < mark.ticket for line in lines for doubt in line.doubts.values())
+    def is_alone(self, chat: int) -> bool:
+        """Whether a message of ours that nobody knows of can be one part's only."""
+        return chat in self._chats and len(self._chats[chat].doubts) == 1
 
     @asynccontextmanager
     async def look(self, part: str, mark: Mark) -> AsyncIterator[None]:

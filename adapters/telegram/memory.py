@@ -19,6 +19,7 @@ HEARD: Final = timedelta(days=2)
 """How far back rooms are looked up in which somebody spoke."""
 ROOMS: Final = 200
 AGAIN: Final = 10.0  # seconds after which the store is asked anew
+SOON: Final = 2.0  # … what is lost, while that is looked for
 DRAIN: Final = 5.0  # seconds
 
 
@@ -47,6 +48,7 @@ class Memory:
         self._heard_here = heard_here
         self._asked: dict[str, float] = {}
         self._floors: dict[int, int] = {}
+        self._unsettled: tuple[float, list[int]] = (-AGAIN, [])
 
     async def drained(self) -> None:
         """What the platform had to tell was noted, as far as it can be waited for."""
@@ -89,6 +91,18 @@ class Memory:
         for other in [address, *rooms.values()]:
             for name in await self._places.receipts(other, marked_at - BEFORE):
                 self._note(name)
+
+    async def unsettled(self) -> list[int]:
+        """The chat of each part that is still to be looked for, by the store. Errors: Retryable while it is away."""
+        at, chats = self._unsettled
+        if monotonic() - at > SOON:
+            try:
+                found = await self._places.unsettled(self._channel, self._identity)
+            except StoreError as error:
+                raise Retryable(f"what is looked for cannot be read: {error}") from error
+            chats = [self._rooms.chat(address.room) for address in found]
+            self._unsettled = monotonic(), chats
+        return chats
 
     def _note(self, name: str, dated: datetime | None = None) -> None:
         found = message_of(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from time import monotonic
 from typing import Final
 
@@ -14,17 +15,37 @@ AT_ONCE: Final = 3
 
 
 class Pacer:
-    """Gives each probe its time."""
+    """Tells when a chat may be probed, and gives each probe its time."""
 
     def __init__(self, waits: Waits) -> None:
         self._waits = waits
         self._all = 0.0
         self._chats: dict[int, float] = {}
 
-    async def turn(self, chat: int) -> None:
+    def ready(self, chat: int) -> bool:
         now = monotonic()
-        every = (self._waits.probe_group if is_group(chat) else self._waits.probe_chat).total_seconds()
-        mine = max(self._chats.get(chat, 0.0), now - AT_ONCE * every) + every
-        self._chats = {other: at for other, at in self._chats.items() if at > now - AT_ONCE * every} | {chat: mine}
-        self._all = max(self._all, now - self._waits.probe_all.total_seconds()) + self._waits.probe_all.total_seconds()
-        await asyncio.sleep(max(mine, self._all) - now)
+        return self._next(chat, now) <= now
+
+    async def turn(self) -> None:
+        """Wait for the account's next probe."""
+        now, every = monotonic(), self._waits.probe_all.total_seconds()
+        self._all = max(self._all, now - every) + every
+        await asyncio.sleep(self._all - now)
+
+    def take(self, chat: int) -> None:
+        """A probe of this chat goes now."""
+        now = monotonic()
+        taken = self._next(chat, now)
+        longest = AT_ONCE * max(self._every(chat), self._waits.probe_group.total_seconds())
+        self._chats = {other: at for other, at in self._chats.items() if at > now - longest} | {chat: taken}
+
+    def pause(self, chat: int, wait: timedelta) -> None:
+        """The platform says to wait with this chat."""
+        self._chats[chat] = monotonic() + wait.total_seconds()
+
+    def _next(self, chat: int, now: float) -> float:
+        every = self._every(chat)
+        return max(self._chats.get(chat, 0.0), now - AT_ONCE * every) + every
+
+    def _every(self, chat: int) -> float:
+        return (self._waits.probe_group if is_group(chat) else self._waits.probe_chat).total_seconds()

@@ -10,38 +10,49 @@ Never with text: that would overwrite a message of ours whose id is not the righ
 to empty ones as one with buttons to its own ("not modified": reported for messages without any in, for one,
 eternnoir/pyTelegramBotAPI#1830; the server compares what it is given with what is there). So a probe tells that a
 message of ours is there, not which; `line.py` sees to it that this is enough.
+
+Looks go on side by side, and each makes the probe that is worth most to all: the message that was tried least and marked
+first, under the lowest id that it may have. Sent in the order of their markers, each is found by its first probe.
+`search.py` tells when a message is nowhere.
 """
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 from itertools import islice
 from time import monotonic
 from typing import Final
 
-from adapters.telegram.known import BEYOND, BOX, Known, beyond, candidates, likeliest, space_of
+from adapters.telegram.known import BEYOND, BOX, Known, space_of
 from adapters.telegram.line import Lines, Mark
 from adapters.telegram.memory import Memory
 from adapters.telegram.pacer import Pacer
 from adapters.telegram.rooms import is_group, message_name
+from adapters.telegram.search import Search, Searches, reach, strangers
 from adapters.telegram.settings import Waits
 from runtime.contract import Attempt, Look, Now, Part, Receipt, Settled, Shown
 from runtime.errors import Rejected, Retryable, Uncertain
 
 BUDGET: Final = 60
 BUDGET_IN_A_GROUP: Final = 12
-LATE: Final = timedelta(seconds=25)
-"""After the marker a request is not applied any more. Source: the second look, which is the last."""
+BRIEF: Final = 5.0  # seconds of the first look where others are looked for too: the second begins 25 s after the marker
 SHORTLY: Final = timedelta(seconds=1)
 LATER: Final = timedelta(seconds=2)
+GLANCE: Final = 0.05  # seconds
 PATIENCE: Final = timedelta(seconds=100)
 """How long after its marker a message waits for those of other chats to be found, and leave fewer ids."""
-KEPT: Final = 1_000
-"""Searches in mind, and chats, and ids of each: more are never under way."""
+AT_ONCE: Final = 3
+"""Probes under way at once: each is chosen by what the others told."""
+AHEAD: Final = 4
+"""So many places in the order of the markers one probe more is worth: ids are in about that order, not quite."""
+MOST: Final = 200
+"""Ids that one step thinks of: more than any look may try."""
 
 
 class Found(Enum):
@@ -56,39 +67,14 @@ Probe = Callable[[Part, int, int], Awaitable[Found]]
 """Part, chat and id. Errors: as `show`."""
 
 
-@dataclass(slots=True)
-class Search:
-    """One look for one attempt's message.
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What one look sees now. `left`: ids that its message may have. `near`: ids that all probe first."""
 
-    An id that was below the highest known one when it was probed was given by then, or never will be. One above it may
-    be given to a late message after the probe, so it counts for looks that began before.
-    """
-
-    began: datetime
-    floor: int = 0
-    upto: int = 0  # the last id that this look may try; 0 between two looks
-    tried: set[int] = field(default_factory=set)
-
-
-@dataclass(slots=True)
-class Nothing:
-    """Ids under which a chat has no message: for good, or when it was probed last."""
-
-    for_good: set[int] = field(default_factory=set)
-    lately: dict[int, datetime] = field(default_factory=dict)
-
-    def note(self, number: int, top: int, at: datetime) -> None:
-        """Nothing was there, and `top` was the highest known id before the probe."""
-        if number < top:
-            self.for_good.add(number)
-        else:
-            self.lately[number] = at
-        while len(self.lately) + len(self.for_good) > KEPT:
-            self.lately.clear()
-            self.for_good.clear()
-
-    def since(self, began: datetime) -> set[int]:
-        return self.for_good | {number for number, at in self.lately.items() if at >= began}
+    left: Sequence[int]
+    near: Sequence[int]
+    others: Sequence[tuple[int, str]]
+    helped: Sequence[Search]
 
 
 class Settling:
@@ -102,24 +88,27 @@ class Settling:
         self._waits = waits
         self._now = now
         self._pacer = Pacer(waits)
-        self._searches: dict[tuple[str, int], Search] = {}
-        self._nothing: dict[int, Nothing] = {}
+        self._searches = Searches()
+        self._hands = asyncio.Semaphore(AT_ONCE)
+        self._busy: dict[int, int] = {}  # chat to the id that is probed there now
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
         """Look once. Errors: Retryable while it cannot be told yet, or goes on."""
         mark = Mark.parse(attempt.floor)
         if mark is None:
             return Look.UNKNOWN
-        search = self._search(part, attempt)
+        search = self._searches.of(part, mark, attempt, self._now())
+        search.resting = False
         async with self._lines.look(part.id, mark):
             await self._memory.drained()
             await self._lines.landed(self._neighbours(mark.chat))
             await self._memory.recall(mark.chat, part.address, attempt.marked_at)
             # Where nothing was known at the marker, what the store knows of the time before it counts.
             search.floor = search.floor or mark.top or self._memory.floor(mark.chat, attempt.marked_at)
-            settled = await self._look(part, mark, search, attempt) if search.floor else Look.UNKNOWN
-        self._searches.pop((part.id, attempt.number), None)
+            settled = await self._look(search) if search.floor else Look.UNKNOWN
+        search.end(absent=settled is Look.ABSENT and attempt.looks > 0)
         if settled is not Look.ABSENT:
+            self._searches.forget(part.id)
             self._lines.surely(mark.chat, part.id)
         return settled
 
@@ -127,85 +116,174 @@ class Settling:
         """Chats that share the counter, in which something goes on."""
         return [other for other in self._lines.chats() if space_of(other) == space_of(chat)]
 
-    def _search(self, part: Part, attempt: Attempt) -> Search:
-        """The look that is under way for this attempt, or a new one."""
-        while len(self._searches) >= KEPT:
-            del self._searches[next(iter(self._searches))]
-        return self._searches.setdefault((part.id, attempt.number), Search(self._now()))
-
-    async def _look(self, part: Part, mark: Mark, search: Search, attempt: Attempt) -> Settled:
-        chat = mark.chat
-        space, end = self._known.space(chat), monotonic() + self._waits.look.total_seconds()
-        budget = BUDGET_IN_A_GROUP if is_group(chat) else BUDGET
-        nothing = self._nothing_in(chat)
-        if not search.upto:
-            self._begin(search, chat, budget, attempt)
-        while (number := self._next(search, mark)) is not None:
-            if len(search.tried) >= budget:
-                self._wait_for([other for other in self._neighbours(chat) if other != chat], attempt)
+    async def _look(self, search: Search) -> Settled:
+        end = monotonic() + self._waits.look.total_seconds()
+        self._limit(search)
+        while not search.met:
+            scene = self._scene(search, await self._unheard(search.chat))
+            if not scene.left:
+                return Look.ABSENT
+            if search.closed or len(search.tried) >= budget(search.chat):
                 return Look.UNKNOWN
+            if self._is_brief(search, scene):
+                return Look.ABSENT  # so far; the second look tells
             if monotonic() > end:
                 raise Retryable(f"looking for it: {len(search.tried)} ids tried", retry_after=SHORTLY)
-            top = space.top
-            found = await self._probed(part, chat, number)
-            search.tried.add(number)
-            match found:
-                case Found.OURS:
-                    space.note(number)
-                    return Shown(Receipt(message_name(chat, number)))
-                case Found.OTHERS:
-                    space.note(number)
-                    search.upto = max(search.upto, number + BEYOND)  # what we are not told of goes on
-                case Found.NOTHING:
-                    nothing.note(number, top, self._now())
-                case None:
-                    return Look.UNKNOWN
-        return Look.ABSENT
+            await self._step(search, scene)
+        return Shown(Receipt(message_name(search.chat, search.met)))
 
-    def _begin(self, search: Search, chat: int, budget: int, attempt: Attempt) -> None:
-        """Decide where this look ends.
+    def _is_brief(self, search: Search, scene: Scene) -> bool:
+        return bool(scene.others) and not search.attempt.looks and monotonic() - search.ticks > BRIEF
 
-        Errors: Retryable where a group has more ids than it may try, and private chats, which may try many, look still.
+    def _limit(self, search: Search) -> None:
+        """In a supergroup a look ends where it began, since nobody tells how many ids others take meanwhile."""
+        if not search.upto and space_of(search.chat) != BOX:
+            search.upto = max(search.floor, self._known.space(search.chat).top) + BEYOND
+
+    # ------------------------------------------------------------------------------------------------------ the scene
+
+    def _scene(self, search: Search, unheard: int) -> Scene:
+        space = self._known.space(search.chat)
+        others = self._others(search)
+        base = search.base_in(space)
+        last = search.upto or self._reach(search, base, others, unheard)
+        edge = search.upto or base + strangers(len(others) + unheard) + 1
+        end = space.after(search.since) or sys.maxsize
+        unknown = range(search.floor + 1, min(last, end - 1) + 1)
+        left = self._searches.left(search, islice(space.unknown(unknown), MOST), search.since)
+        near = list(islice(space.unknown(range(search.floor + 1, min(edge, end - 1) + 1)), MOST))
+        return Scene(left, near, others, [] if search.upto else self._helped(others))
+
+    def _others(self, search: Search) -> list[tuple[int, str]]:
+        """Other lost messages of its space that may have been applied before this look began: chat and part."""
+        lost = self._lines.lost(self._neighbours(search.chat), search.ticks)
+        return [
+            (chat, part) for chat, part, ticket in lost if part != search.part.id and not self._is_told(part, ticket)
+        ]
+
+    def _is_told(self, part: str, ticket: int) -> bool:
+        found = self._searches.get(part)
+        return found is not None and found.mark.ticket == ticket and bool(found.met or found.absent)
+
+    def _reach(self, search: Search, base: int, others: Sequence[tuple[int, str]], unheard: int) -> int:
+        known = self._known.space(search.chat)
+
+        def is_dead(number: int) -> bool:
+            if unheard:
+                return number in known
+            return number in known or all(
+                self._searches.cannot_be(number, chat, part, search.since) for chat, part in others
+            )
+
+        return reach(base, len(others) + unheard, is_dead)
+
+    async def _unheard(self, chat: int) -> int:
+        """How many lost messages of former lives nobody has looked for yet, so that nothing is known of them."""
+        if space_of(chat) != BOX:
+            return 0
+        stored = Counter(other for other in await self._memory.unsettled() if space_of(other) == BOX)
+        here = self._lines.count()
+        return sum(max(0, number - here[other]) for other, number in stored.items())
+
+    def _helped(self, others: Iterable[tuple[int, str]]) -> list[Search]:
+        """Those of `others` that any look may probe for: known well enough, and alone in their chats."""
+        found = (self._searches.get(part) for chat, part in others if self._lines.is_alone(chat))
+        return [each for each in found if each and each.floor and not (each.closed or each.resting)]
+
+    # ------------------------------------------------------------------------------------------------------ the steps
+
+    async def _step(self, search: Search, scene: Scene) -> None:
+        """Make the probe that is worth most, or wait for those under way.
+
+        Errors: Retryable where others must be looked for first, and as `_probed`.
         """
-        space, neighbours = self._known.space(chat), self._neighbours(chat)
-        unknown = self._count(search, chat, space.top, BUDGET)
-        above = beyond(unknown, self._lines.doubts(neighbours), is_box=space_of(chat) == BOX)
-        later = space.after(attempt.marked_at + LATE) or sys.maxsize
-        upto = min(max(search.floor, space.top) + above, later - 1)
-        if is_group(chat) and self._count(search, chat, upto, budget) > budget:
-            self._wait_for([other for other in neighbours if not is_group(other)], attempt)
-        search.upto = upto
+        if not self._wanted(search, scene):
+            if self._now() - search.attempt.marked_at < PATIENCE and not self._may_go_alone(search, scene):
+                raise Retryable("messages to other chats are looked for first", retry_after=LATER)
+            await self._alone(search, scene)
+            return
+        if self._pick(search, scene) is None:
+            await asyncio.sleep(GLANCE)
+            return
+        async with self._hands:
+            await self._pacer.turn()
+            if picked := self._pick(search, self._scene(search, 0)):
+                await self._probed(*picked, search)
 
-    def _count(self, search: Search, chat: int, upto: int, most: int) -> int:
-        return sum(1 for _ in islice(self._between(search, chat, upto), most + 1))
+    def _may_go_alone(self, search: Search, scene: Scene) -> bool:
+        """Whether there is nobody to wait for."""
+        return not scene.others or bool(search.upto)
 
-    def _wait_for(self, chats: Sequence[int], attempt: Attempt) -> None:
-        """Errors: Retryable while messages to these chats are looked for, and it is worth waiting for that."""
-        if self._lines.doubts(chats) and self._now() - attempt.marked_at < PATIENCE:
-            raise Retryable("messages to other chats are looked for first", retry_after=LATER)
+    async def _alone(self, search: Search, scene: Scene) -> None:
+        """Probe for this one alone, whose turn it may not be yet."""
+        if search.chat in self._busy or not self._pacer.ready(search.chat):
+            await asyncio.sleep(GLANCE)
+            return
+        async with self._hands:
+            await self._pacer.turn()
+            await self._probed(search, scene.left[0], search)
 
-    def _next(self, search: Search, mark: Mark) -> int | None:
-        """The id that this look tries next; None when it has tried all."""
-        left = list(self._between(search, mark.chat, search.upto))
-        taken = list(candidates(search.floor, search.upto, self._known.space(mark.chat).above(search.floor), ()))
-        return likeliest(left, taken, self._lines.rank(self._neighbours(mark.chat), mark)) if left else None
+    def _wanted(self, search: Search, scene: Scene) -> list[tuple[Search, list[int]]]:
+        """Which messages are worth probing for, and under which ids."""
+        sought = ((each, self._searches.left(each, scene.near, search.since)) for each in [search, *scene.helped])
+        wanted = [(each, ids) for each, ids in sought if ids and not each.met]
+        private = any(not is_group(each.chat) for each, _ in wanted)
+        # A group may try few ids: what private chats find it need not try.
+        return [(each, ids) for each, ids in wanted if not (private and len(ids) > self._spare(each))]
 
-    def _between(self, search: Search, chat: int, upto: int) -> Iterator[int]:
-        known = self._known.space(chat).above(search.floor)
-        nothing = self._nothing_in(chat).since(search.began)
-        return candidates(search.floor, upto, known, nothing | search.tried)
+    def _spare(self, search: Search) -> int:
+        """How many more probes this look may make."""
+        return budget(search.chat) - len(search.tried)
 
-    def _nothing_in(self, chat: int) -> Nothing:
-        while len(self._nothing) > KEPT:
-            del self._nothing[next(iter(self._nothing))]
-        return self._nothing.setdefault(chat, Nothing())
-
-    async def _probed(self, part: Part, chat: int, number: int) -> Found | None:
-        """None when this chat does not let us look."""
-        await self._pacer.turn(chat)
-        try:
-            return await self._probe(part, chat, number)
-        except Uncertain as error:
-            raise Retryable(f"cut while looking: {error}", retry_after=SHORTLY) from error
-        except Rejected:
+    def _pick(self, search: Search, scene: Scene) -> tuple[Search, int] | None:
+        """The next probe; None when each chat must rest."""
+        wanted = self._wanted(search, scene)
+        free = [w for w in wanted if w[0].chat not in self._busy and self._pacer.ready(w[0].chat) and self._spare(w[0])]
+        if not free:
             return None
+        places = {ticket: place for place, ticket in enumerate(sorted(each.mark.ticket for each, _ in wanted))}
+        each, ids = min(free, key=lambda w: places[w[0].mark.ticket] + AHEAD * len(w[0].tried))
+        return each, self._likeliest(each, ids)
+
+    def _likeliest(self, search: Search, ids: Sequence[int]) -> int:
+        """The lowest id above those of earlier ones, but for ids at which an earlier one is tried now."""
+        after, taken = self._searches.after(search.mark.ticket), set(self._busy.values())
+        return min(ids, key=lambda number: (number <= after, number in taken, number))
+
+    async def _probed(self, search: Search, number: int, asking: Search) -> None:
+        """Probe, and note what it told. Errors: Retryable, where it was its own message that was asked for."""
+        space, at = self._known.space(search.chat), self._now()
+        top = space.top
+        self._busy[search.chat] = number
+        self._pacer.take(search.chat)
+        try:
+            found = await self._probe(search.part, search.chat, number)
+        except Uncertain as error:
+            if search is asking:
+                raise Retryable(f"cut while looking: {error}", retry_after=SHORTLY) from error
+        except Retryable as error:
+            if search is asking:
+                search.resting = True
+                raise
+            self._pacer.pause(search.chat, error.retry_after or SHORTLY)
+        except Rejected:
+            search.closed = True
+        else:
+            search.tried.add(number)
+            self._note(search, number, found, top, at)
+        finally:
+            self._busy.pop(search.chat, None)
+
+    def _note(self, search: Search, number: int, found: Found, top: int, at: datetime) -> None:
+        is_box = space_of(search.chat) == BOX
+        if found is Found.NOTHING:
+            self._searches.nothing(search.chat).note(number, top, at)
+            return
+        self._known.space(search.chat).note(number)
+        self._searches.meet(number, search if found is Found.OURS else None, is_box=is_box)
+        if search.upto:
+            search.upto = max(search.upto, number + BEYOND)  # what we are not told of goes on
+
+
+def budget(chat: int) -> int:
+    return BUDGET_IN_A_GROUP if is_group(chat) else BUDGET

@@ -143,12 +143,14 @@ class Attempt:
     """One try at showing a part: its number from 1, when its marker was committed, and the floor stored with it.
 
     `first_at` is when the part was marked for the first time: a platform may know a repeat by its key for a while.
+    `looks` counts the looks before this one that found nothing: the first may be brief, the second must be whole.
     """
 
     number: int
     marked_at: datetime
     floor: str = ""
     first_at: datetime | None = None
+    looks: int = 0
 
 
 @dataclass(frozen=True, slots=True)

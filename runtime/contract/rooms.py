@@ -162,6 +162,9 @@ class Places(Protocol):
     async def receipts(self, address: Address, since: datetime) -> list[str]:
         """Message ids of the parts shown in the room of `address`, in any thread of it, after `since`; at most 1,000."""
 
+    async def unsettled(self, channel: str, account: str) -> list[Address]:
+        """Where each part goes that may be on screen unknown and is still to be looked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Given:

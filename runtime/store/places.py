@@ -62,6 +62,17 @@ SHOWN = (
     .limit(bindparam("n", type_=Integer))
 )
 
+UNSETTLED = (
+    select(deliveries.c.address)
+    .join(parts, parts.c.delivery_id == deliveries.c.id)
+    .where(
+        deliveries.c.channel == bindparam("c"),
+        deliveries.c.account == bindparam("a"),
+        is_word(deliveries.c.state, "queued", "open"),
+        is_word(parts.c.state, "unsettled"),
+    )
+)
+
 
 def seen(channel: str, account: str, since: datetime) -> Op[list[Seen]]:
     rooms = yield NEWEST, {**_beginning(f"{channel}:{account}/"), "since": micros(since)}
@@ -89,6 +100,11 @@ def receipts(address: Address, since: datetime) -> Op[list[str]]:
     return [row[0] for row in rows]
 
 
+def unsettled(channel: str, account: str) -> Op[list[Address]]:
+    rows = yield UNSETTLED, {"c": channel, "a": account}
+    return [Address.parse(row[0]) for row in rows]
+
+
 class PlaceStore(Base):
     """Implements `contract.Places`."""
 
@@ -103,3 +119,6 @@ class PlaceStore(Base):
 
     async def receipts(self, address: Address, since: datetime) -> list[str]:
         return await self._driver.read(lambda: receipts(address, since))
+
+    async def unsettled(self, channel: str, account: str) -> list[Address]:
+        return await self._driver.read(lambda: unsettled(channel, account))

@@ -116,6 +116,7 @@ class FakePlaces:
 
     sink: FakeSink
     shown: dict[str, list[tuple[datetime, str]]] = field(default_factory=dict)
+    in_doubt: list[Address] = field(default_factory=list)
 
     async def seen(self, channel: str, account: str, since: datetime) -> list[Seen]:
         said = (signal for signal in self._told(since) if isinstance(signal.body, Said))
@@ -132,6 +133,9 @@ class FakePlaces:
 
     async def receipts(self, address: Address, since: datetime) -> list[str]:
         return [message for at, message in self.shown.get(address.room, []) if at >= since]
+
+    async def unsettled(self, channel: str, account: str) -> list[Address]:
+        return list(self.in_doubt)
 
 
 @dataclass

@@ -264,6 +264,9 @@ class NoPlaces:
     async def receipts(self, address: Address, since: datetime) -> list[str]:
         return []
 
+    async def unsettled(self, channel: str, account: str) -> list[Address]:
+        return []
+
 
 def build(
     root: Path, *, settings: WebSettings | None = None, banner: str = "", clock: HandClock | None = None

@@ -3,84 +3,56 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import count, islice
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.telegram.known import (
-    BEYOND,
-    BOX,
-    KEPT,
-    SLACK,
-    SPACES,
-    Known,
-    Space,
-    beyond,
-    candidates,
-    likeliest,
-    space_of,
-)
+from adapters.telegram.known import BEYOND, BOX, KEPT, SLACK, SPACES, Known, Space, space_of
+from adapters.telegram.search import Nothing, reach, strangers
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 ids = st.integers(min_value=1, max_value=200)
+owners = st.lists(st.one_of(st.none(), st.integers(0, 12)), max_size=40)
+"""Of each id above the base: the lost message that it is given to, or a stranger."""
 
 
-@given(floor=ids, upto=ids, known=st.sets(ids), ruled_out=st.sets(ids))
-def test_candidates_are_what_is_left_between_and_lowest_first(
-    floor: int, upto: int, known: set[int], ruled_out: set[int]
-) -> None:
-    found = list(candidates(floor, upto, known, ruled_out))
-    assert found == sorted(found)
-    assert set(found) == set(range(floor + 1, upto + 1)) - known - ruled_out
+@given(owners, st.integers(0, 12), st.data())
+def test_no_lost_message_is_above_what_is_searched(given_: list[int | None], lost: int, data: st.DataObject) -> None:
+    """However many there are, and whatever was excluded truly; the one that is looked for comes last."""
+    mine: set[int] = set()
+    truth = []
+    for owner in given_:  # each lost message has one id, and few ids are strangers'
+        if owner is None or owner >= lost or owner in mine:
+            if sum(other is None for other in truth) >= strangers(lost):
+                continue
+            truth.append(None)
+        else:
+            mine.add(owner)
+            truth.append(owner)
+    dead = {number for number, owner in enumerate(truth, 1) if owner is None and data.draw(st.booleans())}
+    assert len(truth) + 1 <= reach(0, lost, dead.__contains__)
 
 
-@st.composite
-def boxes(draw: st.DrawFn) -> tuple[int, set[int], set[int]]:
-    """A floor; ids given after it that we know; and the others, which are all lost messages."""
-    floor, given_ = draw(ids), draw(st.lists(st.booleans(), max_size=40))
-    numbered = list(enumerate(given_, floor + 1))
-    return floor, {number for number, is_known in numbered if is_known}, {n for n, is_known in numbered if not is_known}
+@given(base=ids, lost=st.integers(0, 100))
+def test_so_far_it_is_searched_where_nothing_is_excluded_and_where_all_is(base: int, lost: int) -> None:
+    assert reach(base, lost, lambda number: False) == base + lost + strangers(lost) + 1
+    assert reach(base, lost, lambda number: True) == base + strangers(lost) + 1
+    assert strangers(lost) >= SLACK
+    assert reach(base, 0, lambda number: False) == base + BEYOND
 
 
-@given(boxes())
-def test_in_the_box_every_lost_message_is_among_the_candidates_of_each(box: tuple[int, set[int], set[int]]) -> None:
-    """However they lie among the known ones: in the box nothing is given an id that we are told nothing of."""
-    floor, known, lost = box
-    top = max(known, default=floor)
-    unknown = len(list(candidates(floor, top, known, ())))
-    upto = top + beyond(unknown, len(lost), is_box=True)
-    assert lost <= set(candidates(floor, upto, known, ()))
+def test_what_was_empty_above_the_highest_known_id_counts_for_looks_that_began_before() -> None:
+    nothing, second = Nothing(), timedelta(seconds=1)
+    nothing.note(5, top=9, at=NOON)
+    nothing.note(12, top=9, at=NOON)
+    assert [nothing.has(5, NOON + second), nothing.has(12, NOON), nothing.has(12, NOON + second)] == [True, True, False]
 
 
-@given(unknown=st.integers(0, 100), lost=st.integers(0, 100))
-def test_there_is_always_some_room_above_the_highest_known_id(unknown: int, lost: int) -> None:
-    assert beyond(unknown, lost, is_box=True) >= SLACK
-    assert beyond(0, lost, is_box=True) >= BEYOND
-    assert beyond(unknown, lost, is_box=False) == BEYOND
-
-
-@given(st.sets(ids, min_size=1, max_size=40), st.data())
-def test_the_likeliest_id_is_the_one_of_its_rank_and_then_its_neighbours_the_lower_first(
-    numbers: set[int], data: st.DataObject
-) -> None:
-    taken = sorted(numbers)
-    rank = data.draw(st.integers(0, len(taken) - 1))
-    order, left = [], list(taken)
-    while left:
-        order.append(likeliest(left, taken, rank))
-        left.remove(order[-1])
-    assert order[0] == taken[rank]
-    assert sorted(order) == taken, "each is tried once"
-    assert order == sorted(order, key=lambda number: (abs(number - taken[rank]), number))
-
-
-def test_with_fewer_ids_than_messages_the_last_id_is_the_likeliest() -> None:
-    assert likeliest([3, 5], [3, 5], 9) == 5
-
-
-def test_of_a_supergroup_as_many_as_may_be_probed_are_named_without_counting_millions() -> None:
-    assert list(islice(candidates(1, 10**12, set(), set()), 3)) == [2, 3, 4]
+def test_of_a_supergroup_ids_are_named_without_counting_millions() -> None:
+    space = Space()
+    space.note(3)
+    assert list(islice(space.unknown(count(2)), 3)) == [2, 4, 5]
 
 
 def test_private_chats_and_basic_groups_share_a_counter_and_a_supergroup_has_its_own() -> None:
@@ -89,11 +61,11 @@ def test_private_chats_and_basic_groups_share_a_counter_and_a_supergroup_has_its
 
 
 @given(st.lists(ids, max_size=60), ids)
-def test_what_is_known_above_a_floor(numbers: list[int], floor: int) -> None:
+def test_what_is_unknown_above_a_floor(numbers: list[int], floor: int) -> None:
     space = Space()
     for number in numbers:
         space.note(number)
-    assert space.above(floor) == {number for number in numbers if number > floor}
+    assert set(space.unknown(range(floor, 201))) == set(range(floor, 201)) - set(numbers)
     assert space.top == max(numbers, default=0)
 
 
@@ -103,7 +75,7 @@ def test_memory_of_ids_and_of_chats_is_bounded() -> None:
         known.note(11, number)
     for chat in range(SPACES + 100):
         known.note(-1_000_000_000_001 - chat, 1)
-    assert len(known.space(11).above(0)) == KEPT
+    assert len(list(known.space(11).unknown(range(1, KEPT + 100)))) == 99
     assert known.space(11).top == KEPT + 99
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from time import monotonic
 
 import pytest
 
@@ -88,7 +89,9 @@ async def test_a_send_that_is_cancelled_is_in_doubt(lines: Lines) -> None:
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
             await for_ever()
-    assert lines.doubts([FORUM]) == 1
+    assert [part for _, part, _ in lines.lost([FORUM], monotonic())] == ["one"]
+    assert lines.is_alone(FORUM)
+    assert lines.count() == {FORUM: 1}
 
 
 async def test_a_doubt_that_nobody_looks_at_is_forgotten(lines: Lines) -> None:

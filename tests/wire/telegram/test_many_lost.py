@@ -1,0 +1,119 @@
+"""Dozens of messages are lost at once: all are on screen soon, and none of them twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from random import Random
+from typing import Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.wire.telegram.ocean import Loop, Lost, Ocean, play
+
+BOUND: Final = 45.0  # seconds from the last cut until all are shown
+MANY: Final = 50
+SUPERGROUP: Final = -1_000_000_002_000
+
+Applied = Callable[[int, Random], float | None]
+KINDS: Final[dict[str, Applied]] = {
+    "none applied": lambda number, chance: None,
+    "all applied": lambda number, chance: 0.0,
+    "every second applied": lambda number, chance: None if number % 2 else 0.0,
+    "half applied": lambda number, chance: 0.0 if chance.random() < 0.5 else None,
+    "few applied": lambda number, chance: 0.0 if chance.random() < 0.1 else None,
+    "most applied": lambda number, chance: 0.0 if chance.random() < 0.9 else None,
+    "all applied half a second late": lambda number, chance: 0.5,
+    "all applied five seconds late": lambda number, chance: 5.0,
+}
+
+
+@pytest.mark.parametrize("between", [0.0, 0.5], ids=["quiet", "people write"])
+@pytest.mark.parametrize("killed", [0.0, 4.0], ids=["alive", "killed"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_fifty_private_chats_are_settled_in_time(kind: str, killed: float, between: float) -> None:
+    """With the waits of production, and none sent again that is there: the world fails on that."""
+
+    async def scene(loop: Loop) -> None:
+        chance = Random(7)
+        lost = [Lost(1000 + n, sent=n * 0.05, applied=KINDS[kind](n, chance)) for n in range(MANY)]
+        ocean = Ocean(loop, lost)
+        ocean.hear(11)
+        ocean.start()
+        talk = asyncio.ensure_future(chatter(ocean, between, chance)) if between else None
+        if killed:
+            await asyncio.sleep(killed)
+            await restart(ocean)
+        seconds = await ocean.all_shown()
+        if talk:
+            talk.cancel()
+        assert not any(one.unknown for one in lost)
+        assert seconds <= BOUND
+
+    play(scene)
+
+
+async def chatter(ocean: Ocean, between: float, chance: Random) -> None:
+    while True:
+        await asyncio.sleep(between)
+        ocean.hear(chance.choice(ocean.lost).chat)
+
+
+async def restart(ocean: Ocean) -> None:
+    ocean.kill()
+    await asyncio.sleep(1)
+    ocean.live()
+    ocean.hear(11)
+    ocean.start()
+
+
+sends = st.builds(
+    dict,
+    kind=st.sampled_from([1000, 1000, 1000, -1000, SUPERGROUP]),
+    sent=st.floats(0, 30),
+    applied=st.sampled_from([None, None, 0.0, 0.0, 0.5, 5.0, 20.0]),
+)
+events = st.tuples(
+    st.floats(0, 60), st.sampled_from(["hear", "hear", "hear", "send", "kill", "skip"]), st.integers(0, 20)
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(sends, min_size=1, max_size=24),
+    st.lists(events, max_size=12),
+    st.sampled_from([0, 0, 7, 13]),
+    st.sampled_from([0.01, 0.3]),
+)
+def test_in_any_course_of_events_none_is_repeated_or_taken_for_another(
+    told: list[dict[str, float]], course: list[tuple[float, str, int]], refuse: int, slow: float
+) -> None:
+    """Messages of both kinds of counters, people who write, ids that nobody tells of, kills, probes refused and cut."""
+
+    async def scene(loop: Loop) -> None:
+        lost = [
+            Lost(int(one["kind"]) + (n if one["kind"] > 0 else -n), one["sent"], one["applied"])
+            for n, one in enumerate(told)
+        ]
+        ocean = Ocean(loop, lost, slow=slow, refuse=refuse)
+        for chat in {11, *(one.chat for one in lost if one.chat < -1_000_000_000_000)}:
+            ocean.hear(chat)
+        ocean.start()
+        strangers = 0
+        for at, deed, number in sorted(course):
+            await asyncio.sleep(max(0.0, ocean.begin + at - loop.time()))
+            chat = lost[number % len(lost)].chat
+            if deed == "hear":
+                ocean.hear(chat)
+            elif deed == "send":
+                ocean.show(11)
+            elif deed == "kill":
+                await restart(ocean)
+            elif chat > -1_000_000_000_000 and strangers < 3:
+                strangers += 1
+                ocean.skip(chat)
+        await ocean.all_shown()
+
+    play(scene)
