@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Any, Final
 
 TEXT: Final = 4096  # UTF-16 units after entities
@@ -138,26 +139,40 @@ def _check_button(button: Mapping[str, Any]) -> dict[str, str]:
     return {"text": text, "callback_data": data}
 
 
+BURST: Final = 3  # messages to a chat at once; a place comes back each second
+
+
 @dataclass(slots=True)
 class Limits:
     """30 a second in all, 1 a second in a chat with a burst of 3, 20 a minute in a group: when `on`."""
 
     on: bool = False
+    now: Callable[[], float] = time.monotonic
     _all: deque[float] = field(default_factory=deque)
     _chats: dict[int, deque[float]] = field(default_factory=lambda: defaultdict(deque))
+    _full_at: dict[int, float] = field(default_factory=dict)
 
     def take(self, chat: int) -> None:
         """Errors: Refusal 429 with the wait."""
         if not self.on:
             return
-        now = time.monotonic()
-        windows = [(self._all, 30, 1.0), (self._chats[chat], 3, 3.0)]
+        now = self.now()
+        full_at = max(self._full_at.get(chat, now), now) + 1.0
+        if full_at - now > BURST + 1e-6:
+            raise too_many(full_at - now - BURST)
+        windows = [(self._all, 30, 1.0)]
         if chat < 0:
             windows.append((self._chats[chat], 20, 60.0))
         for times, most, seconds in windows:
             _within(times, most, seconds, now)
+        self._full_at[chat] = full_at
         self._all.append(now)
         self._chats[chat].append(now)
+
+
+def too_many(seconds: float) -> Refusal:
+    wait = max(1, ceil(round(seconds, 3)))
+    return Refusal(429, f"Too Many Requests: retry after {wait}", retry_after=wait)
 
 
 def _within(times: deque[float], most: int, seconds: float, now: float) -> None:
@@ -165,5 +180,4 @@ def _within(times: deque[float], most: int, seconds: float, now: float) -> None:
         times.popleft()
     recent = [at for at in times if now - at < seconds]
     if len(recent) >= most:
-        wait = max(1, round(seconds - (now - recent[0]) + 0.5))
-        raise Refusal(429, f"Too Many Requests: retry after {wait}", retry_after=wait)
+        raise too_many(seconds - (now - recent[0]))

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 
+from adapters.telegram.rates import buckets
 from adapters.telegram.render import CAPTION, REPEATED, ROOM, TEXT_LIMIT, Body, render
 from adapters.telegram.settings import TelegramSettings
 from runtime.cards import question
@@ -30,9 +31,10 @@ from runtime.contract import (
 )
 from runtime.errors import Rejected, Retryable, Uncertain
 from runtime.markup.measures import utf16
+from runtime.rates import Rates
 from tests.fakes.telegram import TOKEN
 from tests.fakes.telegram_driver import ADA
-from tests.fakes.telegram_rules import check_entities, check_markup, check_text
+from tests.fakes.telegram_rules import Limits, Refusal, check_entities, check_markup, check_text
 from tests.golden import SAMPLE, same_as
 from tests.wire.telegram.stage import FORUM, GROUP, SUPERGROUP, Bench, address
 
@@ -372,14 +374,41 @@ async def test_where_drafts_are_refused_there_are_none(bench: Bench) -> None:
 
 
 def test_buckets_hold_in_any_window_of_the_platforms_limits() -> None:
-    from adapters.telegram.rates import buckets
-
     limits = {"all": (30, 1.0), f"group {GROUP}": (20, 60.0)}
     for bucket in buckets(str(GROUP)):
         if bucket.key in limits:
             most, seconds = limits[bucket.key]
             assert bucket.burst + seconds / bucket.every.total_seconds() <= most
     assert {bucket.key for bucket in buckets("11")} == {"all", "chat 11"}
+
+
+@pytest.mark.parametrize("chat", [ADA, GROUP], ids=["private", "group"])
+def test_three_go_to_a_chat_at_once_and_the_platform_never_refuses_the_rest(chat: int) -> None:
+    """Our buckets and the rules of the fake, on one clock: sixty messages, each as soon as it may go."""
+    clock = [timedelta(hours=1)]
+    rates = Rates(lambda address: buckets(address.room), lambda: clock[0])
+    limits = Limits(on=True, now=lambda: clock[0].total_seconds())
+    clock[0] += timedelta(minutes=1)  # a process has just begun with empty buckets
+    begun, went = clock[0], []
+    for _ in range(60):
+        while wait := rates.take(address(chat), Kind.FINAL.rank):
+            clock[0] += wait
+        limits.take(chat)
+        went.append((clock[0] - begun).total_seconds())
+    assert went[:5] == [0, 0, 0, 1, 2]
+    if chat == ADA:
+        assert went[-1] == 57
+
+
+def test_the_fake_refuses_the_fourth_at_once_and_takes_one_more_each_second() -> None:
+    clock = [100.0]
+    limits = Limits(on=True, now=lambda: clock[0])
+    for _ in range(3):
+        limits.take(ADA)
+    with pytest.raises(Refusal, match="retry after 1"):
+        limits.take(ADA)
+    clock[0] += 1
+    limits.take(ADA)
 
 
 async def test_without_a_colon_a_token_is_refused_and_not_shown() -> None:
