@@ -114,6 +114,10 @@ def unknown(name: str, mark: str = "/") -> str:
     return f"I don't know the command `{mark}{name[:32]}`. I know these:\n\n{_listed(mark)}"
 
 
+def unread(what: str) -> str:
+    return f"I can't read {what[:32]}. Please tell me in words what you need."
+
+
 def _listed(mark: str) -> str:
     """All commands, as they are written where `mark` stands before them."""
     lines = [f"- `{mark}{name}` · {meaning}" for name, meaning in COMMANDS.items()]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from telegram import Message
 
@@ -30,6 +30,29 @@ def _found(message: Message) -> Iterator[tuple[Any, str, str]]:
         yield message.video, "video.mp4", "video/mp4"
     if message.video_note:
         yield message.video_note, "video.mp4", "video/mp4"
+
+
+UNREADABLE: Final[Mapping[str, str]] = {
+    "venue": "a venue",  # before the location that comes with it
+    "location": "a location",
+    "contact": "a contact",
+    "poll": "a poll",
+    "dice": "a roll of dice",
+    "story": "a story",
+    "game": "a game",
+    "checklist": "a checklist",
+    "sticker": "a sticker without an emoji",
+    "paid_media": "paid media",
+    "giveaway": "a giveaway",
+    "giveaway_winners": "a giveaway",
+    "invoice": "an invoice",
+}
+"""Messages of people that carry neither words nor files, and what they are called to them."""
+
+
+def unreadable(message: Message) -> str:
+    """What a message is that has nothing to read; "" for what Telegram itself says, such as a pin."""
+    return next((words for name, words in UNREADABLE.items() if getattr(message, name, None) is not None), "")
 
 
 def _ref(file: Any, unnamed: str, mime: str) -> FileRef:

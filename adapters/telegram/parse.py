@@ -14,9 +14,10 @@ from typing import Final
 from telegram import CallbackQuery, Message, MessageEntity, Update
 from telegram.constants import ChatID, ChatType
 
-from adapters.telegram.attached import files_of
+from adapters.telegram.attached import files_of, unreadable
 from adapters.telegram.rooms import message_name
 from runtime.contract import (
+    UNREAD,
     Address,
     Amended,
     ApprovalId,
@@ -68,10 +69,12 @@ class Reader:
         if moved or self._is_nobodys(message):
             return moved
         body, named = self._body(messages)
+        if body is None and message.chat.type == ChatType.PRIVATE and (what := unreadable(message)):
+            body = Commanded(UNREAD, what)
         return self._signal(update, message, body, named=named, natural=True) if body else None
 
     def _amended(self, update: Update, message: Message) -> Signal | None:
-        if self._is_nobodys(message):
+        if self._is_nobodys(message) or unreadable(message):  # a live location is edited with each step
             return None
         words, named = self._words(message)
         return self._signal(update, message, Amended(words), named=named)

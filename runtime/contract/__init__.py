@@ -121,6 +121,7 @@ from runtime.contract.schedules import (
 from runtime.contract.signals import (
     ARGUMENTS,
     COMMANDS,
+    UNREAD,
     Amended,
     Body,
     Busy,
@@ -147,6 +148,7 @@ __all__ = [
     "COMMANDS",
     "CONNECTED",
     "NAME_BYTES",
+    "UNREAD",
     "Activity",
     "Address",
     "Amended",

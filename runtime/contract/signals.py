@@ -128,6 +128,11 @@ COMMANDS: Final[Mapping[str, str]] = {
 """Each command with its one line of help. `/stop` arrives as `Stopped`, wherever an adapter can tell."""
 ARGUMENTS: Final[Mapping[str, str]] = {"timezone": "A zone, such as Europe/Berlin"}
 """What may be written behind a command, for those that take something."""
+UNREAD: Final = "unread"
+"""The command that an adapter makes of a message which it cannot read, from somebody who speaks to the agent alone.
+
+Its argument says what it is: "a poll". The person is told; `COMMANDS` does not list it, since nobody needs to give it.
+"""
 
 
 class Reach(StrEnum):

@@ -15,6 +15,7 @@ from sqlalchemy import Select, bindparam, func, select, update
 from runtime import commands, planned
 from runtime.commands import Going, Spent, Sum, Work
 from runtime.contract import (
+    UNREAD,
     Address,
     Commanded,
     NewId,
@@ -141,6 +142,8 @@ def commanded(
     elsewhere: tuple[Address, ...] = ()
     if name == commands.PAIR and who.role is Role.OWNER:
         text, elsewhere = yield from _paired(signal, command, who, now, new_id)
+    elif name == UNREAD and command.argument:
+        text = commands.unread(command.argument)
     else:
         text = yield from _told(name, signal, signal_id, who, gate, aside, now)
     outcome = Outcome.DECIDED if name in commands.NEEDED or elsewhere else Outcome.UNCHANGED

@@ -12,6 +12,7 @@ from runtime.attention import RoomRules
 from runtime.calendar import next_after, plan, written
 from runtime.contract import (
     COMMANDS,
+    UNREAD,
     Address,
     AssistantTurn,
     Body,
@@ -51,6 +52,12 @@ async def told(stage: Stage, at: Address = ROOM) -> str:
 
 
 # --------------------------------------------------------------------------------------------------------- all of them
+
+
+async def test_whoever_sends_what_cannot_be_read_is_told_so_in_one_line(stage: Stage) -> None:
+    signal = replace(stage.signal(Commanded(UNREAD, "a roll of dice")), message_id="m1")
+    await stage.take_in(signal)
+    assert await told(stage) == "I can't read a roll of dice. Please tell me in words what you need."
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from runtime.contract import (
+    UNREAD,
     Amended,
     ApprovalId,
     Choice,
@@ -197,6 +198,34 @@ async def test_a_sticker_says_what_it_shows(bench: Bench) -> None:
         assert signal.body == Said("👍")
 
 
+DICE = {"dice": {"emoji": "🎲", "value": 4}}
+VENUE = {"location": {"latitude": 52.5, "longitude": 13.4}, "title": "Cafe", "address": "Main Street 1"}
+
+
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        (DICE, "a roll of dice"),
+        ({"venue": VENUE, "location": VENUE["location"]}, "a venue"),
+        ({"story": {"chat": {"id": 11, "type": "private"}, "id": 3}}, "a story"),
+    ],
+    ids=["dice", "venue", "story"],
+)
+async def test_what_cannot_be_read_is_said_to_whoever_is_alone_with_us(
+    bench: Bench, more: dict[str, Any], what: str
+) -> None:
+    async with bench.life():
+        signal = await bench.signal_of("", more=more)
+        assert (signal.body, signal.reach) == (Commanded(UNREAD, what), Reach.DIRECT)
+
+
+async def test_a_location_that_moves_is_not_told_of_again(bench: Bench) -> None:
+    moved = {"message_id": 7, "date": 1, "edit_date": 2, "chat": {"id": ADA, "type": "private"}, **VENUE}
+    update = {"edited_message": moved | {"from": {"id": ADA, "is_bot": False, "first_name": "Ada"}}}
+    async with bench.life():
+        await bench.hears_nothing_of(type="raw", update=update)
+
+
 # ------------------------------------------------------------------------------------------------------- no requests
 
 
@@ -207,6 +236,7 @@ async def test_a_sticker_says_what_it_shows(bench: Bench) -> None:
         {"type": "introduce", "chat": 13},
         {"type": "message", "chat": GROUP, "text": "", "more": {"pinned_message": {"chat": {"id": GROUP, "type": "group"}, "date": 0, "message_id": 1}}},
         {"type": "message", "chat": GROUP, "text": "from the channel", "more": {"is_automatic_forward": True}},
+        {"type": "message", "chat": GROUP, "text": "", "more": DICE},
         {"type": "member", "chat": GROUP, "status": "kicked"},
         {"type": "raw", "update": {"message_reaction": {"chat": {"id": 11, "type": "private"}, "message_id": 1, "date": 0, "old_reaction": [], "new_reaction": []}}},
         {"type": "raw", "update": {"message": {"message_id": "not a number"}}},
@@ -214,7 +244,7 @@ async def test_a_sticker_says_what_it_shows(bench: Bench) -> None:
         {"type": "raw", "update": {"callback_query": {"id": "1"}}},
         {"type": "raw", "update": {"something_of_next_year": {"a": 1}}},
     ],
-    ids=["added", "allowed", "pin", "channel", "kicked", "reaction", "no number", "no message", "half a click", "new kind"],
+    ids=["added", "allowed", "pin", "channel", "dice", "kicked", "reaction", "no number", "no message", "half a click", "new kind"],
 )  # fmt: skip
 async def test_what_is_no_request_makes_no_signal_and_holds_up_nothing(bench: Bench, asked: dict[str, Any]) -> None:
     async with bench.life() as adapter:

@@ -1,0 +1,40 @@
+"""Updates of every shape that other libraries test with: each makes what is written beside it, and none raises."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from telegram import Bot, Update
+
+from adapters.telegram.client import readable
+from adapters.telegram.intake import Intake
+from adapters.telegram.known import Known
+from adapters.telegram.parse import Reader
+from adapters.telegram.rooms import Rooms
+from tests.contract.adapters.rigs.telegram import BOT
+from tests.fakes.telegram import TOKEN, USERNAME
+
+SHAPES: Final = Path(__file__).parent / "shapes" / "updates.jsonl"
+LINES: Final = [json.loads(line) for line in SHAPES.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def bot() -> Bot:
+    return Bot(TOKEN)
+
+
+@pytest.mark.filterwarnings("ignore:.*PTB_TIMEDELTA")  # of the library, about a field that we do not read
+@pytest.mark.parametrize("line", LINES, ids=[line["name"] for line in LINES])
+def test_an_update_makes_what_is_written_beside_it(line: dict[str, Any], bot: Bot) -> None:
+    rooms = Rooms()
+    update = Update.de_json(readable(line["update"]), bot)
+    assert update is not None
+    reader = Reader(BOT, USERNAME, rooms.room, lambda: datetime.now(UTC))
+    Intake(bot=bot, known=Known(), rooms=rooms, reader=lambda: reader).note([update])
+    signal = reader.signal([update])
+    assert (type(signal.body).__name__ if signal else "") == line["makes"]
+    assert bool(signal) != bool(line.get("why")), "what makes no signal says why"
