@@ -16,6 +16,7 @@ from bench import program
 from bench.channels import BENCHES as CHANNELS
 from bench.channels import Bench
 from bench.claim import claim
+from bench.cuts import cuts
 from bench.disk import fsync
 from bench.failover import failover
 from bench.figures import Figure
@@ -32,6 +33,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "claim": claim,
     "reply": replies,
     "failover": failover,
+    "cuts": cuts,
     "memory": memory,
     "schedules": schedules,
     **CHANNELS,

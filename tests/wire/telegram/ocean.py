@@ -43,7 +43,7 @@ class Loop(asyncio.SelectorEventLoop):
         return self.at
 
 
-class Jumping(selectors.DefaultSelector):  # type: ignore[valid-type,misc]
+class Jumping(selectors.DefaultSelector):
     def __init__(self, loop: Loop) -> None:
         super().__init__()
         self._loop = loop
@@ -125,7 +125,7 @@ class Ocean:
         self.memory = Memory(
             channel="telegram",
             identity="7000",
-            places=self,  # type: ignore[arg-type]
+            places=self,
             known=self.known,
             rooms=self.rooms,
             born=born,

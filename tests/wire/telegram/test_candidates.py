@@ -21,7 +21,7 @@ owners = st.lists(st.one_of(st.none(), st.integers(0, 12)), max_size=40)
 def test_no_lost_message_is_above_what_is_searched(given_: list[int | None], lost: int, data: st.DataObject) -> None:
     """However many there are, and whatever was excluded truly; the one that is looked for comes last."""
     mine: set[int] = set()
-    truth = []
+    truth: list[int | None] = []
     for owner in given_:  # each lost message has one id, and few ids are strangers'
         if owner is None or owner >= lost or owner in mine:
             if sum(other is None for other in truth) >= strangers(lost):

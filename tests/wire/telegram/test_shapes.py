@@ -31,8 +31,9 @@ def bot() -> Bot:
 @pytest.mark.parametrize("line", LINES, ids=[line["name"] for line in LINES])
 def test_an_update_makes_what_is_written_beside_it(line: dict[str, Any], bot: Bot) -> None:
     rooms = Rooms()
-    update = Update.de_json(readable(line["update"]), bot)
-    assert update is not None
+    found = readable(line["update"])
+    assert found is not None
+    update = Update.de_json(found, bot)
     reader = Reader(BOT, USERNAME, rooms.room, lambda: datetime.now(UTC))
     Intake(bot=bot, known=Known(), rooms=rooms, reader=lambda: reader).note([update])
     signal = reader.signal([update])
