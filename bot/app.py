@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -40,6 +41,7 @@ from bot.standings import Standings
 from bot.toolkit import Toolkit, toolkit_of
 from bot.upkeep import retention_of, trimmer_of
 from bot.version import VERSION
+from bot.watchdog import Watchdog
 from runtime.agent import Agent, Limits
 from runtime.bell import LocalBell, SharedBell
 from runtime.clock import Jumps
@@ -167,12 +169,14 @@ class App:
         self._reception = self._make_reception()
         self._sink = instruments.sink(self._reception.sink)
         self._webhooks = webhooks_of(settings, self._accounts, workspaces, store.now, new_id)
+        self._watchdog = Watchdog(check=store.check, place=settings.data_dir)
         self._standings = Standings(self._accounts, store.now)
         self._site = site_of(
             self._accounts,
             self._desk(web_identity),
             hosts=settings.web.hosts,
-            checks={"store": store.check},
+            checks={"store": self._store_trouble, "node": self._watchdog.trouble},
+            stuck=lambda: self._watchdog.reason,
             token=settings.metrics.token.get_secret_value() if settings.metrics.token else "",
             others=instruments.routes(),
             hooks=self._webhooks.routes(),
@@ -340,6 +344,13 @@ class App:
     def _busy_in(self, address: Address) -> Busy:
         return self._live.rules.gate.busy_in(address)
 
+    async def _store_trouble(self) -> str | None:
+        """Why the store takes nothing. Errors: StoreError says it too."""
+        if trouble := self._seat.trouble():
+            return trouble
+        await self.store.check()
+        return None
+
     def _trouble_at(self, address: Address) -> str | None:
         """What is wrong with the account of an address."""
         here = (address.channel, address.account)
@@ -372,7 +383,10 @@ class App:
         try:
             url, jumps = await self._listen(runner), await self._jumps()
             await self._reload.begin()
-            await self._life(jumps).run(lambda: on_ready(url))
+            async with asyncio.TaskGroup() as group:
+                watching = group.create_task(self._watchdog.run())
+                await self._life(jumps).run(lambda: on_ready(url))
+                watching.cancel()
         finally:
             await runner.cleanup()
             await self._instruments.close()
@@ -391,6 +405,7 @@ class App:
             settings=self._settings,
             store=self.store,
             seat=self._seat,
+            watchdog=self._watchdog,
             bell=self._bell,
             accounts=self._accounts,
             couriers=self._couriers,

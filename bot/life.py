@@ -18,7 +18,9 @@ from bot.instruments import Duty
 from bot.presence import Presence
 from bot.seat import Seat
 from bot.settings import Settings
+from bot.watchdog import Watchdog
 from runtime.bell import LocalBell
+from runtime.cancellation import cancellable
 from runtime.contract import NewId, NodeId
 from runtime.courier import Courier
 from runtime.couriers import Couriers
@@ -34,6 +36,8 @@ log = structlog.get_logger("app")
 
 DRAIN: Final = timedelta(seconds=6)
 """How long runs and couriers get to come to a good place before the process leaves: 10 s less what closing takes."""
+LEAVE: Final = timedelta(seconds=1)
+"""How long the store gets to take back what the process holds."""
 REJOIN: Final = timedelta(seconds=1)
 
 
@@ -50,6 +54,7 @@ class Life:
         settings: Settings,
         store: SqlStore,
         seat: Seat,
+        watchdog: Watchdog,
         bell: LocalBell,
         accounts: Sequence[Presence],
         couriers: Couriers,
@@ -63,6 +68,7 @@ class Life:
         self._settings = settings
         self._store = store
         self._seat = seat
+        self._watchdog = watchdog
         self._bell = bell
         self._accounts = accounts
         self._couriers = couriers
@@ -77,12 +83,10 @@ class Life:
         """Be a node until cancelled, then drain. Errors: whatever a duty ends with that is not the loss of the lease."""
         while True:
             try:
-                await self._as_node(on_ready)
+                await cancellable(self._as_node(on_ready))
             except BaseExceptionGroup as ended:
                 if ended.split(NodeLost)[1] is not None:
                     raise
-                if leaving():
-                    raise asyncio.CancelledError from None
                 log.warning("joining again", reason="no sign for longer than the lease; others go on with our work")
 
     async def _as_node(self, on_ready: Callable[[], None]) -> None:
@@ -90,6 +94,7 @@ class Life:
         node = await self._join()
         dispatch = self._make_dispatch(node.lease)
         self._seat.sit(node, dispatch)
+        self._watchdog.joined()
         async with asyncio.TaskGroup() as group:
             beating = group.create_task(node.run())
             for duty in (self._pulse(node).run, *self._make_duties(), *self._service(), dispatch.run):
@@ -99,11 +104,12 @@ class Life:
             try:
                 await asyncio.Event().wait()
             finally:
-                await self._drain(dispatch, listening)
-                beating.cancel()  # before the lease is given back: a beat after it would say that it was lost
-                with suppress(StoreError):
-                    await node.leave()
-                await self._goodbye()
+                if node.is_lost:  # others have our work: nothing is left to bring to a good place
+                    self._watchdog.lost()
+                else:
+                    await self._drain(dispatch, listening)
+                    beating.cancel()  # before the lease is given back: a beat after it would say that it was lost
+                    await self._leave(node)
 
     async def _join(self) -> Node:
         """A node with a fresh lease. After the first time it is asked for until the store gives it."""
@@ -148,6 +154,13 @@ class Life:
         with suppress(asyncio.InvalidStateError):  # it was said in an earlier life of this process
             on_ready()
 
+    async def _leave(self, node: Node) -> None:
+        """Give back what we hold. Where the store does not answer, others take it when our lease ends."""
+        with suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(LEAVE.total_seconds()):
+                await node.leave()
+        await self._goodbye()
+
     async def _drain(self, dispatch: Dispatch, listening: Sequence[asyncio.Task[None]]) -> None:
         """Take nothing more in, and let what runs come to an end."""
         for task in listening:
@@ -163,9 +176,3 @@ async def serve(account: Presence, courier: Courier) -> None:
     """Be the account's courier, as soon as it is known who the account is."""
     await account.learn()
     await courier.run()
-
-
-def leaving() -> bool:
-    """Whether this task was asked to end, whatever else came in between."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

@@ -6,14 +6,15 @@ A bug in one adapter ends neither the process nor another account: it is logged,
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
 from bot.around import AroundAdapter
 from bot.reachability import Reachability
+from runtime.cancellation import cancellable
 from runtime.clock import steady
 from runtime.contract import (
     Attempt,
@@ -38,7 +39,7 @@ PAUSE_MOST: Final = timedelta(minutes=1)
 ELSEWHERE: Final = Standing(Connection.CONNECTED, "another process listens")
 
 Take = Callable[[str], Awaitable[Duty | None]]
-Work = Callable[[], Awaitable[object]]
+Work = Callable[[], Coroutine[Any, Any, object]]
 
 log = structlog.get_logger("accounts")
 
@@ -55,7 +56,7 @@ class Presence(AroundAdapter):
         adapter: ChannelAdapter,
         *,
         take: Take,
-        on_learnt: Callable[[ChannelAdapter], Awaitable[None]],
+        on_learnt: Callable[[ChannelAdapter], Coroutine[Any, Any, None]],
         twin: Callable[[ChannelAdapter], str | None] = lambda adapter: None,
         vacancy: Work | None = None,
         look: timedelta = LOOK,
@@ -237,7 +238,7 @@ class Presence(AroundAdapter):
         while True:
             began = self._clock()
             try:
-                await work()
+                await cancellable(work())
             except Exception as error:
                 self._broken[what] = self._fault(what, error)
                 if not isinstance(error, StoreError):  # which the store tells itself, once

@@ -31,6 +31,10 @@ class Seat:
     def lease_is_fresh(self) -> bool:
         return self._node is not None and self._node.fresh()
 
+    def trouble(self) -> str | None:
+        """Why nothing can be written at the moment, as far as the heartbeat has seen."""
+        return self._node.trouble() if self._node else None
+
     async def take(self, role: str) -> Duty | None:
         """A duty that one node has at a time; None while another has it, or before we are one."""
         return await self._node.take(role) if self._node else None

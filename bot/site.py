@@ -31,12 +31,14 @@ def site_of(
     *,
     hosts: Sequence[str],
     checks: Mapping[str, Check],
+    stuck: Callable[[], str | None] = lambda: None,
     token: str = "",
     others: Iterable[web.RouteDef],
     hooks: Iterable[web.RouteDef] = (),
 ) -> web.Application:
     """`checks` are those of health, beside how the accounts stand; what they found is told under our own names, or to
-    who shows `token`. `others` are further routes; `hooks` check by themselves who sent a request."""
+    who shows `token`. `stuck` is why the process must end. `others` are further routes; `hooks` check by themselves who
+    sent a request."""
     pages: list[web.RouteDef] = []
     webhooks: list[web.RouteDef] = list(hooks)
     every = list(accounts)
@@ -48,7 +50,7 @@ def site_of(
     site.add_routes([*pages, *webhooks, *console_routes(desk), *others])
     every_check = {**checks, **{account.name: trouble_of(account) for account in every}}
     may_know = partial(is_watcher, hosts=frozenset(host.lower() for host in hosts), token=token)
-    site.add_routes(health_routes(every_check, may_know=may_know))
+    site.add_routes(health_routes(every_check, stuck=stuck, may_know=may_know))
     return site
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
+from runtime.cancellation import cancellable
 from runtime.contract import (
     Address,
     Attach,
@@ -176,10 +177,14 @@ async def together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     if len(works) == 1:
         return [await works[0]]
     try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(work) for work in works]
+        return await cancellable(_all(works))
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
+
+
+async def _all(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(work) for work in works]
     return [task.result() for task in tasks]
 
 

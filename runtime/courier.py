@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from runtime.bell import REST
+from runtime.cancellation import cancellable
 from runtime.contract import (
     Address,
     ChannelAdapter,
@@ -281,7 +282,7 @@ class Courier:
             await self.pause.over()
             duty = await self._awaited()
             try:
-                await self.pause.interrupt(self._serve(duty))
+                await cancellable(self.pause.interrupt(self._serve(duty)))
             except* DutyLost:
                 log.info("courier replaced", role=self.role)
             finally:

@@ -21,6 +21,9 @@ ROLES: Final = "roles"
 SAFE: Final = 0.9
 """The share of the lease after which a node that could not renew starts no tool and no send."""
 
+SLOW: Final = timedelta(seconds=1)
+"""How long a heartbeat may be under way until the store is said to be in trouble; it takes some milliseconds."""
+
 
 class NodeLost(BotError):
     """This node was declared dead: others own its work now, so it drops it."""
@@ -44,6 +47,8 @@ class Node:
         self._on_reaped = on_reaped
         self._clock = clock
         self._renewed = clock()
+        self._asked: float | None = None  # since when a beat is under way
+        self.is_lost = False
 
     @classmethod
     async def join(
@@ -57,6 +62,11 @@ class Node:
         """Whether the lease surely holds, by this process's own clock: without that nothing with effects begins."""
         return self._clock() - self._renewed < self._length.total_seconds() * SAFE
 
+    def trouble(self) -> str | None:
+        """Why nothing can be written at the moment, as far as the heartbeat has seen; `/readyz` tells it."""
+        waits = 0.0 if self._asked is None else self._clock() - self._asked
+        return f"The database has not answered for {waits:.0f} s." if waits > SLOW.total_seconds() else None
+
     async def take(self, role: str) -> Duty | None:
         return await self._store.take(self.lease, role)
 
@@ -64,13 +74,16 @@ class Node:
         """Renew until cancelled. Errors: NodeLost when this node was declared dead."""
         while True:
             await asyncio.sleep(self._length.total_seconds() / 3)
-            began = self._clock()
+            began = self._asked = self._clock()
             try:
                 held = await self._store.beat(self.lease, self._length)
             except StoreError as error:
                 log.debug("heartbeat failed", reason=str(error))
                 continue
+            finally:
+                self._asked = None
             if not held:
+                self.is_lost = True
                 raise NodeLost("This process gave no sign for longer than its lease; its work goes on elsewhere.")
             self._renewed = began
 

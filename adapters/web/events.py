@@ -19,6 +19,7 @@ from adapters.web.door import Door
 from adapters.web.errors import Refusal
 from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant
+from runtime.cancellation import cancellable
 from runtime.contract import Address, Bell, Ledger, Progress, Resting, Speaking, Thinking, Working, room_topic
 from runtime.errors import StoreError
 from runtime.markup.arguments import in_a_line
@@ -128,18 +129,23 @@ class Events:
         response = web.StreamResponse(headers=headers)
         feed = self._enter(address)
         try:
-            async with asyncio.TaskGroup() as group:
-                hearing = group.create_task(self._hear(address, feed))
-                await asyncio.sleep(0)  # it listens before the room is read: no ring falls between
-                await response.prepare(request)
-                await response.write(RETRY)
-                await self._send(request, response, feed, address, window)
-                hearing.cancel()
+            await cancellable(self._stream(request, response, feed, address, window))
         except* (ConnectionError, TimeoutError, Refusal, StoreError):
             pass  # the page is gone, its link is void or the store is away: it comes back by itself, or shall not
         finally:
             self._leave(address, feed)
         return response
+
+    async def _stream(
+        self, request: web.Request, response: web.StreamResponse, feed: Feed, address: Address, window: Window
+    ) -> None:
+        async with asyncio.TaskGroup() as group:
+            hearing = group.create_task(self._hear(address, feed))
+            await asyncio.sleep(0)  # it listens before the room is read: no ring falls between
+            await response.prepare(request)
+            await response.write(RETRY)
+            await self._send(request, response, feed, address, window)
+            hearing.cancel()
 
     def _enter(self, address: Address) -> Feed:
         feed = Feed()

@@ -15,7 +15,8 @@ from runtime.errors import BotError
 Check = Callable[[], Awaitable[str | None] | str | None]
 """None when all is well, else the reason in words."""
 
-PATIENCE: Final = timedelta(seconds=2)
+PATIENCE: Final = timedelta(seconds=0.8)
+"""For one check: whoever asks has an answer within a second."""
 
 
 def everybody(request: web.Request) -> bool:
@@ -24,12 +25,17 @@ def everybody(request: web.Request) -> bool:
 
 
 def health_routes(
-    checks: Mapping[str, Check], *, may_know: Callable[[web.Request], bool] = everybody
+    checks: Mapping[str, Check],
+    *,
+    stuck: Callable[[], str | None] = lambda: None,
+    may_know: Callable[[web.Request], bool] = everybody,
 ) -> list[web.RouteDef]:
-    """`checks` by what they look at, such as "store" or "web". Whoever asks is told whether all is well; why not, only
-    who `may_know`."""
+    """`checks` by what they look at, such as "store" or "web"; `stuck` is why this process must be started anew. Whoever
+    asks is told whether all is well; why not, only who `may_know`."""
 
     async def healthz(_request: web.Request) -> web.Response:
+        if reason := stuck():
+            return web.json_response({"status": "stuck", "reason": reason}, status=503)
         return web.json_response({"status": "ok"})
 
     async def readyz(request: web.Request) -> web.Response:

@@ -66,7 +66,7 @@ class Node:
     async def living(self) -> AsyncIterator[Node]:
         """It runs inside the block; one that did not leave is killed at the end."""
         self.data.mkdir(parents=True, exist_ok=True, mode=0o711)
-        command = ("tests.faults.app", "--data", str(self.data), *self._arguments)
+        command = ("tests.lab.app", "--data", str(self.data), *self._arguments)
         with self._log.open("ab") as log:
             async with forked(*command, folder=ROOT, stderr=log.fileno()) as self._process:
                 async with asyncio.timeout(STARTS_WITHIN):
@@ -127,6 +127,11 @@ class Node:
 
         await until(look, f"{self.name} being ready\n{self.log()}", seconds)
         return time.monotonic() - began
+
+    async def ended(self, seconds: float = PATIENCE) -> int:
+        """Its exit code, once it ended by itself."""
+        async with asyncio.timeout(seconds):
+            return await self.process.wait()
 
     def log(self) -> str:
         """The last lines it logged."""
@@ -277,18 +282,21 @@ async def lab(
     platform: str = "telegram",
     nodes: int = 2,
     think: float = 0.0,
+    plant: str = "",
     **settings: object,
 ) -> AsyncIterator[Lab]:
     """So many nodes at work, the first with every duty; on an SQLite file, and then one, without a `server`.
 
-    `think`: seconds that the model takes for each answer.
+    `think`: seconds that the model takes for each answer; `plant`: a bug put into the program, by `tests.lab.app`.
     """
     url = server.create_database() if server else ""
     async with AsyncExitStack() as stack:
         rig = await stack.enter_async_context(RIGS[platform](folder, process=True))
         made: list[Node] = []
         for number in range(nodes if server else 1):
-            made.append(await _node(stack, f"node{number}", folder, rig, url, {"think": think, **settings}))
+            made.append(
+                await _node(stack, f"node{number}", folder, rig, url, {"think": think, "plant": plant, **settings})
+            )
             await stack.enter_async_context(made[-1].living())
         yield Lab(rig, made, url or str(made[0].data / "signalbox.db"))
 
@@ -297,7 +305,7 @@ async def _node(
     stack: AsyncExitStack, name: str, folder: Path, rig: Rig, url: str, settings: Mapping[str, object]
 ) -> Node:
     account, more = dict(rig.settings()), dict(settings)
-    arguments = [f"--think={more.pop('think')}"]
+    arguments = [f"--think={more.pop('think')}", f"--plant={more.pop('plant')}"]
     way = await _way(stack, account["api_base_url"])
     store = await _way(stack, url) if url else None
     given = {

@@ -10,7 +10,9 @@ from typing import Final
 
 import pytest
 
+from bot.watchdog import last_end
 from tests.fakes.postgres import Postgres
+from tests.faults.program import until
 from tests.lab.proxy import Side
 from tests.lab.stage import REPEATS, SEED, Lab, lab
 
@@ -53,8 +55,27 @@ async def test_a_node_frozen_with_sends_in_flight_serves_again(
     async with lab(tmp_path, postgres, think=THINKS) as on:
         for node in on.nodes:
             await node.until_ready()
-        for room in on.rig.places(ROOMS):
-            await on.answered(room)
+        await asyncio.gather(*map(on.answered, on.rig.places(ROOMS)))
         took = [await freeze_with_sends_in_flight(on, chance) for _ in range(times)]
         await on.judged()
     tell(f"seed {SEED}: served again {', '.join(f'{seconds:.1f}' for seconds in took)} s after the thaw")
+
+
+async def test_a_node_that_cannot_join_again_says_so_and_ends_to_be_started_anew(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    """A bug is put in that keeps its courier from ending; the watchdog waits two seconds instead of fifteen."""
+    async with lab(tmp_path, postgres, nodes=1, plant="stuck") as on:
+        (node,) = on.nodes
+        await node.until_ready()
+        await on.select("UPDATE nodes SET state = 'dead', fence = fence + 1 RETURNING id")
+
+        async def look() -> bool | None:
+            return (await node.health()).healthy == 503 or None
+
+        await until(look, "a process that says that it is stuck")
+        assert (await node.health()).ready == 503
+        assert await node.ended() == 1
+        ended = last_end(node.data)
+        assert ended
+        assert "is stuck and ends" in node.log()

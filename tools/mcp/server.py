@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
+from runtime.cancellation import cancellable
 from runtime.errors import ToolFailed
 from tools.mcp.errors import NoServer
 from tools.mcp.offers import Offer, recalled, remember, taken
@@ -68,9 +69,7 @@ class McpServer:
         wait = self._patience.first
         while True:
             began = time.monotonic()
-            self.trouble = await self._life()
-            if leaving():  # a cancellation that came while the SDK was cancelling too is lost in its error
-                raise asyncio.CancelledError
+            self.trouble = await cancellable(self._life())
             if timedelta(seconds=time.monotonic() - began) >= self._patience.healthy:
                 wait = self._patience.first
             log.warning(
@@ -184,9 +183,3 @@ def _reason(error: BaseException, connection: Connection) -> str:
     if isinstance(error, TimeoutError):  # before what its end was like, which we made
         return "it did not answer in time"
     return connection.reason or (str(error) if isinstance(error, NoServer) else f"{type(error).__name__}: {error}")
-
-
-def leaving() -> bool:
-    """Whether this task was asked to end, whatever else came in between."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

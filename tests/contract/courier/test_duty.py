@@ -299,3 +299,26 @@ async def test_a_store_that_was_away_is_asked_again(operation: str, stage: Stage
                 stage.clock.advance(LEASE / 100)
                 await asyncio.sleep(0.005)
     assert stage.seen() == ["hello"]
+
+
+async def test_a_courier_that_loses_its_duty_while_it_is_cancelled_ends(stage: Stage) -> None:
+    """As after a freeze: the node learns that it was declared dead at the moment at which a part of its does."""
+
+    async def learns_it_last() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise DutyLost
+
+    courier = await stage.courier(lease=await stage.lease(alone=False))
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(courier.run())
+        while not courier.on_duty:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.005)
+        courier.spawn(learns_it_last())
+        await asyncio.sleep(0)
+        task.cancel()
+        ended, _ = await asyncio.wait({task}, timeout=5)
+        task.cancel()  # so that one that went on does not outlive the test
+    assert ended
+    assert not courier.on_duty

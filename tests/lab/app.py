@@ -1,0 +1,61 @@
+"""The program of the fault tests, with a bug put into it: what the laboratory must find, and the watchdog mend.
+
+python -m tests.lab.app --plant stuck --data DIR …
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from bot import app, watchdog
+from runtime import courier
+from runtime.courier import Courier
+from tests.faults.app import arguments, serve
+
+PATIENCE: Final = timedelta(seconds=2)
+
+
+def stuck() -> None:
+    """Couriers do not end when they are cancelled. The watchdog is in a hurry."""
+    run = Courier.run
+
+    async def goes_on(self: Courier) -> None:
+        while True:
+            try:
+                await run(self)
+            except asyncio.CancelledError:
+                continue
+
+    def hasty(**given: Any) -> watchdog.Watchdog:
+        return watchdog.Watchdog(**given, patience=PATIENCE)
+
+    Courier.run = goes_on  # type: ignore[method-assign]
+    app.Watchdog = hasty  # type: ignore[assignment,misc]
+
+
+def swallowed() -> None:
+    """A cancellation that comes beside an error is lost in it, as it was once."""
+
+    async def as_it_was(work: Any) -> Any:
+        return await work
+
+    courier.cancellable = as_it_was
+
+
+PLANTS: Final[Mapping[str, Callable[[], None]]] = {"stuck": stuck, "swallowed": swallowed, "": lambda: None}
+
+
+def given() -> argparse.Namespace:
+    parser = arguments()
+    parser.add_argument("--plant", choices=PLANTS, default="")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    told = given()
+    PLANTS[told.plant]()
+    asyncio.run(serve(told))
