@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 from sqlalchemy.engine import Dialect
@@ -87,11 +88,14 @@ class Taped:
     def now(self) -> datetime:
         return self._driver.now()
 
-    async def write(self, make: MakeOp[T]) -> T:
-        return await self._driver.write(lambda: self._followed(make(), writes=True))
+    async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
+        return await self._driver.write(lambda: self._followed(make(), writes=True), within=within)
 
     async def read(self, make: MakeOp[T]) -> T:
         return await self._driver.read(lambda: self._followed(make(), writes=False))
+
+    async def save(self, folder: Path) -> Path | None:
+        return await self._driver.save(folder)
 
     async def close(self) -> None:
         await self._driver.close()

@@ -100,7 +100,10 @@ async def build(
     Errors: StoreError when the database cannot be opened; ConfigError when a channel is not part of this build.
     """
     instruments = instruments_of(settings)
-    store = instruments.store(await open_store(settings.database_url, now=now, new_id=new_id, watch=instruments.watch))
+    opened = await open_store(
+        settings.database_url, now=now, new_id=new_id, watch=instruments.watch, within=settings.nodes.patience
+    )
+    store = instruments.store(opened)
     try:
         identity = await store.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
         return App(
@@ -297,6 +300,7 @@ class App:
             head=self._head.demand,
             checkpoint=CheckpointFile(self._settings.data_dir).read,
             reload=self.reload,
+            save=partial(self.store.save, self._settings.data_dir),
             states=self._standings.look,
             info=self._info(),
             reports=self._report_desk(),

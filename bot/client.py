@@ -92,6 +92,11 @@ class Client:
     async def reload(self) -> View:
         return await self._post("/reload")
 
+    async def save(self) -> str | None:
+        """The file of a copy of the process's database, if its own is gone."""
+        saved: str | None = (await self._post("/save"))["file"]
+        return saved
+
     async def schedules(self, state: str = "") -> list[View]:
         found: list[View] = await self._ask("GET", "/schedules", query={"state": state})
         return found

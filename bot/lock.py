@@ -85,16 +85,32 @@ def holder(data_dir: Path) -> int | None:
 @contextmanager
 def announced(data_dir: Path, control: Control) -> Iterator[None]:
     """`control.json` is there inside this block, for this user's eyes only. Call it while holding the folder."""
-    path, fresh = data_dir / CONTROL, data_dir / f"{CONTROL}.new"
+    _announce(data_dir, control)
+    try:
+        yield
+    finally:
+        (data_dir / CONTROL).unlink(missing_ok=True)
+
+
+def announce_again(data_dir: Path, control: Control) -> None:
+    """Where the folder went away under us, make one in which `doctor` and `backup` find us. Errors: OSError, StoreError."""
+    if (data_dir / CONTROL).exists():
+        return
+    descriptor = _open(data_dir)
+    if _try_lock(descriptor):
+        _sign(descriptor, data_dir)  # and it stays ours until we end
+    else:
+        os.close(descriptor)  # the folder is the old one, and we own it
+    _announce(data_dir, control)
+
+
+def _announce(data_dir: Path, control: Control) -> None:
+    fresh = data_dir / f"{CONTROL}.new"
     fresh.unlink(missing_ok=True)
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         json.dump({"url": control.url, "token": control.token, "pid": control.pid}, file)
-    fresh.replace(path)
-    try:
-        yield
-    finally:
-        path.unlink(missing_ok=True)
+    fresh.replace(data_dir / CONTROL)
 
 
 def control_of(data_dir: Path) -> Control | None:

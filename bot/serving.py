@@ -7,14 +7,18 @@ import errno
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
 
 from bot.app import App, build
-from bot.lock import Control, announced, holding
+from bot.lock import Control, announce_again, announced, holding
 from bot.owner import owner_name, settle_owner
 from bot.settings import Settings
 from runtime.errors import BotError, ConfigError
+
+LOOK: Final = timedelta(seconds=1)
 
 MakeApp = Callable[[Settings], Awaitable[App]]
 
@@ -54,11 +58,21 @@ async def serving(
                 task = group.create_task(app.run(on_ready=url.set_result), name="signalbox")
                 control = Control(await url, app.control_token, os.getpid())
                 with announced(settings.data_dir, control):
+                    found = group.create_task(_stay_found(settings, control))
                     link = f"{control.url}/link/{token}" if token else None
                     yield Ready(control, link, once, owner, app.reload)
+                    found.cancel()
                 task.cancel()
         except BaseExceptionGroup as group:
             raise _first(group, settings) from group
+
+
+async def _stay_found(settings: Settings, control: Control) -> None:
+    """Until cancelled, see that commands find us, whatever becomes of the folder."""
+    while True:
+        await asyncio.sleep(LOOK.total_seconds())
+        with suppress(OSError, BotError):
+            announce_again(settings.data_dir, control)
 
 
 async def _first_link(app: App, settings: Settings, *, with_link: bool, once: bool) -> tuple[str | None, str]:

@@ -349,6 +349,11 @@ class Nodes(Section):
     def lease(self) -> timedelta:
         return timedelta(seconds=self.lease_seconds)
 
+    @property
+    def patience(self) -> timedelta:
+        """How long the store may take for what is written: less than the lease, which it would cost otherwise."""
+        return timedelta(seconds=min(max(self.lease_seconds / 2, 2), 10))
+
 
 class Retention(Section):
     """How long things are kept, in days; 0 keeps them for good. What is still open is never removed."""

@@ -18,15 +18,15 @@ async def cancellable(work: Coroutine[Any, Any, T]) -> T:
     `work` is a task of its own. On Python 3.11 a group whose block has ended before a task of it fails leaves one
     cancellation too many in its task's count, and that must not be taken for one of ours.
     """
-    before = _cancellations()
+    before = cancellations()
     try:
         return await asyncio.ensure_future(work)
     finally:
-        if _cancellations() > before:
+        if cancellations() > before:
             raise asyncio.CancelledError from None
 
 
-def _cancellations() -> int:
+def cancellations() -> int:
     """How often this task was asked to end."""
     task = asyncio.current_task()
     return task.cancelling() if task else 0

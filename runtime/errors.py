@@ -75,6 +75,7 @@ class Trouble(StrEnum):
     LOCKED = "locked"
     READ_ONLY = "read-only"
     DAMAGED = "damaged"
+    LOST = "lost"
     OTHER = "other"
 
 

@@ -72,20 +72,22 @@ class Node:
 
     async def run(self) -> None:
         """Renew until cancelled. Errors: NodeLost when this node was declared dead."""
+        wait = self._length / 3
         while True:
-            await asyncio.sleep(self._length.total_seconds() / 3)
+            await asyncio.sleep(wait.total_seconds())
             began = self._asked = self._clock()
             try:
                 held = await self._store.beat(self.lease, self._length)
             except StoreError as error:
                 log.debug("heartbeat failed", reason=str(error))
+                wait = self._length / 10
                 continue
             finally:
                 self._asked = None
             if not held:
                 self.is_lost = True
                 raise NodeLost("This process gave no sign for longer than its lease; its work goes on elsewhere.")
-            self._renewed = began
+            self._renewed, wait = began, self._length / 3
 
     async def reap(self) -> None:
         """Free what other nodes held whose lease ended. Errors: StoreError."""

@@ -62,6 +62,8 @@ STORE_AWAY: Final[Mapping[Trouble, str]] = {
     "by itself once the database is back: try again in a few seconds.",
     Trouble.DAMAGED: "The database of this Signalbox is damaged, so it cannot take this in. Its operator has to mend it; "
     "try again after that.",
+    Trouble.LOST: "The database of this Signalbox was removed or replaced, so it takes nothing in. Its operator has to "
+    "mend it; try again after that.",
     Trouble.OTHER: "The store cannot take this in at the moment: try again in a few seconds.",
 }
 """What a person reads when something was not taken in; the operator's words, with paths, are in the log."""

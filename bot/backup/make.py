@@ -10,8 +10,8 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
@@ -21,12 +21,15 @@ from bot.backup.errors import BackupFailed
 from bot.backup.folders import write_folders
 from bot.backup.manifest import Manifest
 from bot.backup.rows import write_tables
+from bot.client import connected
+from bot.lock import control_of
 from bot.secrets.chain import SEALED
 from bot.settings import Settings
 from bot.version import VERSION
-from runtime.errors import ConfigError
+from runtime.errors import BotError, ConfigError
 from runtime.ids import new_id
-from runtime.store.snapshot import snapshot
+from runtime.store.files import SUFFIXES
+from runtime.store.snapshot import SQLITE, snapshot
 
 AUDIT: Final = "audit/"
 SETTINGS: Final = "settings.json"
@@ -50,8 +53,35 @@ async def make(settings: Settings, path: Path, *, force: bool = False, with_secr
     written.
     """
     with _placed(path, force=force) as file:
-        manifest = await _write(settings, file, with_secrets=with_secrets)
+        async with _source(settings) as url:
+            manifest = await _write(settings, url, file, with_secrets=with_secrets)
     return _made(path, manifest)
+
+
+@asynccontextmanager
+async def _source(settings: Settings) -> AsyncIterator[str]:
+    """The database to read: where the files of one are gone, a copy of what the running process still has open."""
+    saved = await _saved(settings) if settings.database_file else None
+    if saved is None:
+        yield settings.database_url
+        return
+    try:
+        yield f"{SQLITE}{saved}"
+    finally:
+        for suffix in SUFFIXES:
+            saved.with_name(f"{saved.name}{suffix}").unlink(missing_ok=True)
+
+
+async def _saved(settings: Settings) -> Path | None:
+    control = control_of(settings.data_dir)
+    if control is None:
+        return None
+    try:
+        async with connected(control) as client:
+            told = await client.save()
+    except BotError:  # it hangs, or is an older one: then the files are all there is
+        return None
+    return Path(told) if told else None
 
 
 def check(path: Path) -> Made:
@@ -65,20 +95,20 @@ def _made(path: Path, manifest: Manifest) -> Made:
     return Made(path, manifest, path.stat().st_size)
 
 
-async def _write(settings: Settings, file: IO[bytes], *, with_secrets: bool) -> Manifest:
+async def _write(settings: Settings, url: str, file: IO[bytes], *, with_secrets: bool) -> Manifest:
     writer = Writer(file)
     try:
-        return await _write_all(settings, writer, with_secrets=with_secrets)
+        return await _write_all(settings, url, writer, with_secrets=with_secrets)
     except BaseException:
         writer.abandon()
         raise
 
 
-async def _write_all(settings: Settings, writer: Writer, *, with_secrets: bool) -> Manifest:
+async def _write_all(settings: Settings, url: str, writer: Writer, *, with_secrets: bool) -> Manifest:
     # The head first and the checkpoint last: between them the database has every row that the one tells of, and misses
     # none but those that the other stands for.
     _write_file(writer, AUDIT + HEAD, settings.data_dir / HEAD)
-    async with snapshot(settings.database_url) as taken:
+    async with snapshot(url) as taken:
         tables = await write_tables(taken, writer)
     _write_file(writer, AUDIT + KEY, settings.data_dir / KEY)
     _write_file(writer, AUDIT + CHECKPOINT, settings.data_dir / CHECKPOINT)

@@ -45,6 +45,7 @@ class Api:
             self._post("/people/{id}/role", _set_role),
             self._post("/people/{id}/link", lambda request, do: do.link(_id(request))),
             self._post("/reload", lambda _, do: do.reload()),
+            self._post("/save", lambda _, do: do.save()),
             self._get("/schedules", lambda request, do: do.schedules(_listed(request)[0])),
             self._post("/schedules", _add_schedule),
             self._get("/schedules/{id}", lambda request, do: do.schedule(_id(request))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from adapters.web.errors import Refusal
 from bot.console.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
@@ -24,12 +25,17 @@ async def nothing_runs(by: str) -> View:
     raise Refusal(409, "No Signalbox runs with this data_dir. The next start reads the settings: `signalbox run`.")
 
 
+async def nothing_lost() -> Path | None:
+    """Where no process runs, there is nothing that only it has."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class ConsoleDesk:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
 
-    `nudge` wakes the courier of a room. `head` and `checkpoint` read what is signed of the audit chain. `states` tells how
-    each account stands. `info` is shown on the overview, as name and value: version, model, database, banner. `mask` hides secrets in what people wrote and tools answered.
+    `nudge` wakes the courier of a room. `head` and `checkpoint` read what is signed of the audit chain. `save` copies a
+    lost database. `states` tells how each account stands. `info` is shown on the overview, as name and value: version, model, database, banner. `mask` hides secrets in what people wrote and tools answered.
     `reports` has reports made, `schedules` has what is planned.
     """
 
@@ -47,6 +53,7 @@ class ConsoleDesk:
     head: SignedHead = no_head
     checkpoint: SignedCheckpoint = no_checkpoint
     reload: Reloading = nothing_runs
+    save: Callable[[], Awaitable[Path | None]] = nothing_lost
     states: Callable[[], Sequence[State]] = tuple
     info: Mapping[str, str] = field(default_factory=dict)
     reports: ReportDesk | None = None

@@ -133,6 +133,12 @@ class Operations:
         except ConfigError as error:
             raise Refusal(422, str(error)) from error
 
+    async def save(self) -> View:
+        """Where a copy of a lost database is; null while the database is in its place."""
+        self._actor.must_be(Role.OWNER)
+        saved = await self._desk.save()
+        return {"file": str(saved) if saved else None}
+
     async def discard(self, delivery_id: str) -> View:
         row = await self._store.discard(DeliveryId(delivery_id), self._actor.name)
         return self._mended(

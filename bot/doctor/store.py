@@ -27,11 +27,14 @@ LONG_LOG: Final = 256 << 20  # bytes
 OLDEST_SERVER: Final = 130_000  # 13.0: older ones are no longer mended by their makers
 SLOW_ANSWER: Final = timedelta(milliseconds=20)
 WHY: Final = "Without its database nothing is taken in."
+SAVE: Final = "put it back, or save what the process still has: signalbox backup FILE"
 
 
 async def check_store(subject: Subject) -> Sequence[Finding]:
     settings = subject.settings
     if (file := settings.database_file) is not None:
+        if subject.control is not None and not file.exists():
+            return [fault("store.reachable", f"{file} is gone under the running process", WHY, SAVE)]
         return await asyncio.to_thread(lambda: list(_embedded(file)))
     if settings.database_url.startswith("postgresql://"):
         found = await _server(settings.database_url)

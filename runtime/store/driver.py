@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 from sqlalchemy import ColumnElement, Executable, literal_column
@@ -48,6 +49,8 @@ class Unwatched:
 
 
 UNWATCHED: Final = Unwatched()
+PATIENCE: Final = timedelta(seconds=10)
+"""How long an engine may take for one operation, unless whoever opens it says less."""
 
 
 class Driver(Protocol):
@@ -56,11 +59,17 @@ class Driver(Protocol):
     @property
     def trouble(self) -> StoreError | None: ...
 
-    async def write(self, make: MakeOp[T]) -> T:
-        """Run an operation and commit. Errors: StoreError; then nothing of it is known to be written."""
+    async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
+        """Run an operation and commit, or give up after `within`, where that is less than the engine's own patience.
+
+        Errors: StoreError; then nothing of it is known to be written.
+        """
 
     async def read(self, make: MakeOp[T]) -> T:
         """Run an operation that only reads, on one consistent snapshot."""
+
+    async def save(self, folder: Path) -> Path | None:
+        """A copy of a database whose files are gone, in `folder`; None while they are in their place."""
 
     def now(self) -> datetime:
         """The engine's clock."""

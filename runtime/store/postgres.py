@@ -5,22 +5,29 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
 import asyncpg
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 
+from runtime.cancellation import cancellations
 from runtime.clock import steady
 from runtime.contract import Now
 from runtime.errors import StoreError, Trouble
-from runtime.store.driver import EPOCH, UNWATCHED, Compiler, MakeOp, Op, T, Watch
+from runtime.store.driver import EPOCH, PATIENCE, UNWATCHED, Compiler, MakeOp, Op, T, Watch
 from runtime.store.health import Health
+from runtime.store.ways import Way, Ways, end
 
 POOL: Final = 8
 STATEMENTS: Final = 512
 """Prepared statements that a connection keeps: more than there are."""
-PATIENCE: Final = timedelta(seconds=10)
+LAST: Final = 1.4
+"""A silent connection is ended after so many times the patience: by then the server would have dropped the statement."""
+CLOSE: Final = timedelta(seconds=1)
+READS_WITHIN: Final = PATIENCE
+"""Reports read for longer than anything may write."""
 TRIES: Final = 5
 LOOK_EVERY: Final = 10.0
 """Seconds between two looks at the server's clock."""
@@ -113,13 +120,16 @@ async def open_pool(url: str) -> asyncpg.Pool[Any]:
         ) from error
 
 
-async def drive(connection: Any, compiler: Compiler, op: Op[T]) -> T:
-    """Run one operation's statements on `connection`, inside the transaction that is open."""
+async def drive(connection: Any, compiler: Compiler, op: Op[T], within: float | None = None) -> T:
+    """Run one operation's statements on `connection`, inside the transaction that is open.
+
+    The server is told to drop a statement that takes longer than `within` seconds. Errors: TimeoutError.
+    """
     try:
         statement, given = next(op)
         while True:
             compiled = compiler(statement)
-            records = await connection.fetch(compiled.sql, *compiled.arguments(given))
+            records = await connection.fetch(compiled.sql, *compiled.arguments(given), timeout=within)
             statement, given = op.send([tuple(record) for record in records])
     except StopIteration as end:
         result: T = end.value
@@ -158,8 +168,11 @@ class PostgresDriver:
         *,
         now: Now | None = None,
         watch: Watch = UNWATCHED,
+        within: timedelta = PATIENCE,
     ) -> None:
+        self._ways = Ways(pool)
         self._pool = pool
+        self._within = within
         self._compiler = Compiler(PGDialect_asyncpg())  # type: ignore[no-untyped-call]  # a dialect takes no arguments here
         self._clock = ServerClock()
         self._now = now
@@ -167,9 +180,16 @@ class PostgresDriver:
         self._health = Health()
 
     @classmethod
-    async def over(cls, pool: asyncpg.Pool[Any], *, now: Now | None = None, watch: Watch = UNWATCHED) -> PostgresDriver:
-        """A driver over open connections, which it closes at its end."""
-        driver = cls(pool, now=now, watch=watch)
+    async def over(
+        cls,
+        pool: asyncpg.Pool[Any],
+        *,
+        now: Now | None = None,
+        watch: Watch = UNWATCHED,
+        within: timedelta = PATIENCE,
+    ) -> PostgresDriver:
+        """A driver over open connections, which it closes at its end. `within`: how long what is written may take."""
+        driver = cls(pool, now=now, watch=watch, within=within)
         await driver._clock.look(pool)
         return driver
 
@@ -177,12 +197,17 @@ class PostgresDriver:
     def trouble(self) -> StoreError | None:
         return self._health.trouble
 
+    async def save(self, folder: Path) -> Path | None:
+        """None: its files are the server's."""
+        return None
+
     def now(self) -> datetime:
         return self._now() if self._now else self._clock()
 
-    async def write(self, make: MakeOp[T]) -> T:
+    async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
+        limit = min(within or self._within, self._within).total_seconds()
         try:
-            written = await self._guarded(lambda: self._written(make))
+            written = await self._guarded(lambda: self._written(make, limit))
         except StoreError as error:
             self._health.failed(error)
             self._watch.failed(error)
@@ -199,9 +224,23 @@ class PostgresDriver:
 
     async def close(self) -> None:
         self._health.close()
-        await self._pool.close()
+        try:
+            async with asyncio.timeout(CLOSE.total_seconds()):
+                await self._pool.close()
+        except TimeoutError:
+            self._pool.terminate()
 
     async def _guarded(self, run: Callable[[], Awaitable[T]]) -> T:
+        """What `run` gives. A cancellation stays one, though the rollback after it may fail. Errors: StoreError."""
+        before = cancellations()
+        try:
+            return await self._tried(run)
+        except StoreError:
+            if cancellations() > before:
+                raise asyncio.CancelledError from None
+            raise
+
+    async def _tried(self, run: Callable[[], Awaitable[T]]) -> T:
         for attempt in range(1, TRIES + 1):
             try:
                 return await run()
@@ -217,19 +256,26 @@ class PostgresDriver:
                 raise explain(error) from error
         raise AssertionError("unreachable")
 
-    async def _written(self, make: MakeOp[T]) -> T:
-        async with self._pool.acquire() as connection:
+    async def _written(self, make: MakeOp[T], within: float) -> T:
+        async with Way(self._ways, within * LAST) as connection:
             if self._clock.is_old():
                 await self._clock.look(connection)
             async with connection.transaction(isolation="read_committed"):
-                result = await drive(connection, self._compiler, make())
+                result = await self._driven(connection, make, within)
                 began = perf_counter()
             self._watch.committed(1, perf_counter() - began)
             return result
 
     async def _looked_up(self, make: MakeOp[T]) -> T:
         async with (
-            self._pool.acquire() as connection,
+            Way(self._ways, READS_WITHIN.total_seconds()) as connection,
             connection.transaction(isolation="repeatable_read", readonly=True),
         ):
-            return await drive(connection, self._compiler, make())
+            return await self._driven(connection, make, None)
+
+    async def _driven(self, connection: Any, make: MakeOp[T], within: float | None) -> T:
+        try:
+            return await drive(connection, self._compiler, make(), within)
+        except asyncio.CancelledError:
+            end(connection)  # or the transaction would wait for its rollback
+            raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Final
 
 from sqlalchemy import bindparam, case, or_, select, update
 
@@ -16,6 +17,9 @@ from runtime.store.schema import accounts, nodes, roles, sessions
 from runtime.store.shifts import last_written, shift
 from runtime.store.suspects import died, keep_apart
 from runtime.store.upsert import insert
+
+SHORTEST: Final = timedelta(seconds=1)
+"""What a beat may take where leases are short."""
 
 ADD_NODE = add(nodes)
 RENEW = (
@@ -153,7 +157,8 @@ class RegistryStore(Base):
 
     async def beat(self, lease: Lease, ttl: timedelta) -> bool:
         now = self.now()
-        return await self._driver.write(lambda: beat(lease, ttl, now))
+        within = max(ttl / 4, SHORTEST)  # so that one that is lost on the way leaves time for another
+        return await self._driver.write(lambda: beat(lease, ttl, now), within=within)
 
     async def reap(self, *, but: NodeId | None = None) -> int:
         now = self.now()

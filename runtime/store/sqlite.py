@@ -7,12 +7,14 @@ operation a transaction, so that only the guilty one fails. All waiters are woke
 from __future__ import annotations
 
 import asyncio
+import secrets
 import sqlite3
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import perf_counter
@@ -22,11 +24,14 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from runtime.contract import Now
 from runtime.errors import StoreError, Trouble
-from runtime.store.driver import UNWATCHED, Compiler, MakeOp, Op, T, Watch
+from runtime.store.driver import PATIENCE, UNWATCHED, Compiler, MakeOp, Op, T, Watch
+from runtime.store.files import DatabaseFiles
 from runtime.store.health import Health
 
 BATCH: Final = 256
 MEMORY: Final = ":memory:"
+LOCKED: Final = timedelta(seconds=5)
+"""How long to wait for a lock of another program."""
 
 Waiter = tuple[MakeOp[Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]"]
 
@@ -42,7 +47,7 @@ def connect(path: str) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise explain(error, path) from error
     try:
-        connection.execute("PRAGMA busy_timeout = 5000")
+        connection.execute(f"PRAGMA busy_timeout = {LOCKED // timedelta(milliseconds=1)}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         if sys.platform == "darwin":
@@ -107,12 +112,21 @@ class _Worker:
     """A thread that owns one connection and runs what is put into its queue, in order."""
 
     def __init__(
-        self, connection: sqlite3.Connection, compiler: Compiler, path: str, *, writes: bool, watch: Watch = UNWATCHED
+        self,
+        connection: sqlite3.Connection,
+        compiler: Compiler,
+        path: str,
+        *,
+        writes: bool,
+        watch: Watch = UNWATCHED,
+        files: DatabaseFiles | None = None,
     ) -> None:
         self._connection = connection
         self._compiler = compiler
         self._path = path
         self._watch = watch
+        self._writes = writes
+        self._files = files
         self._begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
         self._closed = False
         self._queue: SimpleQueue[Waiter | None] = SimpleQueue()
@@ -120,6 +134,15 @@ class _Worker:
             target=self._run, name="store-writer" if writes else "store-reader", daemon=True
         )
         self._thread.start()
+
+    def copy(self, folder: Path) -> Path:
+        """All that is in the database, as a new one in `folder`. Call it only while nothing is written."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target = folder / f"saved-{secrets.token_hex(8)}.db"
+        target.touch(mode=0o600)
+        with closing(sqlite3.connect(target)) as made:
+            self._connection.backup(made)
+        return target
 
     async def submit(self, make: MakeOp[T]) -> T:
         if self._closed:
@@ -156,6 +179,9 @@ class _Worker:
         return batch, False
 
     def _attempt(self, batch: Sequence[Waiter]) -> list[Any]:
+        lost = self._files.look() if self._files else None
+        if lost and self._writes:  # what is read is still right
+            return [_Failed(lost)] * len(batch)
         try:
             return self._transaction([make for make, _, _ in batch])
         except _AllFailed as failed:
@@ -226,24 +252,41 @@ class SqliteDriver:
     """`Driver` over one SQLite file, or over memory, whose only connection also serves the reads."""
 
     def __init__(
-        self, path: str, connection: sqlite3.Connection, *, now: Now = system_now, watch: Watch = UNWATCHED
+        self,
+        path: str,
+        connection: sqlite3.Connection,
+        *,
+        now: Now = system_now,
+        watch: Watch = UNWATCHED,
+        within: timedelta = PATIENCE,
     ) -> None:
+        connection.execute(f"PRAGMA busy_timeout = {min(within, LOCKED) // timedelta(milliseconds=1)}")
         self.now = now
         self._watch = watch
         self._compiler = Compiler(SQLiteDialect(paramstyle="qmark"))
-        self._writer = _Worker(connection, self._compiler, path, writes=True, watch=watch)
-        self._reader = self._writer if path == MEMORY else _Worker(connect(path), self._compiler, path, writes=False)
+        reading = None if path == MEMORY else connect(path)
+        self._files = DatabaseFiles(path) if reading else None
+        shared = (self._compiler, path)
+        self._writer = _Worker(connection, *shared, writes=True, watch=watch, files=self._files)
+        self._reader = _Worker(reading, *shared, writes=False, files=self._files) if reading else self._writer
         self._health = Health()
 
     @property
     def trouble(self) -> StoreError | None:
-        return self._health.trouble
+        return (self._files and self._files.trouble) or self._health.trouble
 
-    async def write(self, make: MakeOp[T]) -> T:
+    async def save(self, folder: Path) -> Path | None:
+        """A copy of a database whose files are gone, in `folder`; None while they are in their place."""
+        if self._files is None or self._files.trouble is None:
+            return None
+        return await asyncio.to_thread(self._writer.copy, folder)
+
+    async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
         try:
             written = await self._writer.submit(make)
         except StoreError as error:
-            self._health.failed(error)
+            if error.trouble is not Trouble.LOST:  # which was told already
+                self._health.failed(error)
             self._watch.failed(error)
             raise
         self._health.worked()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
 from sqlalchemy import select
@@ -14,7 +16,7 @@ from runtime.store.agenda import AgendaStore
 from runtime.store.auditbook import AuditStore
 from runtime.store.depths import DepthStore
 from runtime.store.desk import DeskStore
-from runtime.store.driver import UNWATCHED, Op, Watch
+from runtime.store.driver import PATIENCE, UNWATCHED, Op, Watch
 from runtime.store.failover import FailoverStore
 from runtime.store.figures import FigureStore
 from runtime.store.intake import IntakeStore
@@ -73,6 +75,10 @@ class SqlStore(
             raise self._driver.trouble
         await self._driver.read(_check)
 
+    async def save(self, folder: Path) -> Path | None:
+        """A copy of a database whose files are gone, in `folder`; None while they are in their place."""
+        return await self._driver.save(folder)
+
     async def close(self) -> None:
         await self._driver.close()
 
@@ -82,21 +88,27 @@ def _check() -> Op[None]:
 
 
 async def open_store(
-    url: str, *, now: Now | None = None, new_id: NewId = fresh_id, watch: Watch = UNWATCHED
+    url: str,
+    *,
+    now: Now | None = None,
+    new_id: NewId = fresh_id,
+    watch: Watch = UNWATCHED,
+    within: timedelta = PATIENCE,
 ) -> SqlStore:
     """The store at `url`, brought to the newest schema.
 
+    Units:  `within` is how long what is written may take.
     Shape:  "sqlite:///relative/or//absolute.db", "sqlite:///:memory:" or "postgresql://user:pass@host/db".
     Errors: StoreError in words: away, locked, read-only, full, damaged, or newer than this program.
     """
     if url.startswith(SQLITE):
-        return _open_sqlite(url.removeprefix(SQLITE), now, new_id, watch)
+        return _open_sqlite(url.removeprefix(SQLITE), now, new_id, watch, within)
     if url.startswith(POSTGRES):
-        return await _open_postgres(url, now, new_id, watch)
+        return await _open_postgres(url, now, new_id, watch, within)
     raise StoreError('database_url must begin with "sqlite:///" or "postgresql://".')
 
 
-def _open_sqlite(path: str, now: Now | None, new_id: NewId, watch: Watch) -> SqlStore:
+def _open_sqlite(path: str, now: Now | None, new_id: NewId, watch: Watch, within: timedelta) -> SqlStore:
     path = path or MEMORY
     connection = connect(path)
     try:
@@ -108,7 +120,7 @@ def _open_sqlite(path: str, now: Now | None, new_id: NewId, watch: Watch) -> Sql
         if isinstance(cause, sqlite3.Error):
             raise explain(cause, path) from error
         raise
-    return SqlStore(SqliteDriver(path, connection, now=now or system_now, watch=watch), new_id)
+    return SqlStore(SqliteDriver(path, connection, now=now or system_now, watch=watch, within=within), new_id)
 
 
 def _claim_write(connection: sqlite3.Connection) -> None:
@@ -117,7 +129,7 @@ def _claim_write(connection: sqlite3.Connection) -> None:
     connection.execute("ROLLBACK")
 
 
-async def _open_postgres(url: str, now: Now | None, new_id: NewId, watch: Watch) -> SqlStore:
+async def _open_postgres(url: str, now: Now | None, new_id: NewId, watch: Watch, within: timedelta) -> SqlStore:
     from runtime.store.postgres import PostgresDriver, open_pool  # asyncpg is not loaded for an embedded store
 
     pool = await open_pool(url)
@@ -126,4 +138,4 @@ async def _open_postgres(url: str, now: Now | None, new_id: NewId, watch: Watch)
     except BaseException:
         await pool.close()
         raise
-    return SqlStore(await PostgresDriver.over(pool, now=now, watch=watch), new_id)
+    return SqlStore(await PostgresDriver.over(pool, now=now, watch=watch, within=within), new_id)

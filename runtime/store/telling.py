@@ -15,8 +15,9 @@ from typing import Any, Final
 
 import asyncpg
 
+from runtime.store.driver import PATIENCE
 from runtime.store.envelopes import sealed
-from runtime.store.postgres import AWAY, PATIENCE
+from runtime.store.postgres import AWAY
 
 CHANNEL: Final = "signalbox"
 ECHO: Final = timedelta(seconds=2)

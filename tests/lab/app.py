@@ -34,7 +34,7 @@ def stuck() -> None:
         return watchdog.Watchdog(**given, patience=PATIENCE)
 
     Courier.run = goes_on  # type: ignore[method-assign]
-    app.Watchdog = hasty  # type: ignore[assignment,misc]
+    setattr(app, "Watchdog", hasty)  # noqa: B010 - a plant: the module has it for itself alone
 
 
 def swallowed() -> None:
@@ -43,7 +43,7 @@ def swallowed() -> None:
     async def as_it_was(work: Any) -> Any:
         return await work
 
-    courier.cancellable = as_it_was
+    setattr(courier, "cancellable", as_it_was)  # noqa: B010 - as above
 
 
 PLANTS: Final[Mapping[str, Callable[[], None]]] = {"stuck": stuck, "swallowed": swallowed, "": lambda: None}

@@ -74,8 +74,8 @@ class Proxy:
         try:
             if not self._is_cut:
                 await self._connect(reader, writer)
-        except OSError:
-            pass  # the other side is gone: so is this one
+        except (OSError, asyncio.CancelledError):
+            pass  # the other side is gone, or the test is over: so is this one
         finally:
             writer.transport.abort()
 

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -119,9 +120,9 @@ class Noted:
     def now(self) -> datetime:
         return self.driver.now()
 
-    async def write(self, make: MakeOp[T]) -> T:
+    async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
         self._note(make)
-        return await self.driver.write(make)
+        return await self.driver.write(make, within=within)
 
     async def read(self, make: MakeOp[T]) -> T:
         self._note(make)
@@ -129,6 +130,9 @@ class Noted:
 
     def _note(self, make: MakeOp[T]) -> None:
         self.asked.append(make.__qualname__.removesuffix(".<locals>.<lambda>").rpartition(".")[2])
+
+    async def save(self, folder: Path) -> Path | None:
+        return await self.driver.save(folder)
 
     async def close(self) -> None:
         await self.driver.close()

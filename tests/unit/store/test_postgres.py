@@ -7,7 +7,9 @@ import os
 import re
 import signal
 from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
@@ -19,6 +21,7 @@ from runtime.store.driver import Op
 from runtime.store.store import SqlStore, open_store
 from tests.contract.store.stage import HandClock, Stage
 from tests.fakes.postgres import Postgres
+from tests.lab.proxy import proxy
 from tests.unit.store.watching import Watching
 
 
@@ -174,7 +177,7 @@ async def test_two_that_wait_for_each_other_both_succeed(store: SqlStore) -> Non
 
 
 async def test_a_frozen_server_is_told_in_time(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "PATIENCE", engine.PATIENCE / 20)
+    monkeypatch.setattr(engine, "READS_WITHIN", engine.READS_WITHIN / 20)
     store = await open_store(postgres.create_database())
     (backend,) = await Stage(store, HandClock.of_today()).column("SELECT pg_backend_pid()")
     os.kill(backend, signal.SIGSTOP)
@@ -186,6 +189,43 @@ async def test_a_frozen_server_is_told_in_time(postgres: Postgres, monkeypatch: 
         os.kill(backend, signal.SIGCONT)
     await store.check()
     await store.close()
+
+
+async def test_connections_that_a_firewall_forgot_are_replaced_after_one_silence(postgres: Postgres) -> None:
+    url = postgres.create_database()
+    to = urlsplit(url)
+    async with proxy(to.hostname or "", to.port or 0) as way:
+        there = url.replace(f":{to.port}/", f":{way.port}/")
+        store = await open_store(there, within=timedelta(seconds=0.5))
+        writing = [store._driver.write(_slow_write) for _ in range(engine.POOL)]
+        await asyncio.gather(*writing)  # so that all connections are open
+        way.lose()
+        async with asyncio.timeout(20):
+            with pytest.raises(StoreError, match="no answer within"):
+                await store._driver.write(_write)
+            await store._driver.write(_write)
+            await store.close()
+
+
+def _slow_write() -> Op[None]:
+    yield text("SELECT pg_sleep(0.05)"), {}
+
+
+async def test_a_cancelled_operation_ends_at_once_though_the_server_is_silent(postgres: Postgres) -> None:
+    url = postgres.create_database()
+    to = urlsplit(url)
+    async with proxy(to.hostname or "", to.port or 0) as way:
+        store = await open_store(url.replace(f":{to.port}/", f":{way.port}/"))
+        way.stall()
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(store._driver.write(_write))
+            await asyncio.sleep(0.1)
+            task.cancel()
+            ended, _ = await asyncio.wait({task}, timeout=5)  # an operation may take ten
+        assert ended
+        assert task.cancelled()
+        async with asyncio.timeout(5):
+            await store.close()
 
 
 @pytest.fixture
