@@ -14,7 +14,7 @@ from tests.fakes.postgres import Postgres
 from tests.faults.program import until
 from tests.lab.stage import Lab, Node, lab
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(180)]
 
 LEASE: Final = 3.0  # seconds
 RIGHT_WITHIN: Final = 3.0  # seconds until /readyz is right; source: lab.md
@@ -64,7 +64,6 @@ async def test_a_store_that_stalls_is_told_in_time_and_does_not_keep_a_process_f
         tell(f"not ready after {told:.1f} s, said within {longest:.1f} s; left within {end['seconds']:.1f} s")
 
 
-@pytest.mark.soak
 async def test_connections_that_went_silent_are_replaced(
     postgres: Postgres, tmp_path: Path, tell: Callable[[str], None]
 ) -> None:
