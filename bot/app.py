@@ -150,7 +150,7 @@ class App:
         self._bell = SharedBell(self._notices.tell) if self._notices else LocalBell()
         self._seat = Seat(self._bell)
         workspaces = SessionWorkspaces(settings.workspace_dir, uid=shell_of(settings).uid)
-        given = Given(store, store, workspaces, store, self._bell, store.now, new_id)
+        given = Given(store, store, workspaces, store, self._bell, store.now, new_id, siblings=store.has_siblings)
         every = [self._page(given, web_identity), *adapters_of(settings)(given), *adapters(given)]
         self._accounts = [
             Presence(

@@ -98,7 +98,14 @@ class TelegramAdapter:
     def _inward(self) -> None:
         bot, waits = self._api.bot, self._settings.waits
         intake = Intake(bot=bot, known=self._known, rooms=self._rooms, reader=self._reader)
-        self._poller = Poller(bot=bot, intake=intake, account=self.account, waits=waits, said=self._said)
+        self._poller = Poller(
+            bot=bot,
+            intake=intake,
+            account=self.account,
+            waits=waits,
+            said=self._said,
+            siblings=self._given.siblings,
+        )
         self._hook = Hook(bot=bot, intake=intake, settings=self._settings, now=self._given.now, said=self._said)
         self._memory = Memory(
             channel=self.channel,

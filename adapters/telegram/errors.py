@@ -104,9 +104,14 @@ def token_refused(account: str, error: Refused) -> str:
     )
 
 
+def is_of_webhook(error: Refused) -> bool:
+    """Whether a 409 tells of a webhook, and not of another poll."""
+    return "webhook" in error.text
+
+
 def other_poller(account: str, error: Refused) -> str:
     """A 409 is about the way updates are fetched; which way, the description says."""
-    if "webhook" in error.text:
+    if is_of_webhook(error):
         return (
             f'account "{account}": a webhook is set for this bot, so it cannot be polled. Take it away (deleteWebhook, '
             'see docs/channels/telegram.md) or set mode = "webhook".'

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from time import monotonic
 from typing import Final
@@ -17,22 +17,24 @@ from telegram import Bot, Update
 from telegram.error import TelegramError
 
 from adapters.telegram.albums import Album, Bundle, bundled, growing, lanes, sizes
-from adapters.telegram.errors import NotSent, Refused, other_poller, token_refused
+from adapters.telegram.errors import NotSent, Refused, is_of_webhook, other_poller, token_refused
 from adapters.telegram.intake import Intake
 from adapters.telegram.settings import Waits
-from runtime.contract import CONNECTED, Connection, Sink, Standing
+from runtime.contract import CONNECTED, Connection, Sink, Standing, alone
 from runtime.errors import StoreError
 
 log = structlog.get_logger("telegram")
 
 ALLOWED: Final = ("message", "edited_message", "callback_query", "message_reaction", "my_chat_member")
 """Updates we ask for, by name: without, reactions would not come, and what we do not read would."""
+SIBLING: Final = timedelta(minutes=1)
+"""How long another process of ours may go on with a poll that it began: twice the longest one."""
 TRIES: Final = 3
 """How often an update is handed in that makes our own code fail: then it is left out, for the sake of all others."""
 
 
 class Poller:
-    """Polls for one account. `said` is told how it stands."""
+    """Polls for one account. `said` is told how it stands; `siblings` is asked whether the other poller may be ours."""
 
     def __init__(
         self,
@@ -42,12 +44,15 @@ class Poller:
         account: str,
         waits: Waits,
         said: Callable[[Standing], None],
+        siblings: Callable[[timedelta], Awaitable[bool]] = alone,
     ) -> None:
         self._bot = bot
         self._intake = intake
         self._account = account
         self._waits = waits
         self._said = said
+        self._siblings = siblings
+        self._contested: float | None = None  # since when somebody else polls
         self._failures = 0
         self._offset: int | None = None
         self._done: set[int] = set()
@@ -87,6 +92,7 @@ class Poller:
             await self._after(error)
             return False
         self._failures = 0
+        self._contested = None
         self._heard = monotonic()
         calm = await self._taken(updates, sink, group) if updates else self._nothing_new()
         self._said(CONNECTED)
@@ -165,6 +171,9 @@ class Poller:
     async def _after(self, error: TelegramError) -> None:
         """Say what is wrong, and wait."""
         match error:
+            case Refused() if error.code == 409 and await self._is_sibling(error):
+                self._away("another process of this Signalbox still polls, which ends soon")
+                await asyncio.sleep(self._backoff())
             case Refused() if error.code == 409:
                 self._refused(other_poller(self._account, error))
                 await asyncio.sleep(self._waits.refused.total_seconds())
@@ -180,6 +189,18 @@ class Poller:
             case _:
                 self._away(f"Telegram did not answer as it should: {error.message}")
                 await asyncio.sleep(self._backoff())
+
+    async def _is_sibling(self, error: Refused) -> bool:
+        """Whether the other poller may be ours: one that handed its duty over a moment ago, or that had it and froze."""
+        if is_of_webhook(error):
+            return False
+        self._contested = self._contested or monotonic()
+        if monotonic() - self._contested > SIBLING.total_seconds():
+            return False
+        try:
+            return await self._siblings(SIBLING)
+        except StoreError:
+            return False
 
     def _refused(self, sentence: str) -> None:
         self._said(Standing(Connection.REFUSED, sentence))

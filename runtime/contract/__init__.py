@@ -98,6 +98,7 @@ from runtime.contract.rooms import (
     Seen,
     View,
     Workspaces,
+    alone,
     room_topic,
 )
 from runtime.contract.schedules import (
@@ -264,6 +265,7 @@ __all__ = [
     "Wire",
     "Working",
     "Workspaces",
+    "alone",
     "clean_name",
     "files_json",
     "files_of",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Protocol, runtime_checkable
@@ -166,9 +166,17 @@ class Places(Protocol):
         """Where each part goes that may be on screen unknown and is still to be looked for."""
 
 
+async def alone(within: timedelta) -> bool:
+    """Where nobody shares the store."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the composition root hands to every adapter beside its own settings."""
+    """What the composition root hands to every adapter beside its own settings.
+
+    `siblings`: whether another process of ours was at work on this store within so long.
+    """
 
     ledger: Ledger
     links: Links
@@ -178,3 +186,4 @@ class Given:
     now: Now
     new_id: NewId
     extra: Mapping[str, object] = field(default_factory=dict)
+    siblings: Callable[[timedelta], Awaitable[bool]] = alone

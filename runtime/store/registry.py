@@ -61,6 +61,7 @@ TAKE = (
     )
     .returning(roles.c.fence)
 )
+LATELY = select(nodes.c.id).where(nodes.c.expires_at > bindparam("since")).limit(2)
 ADD_ACCOUNT = insert(accounts).values({c.name: bindparam(c.name) for c in accounts.columns}).on_conflict_do_nothing()
 NOTE_ACCOUNT = (
     insert(accounts)
@@ -139,6 +140,10 @@ def note_account(channel: str, name: str, identity: str) -> Op[None]:
         yield NOTE_ACCOUNT, {"channel": channel, "name": name, "identity": identity}
 
 
+def has_siblings(since: datetime) -> Op[bool]:
+    return len((yield LATELY, {"since": micros(since)})) > 1
+
+
 def named_accounts() -> Op[list[tuple[str, str, str]]]:
     rows = yield ACCOUNTS, {}
     return [(channel, identity, name) for channel, identity, name in rows]
@@ -179,6 +184,11 @@ class RegistryStore(Base):
 
     async def named_accounts(self) -> list[tuple[str, str, str]]:
         return await self._driver.read(named_accounts)
+
+    async def has_siblings(self, within: timedelta) -> bool:
+        """Whether more than one node was live within so long."""
+        since = self.now() - within
+        return await self._driver.read(lambda: has_siblings(since))
 
     async def shift(self, by: timedelta) -> None:
         await self._driver.write(lambda: shift(by))

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -17,6 +17,7 @@ from tests.lab.stage import Lab, Node, lab
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(180)]
 
 LEASE: Final = 3.0  # seconds
+SETTINGS: Final[dict[str, Any]] = {"nodes.lease_seconds": LEASE}
 RIGHT_WITHIN: Final = 3.0  # seconds until /readyz is right; source: lab.md
 ANSWERS_WITHIN: Final = 1.0  # seconds for /readyz itself
 HEALS_WITHIN: Final = 15.0  # seconds
@@ -52,7 +53,7 @@ async def at_work(on: Lab) -> Node:
 async def test_a_store_that_stalls_is_told_in_time_and_does_not_keep_a_process_from_leaving(
     postgres: Postgres, tmp_path: Path, tell: Callable[[str], None]
 ) -> None:
-    async with lab(tmp_path, postgres, nodes=1, **{"nodes.lease_seconds": LEASE}) as on:
+    async with lab(tmp_path, postgres, nodes=1, **SETTINGS) as on:
         node, stall, _ = way_of(await at_work(on))
         stall()
         told, longest = await until_not_ready(node)
@@ -67,7 +68,7 @@ async def test_a_store_that_stalls_is_told_in_time_and_does_not_keep_a_process_f
 async def test_connections_that_went_silent_are_replaced(
     postgres: Postgres, tmp_path: Path, tell: Callable[[str], None]
 ) -> None:
-    async with lab(tmp_path, postgres, nodes=1, **{"nodes.lease_seconds": LEASE}) as on:
+    async with lab(tmp_path, postgres, nodes=1, **SETTINGS) as on:
         node = await at_work(on)
         assert node.store
         node.store.lose()

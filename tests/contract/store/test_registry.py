@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
@@ -171,3 +172,12 @@ async def test_a_name_that_is_kept_already_is_not_written_again(stage: Stage) ->
     before = await stage.everything()
     await stage.store.note_account("slack", "work", "T1")
     assert await stage.everything() == before
+
+
+async def test_a_sibling_is_known_by_its_row_for_a_while_after_its_end(stage: Stage) -> None:
+    within = timedelta(minutes=1)
+    assert not await stage.store.has_siblings(within)  # the stage itself is a node
+    await stage.store.leave(await node(stage, "n1"))
+    assert await stage.store.has_siblings(within)
+    stage.clock.advance(seconds=70)
+    assert not await stage.store.has_siblings(within)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import aiohttp
@@ -77,6 +79,22 @@ async def test_a_second_poller_is_told_with_the_fix_and_ends_by_itself(bench: Be
         await bench.driver.say("meanwhile")
         await until(lambda: adapter.standing().connection is Connection.CONNECTED, "connection")
         await bench.stage.taken("meanwhile")
+
+
+async def test_a_poll_of_another_process_of_ours_is_no_other_program(bench: Bench) -> None:
+    """A node that was frozen goes on with its poll for a moment; its row among the nodes tells that it is ours."""
+
+    async def ours(within: timedelta) -> bool:
+        return True
+
+    bench.stage.given = replace(bench.stage.given, siblings=ours)
+    async with bench.life(waits={"poll": 30.0, "refused": 0.2}) as adapter, aiohttp.ClientSession() as http:
+        await a_while()  # the long poll waits
+        async with http.post(f"{bench.rig.url}/bot{TOKEN}/getUpdates", json={"timeout": 0}) as response:
+            assert response.status == 200
+        await until(lambda: adapter.standing().connection is Connection.RECONNECTING, "another poll")
+        assert "another process of this Signalbox" in adapter.standing().reason
+        await until(lambda: adapter.standing().connection is Connection.CONNECTED, "connection")
 
 
 async def test_a_webhook_in_the_way_is_told_with_the_fix_and_left_alone(bench: Bench) -> None:
