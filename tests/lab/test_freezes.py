@@ -58,6 +58,7 @@ async def test_a_node_frozen_with_sends_in_flight_serves_again(
         await asyncio.gather(*map(on.answered, on.rig.places(ROOMS)))
         took = [await freeze_with_sends_in_flight(on, chance) for _ in range(times)]
         await on.judged()
+        assert any("joining again" in node.log() for node in on.nodes)
     tell(f"seed {SEED}: served again {', '.join(f'{seconds:.1f}' for seconds in took)} s after the thaw")
 
 
