@@ -247,7 +247,7 @@ class Agent:
 
     def _spoken(self, run: Cursor, text: str) -> None:
         run.said = text
-        self._progress(run.claim, Speaking(text))
+        self._progress(run.claim, Speaking(text) if text else Thinking(long=True))
 
     def _speaker(self, claim: Claim) -> Model:
         """Who answers: the model, or for a report without one what makes it."""

@@ -46,6 +46,8 @@ class Life:
     speaking_since: float | None = None
     typed: tuple[float, str] | None = None
     said: tuple[float, str] | None = None
+    is_long: bool = False
+    is_watched: bool = False
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -53,6 +55,7 @@ class Life:
         return f"running `{self.tools[-1]}`" if self.tools else THINKING
 
     def hear(self, event: Progress, now: float) -> None:
+        self.is_long = isinstance(event, Thinking) and event.long
         match event:
             case Thinking():
                 self.text, self.speaking_since = "", None
@@ -117,10 +120,13 @@ class Liveness:
         """A run tells what it does."""
         if not self._offers:
             return
-        if life := self._lives.get(claim.run_id):
+        life = self._lives.get(claim.run_id)
+        if life:
             life.hear(event, asyncio.get_running_loop().time())
         elif len(self._lives) < MOST:
-            self._begin(claim, event)
+            life = self._begin(claim, event)
+        if life and life.is_long:
+            self._appear(life)  # there is no answer within the time for which nothing is shown
 
     def hush(self, run: RunId) -> None:
         """The run is about to say its last word, and nothing may come behind that."""
@@ -132,11 +138,12 @@ class Liveness:
         for run in list(self._lives):
             self.hush(run)
 
-    def _begin(self, claim: Claim, event: Progress) -> None:
+    def _begin(self, claim: Claim, event: Progress) -> Life:
         loop = asyncio.get_running_loop()
         life = self._lives[claim.run_id] = Life(claim)
         life.hear(event, loop.time())
         self._look_in(life)
+        return life
 
     def _look_in(self, life: Life) -> None:
         delay = self._pace.typing_after.total_seconds()
@@ -144,9 +151,10 @@ class Liveness:
 
     def _appear(self, life: Life) -> None:
         """Most runs have ended by now."""
-        if life.over.is_set():
+        if life.over.is_set() or life.is_watched:
             return
         if self._may():
+            life.is_watched = True
             self._spawn(self._show(life))
         else:
             self._look_in(life)  # the account may come to be served from here while the run goes on
@@ -178,7 +186,9 @@ class Liveness:
 
     async def _type(self, types: Types, life: Life, status: str) -> None:
         address = life.claim.address
-        if self._may() and self._rates.spare(address):
+        # Before a long wait the first sign is free: that is soon after a start, when all buckets are empty to be safe.
+        is_free = life.is_long and life.typed is None
+        if self._may() and (self._rates.is_open(address) if is_free else self._rates.spare(address)):
             life.typed = asyncio.get_running_loop().time(), status
             await self._attempt(address, self._briefly(types.typing(address, status)))
 

@@ -31,7 +31,7 @@ class Pace:
     backoff_first: timedelta = timedelta(seconds=1)
     backoff_most: timedelta = timedelta(seconds=60)
     send_timeout: timedelta = timedelta(seconds=30)
-    typing_after: timedelta = timedelta(seconds=1)
+    typing_after: timedelta = timedelta(seconds=0.7)  # so that it is there within a second
     preview_after: timedelta = timedelta(seconds=2)
     preview_every: timedelta = timedelta(seconds=2)
     glance: timedelta = timedelta(seconds=5)

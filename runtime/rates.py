@@ -95,6 +95,10 @@ class Rates:
         """As `take_now`, for what may as well not be sent: only if nobody waits, and half a burst is left for a reply."""
         return self._took(address, self._idle)
 
+    def is_open(self, address: Address) -> bool:
+        """Whether the platform has not said to wait, for what takes no token."""
+        return self._shut_for(address) <= AT_ONCE
+
     def leave(self, address: Address) -> None:
         """Nothing of this room waits for a token any more."""
         if kept := self._kept.pop(address, None):

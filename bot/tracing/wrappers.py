@@ -89,7 +89,7 @@ class TracedModel:
 
             def speaking(text: str) -> None:
                 nonlocal silent
-                if silent:
+                if silent and text:
                     span.add_event("first words")
                     silent = False
                 on_text(text)

@@ -51,7 +51,9 @@ class Capability(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """A model call began."""
+    """A model call began; or it goes on, and will take `long`."""
+
+    long: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,7 +150,7 @@ class ModelReply:
 
 
 OnText = Callable[[str], None]
-"""Called with the text so far while a model speaks; cheap, never raises."""
+"""Called with the text so far while a model speaks; cheap, never raises. An empty text says that words take a while."""
 
 
 class Model(Protocol):

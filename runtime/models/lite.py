@@ -46,6 +46,9 @@ REFUSED: Final = frozenset({400, 413, 422})
 CHARACTERS_A_TOKEN: Final = 4
 """A rule of thumb for English text."""
 
+HEAD_START: Final = 0.2
+"""Seconds for a sign of being at work to be on its way before LiteLLM is loaded, which takes up a processor."""
+
 Sleep = Callable[[float], Awaitable[None]]
 
 
@@ -75,7 +78,7 @@ class LiteModel:
         self._sight = Sight(settings.name, settings.images)
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
-        litellm = await self._library.get()
+        litellm = await self._loaded(on_text)
         self._library.spare_loggers()
         images = await self._sight.images(litellm, request)
         arguments = self._arguments(request, images)
@@ -96,6 +99,13 @@ class LiteModel:
                 await self._wait_or_raise(failure, error, tries)
             else:
                 return self._reply_of(litellm, draft, request)
+
+    async def _loaded(self, on_text: OnText) -> Any:
+        """LiteLLM. Where that takes seconds people are shown first that somebody is at work."""
+        if not self._library.is_loaded:
+            on_text("")
+            await asyncio.sleep(HEAD_START)
+        return await self._library.get()
 
     def _arguments(self, request: ModelRequest, images: Mapping[str, str]) -> dict[str, Any]:
         settings = self._settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
@@ -289,3 +289,22 @@ def test_then_every_two_seconds_if_there_is_more() -> None:
     spoken.hear(Speaking("ab"), 11.0)
     assert not spoken.saying_is_due(11.9, Pace())
     assert spoken.saying_is_due(12.0, Pace())
+
+
+async def test_what_will_take_long_is_seen_at_once_and_by_one_task() -> None:
+    async with watching(channel := Channel(typing_lasts=LONG)) as seen:
+        seen.liveness._pace = replace(QUICK, typing_after=timedelta(milliseconds=40))
+        await seen.hear(Thinking(), Thinking(long=True), Thinking(long=True), wait=0.01)
+        assert channel.typed == ["thinking"]
+        await asyncio.sleep(0.08)
+        assert seen.tasks == 1
+
+
+async def test_a_long_wait_is_told_once_for_nothing_unless_the_platform_said_to_wait() -> None:
+    rates = Rates(lambda address: [Bucket("r", 2, timedelta(hours=1))])
+    rates.shut(ROOM.room, timedelta(milliseconds=80))
+    async with watching(channel := Channel(), rates=rates) as seen:
+        await seen.hear(Thinking(long=True), wait=0.04)
+        assert channel.typed == []
+        await asyncio.sleep(0.2)
+        assert channel.typed == ["thinking"]

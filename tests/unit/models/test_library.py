@@ -1,0 +1,112 @@
+"""The model's client while it is loaded: nobody else waits for it, and people were told before."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import pytest
+
+from runtime.contract import ModelRequest, UserTurn
+from runtime.models.library import VARIABLES, Library
+from runtime.models.lite import LiteModel, ModelSettings
+
+
+class Slow:
+    """Something to be loaded that takes until it is let go."""
+
+    def __init__(self) -> None:
+        self.loads = 0
+        self.let_go = threading.Event()
+        self.trouble: Exception | None = None
+
+    def load(self) -> Any:
+        self.loads += 1
+        self.let_go.wait(60)
+        if self.trouble:
+            raise self.trouble
+        return self
+
+
+@asynccontextmanager
+async def waiting(slow: Slow, count: int) -> AsyncIterator[tuple[Library, list[asyncio.Task[Any]]]]:
+    library = Library(slow.load)
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        try:
+            yield library, [group.create_task(library.get()) for _ in range(count)]
+        finally:
+            slow.let_go.set()
+
+
+async def test_however_many_wait_the_threads_of_the_loop_are_free() -> None:
+    """They look up names, for one: a platform whose name waits is told nothing."""
+    async with waiting(slow := Slow(), 100) as (library, tasks):
+        async with asyncio.timeout(10):
+            assert await asyncio.to_thread(lambda: "free") == "free"
+        assert not library.is_loaded
+        slow.let_go.set()
+        assert {id(await task) for task in tasks} == {id(slow)}
+    assert (slow.loads, library.is_loaded) == (1, True)
+
+
+async def test_who_gives_up_waiting_ends_it_for_nobody() -> None:
+    async with waiting(slow := Slow(), 2) as (_, (first, second)):
+        await asyncio.sleep(0)
+        first.cancel()
+        slow.let_go.set()
+        assert await second is slow
+
+
+async def test_after_a_failure_the_next_one_tries_anew() -> None:
+    slow = Slow()
+    slow.let_go.set()
+    slow.trouble = ImportError("no space left")
+    library = Library(slow.load)
+    with pytest.raises(ImportError, match="no space left"):
+        await library.get()
+    slow.trouble = None
+    assert await library.get() is slow
+    assert slow.loads == 2
+
+
+async def test_people_are_told_before_the_load_begins() -> None:
+    told: list[tuple[str, int]] = []
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        slow = Slow()
+        model = LiteModel(ModelSettings("openai/mock"), library=Library(slow.load))
+        request = ModelRequest("", [UserTurn("hi")], [])
+        task = group.create_task(model.reply(request, lambda text: told.append((text, slow.loads))))
+        while not slow.loads:  # noqa: ASYNC110 - a thread sets it
+            await asyncio.sleep(0.01)
+        task.cancel()
+        slow.let_go.set()
+    assert told == [("", 0)]
+
+
+LOAD: Final = """
+import asyncio, gc
+from runtime.models.library import LIBRARY
+full = []
+gc.callbacks.append(lambda phase, info: full.append(phase) if info["generation"] == 2 and phase == "start" else None)
+before = gc.get_threshold()
+asyncio.run(LIBRARY.get())
+print(len(full), gc.get_threshold() == before, gc.isenabled())
+"""
+
+
+async def test_no_full_collection_holds_the_others_while_it_loads() -> None:
+    """Each takes a hundred milliseconds and more, in which nobody is told anything."""
+    load = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-W", "ignore", "-c", LOAD),
+        stdout=subprocess.PIPE,
+        env={**os.environ, **dict.fromkeys(VARIABLES, "True")},
+    )
+    out, _ = await load.communicate()
+    assert out.decode().split() == ["0", "True", "True"]
