@@ -54,12 +54,14 @@ def doctor(
 
     It works while Signalbox runs and while it does not. Exit code: 0 fine or only warnings, 1 something is wrong.
     """
+    from bot import logs
     from bot.doctor.examine import is_healthy
     from bot.settings import load_usable
     from bot.version import VERSION
 
     settings, faults = load_usable(config or context.find_root().obj, ask=asking())
     mask = hide_secrets(settings)
+    logs.configure("error", settings.log.format, settings.secret_values())  # the findings tell; servers and stores log
     shown = run(_look(settings, faults, mask, live=model, show=not as_json))
     healthy = is_healthy(shown)
     if as_json:

@@ -151,6 +151,8 @@ def _offer(tool: Tool) -> Offer:
         tool.input_schema,
         read_only=bool(hints and hints.read_only_hint),
         idempotent=bool(hints and hints.idempotent_hint),
+        hints=hints.model_dump(mode="json", by_alias=True, exclude_none=True) if hints else {},
+        needs_task=bool(tool.execution and tool.execution.task_support == "required"),
     )
 
 

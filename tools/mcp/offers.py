@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -17,24 +17,34 @@ MOST_TOOLS: Final = 128  # what large vendors take in one request: OpenAI's API 
 LONGEST_NAME: Final = 64  # characters, as those vendors take them
 LONGEST_DESCRIPTION: Final = 2_000  # characters: every tool's goes into every model call
 LONGEST_SCHEMA: Final = 20_000  # characters of JSON
+LATER: Final = ("hints", "needs_task")
 # Past our own limit, so that it is we who say what a call without an answer means.
 MARGIN: Final = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A tool as its server describes it. `read_only` and `idempotent` are the server's word, and no more than that."""
+    """A tool as its server describes it. `read_only` and `idempotent` are the server's word, and no more than that.
+
+    `hints` are all that it says beside, and `needs_task`: it works as a task alone, which we do not know.
+    """
 
     name: str
     description: str
     schema: Mapping[str, Json]
     read_only: bool = False
     idempotent: bool = False
+    hints: Mapping[str, Json] = field(default_factory=dict)
+    needs_task: bool = False
 
     @property
     def form(self) -> str:
         """Another one when anything of it changed: what was asked about in one form is not called in another."""
-        return hashlib.sha256(_text(asdict(self)).encode()).hexdigest()[:12]
+        return hashlib.sha256(_text(self.told()).encode()).hexdigest()[:12]
+
+    def told(self) -> dict[str, Any]:
+        """All of it as JSON, as it always was where a server says nothing beside."""
+        return {name: value for name, value in asdict(self).items() if name not in LATER or value}
 
 
 def tool_name(server: str, tool: str) -> str:
@@ -74,6 +84,8 @@ def taken(offers: Iterable[Offer], terms: ServerTerms) -> tuple[list[Offer], lis
 def _objection(offer: Offer, name: str, kept: Mapping[str, Offer]) -> str:
     if name in kept:
         return f"{offer.name!r} would be called {name}, as {kept[name].name!r} is"
+    if offer.needs_task:
+        return f"{offer.name!r} can only be run as a task of the protocol, which Signalbox does not do yet"
     if len(kept) >= MOST_TOOLS:
         return f"{offer.name!r}: {MOST_TOOLS} tools are the most; choose some by `tools`"
     if len(_text(offer.schema)) > LONGEST_SCHEMA:
@@ -86,7 +98,7 @@ def _cut(offer: Offer) -> Offer:
     if len(said) > LONGEST_DESCRIPTION:
         said = f"{said[: LONGEST_DESCRIPTION - 1]}…"
     # Vendors refuse a whole request for one tool whose schema does not say that its arguments are an object.
-    return Offer(offer.name, said, {"type": "object", **offer.schema}, offer.read_only, offer.idempotent)
+    return replace(offer, description=said, schema={"type": "object", **offer.schema})
 
 
 # ---------------------------------------------------------------------------------------------------------- memory
@@ -96,7 +108,7 @@ def remember(offers: Iterable[Offer], terms: ServerTerms) -> None:
     """Keep them for the next start, where a call that was approved may come before the server is up. Blocks."""
     terms.memory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = terms.memory.with_suffix(".part")
-    fresh.write_text(_text({"of": _key(terms), "offers": [asdict(offer) for offer in offers]}), encoding="utf-8")
+    fresh.write_text(_text({"of": _key(terms), "offers": [offer.told() for offer in offers]}), encoding="utf-8")
     fresh.replace(terms.memory)
 
 
@@ -112,7 +124,7 @@ def recalled(terms: ServerTerms) -> list[Offer]:
 
 def _key(terms: ServerTerms) -> str:
     way = terms.way.url if isinstance(terms.way, Endpoint) else _text(terms.way.command)
-    return hashlib.sha256(way.encode()).hexdigest()
+    return hashlib.sha256(f"2 {way}".encode()).hexdigest()  # 2: since what is kept has the hints in it
 
 
 def _text(value: Any) -> str:

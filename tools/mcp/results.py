@@ -1,12 +1,17 @@
-"""What a server answers, in our words: texts, and files that stand between them."""
+"""What a server answers, in our words: texts, and files that stand between them.
+
+Bytes written as text (base64) are no words: in a block they are a file, and elsewhere a note of how many there were.
+"""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 from mcp_types import (
     AudioContent,
@@ -19,6 +24,11 @@ from mcp_types import (
     TextContent,
     TextResourceContents,
 )
+
+ENCODED: Final = re.compile(r"(?:data:[\w.+/-]+;base64,)?[A-Za-z0-9+/_-]{512,}={0,2}")
+KINDS: Final = (re.compile("[A-Z]"), re.compile("[a-z]"), re.compile("[0-9]"))
+"""All of these are in the bytes of any file: what lacks one is a long word, a row of digits or a name in hexadecimals."""
+NOTHING: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +51,52 @@ class Answer:
 def answer_of(result: CallToolResult) -> Answer:
     pieces = [piece for block in result.content for piece in _pieces(block)]
     if result.structured_content is not None and not any(isinstance(piece, str) for piece in pieces):
-        pieces.append(json.dumps(result.structured_content, ensure_ascii=False))
-    return Answer(pieces, result.is_error)
+        pieces += _structured(result)
+    return Answer([readable(piece) if isinstance(piece, str) else piece for piece in pieces], result.is_error)
+
+
+def readable(text: str) -> str:
+    """`text` with a note in place of each file that is written into it."""
+    return ENCODED.sub(_noted, text) if len(text) >= 512 else text
+
+
+def _noted(found: re.Match[str]) -> str:
+    encoded = found[0].rpartition(",")[2].rstrip("=")
+    if not all(kind.search(encoded) for kind in KINDS):
+        return found[0]
+    return f"[{len(encoded) * 3 // 4:,} bytes as base64, left out]"
+
+
+def _structured(result: CallToolResult) -> Iterator[str]:
+    """What the structured form says beyond the blocks, which servers often repeat in it."""
+    said = [json.loads(block.model_dump_json(by_alias=True, exclude_none=True)) for block in result.content]
+    left = _beyond(result.structured_content, said)
+    if left is not NOTHING:
+        yield json.dumps(left, ensure_ascii=False)
+
+
+def _beyond(value: Any, said: Sequence[Any]) -> Any:
+    """`value` without what is `said`; NOTHING where that was all of it."""
+    if _is_said(value, said):
+        return NOTHING
+    if not value or not isinstance(value, dict | list):
+        return value
+    if isinstance(value, list):
+        kept = [left for item in value if (left := _beyond(item, said)) is not NOTHING]
+        return kept or NOTHING
+    named = {name: left for name, item in value.items() if (left := _beyond(item, said)) is not NOTHING}
+    return named or NOTHING
+
+
+def _is_said(value: Any, said: Sequence[Any]) -> bool:
+    """A block with or without its empty fields, or the bytes of one."""
+    if isinstance(value, dict):
+        return {name: item for name, item in value.items() if item is not None} in said
+    return isinstance(value, str) and bool(value) and any(value in (it.get("data"), _blob_of(it)) for it in said)
+
+
+def _blob_of(block: Any) -> Any:
+    return (block.get("resource") or {}).get("blob")
 
 
 def _pieces(block: ContentBlock) -> Iterator[str | Blob]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 from collections import deque
@@ -27,7 +28,7 @@ from pydantic import ValidationError
 from tools.mcp import child
 from tools.mcp.errors import NoServer
 from tools.mcp.terms import Program
-from tools.mcp.walls import home_of, order_for
+from tools.mcp.walls import home_of, order_for, unseen
 from tools.workspace import own
 
 log = structlog.get_logger("mcp")
@@ -44,6 +45,7 @@ MOST_LINES: Final = 1_000  # of them that are logged in one life of it
 LINE: Final = 500  # characters
 LANG: Final = "C.UTF-8"
 ENDED: Final = "it ended"
+ERROR: Final = re.compile(r"error|exception|fatal|panic|denied|refused|not found|no such|cannot|failed", re.IGNORECASE)
 
 OnEnd = Callable[[str], None]
 """Told why the server will say nothing more, as a clause."""
@@ -253,6 +255,8 @@ class Complaints:
         self._hidden = program.hidden
         self._logged = 0
         self._part = ""
+        self._unseen = unseen(program)
+        self._error = ""
         self.last: deque[str] = deque(maxlen=3)
 
     def take(self, data: bytes) -> None:
@@ -262,13 +266,17 @@ class Complaints:
             self._logged += 1
             if self._logged <= MOST_LINES:
                 log.debug("an MCP server says", server=self._server, line=line)
+        self._error = next((line for line in map(self._cut, reversed(whole)) if ERROR.search(line)), self._error)
 
     def blamed(self, why: str) -> str:
         """Its last words often tell more than that it ended. What else befell it is not its own doing."""
         if why != ENDED:
             return why
-        words = " / ".join([*self.last, *filter(None, [self._cut(self._part)])][-3:])
-        return f"{why}; its last words: {words[-LINE:]}" if words else why
+        last = [*self.last, *filter(None, [self._cut(self._part)])][-3:]
+        words = " / ".join(last)[-LINE:]
+        if self._error and self._error not in words:  # of a long trace the cause stands far above its end
+            words = f"{self._error} / … / {words}"
+        return "; ".join(filter(None, [why, words and f"its last words: {words}", self._unseen]))
 
     def _cut(self, line: str) -> str:
         """Short, and without its secrets: its last words are told to the model too."""

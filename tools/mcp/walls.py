@@ -106,6 +106,41 @@ def _secrets(program: Program, walls: Walls) -> Iterator[str]:
         yield from (str(entry) for entry in entries if not _is_in(home, entry))
 
 
+def unseen(program: Program) -> str:
+    """A word on the first thing of its command that is here and not in its sandbox; empty where all is to be seen."""
+    walls = program.walls
+    if walls is None:
+        return ""
+    found = shutil.which(program.command[0], path=program.env.get("PATH", os.defpath))
+    named = [found or "", _interpreter(found), *program.command[1:]]
+    place = next(
+        (it for it in named if it.startswith("/") and Path(it).exists() and _is_unseen(it, program, walls)), ""
+    )
+    if not place:
+        return ""
+    why = "/tmp is empty in there" if _is_in(Path(place), TEMPORARY) else "that place is hidden from it"  # noqa: S108
+    return f'{place} is not in its sandbox ({why}): keep it elsewhere, set cwd to its folder, or sandbox = "external"'
+
+
+def _interpreter(script: str | None) -> str:
+    """The program that its first line names."""
+    try:
+        with Path(script or "").open("rb") as file:
+            head = file.readline(200)
+    except (OSError, ValueError):
+        return ""
+    words = head[2:].decode(errors="replace").split() if head.startswith(b"#!") else []
+    return words[0] if words else ""
+
+
+def _is_unseen(place: str, program: Program, walls: Walls) -> bool:
+    path, start = Path(place).resolve(), _start(program)
+    kept = [*map(Path, (*KEPT, *installed())), program.folder.resolve(), *([start] if start else [])]
+    if any(path.is_relative_to(hiding) for hiding in hidden(walls)):
+        return not path.is_relative_to(program.folder.resolve())
+    return any(path.is_relative_to(over) for over in (TEMPORARY, RUN)) and not any(map(path.is_relative_to, kept))
+
+
 # ---------------------------------------------------------------------------------------------------------- orders
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -18,6 +20,7 @@ from bot.settings import Settings, load
 from runtime.contract import Effect, Level, Tool
 from runtime.errors import ConfigError
 from tests.contract.runtime.stage import fake_tool
+from tests.e2e.house import House
 from tests.fakes import mcp_raw
 from tests.fakes.serve import ROOT
 from tools.mcp.offers import Offer, recalled, remember, spec_of, taken, tool_name
@@ -299,3 +302,15 @@ async def test_the_doctor_tells_of_each_server(tmp_path: Path) -> None:
     assert "its last words: no licence was found" in found["mcp.broken"].what
     assert "there is no program 'no-such-program-at-all'" in found["mcp.missing"].what
     assert {found[f"mcp.{name}"].level for name in ("narrow", "many", "broken", "missing")} == {Level.WARNING}
+
+
+async def test_what_a_server_says_is_no_part_of_what_the_doctor_says(tmp_path: Path) -> None:
+    words = 'echo "word-of-desk" >&2'
+    text = f'[[mcp]]\nname = "desk"\ncommand = "/bin/sh"\nargs = ["-c", {json.dumps(words)}]\nsandbox = "external"\n'
+    house = House(tmp_path, text)
+    told = (await asyncio.to_thread(house.command, "doctor")).stdout
+    assert "desk" in told
+    assert told.count("word-of-desk") == 1, "told once, as its last words"
+    assert "an MCP server says" not in told
+    said = (await asyncio.to_thread(house.command, "doctor", "--json")).stdout
+    assert json.loads(said)["findings"]

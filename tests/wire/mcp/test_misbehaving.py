@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shlex
 import signal
@@ -72,6 +73,28 @@ async def test_its_last_words_are_told_without_its_secrets(tmp_path: Path) -> No
     async with started(tmp_path, terms_of(tmp_path, replace(way, hidden=("hunter2",)))) as desk:
         await until(lambda: desk.server.trouble != "it is being started")
         assert desk.server.trouble == "it ended; its last words: cannot log in with [secret]"
+
+
+async def test_the_error_above_a_long_trace_is_among_its_last_words(tmp_path: Path) -> None:
+    trace = "".join(f"    at step {number}\\n" for number in range(12))
+    way = program(tmp_path / "desk", "/bin/sh", "-c", f"printf 'Error: no licence\\n{trace}' >&2")
+    async with started(tmp_path, terms_of(tmp_path, way)) as desk:
+        await until(lambda: desk.server.trouble != "it is being started")
+        assert desk.server.trouble == (
+            "it ended; its last words: Error: no licence / … / at step 9 / at step 10 / at step 11"
+        )
+
+
+async def test_a_tool_that_works_as_a_task_alone_is_not_offered(tmp_path: Path) -> None:
+    tools = [
+        described("long", execution={"taskSupport": "required"}),
+        described("both", execution={"taskSupport": "optional"}),
+    ]
+    (tmp_path / "desk").mkdir()
+    (tmp_path / "desk" / "tools.json").write_text(json.dumps(tools))
+    async with raw(tmp_path) as desk:
+        assert desk.names == ["both"]
+        assert "'long' can only be run as a task of the protocol" in desk.server._told[0]
 
 
 async def test_a_server_that_is_not_there_is_told_with_words(tmp_path: Path) -> None:

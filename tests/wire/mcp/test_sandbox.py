@@ -23,7 +23,7 @@ from tests.wire.mcp.stage import PACKAGED, RAW, AtWork, at_work, program, starte
 from tools.bubblewrap import Bwrap, find
 from tools.mcp.errors import NoServer
 from tools.mcp.terms import Program, Walls
-from tools.mcp.walls import arguments, hidden, order_for, sandbox_of
+from tools.mcp.walls import arguments, hidden, order_for, sandbox_of, unseen
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap needs Linux")
 
@@ -173,6 +173,22 @@ async def test_of_what_is_hidden_the_outermost_counts_by_its_real_path(place: Pa
     (place / "link").symlink_to(place / "data")
     inner = Walls((place / "link" / "workspaces", place / "link", place / "missing", place / "signalbox.toml"))
     assert hidden(inner) == [place / "data", place / "signalbox.toml"]
+
+
+async def test_what_its_sandbox_does_not_show_is_told_with_its_end(place: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        script = Path(folder) / "server.sh"
+        script.write_text("#!/bin/sh\nexit 0\n")
+        script.chmod(0o755)
+        for command in ((str(script),), ("/bin/sh", str(script))):
+            way = await sandboxed(place, *command)
+            async with started(place, terms_of(place, way)) as at:
+                await until(lambda: at.server.trouble != "it is being started")
+            assert f"{script} is not in its sandbox (/tmp is empty in there): keep it elsewhere" in at.server.trouble
+    mine = await sandboxed(place, "/bin/cat", str(place / "signalbox.toml"))
+    assert "signalbox.toml is not in its sandbox (that place is hidden from it)" in unseen(mine)
+    assert unseen(await sandboxed(place, "/bin/cat", str(place / "notes.txt"))) == ""
+    assert unseen(program(place, str(script))) == "", "without a sandbox all is there"
 
 
 # ---------------------------------------------------------------------------------------------- whoever we are
