@@ -49,7 +49,10 @@ from runtime.contract import (
     Address,
     Busy,
     ChannelAdapter,
+    Content,
+    DeliveryId,
     Given,
+    Kind,
     LearnsIdentity,
     Model,
     NewId,
@@ -67,6 +70,7 @@ from runtime.courier import Courier
 from runtime.couriers import Couriers
 from runtime.dispatch import Dispatch
 from runtime.elsewhere import Elsewhere, outbox_topic
+from runtime.errors import Rejected
 from runtime.expiry import Expiry
 from runtime.ids import new_id as fresh_id
 from runtime.intake import LANES, Reception
@@ -75,7 +79,8 @@ from runtime.nodes import ROLES
 from runtime.reporting import Reporting
 from runtime.sealer import Sealer
 from runtime.signed import CheckpointFile, HeadFile
-from runtime.store.protocol import Lease
+from runtime.store.common import digest
+from runtime.store.protocol import Lease, NewDelivery
 from runtime.store.store import POSTGRES, SqlStore, open_store
 from runtime.timer import Timer
 from runtime.workspaces import SessionWorkspaces
@@ -335,6 +340,20 @@ class App:
             new_id=self._new_id,
         )
 
+    async def _tell_of_tool(self, name: str, form: str, changed: str) -> None:
+        """Tell operators that a tool of others is another one, once however many processes see it.
+
+        Errors: Rejected while their room is not known yet. Where they have none, log and audit tell it.
+        """
+        if not self._settings.operators.room:
+            return
+        room = address_at(self._accounts, self._settings.operators.room)
+        if room is None:
+            raise Rejected("the account of the operators' room is not known yet")
+        text = f"**The tool {name} changed**: {changed}. Its next call is asked about, whatever the policy allows."
+        origin = f"tool:{name}:{digest(form)}"
+        await self._couriers.post(NewDelivery(DeliveryId(self._new_id()), origin, 1, Kind.REPORT, room, Content(text)))
+
     def _info(self) -> Mapping[str, str]:
         return {
             "version": VERSION,
@@ -450,6 +469,8 @@ class App:
         yield from (failover.run for failover in self._failovers())
         yield from self._instruments.duties()
         yield from self._toolkit.toolbox.duties()
+        if self._settings.mcp:
+            yield partial(self._toolkit.toolbox.watch, self.store.see_form, self._tell_of_tool, self.store.told_form)
 
     def _failovers(self) -> Iterator[Failover]:
         for account, courier in zip(self._accounts, self._couriers, strict=True):

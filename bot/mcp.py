@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import structlog
 from pydantic import SecretStr
 
 from bot.parts import shell_of
@@ -13,7 +15,7 @@ from bot.settings import Settings
 from bot.settings_mcp import McpTable
 from bot.settings_sources import config_folder
 from runtime.contract import Tool
-from runtime.errors import ConfigError
+from runtime.errors import ConfigError, Rejected, StoreError
 from tools.sandbox import PATH
 
 if TYPE_CHECKING:
@@ -22,6 +24,16 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "mcp"
 """Of `data_dir`: a folder for each server that is started here, and what each of them last offered."""
+
+AGAIN: Final = 5.0  # seconds
+
+See = Callable[[str, str], Awaitable[str]]
+"""A tool is offered in a form: what changed of it, where nobody was told yet."""
+Told = Callable[[str, str], Awaitable[None]]
+"""Operators were told."""
+Tell = Callable[[str, str, str], Awaitable[None]]
+"""Has operators read it."""
+log = structlog.get_logger("mcp")
 
 Wrap = Callable[[Mapping[str, Tool]], Mapping[str, Tool]]
 
@@ -34,6 +46,7 @@ class Toolbox(Mapping[str, Tool]):
         self._wrap = wrap
         self._servers: Sequence[McpServer] = ()
         self._now = wrap(own)
+        self._renewed = asyncio.Event()
 
     def join(self, servers: Sequence[McpServer]) -> None:
         """From now on with their tools. Errors: ConfigError for a server whose tools would be called as ours are."""
@@ -49,6 +62,23 @@ class Toolbox(Mapping[str, Tool]):
         """The tools of a server are others."""
         theirs = {tool.spec.name: tool for server in self._servers for tool in server.tools}
         self._now = self._wrap({**self._own, **theirs})
+        self._renewed.set()
+
+    async def watch(self, see: See, tell: Tell, told: Told) -> None:
+        """Have each form of a tool of others seen, and tell of those that changed. Never returns."""
+        while True:
+            await self._renewed.wait()
+            self._renewed.clear()
+            try:
+                for name, form in [(it.spec.name, it.spec.form) for it in self._now.values() if it.spec.form]:
+                    if changed := await see(name, form):
+                        log.warning("a tool of an MCP server changed", tool=name, changed=changed)
+                        await tell(name, form, changed)
+                        await told(name, form)
+            except (StoreError, Rejected) as error:
+                log.warning("forms of tools are not kept yet", reason=str(error))
+                self._renewed.set()
+                await asyncio.sleep(AGAIN)
 
     def duties(self) -> Sequence[Callable[[], Coroutine[Any, Any, None]]]:
         """What keeps the servers at work: long loops, each of one server."""

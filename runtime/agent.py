@@ -267,7 +267,7 @@ class Agent:
     async def _act(self, run: Cursor, reply: ModelReply) -> Released | None:
         """One model turn with calls: recorded, then those allowed run, then those asked go up together."""
         lane, number = run.claim.lane, run.next_step
-        sorted_calls = [self._calls.sort(run, call) for call in reply.calls]
+        sorted_calls = [await self._calls.sort(run, call) for call in reply.calls]
         recorded = own(await self._store.record_model(lane, run.claim.run_id, number, reply, sorted_calls))
         self._probe("step-recorded")
         run.iterations, run.next_step = run.iterations + 1, number + len(reply.calls) + 1

@@ -27,6 +27,7 @@ from runtime.contract import (
 )
 from runtime.cursor import Cursor, Dropped, own
 from runtime.errors import StoreError, ToolError
+from runtime.forms import warning
 from runtime.output import bound
 from runtime.policy import Ask, Policy, Ruling
 from runtime.runs import StepState
@@ -66,8 +67,9 @@ class Calls:
         self._name = name
         self._named = named
         self._probe = probe
+        self._accepted: dict[str, str] = {}
 
-    def sort(self, run: Cursor, call: Call) -> NewStep:
+    async def sort(self, run: Cursor, call: Call) -> NewStep:
         """Open, asked, or done at once with the reason why it does not run."""
         tool = self._tools.get(call.tool)
         if tool is None:
@@ -77,13 +79,34 @@ class Calls:
         if isinstance(arguments, str):
             return not_run(call, effect, f"{ERROR}{arguments}")
         ask = Ask(call.tool, effect, arguments, self._name, self._named(run.address), run.claim.names)
-        match self._policy().ruling(ask):
-            case Ruling.ALLOW:
+        ruling = self._policy().ruling(ask)
+        changed = "" if ruling is Ruling.DENY else await self._changed(tool)
+        match ruling:
+            case Ruling.ALLOW if not changed:
                 return NewStep(call, effect, digest(call.arguments), StepState.OPEN)
-            case Ruling.ASK:
-                return NewStep(call, effect, digest(call.arguments), StepState.ASKED, "", tool.caution())
+            case Ruling.ALLOW | Ruling.ASK:
+                caution = "\n\n".join(filter(None, [tool.caution(), changed]))
+                return NewStep(call, effect, digest(call.arguments), StepState.ASKED, "", caution)
             case Ruling.DENY:
                 return not_run(call, effect, f"{DENIED}the policy of this place does not allow it.")
+
+    async def _changed(self, tool: Tool) -> str:
+        """A warning where the tool is not as it was accepted. What is known to be accepted is not looked up again."""
+        name, form = tool.spec.name, tool.spec.form
+        if not form or self._accepted.get(name) == form:
+            return ""
+        accepted = await self._store.accepted_form(name, form)
+        if accepted != form:
+            return warning(accepted, form)
+        self._accepted[name] = form
+        return ""
+
+    async def _accept(self, run: Cursor, tool: Tool) -> None:
+        """A person said yes to a call of the tool as it is."""
+        name, form = tool.spec.name, tool.spec.form
+        if form and self._accepted.get(name) != form:
+            await self._store.accept_form(name, form, f"an approval in run {run.claim.run_id}")
+            self._accepted[name] = form
 
     async def attempt_all(self, run: Cursor, steps: Sequence[ToolStep]) -> int:
         """Calls in order, neighbours that only read side by side; how many signals wait by now."""
@@ -126,8 +149,10 @@ class Calls:
         tool = self._tools.get(step.call.tool)
         if tool is None:
             return f"{ERROR}there is no tool {step.call.tool!r} any more."
-        if step.caution and step.caution != tool.caution():
+        if step.caution and not step.caution.startswith(tool.caution()):
             return f"{ERROR}{step.call.tool} is not what was asked about any more, so it was not called."
+        if step.caution:
+            await self._accept(run, tool)
         arguments = parsed(step.call.arguments)
         if isinstance(arguments, str):
             return f"{ERROR}{arguments}"

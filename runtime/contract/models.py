@@ -57,7 +57,10 @@ Turn = UserTurn | AssistantTurn | ToolTurn
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """What a tool declares. `schema` is the JSON schema of its arguments; `output_bound` counts characters."""
+    """What a tool declares. `schema` is the JSON schema of its arguments; `output_bound` counts characters.
+
+    `form` is all that others say of it (JSON), for a tool whose words are not ours: another one is asked about anew.
+    """
 
     name: str
     description: str
@@ -66,6 +69,7 @@ class ToolSpec:
     idempotent: bool = False
     timeout: timedelta = timedelta(seconds=60)
     output_bound: int = 50_000
+    form: str = ""
 
     @property
     def repeatable(self) -> bool:

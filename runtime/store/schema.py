@@ -516,3 +516,12 @@ zones = Table(
     words("subject", primary_key=True),
     words("zone"),
 )
+
+# Tools whose words are not ours, each in the form (JSON) that was accepted, and in the last one that operators know of.
+tool_forms = Table(
+    "tool_forms",
+    metadata,
+    words("tool", primary_key=True),
+    words("accepted"),
+    words("seen"),
+)

@@ -19,6 +19,7 @@ from runtime.store.desk import DeskStore
 from runtime.store.driver import PATIENCE, UNWATCHED, Op, Watch
 from runtime.store.failover import FailoverStore
 from runtime.store.figures import FigureStore
+from runtime.store.forms import FormStore
 from runtime.store.intake import IntakeStore
 from runtime.store.lanes import LaneStore
 from runtime.store.ledger import LedgerStore
@@ -64,6 +65,7 @@ class SqlStore(
     ScheduleStore,
     OccurrenceStore,
     FigureStore,
+    FormStore,
     AgendaStore,
     FailoverStore,
 ):

@@ -63,6 +63,7 @@ def spec_of(offer: Offer, terms: ServerTerms) -> ToolSpec:
         effect=terms.effect_of(offer.name, read_only=offer.read_only),
         idempotent=terms.trust_hints and offer.idempotent,
         timeout=terms.timeout + MARGIN,
+        form=_text(offer.told()),
     )
 
 

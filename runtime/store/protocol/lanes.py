@@ -29,6 +29,7 @@ from runtime.contract import (
     Wire,
 )
 from runtime.runs import RunState, StepState
+from runtime.store.protocol.forms import Forms
 from runtime.store.protocol.leases import Duty, Lane, Lease
 
 
@@ -166,7 +167,7 @@ class Released:
     told: tuple[Address, ...] = ()
 
 
-class Lanes(Protocol):
+class Lanes(Forms, Protocol):
     async def claim(self, lease: Lease, busy: Busy | BusyAt) -> Claim | None:
         """The next session's run, oldest first; None when no lane is ready or the node is dead."""
 

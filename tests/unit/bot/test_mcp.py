@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -178,7 +179,7 @@ def terms(folder: Path, **more: object) -> ServerTerms:
     return ServerTerms("desk", Program(("x",), folder), folder / "desk.json", **more)  # type: ignore[arg-type]
 
 
-def offer(name: str, description: str = "", schema: Mapping[str, object] | None = None, **hints: bool) -> Offer:
+def offer(name: str, description: str = "", schema: Mapping[str, object] | None = None, **hints: Any) -> Offer:
     return Offer(name, description, schema or {"type": "object"}, **hints)
 
 
