@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0007"
+REVISION: Final = "0008"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
