@@ -26,7 +26,7 @@ from bot.life import Life
 from bot.live import Live, MakeGate, rules_of
 from bot.logs import set_level
 from bot.masking import Mask
-from bot.names import Known, address_at, fresh_identity, of_adapters
+from bot.names import Known, address_at, calling, fresh_identity, of_adapters
 from bot.outages import Outages
 from bot.parts import fetching_of, files_in, long_replies_of, model_of, notices_of, pace_of, shell_of
 from bot.planning import reach_of, timetable_of
@@ -77,6 +77,7 @@ from runtime.intake import LANES, Reception
 from runtime.models.library import preload
 from runtime.nodes import ROLES
 from runtime.reporting import Reporting
+from runtime.roomnames import RoomNames
 from runtime.sealer import Sealer
 from runtime.signed import CheckpointFile, HeadFile
 from runtime.store.common import digest
@@ -174,6 +175,8 @@ class App:
         self._reporters = LateReporters(store.now)
         self._agent = self._make_agent(model, workspaces)
         self._elsewhere = Elsewhere(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
+        self._rooms = RoomNames(store, self._bell)
+        self._called = calling(self._named, self._rooms.of)
         self._reception = self._make_reception()
         self._sink = instruments.sink(self._reception.sink)
         self._webhooks = webhooks_of(settings, self._accounts, workspaces, store.now, new_id)
@@ -246,6 +249,7 @@ class App:
             serves=self._couriers.serves,
             stop=self._elsewhere.stop,
             take_in=self._seat.take_in,
+            heard=self._rooms.hear,
             probe=self._probe,
         )
 
@@ -463,6 +467,7 @@ class App:
         yield self._sealer().run
         yield retention_of(self._settings, self.store, self._seat.take).run
         yield jumps.run
+        yield self._rooms.run
         yield self._timer().run
         yield Expiry(desk=self.store, decided=self._reception.decided, first=jumps.look).run
         yield partial(self._standings.run, self._outages().see if self._settings.operators.room else None)

@@ -58,6 +58,22 @@ def of_adapters(adapters: Sequence[Account], before: Iterable[Known] = ()) -> Na
     return named
 
 
+def calling(named: Named, name_of: Callable[[Address], str]) -> Named:
+    """The naming of rooms by what people call them, and the account that they are in: "#general (work)".
+
+    `name_of` is empty for a room that nobody named; that is written as `named` writes it.
+    """
+
+    def called(address: Address) -> str:
+        name = name_of(address)
+        if not name:
+            return named(address)
+        account = named(address).partition("/")[0].partition(":")[2]
+        return f"{name} ({account}, thread)" if address.thread else f"{name} ({account})"
+
+    return called
+
+
 def address_at(adapters: Iterable[Account], text: str) -> Address | None:
     """The room that settings write as `text`; None while its account is not known to its platform, or not here.
 

@@ -44,9 +44,11 @@ class Reception:
         stop: Callable[[RunId], object],
         serves: Callable[[Address], bool],
         take_in: TakeIn = plainly,
+        heard: Callable[[Signal], None] = lambda _: None,
         probe: Probe = no_probe,
     ) -> None:
         self._take_in = take_in
+        self._heard = heard
         self._store = store
         self._gate = gate
         self._bell = bell
@@ -72,6 +74,7 @@ class Reception:
         self._probe("accepted")
         if taken.verdict.outcome is not Outcome.IGNORED:
             self._tell(signal, taken.verdict)
+            self._heard(signal)
             self._wake(taken, signal.address)
         return taken.verdict
 

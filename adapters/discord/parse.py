@@ -61,6 +61,7 @@ def message(raw: Raw, place: Place, me: Me) -> Signal | None:
         message_id=number,
         joinable=reach is Reach.MENTION and (place.is_thread or me.threads),
         by_bot=is_bot(raw),
+        room_name=f"@{name_of(raw)}" if place.is_direct else place.room_name,
     )
 
 

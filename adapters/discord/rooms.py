@@ -17,7 +17,8 @@ THREADS: Final = frozenset({10, 11, 12})  # in an announcement channel, public, 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A channel or thread. `parent` is a thread's channel, `guild` its server; `last` its newest message."""
+    """A channel or thread. `parent` is a thread's channel, `guild` its server; `last` its newest message. `room` is
+    the name of the channel that a thread belongs to."""
 
     id: str
     kind: int
@@ -25,6 +26,13 @@ class Place:
     name: str = ""
     last: str = ""
     guild: str = ""
+    room: str = ""
+
+    @property
+    def room_name(self) -> str:
+        """What people call the channel, or that of a thread; empty where Discord did not tell."""
+        name = self.room if self.is_thread else self.name
+        return f"#{name}" if name else ""
 
     @property
     def is_thread(self) -> bool:
@@ -85,7 +93,8 @@ class Rooms:
     def _keep(self, told: Iterable[Raw], guild: str = "") -> None:
         for raw in told:
             place = place_of(raw, guild)
-            self.places[place.id] = place
+            around = self.places.get(place.parent)
+            self.places[place.id] = replace(place, room=around.name) if around else place
             self.told.add(place.id)
 
     def begin(self) -> None:

@@ -37,6 +37,7 @@ class Happening:
     me: Me
     sender: Sender
     at: datetime
+    room_name: str = ""
 
     def address(self, room: str, thread: str = "") -> Address:
         return Address(CHANNEL, self.me.team, room, thread)
@@ -55,6 +56,7 @@ class Happening:
             received_at=self.at,
             private=0 if alone else PRIVATE,
             command_mark="!" if in_thread else "/signalbox ",
+            room_name=self.room_name,
             **more,
         )
 
@@ -77,6 +79,11 @@ def sender_id(body: Raw) -> str:
 def told_name(body: Raw) -> str:
     """The name of who did it, where Slack tells it along."""
     return _first_text(body.get("user_name"), mapping(body.get("user")).get("name"))
+
+
+def told_room_name(body: Raw) -> str:
+    """The name of the channel it happened in, where Slack tells it along."""
+    return _first_text(body.get("channel_name"), mapping(body.get("channel")).get("name"))
 
 
 def room_of(body: Raw) -> str:

@@ -7,6 +7,7 @@ a socket means no acknowledgement. Slack then sends it again.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
@@ -35,6 +36,7 @@ from adapters.slack.envelope import (
     sender_id,
     team_of,
     told_name,
+    told_room_name,
 )
 from adapters.slack.me import Me
 from adapters.slack.names import Names
@@ -136,9 +138,13 @@ class Intake:
         return await self.lets_in(place, comes_again=is_message, to_us=is_message and says_to(me, body))
 
     async def _happening(self, body: Raw, me: Me) -> Happening:
-        user = sender_id(body)
+        user, room = sender_id(body), room_of(body)
         self._names.note(user, told_name(body))
-        return Happening(body, me, Sender(user, await self._names.of(user)), self._when(body))
+        self._names.note_room(room, told_room_name(body))
+        name, room_name = await asyncio.gather(self._names.of(user), self._names.of_room(room))
+        if room.startswith("D"):
+            room_name = f"@{name}"
+        return Happening(body, me, Sender(user, name), self._when(body), room_name)
 
     def _when(self, body: Raw) -> datetime:
         """When it was said, by our clock; what is old is told so later on."""

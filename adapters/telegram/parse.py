@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from telegram import CallbackQuery, Message, MessageEntity, Update
+from telegram import CallbackQuery, Chat, Message, MessageEntity, Update
 from telegram.constants import ChatID, ChatType
 
 from adapters.telegram.attached import files_of, unreadable
@@ -146,6 +146,7 @@ class Reader:
             received_at=self.now(),
             reach=Reach.DIRECT if query.message.chat.type == ChatType.PRIVATE else Reach.MENTION,
             message_id=message_name(query.message.chat.id, query.message.message_id),
+            room_name=name_of(query.message.chat),
         )
 
     # ---------------------------------------------------------------------------------------------------- signals
@@ -166,6 +167,7 @@ class Reader:
             message_id=message_name(message.chat.id, message.message_id),
             joinable=topic is not None,
             by_bot=by_bot,
+            room_name=name_of(message.chat),
         )
 
     def _address(self, chat: int, topic: int | None) -> Address:
@@ -185,6 +187,12 @@ def moved(identity: str, room: str, new: int, key: str, now: datetime) -> Signal
         received_at=now,
         reach=Reach.MENTION,
     )
+
+
+def name_of(chat: Chat) -> str:
+    """What people call a chat: a group by its title, a private one by who is in it."""
+    name = chat.effective_name or ""
+    return f"@{name}" if name and chat.type == ChatType.PRIVATE else name
 
 
 def reach_of(message: Message, *, named: bool) -> Reach:

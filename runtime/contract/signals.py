@@ -154,7 +154,8 @@ class Signal:
 
     `message_id` is the wire's id of the message: what a reply answers, an edit names and a gap is measured by.
     `joinable`: a mention makes the agent part of `address`'s thread, so that what follows there needs none. `by_bot`:
-    its author is a program; our own messages never become Signals.
+    its author is a program; our own messages never become Signals. `room_name` is what people call the room, where the
+    platform told it along: "#general", "Kitchen", "@Ada" for a private one.
 
     `private` is how many characters its sender alone may be answered there, in `Verdict.notice`; 0 where others would
     read it. `command_mark` is how commands are written there.
@@ -177,6 +178,7 @@ class Signal:
     earlier_key: str | None = None
     private: int = 0
     command_mark: str = "/"
+    room_name: str = ""
 
 
 class Outcome(StrEnum):

@@ -12,8 +12,11 @@ from runtime.contract import Address, Seen
 from runtime.store.base import Base
 from runtime.store.driver import Op, is_word, micros, moment
 from runtime.store.schema import aliases, deliveries, parts, signals
+from runtime.store.schema import rooms as named_rooms
+from runtime.store.upsert import insert
 
 RECEIPTS: Final = 1000
+NAMES: Final = 10_000
 
 
 def _begins(column: ColumnElement[str]) -> ColumnElement[bool]:
@@ -72,6 +75,9 @@ UNSETTLED = (
         is_word(parts.c.state, "unsettled"),
     )
 )
+NAMED = select(named_rooms).limit(NAMES)
+_NAME = insert(named_rooms).values({c.name: bindparam(c.name) for c in named_rooms.columns})
+NAME = _NAME.on_conflict_do_update(index_elements=["channel", "account", "room"], set_={"name": _NAME.excluded.name})
 
 
 def seen(channel: str, account: str, since: datetime) -> Op[list[Seen]]:
@@ -105,8 +111,23 @@ def unsettled(channel: str, account: str) -> Op[list[Address]]:
     return [Address.parse(row[0]) for row in rows]
 
 
+def room_names() -> Op[dict[Address, str]]:
+    return {Address(channel, account, room): name for channel, account, room, name in (yield NAMED, {})}
+
+
+def name_rooms(names: Mapping[Address, str]) -> Op[None]:
+    for one, name in names.items():
+        yield NAME, {"channel": one.channel, "account": one.account, "room": one.room, "name": name}
+
+
 class PlaceStore(Base):
-    """Implements `contract.Places`."""
+    """Implements `contract.Places` and `roomnames.NameBook`."""
+
+    async def room_names(self) -> dict[Address, str]:
+        return await self._driver.read(room_names)
+
+    async def name_rooms(self, names: Mapping[Address, str]) -> None:
+        await self._driver.write(lambda: name_rooms(names))
 
     async def seen(self, channel: str, account: str, since: datetime) -> list[Seen]:
         return await self._driver.read(lambda: seen(channel, account, since))

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0008"
+REVISION: Final = "0009"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -448,6 +448,17 @@ aliases = Table(
     words("room"),
     words("moved_to"),
     number("at"),
+    PrimaryKeyConstraint("channel", "account", "room"),
+)
+
+# What platforms call their rooms, as they last told it.
+rooms = Table(
+    "rooms",
+    metadata,
+    words("channel"),
+    words("account"),
+    words("room"),
+    words("name"),
     PrimaryKeyConstraint("channel", "account", "room"),
 )
 

@@ -201,7 +201,7 @@ def test_places_are_learnt_from_what_the_gateway_tells() -> None:
     threads = [{"id": "800", "type": 11, "parent_id": "700", "last_message_id": "5"}]
     channels = [{"id": "700", "type": 0, "parent_id": "1", "name": "general", "last_message_id": None}]
     rooms.learn("GUILD_CREATE", {"id": "500", "roles": roles, "channels": channels, "threads": threads})
-    assert rooms.places["800"] == Place("800", 11, "700", "", "5", "500")
+    assert rooms.places["800"] == Place("800", 11, "700", "", "5", "500", "general")
     assert rooms.places["700"].parent == "", "a category is no parent"
     assert rooms.own_roles("500") == {ROLE}
     rooms.note("800", "6")
