@@ -165,6 +165,8 @@ class App:
             for adapter in every
         ]
         self._named = of_adapters(self._accounts, named_before)
+        self._rooms = RoomNames(store, self._bell)
+        self._called = calling(self._named, self._rooms.of)
         gate = partial(gate_of, named=self._named, trouble=self._trouble_at)
         self._live = Live(rules_of(with_identities(settings, self._accounts), gate))
         self._reload = self._make_reload(gate, named_before)
@@ -175,8 +177,6 @@ class App:
         self._reporters = LateReporters(store.now)
         self._agent = self._make_agent(model, workspaces)
         self._elsewhere = Elsewhere(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
-        self._rooms = RoomNames(store, self._bell)
-        self._called = calling(self._named, self._rooms.of)
         self._reception = self._make_reception()
         self._sink = instruments.sink(self._reception.sink)
         self._webhooks = webhooks_of(settings, self._accounts, workspaces, store.now, new_id)
@@ -234,7 +234,7 @@ class App:
             self._accounts,
             timetable=self._timetable,
             figures=self.store,
-            named=self._named,
+            named=self._called,
             now=self.store.now,
             wrap=self._instruments.tools,
             instead=instead,
@@ -304,6 +304,7 @@ class App:
             new_id=self._new_id,
             control_token=self.control_token,
             named=self._named,
+            rooms=self._rooms,
             mask=Mask(self._settings.secret_values()),
             nudge=self._couriers.nudge,
             head=self._head.demand,
@@ -318,7 +319,7 @@ class App:
 
     def _schedule_desk(self) -> ScheduleDesk:
         mask = Mask(self._settings.secret_values())
-        return ScheduleDesk(self._timetable, partial(address_at, self._accounts), self._named, mask)
+        return ScheduleDesk(self._timetable, partial(address_at, self._accounts), self._named, mask, self._called)
 
     def _report_desk(self) -> ReportDesk:
         return ReportDesk(

@@ -37,20 +37,20 @@ class Client:
     async def overview(self) -> View:
         return await self._get("/overview")
 
-    async def runs(self, state: str = "", limit: int = 100) -> list[View]:
-        return await self._list("/runs", state, limit)
+    async def runs(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
+        return await self._list("/runs", state, limit, room)
 
     async def run(self, run_id: str) -> View:
         return await self._get(f"/runs/{_step(run_id)}")
 
-    async def approvals(self, state: str = "", limit: int = 100) -> list[View]:
-        return await self._list("/approvals", state, limit)
+    async def approvals(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
+        return await self._list("/approvals", state, limit, room)
 
     async def decide(self, approval_id: str, choice: str, reason: str = "") -> View:
         return await self._post(f"/approvals/{_step(approval_id)}", choice=choice, reason=reason)
 
-    async def deliveries(self, state: str = "", limit: int = 100) -> list[View]:
-        return await self._list("/deliveries", state, limit)
+    async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
+        return await self._list("/deliveries", state, limit, room)
 
     async def delivery(self, delivery_id: str) -> View:
         return await self._get(f"/deliveries/{_step(delivery_id)}")
@@ -97,8 +97,8 @@ class Client:
         saved: str | None = (await self._post("/save"))["file"]
         return saved
 
-    async def schedules(self, state: str = "") -> list[View]:
-        found: list[View] = await self._ask("GET", "/schedules", query={"state": state})
+    async def schedules(self, state: str = "", room: str = "") -> list[View]:
+        found: list[View] = await self._ask("GET", "/schedules", query={"state": state, "room": room})
         return found
 
     async def schedule(self, name: str) -> View:
@@ -154,8 +154,9 @@ class Client:
         """The conversation once it differs from version `seen`; the same one after a long wait without a change."""
         return await self._get(f"/rooms/{_step(room)}/wait", seen=seen)
 
-    async def _list(self, path: str, state: str, limit: int) -> list[View]:
-        found: list[View] = await self._ask("GET", path, query={"state": state, "limit": str(limit)})
+    async def _list(self, path: str, state: str, limit: int, room: str) -> list[View]:
+        query = {"state": state, "limit": str(limit), "room": room}
+        found: list[View] = await self._ask("GET", path, query=query)
         return found
 
     async def _get(self, path: str, **query: str) -> View:

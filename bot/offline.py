@@ -17,12 +17,14 @@ from bot.live import destinations_of
 from bot.lock import holding
 from bot.login import command_line
 from bot.masking import Mask
-from bot.names import Called, Known, Named, address_at, fresh_identity, naming
+from bot.names import Called, Known, Named, address_at, calling, fresh_identity, naming
 from bot.planning import Reach, timetable_of
 from bot.reports import LateReporters, ReportDesk, figure_tools
 from bot.settings import Settings
+from runtime.bell import LocalBell
 from runtime.contract import Address, Signal, Verdict
 from runtime.ids import new_id
+from runtime.roomnames import RoomNames
 from runtime.signed import CheckpointFile, HeadFile
 from runtime.store.protocol import Store
 from runtime.store.store import SqlStore, open_store
@@ -56,25 +58,29 @@ async def _desk(store: SqlStore, settings: Settings) -> ConsoleDesk:
         return (await store.accept(signal, gate_of(settings))).verdict
 
     identity = await store.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
+    known, rooms = await store.named_accounts(), RoomNames(store, LocalBell())
+    named = naming(known)
+    called = calling(named, rooms.of)
     return ConsoleDesk(
         store=store,
         sink=sink,
         links=store,
         bell=NoBell(),
         web_account=identity,
-        named=naming(await store.named_accounts()),
+        named=named,
+        rooms=rooms,
         mask=Mask(settings.secret_values()),
         now=store.now,
         new_id=new_id,
         control_token="",
         head=HeadFile(settings.data_dir, shared=settings.database_file is None).demand,
         checkpoint=CheckpointFile(settings.data_dir).read,
-        reports=_reports(store, await store.named_accounts(), settings),
-        schedules=_schedules(store, await store.named_accounts(), settings),
+        reports=_reports(store, known, settings, called),
+        schedules=_schedules(store, known, settings, called),
     )
 
 
-def _schedules(store: SqlStore, accounts: Sequence[Known], settings: Settings) -> ScheduleDesk:
+def _schedules(store: SqlStore, accounts: Sequence[Known], settings: Settings, called: Named) -> ScheduleDesk:
     """What is booked here is fired by the next start. Rooms are those of accounts that were at work before."""
     names = {(CHANNEL, ACCOUNT), *((one.channel, one.name) for one in settings.accounts if one.enabled)}
     here = [Called(channel, name, identity) for channel, identity, name in accounts if (channel, name) in names]
@@ -88,7 +94,7 @@ def _schedules(store: SqlStore, accounts: Sequence[Known], settings: Settings) -
         started=lambda: None,
         planning=lambda: settings.planning,
     )
-    return ScheduleDesk(timetable, partial(address_at, here), named, Mask(settings.secret_values()))
+    return ScheduleDesk(timetable, partial(address_at, here), named, Mask(settings.secret_values()), called)
 
 
 def _reach_of(store: Store, named: Named, settings: Settings) -> Reach:
@@ -103,7 +109,7 @@ def _reach_of(store: Store, named: Named, settings: Settings) -> Reach:
     return reached
 
 
-def _reports(store: Store, accounts: Sequence[Known], settings: Settings) -> ReportDesk:
+def _reports(store: Store, accounts: Sequence[Known], settings: Settings, called: Named) -> ReportDesk:
     named = naming(accounts)
     return ReportDesk(
         store=store,
@@ -114,5 +120,5 @@ def _reports(store: Store, accounts: Sequence[Known], settings: Settings) -> Rep
         new_id=new_id,
         reach=_reach_of(store, named, settings),
         runs=False,
-        tools=figure_tools(store, store.now, named),
+        tools=figure_tools(store, store.now, called),
     )

@@ -30,6 +30,7 @@ from runtime.contract import (
     Wanted,
 )
 from runtime.errors import ToolRetry
+from runtime.naming import meant
 from runtime.planned import room_of
 from runtime.schedules import ScheduleEvent
 from runtime.store.schedule_book import ScheduleBook
@@ -260,17 +261,16 @@ class Booking:
     # ----------------------------------------------------------------------------------------------------- finding
 
     async def find(self, name: str, asker: Asker) -> Schedule:
-        wanted = name.strip().casefold()
         seen = await self.listed(asker)
         thread = [s for s in seen if s.home == asker.address]
         room = [s for s in seen if is_here(s, asker)]
         for among in (thread, room, seen):
-            found = [s for s in among if wanted in (s.id.casefold(), s.name.casefold())]
+            found = meant(name, among, ids=lambda one: one.id, names=lambda one: [one.name])
             if len(found) == 1:
                 return found[0]
             if found:
-                ids = ", ".join(f"{s.id} (in {self._named(s.home)})" for s in found)
-                raise ToolRetry(f"Several schedules are called {name!r}: name one by its id: {ids}.")
+                ids = ", ".join(f"{s.id} ({s.name}, in {self._named(s.home)})" for s in found)
+                raise ToolRetry(f"Several schedules go by {name!r}: name one by its id: {ids}.")
         known = ", ".join(repr(s.name) for s in seen[:20]) or "none"
         raise ToolRetry(f"There is no schedule called {name!r} that you may see. Known here: {known}.")
 

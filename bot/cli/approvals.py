@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, ask_office, settings_of
-from bot.cli.output import show_json, show_rows
+from bot.cli.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_office, settings_of
+from bot.cli.output import by_name, show_json, show_rows
+
+if TYPE_CHECKING:
+    from bot.console.views import View
+    from bot.office import Office
 
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
 
-ApprovalArgument = Annotated[str, typer.Argument(metavar="ID", help="As `approvals list` shows it.")]
+ID_HELP: Final = "As `approvals list` shows it, or its first characters."
+ApprovalArgument = Annotated[str, typer.Argument(metavar="ID", help=ID_HELP)]
+MaybeApproval = Annotated[str, typer.Argument(metavar="[ID]", show_default=False, help=ID_HELP)]
 Reason = Annotated[str, typer.Option("--reason", help="Told to the agent and shown on the card.")]
 COLUMNS = {
     "id": "Id",
@@ -19,7 +25,7 @@ COLUMNS = {
     "tool": "Tool",
     "call": "Arguments",
     "asked_at": "Asked",
-    "address": "Room",
+    "room": "Room",
 }
 
 
@@ -27,31 +33,47 @@ COLUMNS = {
 def list_(
     context: typer.Context,
     everything: Annotated[bool, typer.Option("--all", help="Settled ones too.")] = False,
+    room: InRoom = "",
+    ids: WithIds = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
     """Those that wait, newest first."""
     state = "" if everything else "pending"
-    rows = ask_office(settings_of(context, config), lambda office: office.approvals(state))
+    rows = ask_office(settings_of(context, config), lambda office: office.approvals(state, room=room))
     if as_json:
         show_json(rows)
         return
     from runtime.markup.arguments import in_a_line
 
     shown = [{**row, "call": in_a_line(row["arguments"])} for row in rows]
-    show_rows(shown, COLUMNS, empty="Nothing waits for a decision.")
+    show_rows(shown, by_name(COLUMNS, with_ids=ids), empty="Nothing waits for a decision.")
 
 
 @commands.command()
-def approve(context: typer.Context, approval: ApprovalArgument, reason: Reason = "", config: ConfigFile = None) -> None:
+def approve(
+    context: typer.Context,
+    approval: MaybeApproval = "",
+    last: Last = False,
+    room: InRoom = "",
+    reason: Reason = "",
+    config: ConfigFile = None,
+) -> None:
     """Let the call run."""
-    _answer(context, config, approval, "approve", reason)
+    _answer(context, config, _question(approval, last, room), "approve", reason)
 
 
 @commands.command()
-def deny(context: typer.Context, approval: ApprovalArgument, reason: Reason = "", config: ConfigFile = None) -> None:
+def deny(
+    context: typer.Context,
+    approval: MaybeApproval = "",
+    last: Last = False,
+    room: InRoom = "",
+    reason: Reason = "",
+    config: ConfigFile = None,
+) -> None:
     """Do not let the call run."""
-    _answer(context, config, approval, "deny", reason)
+    _answer(context, config, _question(approval, last, room), "deny", reason)
 
 
 @commands.command()
@@ -63,9 +85,17 @@ def answer(
     config: ConfigFile = None,
 ) -> None:
     """Say what became of a call that was cut off."""
-    _answer(context, config, approval, choice, reason)
+    _answer(context, config, _question(approval), choice, reason)
 
 
-def _answer(context: typer.Context, config: ConfigFile, approval: str, choice: str, reason: str) -> None:
-    made = ask_office(settings_of(context, config), lambda office: office.decide(approval, choice, reason))
+def _question(approval: str, last: bool = False, room: str = "") -> Which:
+    """By its id, or the newest that waits, in one room or anywhere."""
+    return Which(approval, last, "question", lambda office: office.approvals("pending", 1, room))
+
+
+def _answer(context: typer.Context, config: ConfigFile, which: Which, choice: str, reason: str) -> None:
+    async def work(office: Office) -> View:
+        return await office.decide(await which.of(office), choice, reason)
+
+    made = ask_office(settings_of(context, config), work)
     typer.echo(f"{made['tool']}: {made['state']}.")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
+
+from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
     from bot.lock import Control
@@ -22,6 +25,11 @@ ConfigFile = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help="Settings file. Without it: signalbox.toml here, then the user's."),
 ]
+Last = Annotated[bool, typer.Option("--last", help="Take the newest one.")]
+InRoom = Annotated[
+    str, typer.Option("--room", metavar="ROOM", help="Only of this room: its name, as #general, or its address.")
+]
+WithIds = Annotated[bool, typer.Option("--ids", help="Write rooms by their addresses.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 MASK: Final = "signalbox.mask"  # in the context of a command
@@ -93,6 +101,30 @@ async def reachable(settings: Settings) -> Control | None:
             return None
         await asyncio.sleep(LOOK)
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """The thing that a command is about: by `words`, or with `last` the first of `newest`. Errors: ConfigError."""
+
+    words: str
+    last: bool
+    kind: str
+    newest: Callable[[Office], Awaitable[Sequence[Mapping[str, Any]]]]
+
+    def __post_init__(self) -> None:
+        if bool(self.words) == self.last:
+            raise ConfigError(f"Name one {self.kind}, or take the newest with --last.")
+
+    async def of(self, office: Office) -> str:
+        """Errors: Refusal where there is none."""
+        if self.words:
+            return self.words
+        from adapters.web.errors import Refusal
+
+        if not (found := await self.newest(office)):
+            raise Refusal(404, f"There is no such {self.kind}.")
+        return str(found[0]["id"])
 
 
 async def _asked(settings: Settings, work: Callable[[Office], Awaitable[Answer]]) -> Answer:

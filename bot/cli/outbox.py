@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, ask_office, settings_of
-from bot.cli.output import clean, show_facts, show_json, show_rows
+from bot.cli.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_office, settings_of
+from bot.cli.output import by_name, clean, show_facts, show_json, show_rows
+
+if TYPE_CHECKING:
+    from bot.console.views import View
+    from bot.office import Office
 
 commands = typer.Typer(no_args_is_help=True, help="Messages on their way out: list, show, requeue and discard them.")
 
-DeliveryArgument = Annotated[str, typer.Argument(metavar="ID", help="As `outbox list` shows it.")]
+DeliveryArgument = Annotated[
+    str,
+    typer.Argument(metavar="[ID]", show_default=False, help="As `outbox list` shows it, or its first characters."),
+]
+STUCK: Final = ("held", "dead")
+UNSETTLED: Final = ("queued", "open", *STUCK)
 COLUMNS = {
     "id": "Id",
     "state": "State",
     "kind": "Kind",
     "attempts": "Attempts",
     "created_at": "Made",
-    "address": "Room",
+    "room": "Room",
     "reason": "Reason",
 }
-FACTS = ("id", "state", "kind", "address", "origin", "attempts", "created_at", "settled_at", "not_before", "reason")
+FACTS = (
+    "id",
+    "state",
+    "kind",
+    "room",
+    "address",
+    "origin",
+    "attempts",
+    "created_at",
+    "settled_at",
+    "not_before",
+    "reason",
+)
 PART_COLUMNS = {
     "ordinal": "Part",
     "state": "State",
@@ -35,23 +57,30 @@ PART_COLUMNS = {
 def list_(
     context: typer.Context,
     state: Annotated[str, typer.Option("--state", help="queued, open, shown, held, dead or discarded.")] = "",
+    room: InRoom = "",
+    ids: WithIds = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
     """Deliveries, newest first."""
-    rows = ask_office(settings_of(context, config), lambda office: office.deliveries(state))
+    rows = ask_office(settings_of(context, config), lambda office: office.deliveries(state, room=room))
     if as_json:
         show_json(rows)
     else:
-        show_rows(rows, COLUMNS, empty="No deliveries.")
+        show_rows(rows, by_name(COLUMNS, with_ids=ids), empty="No deliveries.")
 
 
 @commands.command()
 def show(
-    context: typer.Context, delivery: DeliveryArgument, as_json: AsJson = False, config: ConfigFile = None
+    context: typer.Context,
+    delivery: DeliveryArgument = "",
+    last: Last = False,
+    room: InRoom = "",
+    as_json: AsJson = False,
+    config: ConfigFile = None,
 ) -> None:
     """One delivery with its parts and its text."""
-    row = ask_office(settings_of(context, config), lambda office: office.delivery(delivery))
+    row = _done(context, config, _which(delivery, last, room), lambda office, one: office.delivery(one))
     if as_json:
         show_json(row)
         return
@@ -62,14 +91,45 @@ def show(
 
 
 @commands.command()
-def requeue(context: typer.Context, delivery: DeliveryArgument, config: ConfigFile = None) -> None:
+def requeue(
+    context: typer.Context,
+    delivery: DeliveryArgument = "",
+    last: Last = False,
+    room: InRoom = "",
+    config: ConfigFile = None,
+) -> None:
     """Try again to show one that is on hold or dead."""
-    made = ask_office(settings_of(context, config), lambda office: office.requeue(delivery))
-    typer.echo(f"{delivery}: {made['state']}.")
+    made = _done(context, config, _which(delivery, last, room, STUCK), lambda office, one: office.requeue(one))
+    typer.echo(f"{made['id']}: {made['state']}.")
 
 
 @commands.command()
-def discard(context: typer.Context, delivery: DeliveryArgument, config: ConfigFile = None) -> None:
+def discard(
+    context: typer.Context,
+    delivery: DeliveryArgument = "",
+    last: Last = False,
+    room: InRoom = "",
+    config: ConfigFile = None,
+) -> None:
     """Throw one away: it will not be shown."""
-    made = ask_office(settings_of(context, config), lambda office: office.discard(delivery))
-    typer.echo(f"{delivery}: {made['state']}.")
+    made = _done(context, config, _which(delivery, last, room, UNSETTLED), lambda office, one: office.discard(one))
+    typer.echo(f"{made['id']}: {made['state']}.")
+
+
+def _which(delivery: str, last: bool, room: str, states: Sequence[str] = ("",)) -> Which:
+    """By its id, or the newest in one of `states`, in one room or anywhere."""
+
+    async def newest(office: Office) -> list[View]:
+        every = [row for state in states for row in await office.deliveries(state, 1, room)]
+        return sorted(every, key=lambda row: (row["created_at"], row["id"]), reverse=True)
+
+    return Which(delivery, last, "delivery", newest)
+
+
+def _done(
+    context: typer.Context, config: ConfigFile, which: Which, work: Callable[[Office, str], Awaitable[View]]
+) -> View:
+    async def found(office: Office) -> View:
+        return await work(office, await which.of(office))
+
+    return ask_office(settings_of(context, config), found)

@@ -48,6 +48,11 @@ def show_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, 
     console().print(table)
 
 
+def by_name(columns: Mapping[str, str], *, with_ids: bool) -> Mapping[str, str]:
+    """`columns` with rooms as people call them, or by their addresses."""
+    return {"address" if with_ids and key == "room" else key: head for key, head in columns.items()}
+
+
 def show_facts(pairs: Iterable[tuple[str, object]]) -> None:
     for name, value in pairs:
         typer.echo(f"{name:<12} {word(value)}")
@@ -98,7 +103,7 @@ def _local(text: str) -> str | None:
     if len(text) < 20 or text[10:11] != "T":
         return None
     try:
-        return f"{datetime.fromisoformat(text).astimezone():%Y-%m-%d %H:%M:%S}"
+        return f"{datetime.fromisoformat(text).astimezone():%Y-%m-%d %H:%M:%S %Z}"
     except ValueError:
         return None
 

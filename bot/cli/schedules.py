@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, ask_office, settings_of
+from bot.cli.options import Answer, AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_office, settings_of
 from bot.cli.output import clean, show_facts, show_json, show_rows, tell, word
 from runtime.errors import ConfigError
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from bot.console.views import View
+    from bot.office import Office
 
 commands = typer.Typer(
     no_args_is_help=True, help="Work by the clock: list, plan, change, pause and run it; and when it is due."
@@ -24,13 +26,20 @@ commands = typer.Typer(
 INSTANT: Final = "2026-03-29T00:00:00Z, 2026-03-29T02:00+01:00, or without the end as the clocks of the zone show it"
 
 
-ScheduleArgument = Annotated[str, typer.Argument(metavar="NAME", help="Its name or id, as `schedules list` shows it.")]
+ScheduleArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="[NAME]",
+        show_default=False,
+        help="Its name or id, as `schedules list` shows it, or the first characters of its id.",
+    ),
+]
 COLUMNS: Final = {
     "name": "Name",
     "state": "State",
     "due": "Next",
     "when": "When",
-    "to": "Rooms",
+    "rooms": "Rooms",
     "by": "By",
     "id": "Id",
 }
@@ -45,7 +54,11 @@ PAST: Final = {
 
 To = Annotated[
     list[str] | None,
-    typer.Option("--to", metavar="ADDRESS", help="Room that reads the report, such as slack:work/C1. Repeatable."),
+    typer.Option(
+        "--to",
+        metavar="ROOM",
+        help="Room that reads the report: its name, as #general, or its address, as slack:work/C1. Repeatable.",
+    ),
 ]
 Zone = Annotated[
     str, typer.Option("--zone", metavar="ZONE", help="Whose clocks are read, unless the words name a zone.")
@@ -81,21 +94,29 @@ Ends = Annotated[str, typer.Option("--ends", metavar="WHEN", help="Not after.")]
 def list_(
     context: typer.Context,
     state: Annotated[str, typer.Option("--state", help="active, paused or ended.")] = "",
+    room: InRoom = "",
+    ids: WithIds = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
     """All of them, by what is due next; those that are over come last."""
-    rows = ask_office(settings_of(context, config), lambda office: office.schedules(state))
+    rows = ask_office(settings_of(context, config), lambda office: office.schedules(state, room))
     if as_json:
         show_json(rows)
     else:
-        show_rows([_row(row) for row in rows], COLUMNS, empty="Nothing is planned.")
+        show_rows([_row(row, with_ids=ids) for row in rows], COLUMNS, empty="Nothing is planned.")
 
 
 @commands.command()
-def show(context: typer.Context, name: ScheduleArgument, as_json: AsJson = False, config: ConfigFile = None) -> None:
+def show(
+    context: typer.Context,
+    name: ScheduleArgument = "",
+    last: Last = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
     """One, with its next five instants and its last twenty."""
-    row = ask_office(settings_of(context, config), lambda office: office.schedule(name))
+    row = _done(context, config, name, last, lambda office, name: office.schedule(name))
     if as_json:
         show_json(row)
         return
@@ -148,7 +169,8 @@ def add(
 @commands.command()
 def change(
     context: typer.Context,
-    name: ScheduleArgument,
+    name: ScheduleArgument = "",
+    last: Last = False,
     when: Annotated[str, typer.Option("--when", metavar="WHEN", help="When it is due.")] = "",
     task: Annotated[str, typer.Option("--task", help="What the agent is to do, in words.")] = "",
     to: To = None,
@@ -182,33 +204,46 @@ def change(
     }
     if not (given := _given(fields)):
         raise ConfigError("Nothing is to be changed. For example: --when 'every weekday at 9'")
-    row = ask_office(settings_of(context, config), lambda office: office.change_schedule(name, given))
+    row = _done(context, config, name, last, lambda office, name: office.change_schedule(name, given))
     _tell_of(row, as_json)
 
 
 @commands.command()
 def pause(
     context: typer.Context,
-    name: ScheduleArgument,
+    name: ScheduleArgument = "",
+    last: Last = False,
     reason: Annotated[str, typer.Option("--reason", help="Why; shown beside it.")] = "",
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
     """It is not due until it is resumed."""
-    row = ask_office(settings_of(context, config), lambda office: office.pause_schedule(name, reason))
+    row = _done(context, config, name, last, lambda office, name: office.pause_schedule(name, reason))
     _tell_of(row, as_json)
 
 
 @commands.command()
-def resume(context: typer.Context, name: ScheduleArgument, as_json: AsJson = False, config: ConfigFile = None) -> None:
+def resume(
+    context: typer.Context,
+    name: ScheduleArgument = "",
+    last: Last = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
     """It is due again, and its failures are forgotten. What it missed is not made up for."""
-    _tell_of(ask_office(settings_of(context, config), lambda office: office.resume_schedule(name)), as_json)
+    _tell_of(_done(context, config, name, last, lambda office, name: office.resume_schedule(name)), as_json)
 
 
 @commands.command()
-def remove(context: typer.Context, name: ScheduleArgument, as_json: AsJson = False, config: ConfigFile = None) -> None:
+def remove(
+    context: typer.Context,
+    name: ScheduleArgument = "",
+    last: Last = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
     """Take it out. What it did stays in the trace and the audit."""
-    made = ask_office(settings_of(context, config), lambda office: office.remove_schedule(name))
+    made = _done(context, config, name, last, lambda office, name: office.remove_schedule(name))
     if as_json:
         show_json(made)
     else:
@@ -216,9 +251,15 @@ def remove(context: typer.Context, name: ScheduleArgument, as_json: AsJson = Fal
 
 
 @commands.command("run")
-def run_(context: typer.Context, name: ScheduleArgument, as_json: AsJson = False, config: ConfigFile = None) -> None:
+def run_(
+    context: typer.Context,
+    name: ScheduleArgument = "",
+    last: Last = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
     """Have it done once, now, whatever the clock says. Where no process runs the next start does it."""
-    made = ask_office(settings_of(context, config), lambda office: office.run_schedule(name))
+    made = _done(context, config, name, last, lambda office, name: office.run_schedule(name))
     if as_json:
         show_json(made)
     else:
@@ -228,13 +269,14 @@ def run_(context: typer.Context, name: ScheduleArgument, as_json: AsJson = False
 @commands.command()
 def history(
     context: typer.Context,
-    name: ScheduleArgument,
+    name: ScheduleArgument = "",
+    last: Last = False,
     limit: Annotated[int, typer.Option("--limit", min=1, max=500, metavar="N", help="How many.")] = 20,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
     """Its instants that have come, newest first: done, skipped and failed, with the reason."""
-    rows = ask_office(settings_of(context, config), lambda office: office.schedule_history(name, limit))
+    rows = _done(context, config, name, last, lambda office, name: office.schedule_history(name, limit))
     if as_json:
         show_json(rows)
     else:
@@ -276,6 +318,22 @@ def next_(
         typer.echo(f"{at.astimezone(zone_named(planned.zone)):%a %Y-%m-%d %H:%M:%S %Z}  {_utc(at)}")
 
 
+def _done(
+    context: typer.Context, config: ConfigFile, name: str, last: bool, work: Callable[[Office, str], Awaitable[Answer]]
+) -> Answer:
+    """`work` with the schedule that is meant: by `name`, or the one that was made last."""
+
+    async def newest(office: Office) -> list[View]:
+        return sorted(await office.schedules(), key=lambda row: row["created_at"], reverse=True)
+
+    which = Which(name, last, "schedule", newest)
+
+    async def found(office: Office) -> Answer:
+        return await work(office, await which.of(office))
+
+    return ask_office(settings_of(context, config), found)
+
+
 def _tell_of(row: View, as_json: bool) -> None:
     if as_json:
         show_json(row)
@@ -284,8 +342,9 @@ def _tell_of(row: View, as_json: bool) -> None:
     typer.echo(f"{word(row['name'])}: {row['state']}, {row['when']}.{due}")
 
 
-def _row(row: View) -> View:
-    return {**row, "due": next(iter(row["next"]), ""), "by": _by(row)}
+def _row(row: View, *, with_ids: bool) -> View:
+    due = _in_zone(row["next"][0], row["zone"]) if row["next"] else ""
+    return {**row, "due": due, "by": _by(row), "rooms": row["to"] if with_ids else row["rooms"]}
 
 
 def _by(row: View) -> str:
@@ -306,7 +365,8 @@ def _facts(row: View) -> list[tuple[str, object]]:
         *([("reason", row["reason"])] if row["reason"] else []),
         *([("failures", row["failures"])] if row["failures"] else []),
         ("when", row["when"]),
-        ("rooms", row["to"]),
+        ("rooms", row["rooms"]),
+        *([("addresses", row["to"])] if row["to"] != row["rooms"] else []),
         ("by", _by(row)),
         *((name, row[name]) for name in ("starts_at", "ends_at") if row[name]),
         ("misfire", terms["misfire"]),

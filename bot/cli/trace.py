@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, ask_office, settings_of
-from bot.cli.output import PIPE_WIDTH, clean, show_json, show_rows
+from bot.cli.options import AsJson, ConfigFile, InRoom, WithIds, ask_office, settings_of
+from bot.cli.output import PIPE_WIDTH, by_name, clean, show_json, show_rows
 
 if TYPE_CHECKING:
     from bot.console.views import View
@@ -47,9 +47,8 @@ def trace(
         ),
     ] = "",
     last: Annotated[bool, typer.Option("--last", help="Take the newest message.")] = False,
-    room: Annotated[
-        str, typer.Option("--room", metavar="ADDRESS", help="Only messages of this room, such as web:main/r1.")
-    ] = "",
+    room: InRoom = "",
+    ids: WithIds = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
@@ -58,7 +57,7 @@ def trace(
         raise typer.BadParameter("give either the id of a message, or --last and --room")
     settings = settings_of(context, config)
     if not (message or last):
-        _list(ask_office(settings, lambda office: office.traceable(room)), as_json=as_json)
+        _list(ask_office(settings, lambda office: office.traceable(room)), as_json=as_json, with_ids=ids)
         return
     told = ask_office(settings, lambda office: _told(office, message, room))
     if as_json:
@@ -67,7 +66,7 @@ def trace(
         typer.echo("\n".join(lines(told["trace"], _width())))
     else:
         typer.echo(f"Several things begin with {clean(message)}:", err=True)
-        _list(told["matches"], as_json=False)
+        _list(told["matches"], as_json=False, with_ids=ids)
     raise typer.Exit(0 if told["trace"] else 1)
 
 
@@ -83,11 +82,11 @@ async def _told(office: Office, message: str, room: str) -> View:
     return await office.trace(message)
 
 
-def _list(rows: Sequence[View], *, as_json: bool) -> None:
+def _list(rows: Sequence[View], *, as_json: bool, with_ids: bool) -> None:
     if as_json:
         show_json(list(rows))
         return
-    show_rows(rows, COLUMNS, empty="No messages.")
+    show_rows(rows, by_name(COLUMNS, with_ids=with_ids), empty="No messages.")
     if rows:
         typer.echo(f"\n{CHOOSE}")
 

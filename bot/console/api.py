@@ -36,7 +36,7 @@ class Api:
             self._get("/deliveries/{id}", lambda request, do: do.delivery(_id(request))),
             self._post("/deliveries/{id}/requeue", lambda request, do: do.requeue(_id(request))),
             self._post("/deliveries/{id}/discard", lambda request, do: do.discard(_id(request))),
-            self._get("/trace", lambda request, do: do.traceable(request.query.get("room", ""), _listed(request)[1])),
+            self._get("/trace", lambda request, do: do.traceable(_room(request), _listed(request)[1])),
             self._get("/trace/{id}", lambda request, do: do.trace(_id(request))),
             self._get("/people", lambda _, do: do.people()),
             self._post("/people", _add_person),
@@ -46,7 +46,7 @@ class Api:
             self._post("/people/{id}/link", lambda request, do: do.link(_id(request))),
             self._post("/reload", lambda _, do: do.reload()),
             self._post("/save", lambda _, do: do.save()),
-            self._get("/schedules", lambda request, do: do.schedules(_listed(request)[0])),
+            self._get("/schedules", lambda request, do: do.schedules(_listed(request)[0], _room(request))),
             self._post("/schedules", _add_schedule),
             self._get("/schedules/{id}", lambda request, do: do.schedule(_id(request))),
             self._post("/schedules/{id}", _change_schedule),
@@ -157,8 +157,12 @@ def _id(request: web.Request) -> str:
     return request.match_info["id"]
 
 
-def _listed(request: web.Request) -> tuple[str, int]:
-    return request.query.get("state", ""), min(_number(request, "limit", 100), MOST_ROWS)
+def _listed(request: web.Request) -> tuple[str, int, str]:
+    return request.query.get("state", ""), min(_number(request, "limit", 100), MOST_ROWS), _room(request)
+
+
+def _room(request: web.Request) -> str:
+    return request.query.get("room", "")
 
 
 def _number(request: web.Request, name: str, default: int) -> int:

@@ -8,12 +8,14 @@ from pathlib import Path
 
 from adapters.web.errors import Refusal
 from bot.console.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
+from bot.console.finding import Finder
 from bot.console.planning import ScheduleDesk
 from bot.console.views import View
-from bot.names import Named
+from bot.names import Named, calling
 from bot.reports import ReportDesk
 from bot.standings import State
 from runtime.contract import Address, Bell, Links, NewId, Now, Sink
+from runtime.roomnames import RoomNames
 from runtime.store.protocol import Store
 
 Reloading = Callable[[str], Awaitable[View]]
@@ -35,7 +37,9 @@ class ConsoleDesk:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
 
     `nudge` wakes the courier of a room. `head` and `checkpoint` read what is signed of the audit chain. `save` copies a
-    lost database. `states` tells how each account stands. `info` is shown on the overview, as name and value: version, model, database, banner. `mask` hides secrets in what people wrote and tools answered.
+    lost database. `states` tells how each account stands. `info` is shown on the overview, as name and value: version,
+    model, database, banner. `mask` hides secrets in what people wrote and tools answered.
+    `named` writes an address as settings do; `rooms` knows what people call them.
     `reports` has reports made, `schedules` has what is planned.
     """
 
@@ -48,6 +52,7 @@ class ConsoleDesk:
     new_id: NewId
     control_token: str = field(repr=False)
     named: Named = str
+    rooms: RoomNames | None = None
     mask: Callable[[str], str] = str
     nudge: Callable[[Address], None] = lambda _: None
     head: SignedHead = no_head
@@ -58,3 +63,17 @@ class ConsoleDesk:
     info: Mapping[str, str] = field(default_factory=dict)
     reports: ReportDesk | None = None
     schedules: ScheduleDesk | None = None
+
+    @property
+    def called(self) -> Named:
+        """Rooms as people call them."""
+        return calling(self.named, self.rooms.of) if self.rooms else self.named
+
+    @property
+    def finder(self) -> Finder:
+        return Finder(self.store, self.rooms, self.named, self.called)
+
+    async def refresh(self) -> None:
+        """Read the names that other processes heard."""
+        if self.rooms is not None:
+            await self.rooms.refresh()

@@ -23,6 +23,7 @@ from bot.console.actor import Actor
 from bot.console.desk import ConsoleDesk
 from bot.console.planning import ScheduleDesk
 from bot.console.views import View
+from bot.names import Named
 from bot.reports import ReportDesk
 from runtime.approvals import ApprovalState
 from runtime.contract import (
@@ -45,6 +46,7 @@ from runtime.errors import ConfigError
 from runtime.markup.glyphs import visible
 from runtime.runs import RunState
 from runtime.store.protocol import DeliveryRow, Unpaired
+from runtime.trails import Thing
 
 AT_WORK: Final = (RunState.RUNNING, RunState.READY)
 LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common proxies
@@ -67,39 +69,43 @@ class Operations:
         counts = dict(await self._store.counts())
         return {"info": dict(self._desk.info), "counts": counts, "accounts": [*map(views.account, self._desk.states())]}
 
-    async def runs(self, state: str = "", limit: int = 100) -> list[View]:
-        return [
-            views.run(row, self._desk.named)
-            for row in await self._store.runs(state=_word(RunState, state), limit=limit)
-        ]
+    async def runs(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
+        rows = await self._store.runs(state=_word(RunState, state), room=await self._room_meant(room), limit=limit)
+        return [views.run(row, *self._names) for row in rows]
 
     async def run(self, run_id: str) -> View:
+        run_id = await self._meant(run_id, Thing.RUN)
         found = await self._store.run(RunId(run_id))
         if found is None:
             raise Refusal(404, f"There is no run {run_id}.")
         row, steps = found
-        return {**views.run(row, self._desk.named), "steps": [views.step(step) for step in steps]}
+        return {**views.run(row, *self._names), "steps": [views.step(step) for step in steps]}
 
-    async def approvals(self, state: str = "", limit: int = 100) -> list[View]:
-        rows = await self._store.approvals(state=_word(ApprovalState, state), limit=limit)
-        return [views.approval(row, self._desk.named) for row in rows]
+    async def approvals(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
+        where = await self._room_meant(room)
+        rows = await self._store.approvals(state=_word(ApprovalState, state), room=where, limit=limit)
+        return [views.approval(row, *self._names) for row in rows]
 
-    async def deliveries(self, state: str = "", limit: int = 100) -> list[View]:
-        rows = await self._store.deliveries(state=_word(DeliveryState, state), limit=limit)
-        return [views.delivery(row, self._desk.named) for row in rows]
+    async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
+        where = await self._room_meant(room)
+        rows = await self._store.deliveries(state=_word(DeliveryState, state), room=where, limit=limit)
+        return [views.delivery(row, *self._names) for row in rows]
 
     async def delivery(self, delivery_id: str) -> View:
+        delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
         row = await self._store.delivery(DeliveryId(delivery_id))
         if row is None:
             raise Refusal(404, f"There is no delivery {delivery_id}.")
-        return views.delivery_with_parts(row, self._desk.named)
+        return views.delivery_with_parts(row, *self._names)
 
     async def trace(self, message: str) -> View:
         """What happened to a message, or what may be meant."""
+        await self._desk.refresh()
         return await tracing.trace(self._desk, message)
 
     async def traceable(self, room: str = "", limit: int = 10) -> list[View]:
         """The newest messages."""
+        await self._desk.refresh()
         return await tracing.traceable(self._desk, room, limit)
 
     async def people(self) -> list[View]:
@@ -112,6 +118,7 @@ class Operations:
 
     async def decide(self, approval_id: str, choice: str, reason: str = "") -> View:
         """Answer a question; the same transaction as a click in its room."""
+        approval_id = await self._meant(approval_id, Thing.APPROVAL)
         question = await self._store.approval(ApprovalId(approval_id))
         if question is None:
             raise Refusal(404, f"There is no approval {approval_id}.")
@@ -122,6 +129,7 @@ class Operations:
         return await self._approval(question.id)
 
     async def requeue(self, delivery_id: str) -> View:
+        delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
         row = await self._store.requeue(DeliveryId(delivery_id), self._actor.name)
         return self._mended(row, f"{delivery_id} is neither on hold nor dead, so it cannot be requeued.")
 
@@ -140,6 +148,7 @@ class Operations:
         return {"file": str(saved) if saved else None}
 
     async def discard(self, delivery_id: str) -> View:
+        delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
         row = await self._store.discard(DeliveryId(delivery_id), self._actor.name)
         return self._mended(
             row, f"{delivery_id} is not waiting, or is being sent right now, so it cannot be discarded."
@@ -169,7 +178,8 @@ class Operations:
 
     async def pairings(self) -> list[View]:
         """Who was sent a code and waits."""
-        return [views.pairing(one, self._desk.named) for one in await self._store.pairings()]
+        await self._desk.refresh()
+        return [views.pairing(one, *self._names) for one in await self._store.pairings()]
 
     async def pair(self, code: str, name: str = "", role: str = "") -> View:
         """Make whoever was sent `code` known: as the person called `name` if there is one, else as a new one."""
@@ -195,9 +205,9 @@ class Operations:
 
     # ---------------------------------------------------------------------------------------------------- schedules
 
-    async def schedules(self, state: str = "") -> list[View]:
-        """All that is planned, by what is due next."""
-        return await self._schedules.listed(_word(ScheduleState, state))
+    async def schedules(self, state: str = "", room: str = "") -> list[View]:
+        """All that is planned, by what is due next; or what reports to one room."""
+        return await self._schedules.listed(_word(ScheduleState, state), await self._room_meant(room))
 
     async def schedule(self, name: str) -> View:
         """One, by its name or id: its next five instants and its last twenty."""
@@ -207,10 +217,10 @@ class Operations:
         return await self._schedules.history(name, self._actor, limit)
 
     async def add_schedule(self, fields: Mapping[str, Any]) -> View:
-        return await self._schedules.add(fields, self._actor)
+        return await self._schedules.add(await self._with_rooms(fields), self._actor)
 
     async def change_schedule(self, name: str, fields: Mapping[str, Any]) -> View:
-        return await self._schedules.change(name, fields, self._actor)
+        return await self._schedules.change(name, await self._with_rooms(fields), self._actor)
 
     async def pause_schedule(self, name: str, reason: str = "") -> View:
         return await self._schedules.pause(name, self._actor, reason)
@@ -243,7 +253,8 @@ class Operations:
 
     async def make_report(self, name: str, to: Sequence[str], options: Mapping[str, Any]) -> View:
         """Have one made for the rooms `to`, now."""
-        return await self._reports.begin(name, to, options, self._actor)
+        rooms = await self._with_rooms({"to": list(to)})
+        return await self._reports.begin(name, rooms["to"], options, self._actor)
 
     async def print_report(self, name: str, options: Mapping[str, Any]) -> View:
         """Its text, shown to nobody else."""
@@ -286,9 +297,28 @@ class Operations:
             busy=seen.busy or work.run in AT_WORK,  # a question may have been answered in between
             approvals=work.questions,
             named=self._desk.named,
+            called=self._desk.called,
             run_state=work.run,
         )
         return {**view, "version": _digest(view)}
+
+    @property
+    def _names(self) -> tuple[Named, Named]:
+        return self._desk.named, self._desk.called
+
+    async def _meant(self, words: str, thing: Thing) -> str:
+        """The id of what an operator named. Errors: Refusal."""
+        await self._desk.refresh()
+        return await self._desk.finder.one(words, thing)
+
+    async def _with_rooms(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """`fields` with the addresses of rooms that are called by their names."""
+        return {**fields, "to": await self._desk.finder.addresses(fields["to"])} if fields.get("to") else fields
+
+    async def _room_meant(self, words: str) -> Address | None:
+        """The room that a list is narrowed to; None for all."""
+        await self._desk.refresh()
+        return await self._desk.finder.room(words) if words.strip() else None
 
     def _room(self, room: str) -> Address:
         if not ROOM.fullmatch(room):
@@ -311,13 +341,13 @@ class Operations:
         if row is None:
             raise Refusal(409, refusal)
         self._desk.nudge(row.address)
-        return views.delivery(row, self._desk.named)
+        return views.delivery(row, *self._names)
 
     async def _approval(self, approval_id: ApprovalId) -> View:
         row = await self._store.approval(approval_id)
         if row is None:
             raise Refusal(404, f"There is no approval {approval_id}.")
-        return views.approval(row, self._desk.named)
+        return views.approval(row, *self._names)
 
     async def _person(self, name: str) -> View:
         known = await self._store.person_named(name)

@@ -106,7 +106,7 @@ async def _runs(request: web.Request, do: Operations) -> Html:
             row["requester"],
             pieces.words(row),
             str(row["iterations"]),
-            row["address"],
+            pieces.where(row),
         )
         for row in rows
     )
@@ -119,7 +119,7 @@ async def _run(request: web.Request, do: Operations) -> Html:
         [
             ("State", badge(run["state"])),
             ("Asked by", run["requester"]),
-            ("Room", run["address"]),
+            ("Room", pieces.where(run)),
             ("Started", moment(run["started_at"])),
             ("Ended", moment(run["ended_at"])),
             *([("Error", run["error"])] if run["error"] else []),
@@ -146,7 +146,7 @@ async def _outbox(request: web.Request, do: Operations) -> Html:
             row["kind"],
             pieces.plain(row["text"]),
             str(row["attempts"]),
-            row["address"],
+            pieces.where(row),
             pieces.mend(row),
         )
         for row in rows
@@ -161,7 +161,7 @@ async def _delivery(request: web.Request, do: Operations) -> Html:
         [
             ("State", badge(row["state"])),
             ("Kind", row["kind"]),
-            ("Room", row["address"]),
+            ("Room", pieces.where(row)),
             ("Origin", row["origin"]),
             ("Made", moment(row["created_at"])),
             ("Settled", moment(row["settled_at"])),

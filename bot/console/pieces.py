@@ -27,7 +27,7 @@ def question(row: View) -> Html:
     ]
     return tag(
         "article",
-        tag("h3", tag("code", row["tool"]), " ", badge(row["effect"]), tag("small", " in ", row["address"])),
+        tag("h3", tag("code", row["tool"]), " ", badge(row["effect"]), tag("small", " in ", where(row))),
         tag("pre", row["call"]),
         tag("p", row["caution"], class_="faint") if row["caution"] else None,
         tag("p", "Asked ", moment(row["asked_at"]), ", open until ", moment(row["expires_at"]), class_="faint"),
@@ -48,7 +48,7 @@ def settled(row: View) -> tuple[str, ...]:
     how = f"{row['choice']}" if row["state"] == "answered" else row["state"]
     who = f"{row['decided_by']}: {row['reason']}" if row["reason"] else row["decided_by"]
     what = tag("details", tag("summary", tag("code", row["tool"])), tag("pre", row["call"]), id=f"a-{row['id']}")
-    return trace_link(row["id"], moment(row["decided_at"])), what, badge(how), who or "-", row["address"]
+    return trace_link(row["id"], moment(row["decided_at"])), what, badge(how), who or "-", where(row)
 
 
 def step(step: View) -> Html:
@@ -86,6 +86,11 @@ def accounts(rows: Sequence[View]) -> Iterator[Html]:
         lines = ((row["account"], badge(row["state"]), moment(row["since"]), row["reason"] or "-") for row in rows)
         yield tag("h2", "Channels")
         yield table("Channels", ("Account", "State", "Since", "Why"), lines)
+
+
+def where(row: View) -> Html:
+    """A room by its name; its address for whoever points at it."""
+    return tag("span", row["room"], title=row["address"])
 
 
 def run_link(row: View) -> Html:

@@ -56,13 +56,14 @@ class ScheduleDesk:
     address_at: AddressAt
     named: Named
     mask: Callable[[str], str] = str
+    called: Named = str
 
     # ------------------------------------------------------------------------------------------------------ reading
 
-    async def listed(self, state: ScheduleState | None = None) -> list[View]:
+    async def listed(self, state: ScheduleState | None = None, room: Address | None = None) -> list[View]:
         """By what is due next; then those that are paused, and those that are over."""
         every = await self.timetable.listed()
-        found = [one for one in every if state in (None, one.state)]
+        found = [one for one in every if state in (None, one.state) and (room is None or reports_to(one, room))]
         return [self._view(one) for one in sorted(found, key=lambda one: ORDER.index(one.state))]
 
     async def shown(self, name: str, actor: Actor) -> View:
@@ -163,6 +164,7 @@ class ScheduleDesk:
             "task": self.mask(one.task.text),
             "options": dict(one.task.options),
             "to": [self.named(address) for address in one.to],
+            "rooms": [self.called(address) for address in one.to],
             "owner": one.owner.name if one.owner else "",
             "by_file": one.by_file,
             "failures": one.failures,
@@ -187,6 +189,11 @@ class ScheduleDesk:
             "shown": one.shown,
             "wanted": one.wanted,
         }
+
+
+def reports_to(schedule: Schedule, room: Address) -> bool:
+    """Whether it does, in whatever thread where `room` names none."""
+    return any(room in (address, replace(address, thread="")) for address in schedule.to)
 
 
 def asker(actor: Actor) -> Asker:

@@ -88,8 +88,9 @@ def _next(row: View) -> Html:
     return moment(next(iter(row["next"]), None))
 
 
-def _rooms(row: View) -> str:
-    return ", ".join(row["to"])
+def _rooms(row: View) -> Html:
+    """By their names; their addresses for whoever points at them."""
+    return tag("span", ", ".join(row["rooms"]), title=", ".join(row["to"]))
 
 
 def _by(row: View) -> str:
@@ -150,7 +151,7 @@ def _change(row: View) -> Iterator[Html]:
         _field("when", "When", placeholder=row["when_text"]),
         _field("zone", "Time zone", placeholder=row["zone"]),
         _area("prompt", "Task" if row["kind"] == "prompt" else "Task, in place of the template or report"),
-        _field("to", "Rooms", placeholder=_rooms(row)),
+        _field("to", "Rooms", placeholder=", ".join(row["rooms"])),
         _field("name", "Name", placeholder=row["name"]),
     ]
     yield tag("p", "What is left empty stays as it is.", class_="faint")

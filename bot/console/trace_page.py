@@ -83,7 +83,7 @@ def _told(found: View) -> Sequence[Html]:
 
 def _list(caption: str, rows: Sequence[View]) -> Sequence[Html]:
     lines = (
-        (tag("a", moment(row["at"]), href=_path(row["id"])), badge(row["state"]), row["who"], row["text"], row["room"])
+        (tag("a", moment(row["at"]), href=_path(row["id"])), badge(row["state"]), row["who"], row["text"], _where(row))
         for row in rows
     )
     return [tag("h2", caption), table("Messages", HEADS, lines)]
@@ -93,7 +93,7 @@ def _story(told: View) -> Sequence[Html]:
     who = tag("p", tag("b", told["who"]), f" {told['text']}")
     trace = tag("code", told["run"] or told["about"])
     run = tag("a", trace, href=f"/console/runs/{quote(told['run'], safe='')}") if told["run"] else trace
-    where = tag("p", moment(told["began_at"]), f" in {told['room']}, trace ", run)
+    where = tag("p", moment(told["began_at"]), " in ", _where(told), ", trace ", run)
     now = tag("p", told["now"], class_="now good" if told["over"] else "now live", role="note")
     times = [ahead(event["after"]) for event in told["events"]]
     events = [_event(event, time) for event, time in zip(told["events"], times, strict=True)]
@@ -105,6 +105,10 @@ def _event(event: View, time: str) -> Html:
     words = tag("span", event["words"], node)
     at = tag("time", time, datetime=event["at"], data_relative=True)
     return tag("li", at, words, class_=TONES.get(event["what"], "over"))
+
+
+def _where(row: View) -> Html:
+    return tag("span", row["room"], title=row["address"])
 
 
 def _path(about: str) -> str:

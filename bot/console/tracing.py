@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from adapters.web.errors import Refusal
 from bot.console.desk import ConsoleDesk
 from bot.console.views import View
-from runtime.contract import Address
 from runtime.story import Event, Story, told
-from runtime.trails import Candidate
+from runtime.trails import Candidate, Thing
 
-MANY: Final = 10
-"""Matches of one search."""
-NOTHING: Final = (
-    'Nothing here goes by "{words}". Give the id of a message, run, approval or delivery, its first four or more '
-    "characters, or the id that the page gave a message. Logs name it as `trace`."
-)
 SHORTENED: Final = 80
 """Characters of a message in a list."""
 
 
 async def trace(desk: ConsoleDesk, words: str) -> View:
     """The one story that `words` mean; else the `matches` to choose from. Errors: Refusal 404 tells what may be given."""
-    words = words.strip()
-    found = await desk.store.find(_bare(words), limit=MANY)
-    if not found:
-        raise Refusal(404, NOTHING.format(words=words))
+    found = await desk.finder.found(words, *Thing)
     if len(found) > 1:
         return {"trace": None, "matches": [candidate(one, desk) for one in found]}
     return {"trace": await _story(desk, found[0].id), "matches": []}
@@ -36,14 +25,8 @@ async def trace(desk: ConsoleDesk, words: str) -> View:
 
 async def traceable(desk: ConsoleDesk, room: str, limit: int) -> list[View]:
     """The newest messages, in all rooms or in one."""
-    address = await _address(desk, room) if room else None
+    address = await desk.finder.room(room) if room else None
     return [candidate(one, desk) for one in await desk.store.recent(address, limit=limit)]
-
-
-def _bare(words: str) -> str:
-    """A shown message has the id of its delivery and the number of its part."""
-    found, dot, ordinal = words.rpartition(".")
-    return found if dot and ordinal.isdecimal() else words
 
 
 async def _story(desk: ConsoleDesk, about: str) -> View:
@@ -53,19 +36,6 @@ async def _story(desk: ConsoleDesk, about: str) -> View:
     return story(told(trail, desk.mask), desk)
 
 
-async def _address(desk: ConsoleDesk, room: str) -> Address:
-    """A room as settings or as rows name it."""
-    try:
-        given = Address.parse(room)
-    except ValueError as error:
-        raise Refusal(400, f"{error}.") from error
-    for identity in await desk.store.platforms():
-        known = replace(given, account=identity)
-        if desk.named(known) == str(given):
-            return known
-    return given
-
-
 def candidate(one: Candidate, desk: ConsoleDesk) -> View:
     text = " ".join(desk.mask(one.text).split())
     return {
@@ -73,7 +43,8 @@ def candidate(one: Candidate, desk: ConsoleDesk) -> View:
         "kind": one.thing,
         "at": _at(one.at),
         "who": one.who,
-        "room": desk.named(one.address),
+        "room": desk.called(one.address),
+        "address": desk.named(one.address),
         "state": one.state,
         "text": text if len(text) <= SHORTENED else f"{text[: SHORTENED - 1]}…",
     }
@@ -85,7 +56,8 @@ def story(one: Story, desk: ConsoleDesk) -> View:
     return {
         "about": one.about,
         "run": one.run,
-        "room": desk.named(one.room),
+        "room": desk.called(one.room),
+        "address": desk.named(one.room),
         "who": one.who,
         "text": one.text,
         "began_at": _at(one.began_at),

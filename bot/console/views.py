@@ -18,11 +18,12 @@ from runtime.store.protocol import DeliveryRow, Known, OpenPart, Pairing, RunRow
 View = dict[str, Any]
 
 
-def run(row: RunRow, named: Named) -> View:
+def run(row: RunRow, named: Named, called: Named) -> View:
     return {
         "id": row.id,
         "state": row.state,
         "address": named(row.address),
+        "room": called(row.address),
         "requester": row.requester,
         "started_at": at(row.started_at),
         "ended_at": at(row.ended_at),
@@ -46,7 +47,7 @@ def step(row: StepRow) -> View:
     }
 
 
-def approval(row: Approval, named: Named) -> View:
+def approval(row: Approval, named: Named, called: Named) -> View:
     """With `choices`: what may be answered, and the label of each."""
     return {
         "id": row.id,
@@ -54,6 +55,7 @@ def approval(row: Approval, named: Named) -> View:
         "state": row.state,
         "run": row.run_id,
         "address": named(row.address),
+        "room": called(row.address),
         "tool": row.tool,
         "effect": row.effect,
         "arguments": row.arguments,
@@ -69,13 +71,14 @@ def approval(row: Approval, named: Named) -> View:
     }
 
 
-def delivery(row: DeliveryRow, named: Named) -> View:
+def delivery(row: DeliveryRow, named: Named, called: Named) -> View:
     """For lists: without the parts."""
     return {
         "id": row.id,
         "kind": row.kind,
         "state": row.state,
         "address": named(row.address),
+        "room": called(row.address),
         "origin": row.origin,
         "attempts": row.attempts,
         "created_at": at(row.created_at),
@@ -87,8 +90,8 @@ def delivery(row: DeliveryRow, named: Named) -> View:
     }
 
 
-def delivery_with_parts(row: DeliveryRow, named: Named) -> View:
-    return {**delivery(row, named), "parts": [part(open_part) for open_part in row.parts]}
+def delivery_with_parts(row: DeliveryRow, named: Named, called: Named) -> View:
+    return {**delivery(row, named, called), "parts": [part(open_part) for open_part in row.parts]}
 
 
 def part(row: OpenPart) -> View:
@@ -112,11 +115,12 @@ def person(known: Known) -> View:
     }
 
 
-def pairing(one: Pairing, named: Named) -> View:
+def pairing(one: Pairing, named: Named, called: Named) -> View:
     return {
         "identity": one.identity,
         "name": one.name,
         "address": named(one.address),
+        "room": called(one.address),
         "since": at(one.created_at),
         "until": at(one.expires_at),
     }
@@ -133,13 +137,19 @@ def account(state: State) -> View:
 
 
 def room(
-    entries: Sequence[Entry], *, busy: bool, approvals: Sequence[Approval], run_state: str | None, named: Named
+    entries: Sequence[Entry],
+    *,
+    busy: bool,
+    approvals: Sequence[Approval],
+    run_state: str | None,
+    named: Named,
+    called: Named,
 ) -> View:
     """A conversation. `run` is the state of its newest run; `approvals` are the questions that wait in it."""
     return {
         "entries": [render.entry(entry) for entry in entries],
         "busy": busy,
-        "approvals": [approval(row, named) for row in approvals],
+        "approvals": [approval(row, named, called) for row in approvals],
         "run": run_state,
     }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from enum import StrEnum
+from typing import Any
 
-from sqlalchemy import ColumnElement, Insert, Table, Text, bindparam, case, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Insert, Select, Table, Text, bindparam, case, func, insert, or_, select, update
 
 from runtime.contract import Address, NewId, Person, PersonId, Role, SessionKey
 from runtime.store.driver import Op, is_word, micros
@@ -99,6 +101,28 @@ def in_room(column: ColumnElement[str]) -> ColumnElement[bool]:
     every database orders texts byte by byte."""
     room = bindparam("room", type_=Text)
     return or_(column == room, func.substr(column, 1, func.length(room) + 1) == room + "/")
+
+
+def narrowed(
+    rows: Select[Any], *, state: ColumnElement[str], address: ColumnElement[str]
+) -> Callable[[StrEnum | None, Address | None, int], tuple[Select[Any], dict[str, object]]]:
+    """`rows` of a state, of a room or of both, each statement built once; a function that makes a request of it."""
+    of_state, of_room = state == bindparam("state"), in_room(address)
+    every = {
+        (with_state, with_room): rows.where(*[of_state] * with_state, *[of_room] * with_room)
+        for with_state in (False, True)
+        for with_room in (False, True)
+    }
+
+    def request(wanted: StrEnum | None, room: Address | None, limit: int) -> tuple[Select[Any], dict[str, object]]:
+        given: dict[str, object] = {"n": limit}
+        if wanted is not None:
+            given["state"] = wanted.value
+        if room is not None:
+            given["room"] = str(room)
+        return every[wanted is not None, room is not None], given
+
+    return request
 
 
 LOCK_LANE = select(sessions.c.key).where(sessions.c.key == bindparam("k")).with_for_update()

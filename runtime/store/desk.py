@@ -43,6 +43,7 @@ from runtime.store.common import (
     digest,
     fact,
     moved,
+    narrowed,
 )
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.protocol import Decided, NewDelivery
@@ -55,8 +56,11 @@ NOBODY = "It does not exist (any more)."
 COLUMNS = list(approvals.columns)
 BY_ID = select(*COLUMNS).where(approvals.c.id == bindparam("id"))
 SESSION_OF = select(approvals.c.session).where(approvals.c.id == bindparam("id"))
-NEWEST = select(*COLUMNS).order_by(approvals.c.asked_at.desc(), approvals.c.step).limit(bindparam("n", type_=Integer))
-OF_STATE = NEWEST.where(approvals.c.state == bindparam("state"))
+NEWEST = narrowed(
+    select(*COLUMNS).order_by(approvals.c.asked_at.desc(), approvals.c.step).limit(bindparam("n", type_=Integer)),
+    state=approvals.c.state,
+    address=approvals.c.address,
+)
 OF_RUN = select(*COLUMNS).where(approvals.c.run_id == bindparam("run"), is_word(approvals.c.state, "pending"))
 OVERDUE = (
     select(approvals.c.id)
@@ -274,8 +278,8 @@ def _one(approval_id: ApprovalId) -> Op[Approval | None]:
     return approval_of(rows[0]) if rows else None
 
 
-def _many(state: ApprovalState | None, limit: int) -> Op[list[Approval]]:
-    rows = yield (OF_STATE, {"state": state.value, "n": limit}) if state else (NEWEST, {"n": limit})
+def _many(state: ApprovalState | None, room: Address | None, limit: int) -> Op[list[Approval]]:
+    rows = yield NEWEST(state, room, limit)
     return [approval_of(row) for row in rows]
 
 
@@ -285,8 +289,10 @@ class DeskStore(Base):
     async def approval(self, approval_id: ApprovalId) -> Approval | None:
         return await self._driver.read(lambda: _one(approval_id))
 
-    async def approvals(self, *, state: ApprovalState | None = None, limit: int = 200) -> list[Approval]:
-        return await self._driver.read(lambda: _many(state, limit))
+    async def approvals(
+        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
+    ) -> list[Approval]:
+        return await self._driver.read(lambda: _many(state, room, limit))
 
     async def expire(self) -> list[Decided]:
         now = self.now()

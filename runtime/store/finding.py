@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Integer, Select, Text, bindparam, case, func, literal, select, union_all
+from sqlalchemy import Integer, Select, Text, bindparam, case, func, literal, literal_column, select, union_all
 
 from runtime.contract import Address, Content
+from runtime.store.common import in_room
 from runtime.store.driver import Op, is_word, moment
 from runtime.store.schema import approvals, deliveries, identities, people, runs, signals
 from runtime.trails import Candidate, Thing
@@ -64,6 +65,7 @@ def _beginning(rows: Select[Any], column: Any) -> Select[Any]:
 
 BEGINNING = {
     Thing.SIGNAL: _beginning(A_SIGNAL, signals.c.id),
+    Thing.RUN: _beginning(A_RUN, runs.c.id),
     Thing.APPROVAL: _beginning(AN_APPROVAL, approvals.c.id),
     Thing.DELIVERY: _beginning(A_DELIVERY, deliveries.c.id),
 }
@@ -76,17 +78,11 @@ KEYS = union_all(
     select(literal("console:") + identities.c.identity + "#" + bindparam("g", type_=Text)),
 )
 OF_THE_PAGE = A_SIGNAL.where(signals.c.platform == bindparam("p"), signals.c.dedupe_key.in_(KEYS))
-SAID_HERE = (
-    A_SIGNAL.where(
-        signals.c.address == bindparam("room"), is_word(signals.c.kind, "said"), signals.c.state != "refused"
-    )
-    .order_by(signals.c.accepted_at.desc())
-    .limit(bindparam("n", type_=Integer))
-)
 # Ids begin with the time at which they were made.
 NEWEST = (
     A_SIGNAL.where(is_word(signals.c.kind, "said")).order_by(signals.c.id.desc()).limit(bindparam("n", type_=Integer))
 )
+SAID_HERE = NEWEST.where(in_room(signals.c.address), signals.c.state != literal_column("'refused'"))
 
 
 def _candidate(thing: Thing, row: Sequence[Any]) -> Candidate:
@@ -96,19 +92,21 @@ def _candidate(thing: Thing, row: Sequence[Any]) -> Candidate:
     return Candidate(found, thing, moment(at), who or "", Address.parse(address), known, words)
 
 
-def find(words: str, limit: int) -> Op[list[Candidate]]:
+def find(words: str, things: Collection[Thing], limit: int) -> Op[list[Candidate]]:
     """What `words` may mean: an id, else the page's id of a message, else the beginning of an id."""
     for thing, statement in EXACT.items():
-        if rows := (yield statement, {"id": words}):
+        if thing in things and (rows := (yield statement, {"id": words})):
             return [_candidate(thing, rows[0])]
-    if found := (yield from _of_the_page(words)):
-        return found
+    if Thing.SIGNAL in things and (of_page := (yield from _of_the_page(words))):
+        return of_page
     if len(words) < SHORTEST or not ID_LIKE.fullmatch(words):
         return []
+    found: dict[str, Candidate] = {}  # a run has the id of the message that began it: they are one
     for thing, statement in BEGINNING.items():
-        rows = yield statement, {"low": words, "high": words + LAST, "length": len(words), "n": limit}
-        found += [_candidate(thing, row) for row in rows]
-    return sorted(found, key=lambda one: one.at, reverse=True)[:limit]
+        if thing in things:
+            rows = yield statement, {"low": words, "high": words + LAST, "length": len(words), "n": limit}
+            found = {row[0]: _candidate(thing, row) for row in rows} | found
+    return sorted(found.values(), key=lambda one: one.at, reverse=True)[:limit]
 
 
 def platforms() -> Op[list[str]]:
@@ -130,6 +128,6 @@ def _of_the_page(words: str) -> Op[list[Candidate]]:
 
 
 def recent(address: Address | None, limit: int) -> Op[list[Candidate]]:
-    """The newest messages of a room, or of all rooms; only the latter tells also what was refused."""
+    """The newest messages of a room with its threads, or of all rooms; only the latter tells also what was refused."""
     rows = yield (SAID_HERE, {"room": str(address), "n": limit}) if address else (NEWEST, {"n": limit})
     return [_candidate(Thing.SIGNAL, row) for row in rows]

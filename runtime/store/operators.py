@@ -14,7 +14,7 @@ from runtime.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState
 from runtime.machines import sources
 from runtime.runs import RunState, StepState
 from runtime.store.base import Base
-from runtime.store.common import fact, moved
+from runtime.store.common import fact, moved, narrowed
 from runtime.store.desk import approval_of
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.moving import LOCK_DELIVERY
@@ -35,8 +35,7 @@ RUN_COLUMNS = (
     runs.c.error,
 )
 ALL_RUNS = select(*RUN_COLUMNS).outerjoin(people, people.c.id == runs.c.requester).order_by(runs.c.started_at.desc())
-RUNS = ALL_RUNS.limit(bindparam("n", type_=Integer))
-RUNS_IN = RUNS.where(runs.c.state == bindparam("state"))
+RUNS = narrowed(ALL_RUNS.limit(bindparam("n", type_=Integer)), state=runs.c.state, address=runs.c.address)
 RUN = ALL_RUNS.where(runs.c.id == bindparam("run"))
 WORDS = (
     select(signals.c.text)
@@ -79,8 +78,9 @@ DELIVERY_COLUMNS = (
     deliveries.c.content,
 )
 ALL_DELIVERIES = select(*DELIVERY_COLUMNS).order_by(deliveries.c.number.desc())
-DELIVERIES = ALL_DELIVERIES.limit(bindparam("n", type_=Integer))
-DELIVERIES_IN = DELIVERIES.where(deliveries.c.state == bindparam("state"))
+DELIVERIES = narrowed(
+    ALL_DELIVERIES.limit(bindparam("n", type_=Integer)), state=deliveries.c.state, address=deliveries.c.address
+)
 DELIVERY = select(*DELIVERY_COLUMNS).where(deliveries.c.id == bindparam("d"))
 REQUEUE = (
     update(deliveries)
@@ -157,8 +157,8 @@ def _run_row(row: tuple[Any, ...]) -> Op[RunRow]:
     )
 
 
-def run_list(state: RunState | None, limit: int) -> Op[list[RunRow]]:
-    rows = yield (RUNS_IN, {"state": state.value, "n": limit}) if state else (RUNS, {"n": limit})
+def run_list(state: RunState | None, room: Address | None, limit: int) -> Op[list[RunRow]]:
+    rows = yield RUNS(state, room, limit)
     found = []
     for row in rows:
         found.append((yield from _run_row(row)))  # noqa: PERF401 - a comprehension cannot yield
@@ -194,8 +194,8 @@ def _delivery_row(row: tuple[Any, ...]) -> DeliveryRow:
     )
 
 
-def delivery_list(state: DeliveryState | None, limit: int) -> Op[list[DeliveryRow]]:
-    rows = yield (DELIVERIES_IN, {"state": state.value, "n": limit}) if state else (DELIVERIES, {"n": limit})
+def delivery_list(state: DeliveryState | None, room: Address | None, limit: int) -> Op[list[DeliveryRow]]:
+    rows = yield DELIVERIES(state, room, limit)
     return [_delivery_row(row) for row in rows]
 
 
@@ -249,8 +249,10 @@ def newest_of(prefix: str) -> Op[tuple[str, int] | None]:
 class OperatorStore(Base):
     """Implements `protocol.Operators`."""
 
-    async def runs(self, *, state: RunState | None = None, limit: int = 100) -> list[RunRow]:
-        return await self._driver.read(lambda: run_list(state, limit))
+    async def runs(
+        self, *, state: RunState | None = None, room: Address | None = None, limit: int = 100
+    ) -> list[RunRow]:
+        return await self._driver.read(lambda: run_list(state, room, limit))
 
     async def run(self, run_id: RunId) -> tuple[RunRow, list[StepRow]] | None:
         return await self._driver.read(lambda: run_detail(run_id))
@@ -258,8 +260,10 @@ class OperatorStore(Base):
     async def room_work(self, address: Address) -> RoomWork:
         return await self._driver.read(lambda: room_work(address))
 
-    async def deliveries(self, *, state: DeliveryState | None = None, limit: int = 100) -> list[DeliveryRow]:
-        return await self._driver.read(lambda: delivery_list(state, limit))
+    async def deliveries(
+        self, *, state: DeliveryState | None = None, room: Address | None = None, limit: int = 100
+    ) -> list[DeliveryRow]:
+        return await self._driver.read(lambda: delivery_list(state, room, limit))
 
     async def delivery(self, delivery_id: DeliveryId) -> DeliveryRow | None:
         return await self._driver.read(lambda: delivery_detail(delivery_id))

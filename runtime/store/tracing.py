@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -30,7 +30,7 @@ from runtime.store.traced import (
     signal_of,
     step_of,
 )
-from runtime.trails import Candidate, Move, TracedDelivery, TracedRun, TracedSignal, Trail
+from runtime.trails import Candidate, Move, Thing, TracedDelivery, TracedRun, TracedSignal, Trail
 
 SIGNAL = select(*SIGNAL_COLUMNS).where(signals.c.id == bindparam("id"))
 TOGETHER = (
@@ -219,8 +219,8 @@ def _with_nodes(found: Trail, now: datetime) -> Op[Trail]:
 class TraceStore(Base):
     """Implements `protocol.Traces`."""
 
-    async def find(self, words: str, *, limit: int = 10) -> list[Candidate]:
-        return await self._driver.read(lambda: find(words, limit))
+    async def find(self, words: str, *, things: Collection[Thing] = tuple(Thing), limit: int = 10) -> list[Candidate]:
+        return await self._driver.read(lambda: find(words, things, limit))
 
     async def recent(self, address: Address | None = None, *, limit: int = 10) -> list[Candidate]:
         return await self._driver.read(lambda: recent(address, limit))

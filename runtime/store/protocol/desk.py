@@ -29,8 +29,10 @@ class Desk(Protocol):
 
     async def approval(self, approval_id: ApprovalId) -> Approval | None: ...
 
-    async def approvals(self, *, state: ApprovalState | None = None, limit: int = 200) -> list[Approval]:
-        """Newest first."""
+    async def approvals(
+        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
+    ) -> list[Approval]:
+        """Newest first; of one room with its threads, or of all."""
 
     async def expire(self) -> list[Decided]:
         """Settle questions whose time is over, at most 100."""

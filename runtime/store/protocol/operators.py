@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -20,7 +20,7 @@ from runtime.deliveries import DeliveryState
 from runtime.runs import RunState, StepState
 from runtime.store.protocol.leases import Duty
 from runtime.store.protocol.outbox import OpenPart
-from runtime.trails import Candidate, Trail
+from runtime.trails import Candidate, Thing, Trail
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +113,19 @@ class AuditCheckpoint:
 class Operators(Protocol):
     """What the console and the command line read and mend."""
 
-    async def runs(self, *, state: RunState | None = None, limit: int = 100) -> list[RunRow]:
-        """Newest first."""
+    async def runs(
+        self, *, state: RunState | None = None, room: Address | None = None, limit: int = 100
+    ) -> list[RunRow]:
+        """Newest first; of one room with its threads, or of all."""
 
     async def run(self, run_id: RunId) -> tuple[RunRow, list[StepRow]] | None: ...
 
     async def room_work(self, address: Address) -> RoomWork: ...
 
-    async def deliveries(self, *, state: DeliveryState | None = None, limit: int = 100) -> list[DeliveryRow]:
-        """Newest first."""
+    async def deliveries(
+        self, *, state: DeliveryState | None = None, room: Address | None = None, limit: int = 100
+    ) -> list[DeliveryRow]:
+        """Newest first; of one room with its threads, or of all."""
 
     async def delivery(self, delivery_id: DeliveryId) -> DeliveryRow | None: ...
 
@@ -141,20 +145,17 @@ class Operators(Protocol):
 class Traces(Protocol):
     """What became of a message. Only reads."""
 
-    async def find(self, words: str, *, limit: int = 10) -> list[Candidate]:
-        """What `words` may mean: an id, else the page's id of a message, else the first characters of an id.
+    async def find(self, words: str, *, things: Collection[Thing] = tuple(Thing), limit: int = 10) -> list[Candidate]:
+        """Which of `things` `words` may mean: an id, else the page's id of a message, else the first characters of an id.
 
         Shape:  one for an exact id, else newest first; empty for nothing, and for fewer than four first characters.
         """
 
     async def recent(self, address: Address | None = None, *, limit: int = 10) -> list[Candidate]:
-        """The newest messages of people, in one room or in all."""
+        """The newest messages of people: of one room with its threads, or of all rooms."""
 
     async def trail(self, about: str) -> Trail | None:
         """All rows about the message, run, approval or delivery with this id; None when there is none."""
-
-    async def platforms(self) -> list[str]:
-        """The identities of accounts that ever took something in."""
 
 
 class AuditBook(Protocol):

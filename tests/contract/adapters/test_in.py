@@ -53,6 +53,7 @@ async def test_what_a_person_says_is_a_signal_that_knows_its_room(opened: Opened
         assert signal.body == Said("Hello, *you* & <me>! 漢字 👋🏽")
         assert (signal.actor, signal.reach, signal.by_bot) == (stage.place.user, Reach.DIRECT, False)
         assert signal.actor_name
+        assert bool(signal.room_name) is (Skill.SHARED not in stage.rig.lacks), "what people call the room comes along"
         assert (signal.address.channel, signal.address.account) == (adapter.channel, adapter.identity)
         assert signal.address.room == stage.place.address.room
         assert abs((stage.clock() - signal.received_at).total_seconds()) < 60

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import cast
@@ -49,7 +49,7 @@ from runtime.store.protocol import (
     Store,
     Unpaired,
 )
-from runtime.trails import Candidate, Trail
+from runtime.trails import Candidate, Thing, Trail
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 ROOM = Address("web", "w1", "room01")
@@ -192,11 +192,15 @@ class FakeStore:
     async def approval(self, approval_id: ApprovalId) -> Approval | None:
         return next((row for row in self.asked if row.id == approval_id), None)
 
-    async def approvals(self, *, state: ApprovalState | None = None, limit: int = 200) -> list[Approval]:
-        return [row for row in self.asked if state in (None, row.state)][:limit]
+    async def approvals(
+        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
+    ) -> list[Approval]:
+        return [row for row in self.asked if state in (None, row.state) and room in (None, row.address)][:limit]
 
-    async def deliveries(self, *, state: DeliveryState | None = None, limit: int = 100) -> list[DeliveryRow]:
-        return [row for row in self.sent if state in (None, row.state)][:limit]
+    async def deliveries(
+        self, *, state: DeliveryState | None = None, room: Address | None = None, limit: int = 100
+    ) -> list[DeliveryRow]:
+        return [row for row in self.sent if state in (None, row.state) and room in (None, row.address)][:limit]
 
     async def delivery(self, delivery_id: DeliveryId) -> DeliveryRow | None:
         return next((row for row in self.sent if row.id == delivery_id), None)
@@ -207,14 +211,23 @@ class FakeStore:
     async def discard(self, delivery_id: DeliveryId, actor: str) -> DeliveryRow | None:
         return self._mend(delivery_id, actor, (DeliveryState.HELD, DeliveryState.DEAD), DeliveryState.DISCARDED)
 
-    async def runs(self, *, state: RunState | None = None, limit: int = 100) -> list[RunRow]:
-        return [row for row in self.ran if state in (None, row.state)][:limit]
+    async def runs(
+        self, *, state: RunState | None = None, room: Address | None = None, limit: int = 100
+    ) -> list[RunRow]:
+        return [row for row in self.ran if state in (None, row.state) and room in (None, row.address)][:limit]
 
     async def run(self, run_id: RunId) -> tuple[RunRow, list[StepRow]] | None:
         return next(((row, [STEP]) for row in self.ran if row.id == run_id), None)
 
-    async def find(self, words: str, *, limit: int = 10) -> list[Candidate]:
-        return [one for one in self.traceable if one.id.startswith(words)][:limit]
+    async def find(self, words: str, *, things: Collection[Thing] = tuple(Thing), limit: int = 10) -> list[Candidate]:
+        every = [
+            *self.traceable,
+            *(Candidate(a.id, Thing.APPROVAL, NOW, "ada", a.address, a.state, a.tool) for a in self.asked),
+            *(Candidate(d.id, Thing.DELIVERY, NOW, "", d.address, d.state, d.content.text) for d in self.sent),
+            *(Candidate(r.id, Thing.RUN, NOW, r.requester, r.address, r.state, "") for r in self.ran),
+        ]
+        fit = [one for one in every if one.thing in things and one.id.startswith(words)]
+        return [one for one in fit if one.id == words][:1] or fit[:limit]
 
     async def recent(self, address: Address | None = None, *, limit: int = 10) -> list[Candidate]:
         return [one for one in self.traceable if address in (None, one.address)][:limit]
@@ -222,8 +235,8 @@ class FakeStore:
     async def trail(self, about: str) -> Trail | None:
         return self.trails.get(about)
 
-    async def platforms(self) -> list[str]:
-        return sorted({one.address.account for one in self.traceable})
+    async def named_accounts(self) -> list[tuple[str, str, str]]:
+        return [("web", "w1", "main")]
 
     async def counts(self) -> Mapping[str, int]:
         return {"approvals.pending": len(self.asked), "deliveries.held": len(self.sent)}

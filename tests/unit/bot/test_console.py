@@ -166,7 +166,7 @@ async def test_requeue_and_discard_name_who_did_it_and_wake_the_courier() -> Non
         assert (await office.requeue("d1"))["state"] == "open"
         assert (await office.discard("d2"))["state"] == "discarded"
         for refused in (office.requeue("d3"), office.requeue("d1"), office.discard("nope")):
-            with pytest.raises(Refusal, match="cannot be"):
+            with pytest.raises(Refusal, match=r"cannot be|There is no delivery nope"):
                 await refused
     here = command_line()
     assert store.mended == [("d1", "open", here), ("d2", "discarded", here)]
@@ -440,7 +440,7 @@ async def test_the_outbox_offers_what_its_states_allow() -> None:
 async def test_a_run_that_is_not_there_is_a_page_that_says_so() -> None:
     async with serving(await crowd()) as browser, browser.get("/console/runs/nope", **as_person("ada")) as answer:
         assert answer.status == 404
-        assert "There is no run nope." in await answer.text()
+        assert "There is no run nope" in await answer.text()
 
 
 @pytest.mark.parametrize(("name", "status"), [("console.css", 200), ("console.js", 200), ("..%2Fpages.py", 404)])

@@ -47,7 +47,7 @@ CHANGES: Final[Mapping[str, tuple[Any, tuple[str, ...], frozenset[str]]]] = {
     "template": ("{{ now }}!", ("--template-file", "new.md"), frozenset({"task"})),
     "report": ("cost", ("--report", "cost"), frozenset({"kind", "task", "options"})),
     "options": ({"days": "8"}, ("--option", "days=8"), frozenset({"options"})),
-    "to": ([f"web:main/{ELSEWHERE}"], ("--to", f"web:main/{ELSEWHERE}"), frozenset({"to"})),
+    "to": ([f"web:main/{ELSEWHERE}"], ("--to", f"web:main/{ELSEWHERE}"), frozenset({"to", "rooms"})),
     "misfire": ("window", ("--misfire", "window"), frozenset({"terms.misfire"})),
     "catch_up": (4, ("--catch-up", "4"), frozenset({"terms.catch_up"})),
     "window_minutes": (8, ("--window-minutes", "8"), frozenset({"terms.window_minutes"})),

@@ -115,7 +115,7 @@ REFUSED: Final[list[tuple[dict[str, Any], int, str]]] = [
     ({"when": "every minute"}, 409, "is too often"),
     ({"to": []}, 400, "`to` is missing"),
     ({"to": "slack:work/C1"}, 409, "No account here serves slack:work/C1"),
-    ({"to": "nowhere"}, 400, "nowhere"),
+    ({"to": "nowhere"}, 404, "nowhere"),
     ({"to": [7]}, 400, "a list of addresses"),
     ({"to": "web:main/empty1"}, 409, "There is no such conversation"),
     ({"prompt": "  "}, 409, "Say what is to be done"),

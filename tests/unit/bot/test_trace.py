@@ -82,6 +82,7 @@ async def test_a_story_has_stable_fields_with_times_in_utc() -> None:
         "about": ID,
         "run": ID,
         "room": "web:w1/room01",
+        "address": "web:w1/room01",
         "who": "ada",
         "text": "wrote “list the files”",
         "began_at": "2026-03-01T12:00:00.000000+00:00",

@@ -1,0 +1,93 @@
+"""Names of rooms: kept as platforms tell them, read by other nodes, and no work for a message that tells nothing new."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from runtime.bell import LocalBell
+from runtime.contract import Address, Said
+from runtime.ids import new_id
+from runtime.roomnames import RoomNames
+from tests.contract.store.stage import SHELL, Stage
+
+GENERAL: Final = Address("slack", "T1", "C1")
+THREAD: Final = replace(GENERAL, thread="1795.1")
+
+
+class Counting:
+    """A book of names that counts what is asked of it."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self.writes = 0
+        self.written = asyncio.Event()
+
+    async def room_names(self) -> Mapping[Address, str]:
+        return await self._stage.store.room_names()
+
+    async def name_rooms(self, names: Mapping[Address, str]) -> None:
+        await self._stage.store.name_rooms(names)
+        self.writes += 1
+        self.written.set()
+
+
+@asynccontextmanager
+async def listening(stage: Stage, book: Counting) -> AsyncIterator[RoomNames]:
+    names = RoomNames(book, LocalBell())
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(names.run())
+        yield names
+        task.cancel()
+
+
+async def written(book: Counting) -> int:
+    """How often it was written to, once that was done again."""
+    async with asyncio.timeout(20):
+        await book.written.wait()
+    book.written.clear()
+    return book.writes
+
+
+def hear(stage: Stage, names: RoomNames, name: str, at: Address = THREAD) -> None:
+    names.hear(replace(stage.signal(Said(new_id()), at=at), room_name=name))
+
+
+async def test_a_name_is_kept_once_and_read_by_others(stage: Stage) -> None:
+    book = Counting(stage)
+    async with listening(stage, book) as names:
+        for _ in range(50):
+            hear(stage, names, "#general")
+        assert names.of(GENERAL) == names.of(THREAD) == "#general"
+        assert await written(book) == 1
+        hear(stage, names, "")
+        hear(stage, names, "#team")
+        assert await written(book) == 2
+    other = RoomNames(Counting(stage), LocalBell())
+    assert other.of(GENERAL) == ""
+    await other.refresh()
+    assert other.of(replace(GENERAL, thread="another")) == "#team"
+
+
+async def test_a_name_cannot_steer_where_it_is_shown(stage: Stage) -> None:
+    names = RoomNames(Counting(stage), LocalBell())
+    hear(stage, names, "a\n\u202eb\x1b[31m" + "x" * 200)
+    assert names.of(GENERAL).startswith("a b [31mxxx")
+    assert len(names.of(GENERAL)) == 80
+
+
+@pytest.mark.parametrize("room", [GENERAL, THREAD])
+async def test_lists_are_narrowed_to_a_room_with_its_threads(stage: Stage, room: Address) -> None:
+    await stage.park(SHELL, text="in the thread", at=THREAD)
+    await stage.park(SHELL, text="elsewhere", at=replace(GENERAL, room="C12"))
+    store = stage.store
+    assert [one.text for one in await store.recent(room)] == ["in the thread"]
+    assert [one.address for one in await store.approvals(room=room)] == [THREAD]
+    assert [one.address for one in await store.runs(room=room)] == [THREAD]
+    assert {one.address for one in await store.deliveries(room=room)} == {THREAD}
+    assert await store.approvals(room=replace(THREAD, thread="another")) == []
