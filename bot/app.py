@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from adapters.web.adapter import ACCOUNT, CHANNEL, WebAdapter
+from adapters.web.adapter import ACCOUNT, CHANNEL, IDEAS, WebAdapter
 from adapters.web.connections import Site
 from adapters.web.settings import WebSettings
 from bot.channels import MakeAdapters, adapters_of, extras_of_account, no_adapters
@@ -52,6 +52,7 @@ from runtime.contract import (
     Content,
     DeliveryId,
     Given,
+    HasIdeas,
     Kind,
     LearnsIdentity,
     Model,
@@ -157,7 +158,7 @@ class App:
         self._seat = Seat(self._bell)
         workspaces = SessionWorkspaces(settings.workspace_dir, uid=shell_of(settings).uid)
         given = Given(store, store, workspaces, store, self._bell, store.now, new_id, siblings=store.has_siblings)
-        every = [self._page(given, web_identity), *adapters_of(settings)(given), *adapters(given)]
+        every = [self._page(given, web_identity, model), *adapters_of(settings)(given), *adapters(given)]
         self._accounts = [
             Presence(
                 adapter, take=self._seat.take, vacancy=self._seat.vacancy, on_learnt=self._note, twin=self._twin_of
@@ -195,11 +196,12 @@ class App:
 
     # ------------------------------------------------------------------------------------------------- the parts
 
-    def _page(self, given: Given, identity: str) -> WebAdapter:
+    def _page(self, given: Given, identity: str, model: Model) -> WebAdapter:
         web = self._settings.web
+        ideas = model.ideas if isinstance(model, HasIdeas) else IDEAS
         bounds = WebSettings(web.hosts, int(web.upload_mib * 1024 * 1024))
-        banner = self._settings.banner or ""
-        return WebAdapter(bounds, given, identity=identity, banner=banner, is_named=self._is_destination)
+        banner, is_named = self._settings.banner or "", self._is_destination
+        return WebAdapter(bounds, given, identity=identity, banner=banner, is_named=is_named, ideas=ideas)
 
     def _is_destination(self, address: Address) -> bool:
         return self._named(address) in self._live.rules.destinations
@@ -360,12 +362,13 @@ class App:
         await self._couriers.post(NewDelivery(DeliveryId(self._new_id()), origin, 1, Kind.REPORT, room, Content(text)))
 
     def _info(self) -> Mapping[str, str]:
-        return {
+        told = {
             "version": VERSION,
             "model": self._settings.model.name,
             "database": self._settings.shown()["database_url"],
             "banner": self._settings.banner or "",
         }
+        return {name: value for name, value in told.items() if value}
 
     # ---------------------------------------------------------------------------------------------------- rooms
 

@@ -18,6 +18,7 @@ import structlog
 from bot.standings import State
 from runtime.contract import Address, Connection, Content, DeliveryId, Kind, NewId, Now
 from runtime.errors import Rejected, StoreError
+from runtime.markup.moments import moment
 from runtime.store.protocol import NewDelivery
 
 BAD: Final = frozenset({Connection.REFUSED, Connection.DEAF})
@@ -103,7 +104,7 @@ class Outages:
         outage.origin = await self._going_on(state.account)  # by another process, which sees what we see
         if not outage.origin and (room := self._room()):
             origin = f"outage:{state.account}:{int(since.timestamp() * 1_000_000)}"
-            what = f"since {since:%Y-%m-%d %H:%M} UTC. {state.standing.trouble}"
+            what = f"since {moment(since)}. {state.standing.trouble}"
             await self._deliver(room, origin, BEGAN, f"**{state.account} is {state.standing.connection.value}** {what}")
             outage.origin = origin
 

@@ -37,6 +37,7 @@ from runtime.contract import (
 )
 from runtime.deliveries import DeliveryState
 from runtime.errors import ToolError
+from runtime.markup.moments import in_words
 from runtime.runs import RunState
 from runtime.store.protocol import DeliveryRow, Store
 from tools.reports import report_tools
@@ -168,7 +169,7 @@ class ReportDesk:
             made = await self.reporters.renderer.text(sheet, order)
         except TemplateError as error:
             raise Refusal(422, str(error)) from error
-        return {"name": name, "text": made.strip()}
+        return {"name": name, "text": in_words(made.strip())}
 
     # ------------------------------------------------------------------------------------------------------ the parts
 

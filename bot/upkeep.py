@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from adapters.web.files import PARTIAL, UPLOADS
+from adapters.web.files import PARTIAL
 from bot.settings import Settings
+from runtime.contract import UPLOADS
 from runtime.leftovers import Leftovers
 from runtime.retention import Keep, Retention
 from runtime.signed import CheckpointFile

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
-from typing import Final
 
-from runtime.contract import FileRef, Said, Signal, clean_name
-
-INBOX: Final = "inbox"
+from runtime.contract import INBOX, FileRef, Said, Signal, clean_name
 
 
 def placed(signal: Signal) -> Signal:

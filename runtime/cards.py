@@ -5,6 +5,7 @@ from __future__ import annotations
 from runtime.approvals import Approval, ApprovalState, told
 from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
 from runtime.markup.arguments import in_full
+from runtime.markup.moments import moment
 from runtime.transcript import DENIED, NOT_RUN
 
 LABELS = {
@@ -35,7 +36,7 @@ def question(approval_id: ApprovalId, kind: ApprovalKind, tool: str, arguments: 
 
 def settled(approval: Approval) -> Content:
     """The card after it was decided: who, what, when, and no buttons."""
-    when = f", {approval.decided_at:%Y-%m-%d %H:%M} UTC" if approval.decided_at else ""
+    when = f", {moment(approval.decided_at)}" if approval.decided_at else ""
     who = f" by {approval.decided_name}" if approval.decided_name else ""
     answer = f": {LABELS[approval.choice]}" if approval.state is ApprovalState.ANSWERED and approval.choice else ""
     why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""

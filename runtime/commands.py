@@ -14,6 +14,7 @@ from typing import Final
 from runtime.approvals import Approval
 from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
 from runtime.markup.arguments import in_a_line
+from runtime.markup.moments import moment
 from runtime.runs import RunState
 from runtime.stop_words import is_stop
 
@@ -168,8 +169,10 @@ def _work(work: Work, now: datetime) -> str:
     whose = f"a request of {work.requester}" if work.requester else "a request"
     match work.state:
         case RunState.RUNNING:
-            calls = _several(work.iterations, "model call")
-            return f"at work on {whose} for {roughly(now - work.started_at)}, {calls} so far"
+            calls = (
+                f"{_several(work.iterations, 'model call')} so far" if work.iterations else "in the first model call"
+            )
+            return f"at work on {whose} for {roughly(now - work.started_at)}, {calls}"
         case RunState.READY:
             return f"{whose} is decided and goes on next"
         case _:
@@ -218,7 +221,7 @@ def _dollars(micros: int) -> str:
 def waited_too_long(said_at: datetime, most: timedelta) -> str:
     """What the sender of a stale message is told."""
     return (
-        f"Your message of {said_at:%Y-%m-%d %H:%M} UTC waited too long while I was away: more than {roughly(most)}. "
+        f"Your message of {moment(said_at)} waited too long while I was away: more than {roughly(most)}. "
         "I have not acted on it, nor on others of yours as old. If it still matters, ask again."
     )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from runtime.contract import Address, Schedule, ScheduleState
+from runtime.markup.moments import moment
 
 MOST: Final = 20
 HOW_TO: Final = "Tell me what to do and when, such as *every weekday at 9, summarise what is new in the files*."
@@ -30,7 +31,7 @@ def _line(one: Schedule) -> str:
     rule = read(one.when)
     parts = [f"**{_plain(one.name)}**: {in_words(rule)}"]
     if one.next_at:
-        parts.append(f"next {one.next_at.astimezone(zone_named(rule.zone)):%A %Y-%m-%d %H:%M}")
+        parts.append(f"next {moment(one.next_at, zone_named(rule.zone))}")
     if one.state is not ScheduleState.ACTIVE:
         parts.append(f"{one.state}: {_plain(one.reason)}" if one.reason else one.state.value)
     if one.owner:

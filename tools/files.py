@@ -15,7 +15,7 @@ from runtime.contract import Effect, ToolContext
 from runtime.errors import ToolFailed, ToolRetry
 from tools.declare import tool
 from tools.output import joined
-from tools.workspace import named, opened, opened_parent, own_like, told
+from tools.workspace import attached, named, opened, opened_parent, own_like, told
 
 MOST_ENTRIES: Final = 500  # of one listing; more says little to a model and costs its context
 BOUND: Final = 50_000  # characters of one file
@@ -71,10 +71,11 @@ def printable(name: str) -> str:
 
 @tool(effect=Effect.READ, output_bound=BOUND)
 def read_file(
-    path: Annotated[str, "File, relative to the workspace."],
+    path: Annotated[str, "File, relative to the workspace; of a file that people sent its name is enough."],
     context: ToolContext,
 ) -> str:
     """Read a text file of the workspace. Of a long one only the beginning and the end are shown."""
+    path = attached(context.workspace, path)
     with opened(context.workspace, path) as file:
         found = os.fstat(file)
         if stat.S_ISDIR(found.st_mode):

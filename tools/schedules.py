@@ -129,7 +129,7 @@ def _turning(timetable: Timetable, words: Words) -> list[Tool]:
         asker = actor(context)
         found = await timetable.find(name, asker)
         paused = await timetable.pause(found.id, asker)
-        return f'"{paused.name}" is {paused.state}{because(paused)}. schedule_resume lets it go on.'
+        return f'"{paused.name}" is {paused.state}{because(paused)}. It goes on once you resume it.'
 
     @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
     async def schedule_resume(name: Name, context: ToolContext) -> str:
@@ -250,7 +250,7 @@ def needs_no_word(schedule: Schedule, context: ToolContext) -> None:
     if elsewhere and not leads(context.requester):
         raise ToolRetry(
             f'"{schedule.name}" is posted in another room than this one: change it there, or delete it and plan it anew '
-            "with schedule_elsewhere."
+            "for that room."
         )
 
 
@@ -311,7 +311,11 @@ def because(schedule: Schedule) -> str:
 
 def hint(given: str, zone: str) -> str:
     """For somebody whose zone nobody knows."""
-    return "" if given or zone != UTC else " Times are read in UTC, since no other zone is known; set_zone sets one."
+    return (
+        ""
+        if given or zone != UTC
+        else " Times are read in UTC, since I know of no other zone: tell me yours to change that."
+    )
 
 
 def shown(wall: datetime) -> str:

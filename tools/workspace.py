@@ -8,14 +8,18 @@ link in the very call that opens it. Links are refused also where they stay insi
 from __future__ import annotations
 
 import errno
+import heapq
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
+from runtime.contract import INBOX, UPLOADS
 from runtime.errors import ToolFailed
 
+MOST_FOLDERS: Final = 500
 # O_NONBLOCK: opening a FIFO that a command left behind must not wait for a writer.
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -56,6 +60,30 @@ def opened(workspace: Path, path: str) -> Iterator[int]:
             descriptor = os.open(last, FILE_FLAGS, dir_fd=parent)
         stack.callback(os.close, descriptor)
         yield descriptor
+
+
+def attached(workspace: Path, path: str) -> str:
+    """`path`; where it is the bare name of a file that is not there, that of the newest one that people sent under it."""
+    parts = parts_of(path)
+    if len(parts) != 1 or _changed_at(workspace, parts[0]) is not None:
+        return path
+    places = [f"{UPLOADS}/{parts[0]}", *(f"{INBOX}/{folder}/{parts[0]}" for folder in _newest(workspace))]
+    found = {place: at for place in places if (at := _changed_at(workspace, place)) is not None}
+    return max(found, key=found.__getitem__, default=path)
+
+
+def _newest(workspace: Path) -> list[str]:
+    """Folders of files that came with messages, of the last days: their names begin with the date."""
+    with suppress(ToolFailed, OSError), opened(workspace, INBOX) as folder:
+        return heapq.nlargest(MOST_FOLDERS, (entry.name for entry in os.scandir(folder)))
+    return []
+
+
+def _changed_at(workspace: Path, path: str) -> float | None:
+    """When a file changed last; None where there is none to be read."""
+    with suppress(ToolFailed), opened(workspace, path) as file:
+        return os.fstat(file).st_mtime
+    return None
 
 
 @contextmanager

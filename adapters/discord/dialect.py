@@ -24,6 +24,7 @@ from runtime.markup.tree import (
     Item,
     Link,
     List,
+    Moment,
     Paragraph,
     Quote,
     Rule,
@@ -168,6 +169,8 @@ def _inline(inline: Inline, *, within: bool) -> str:
             return _link(url, children, title)
         case Break():
             return "\n"
+        case Moment(at, _):
+            return f"<t:{at.timestamp():.0f}:f>"
 
 
 def _code(text: str) -> str:

@@ -25,6 +25,7 @@ from runtime.markup.tree import (
     Item,
     Link,
     List,
+    Moment,
     Paragraph,
     Quote,
     Rule,
@@ -168,6 +169,8 @@ def _inline(inline: Inline, within: str) -> tuple[str, str]:
             return "", _link(url, _inlines(children), title)
         case Break():
             return "", BREAK
+        case Moment(_, text):
+            return "", _words(text)  # this block reads none of Slack's own signs: see `mrkdwn`
 
 
 def _span(mark: str, kind: str, children: Iterable[Inline], within: str) -> tuple[str, str]:

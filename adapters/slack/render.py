@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from adapters.slack.dialect import NOBODY, to_slack
+from adapters.slack.mrkdwn import blocks_of
 from adapters.slack.pressed import BUTTON, WITH_REASON
 from adapters.slack.words import escaped
 from runtime.contract import Button, Choice, Content, Delivery, FileRef, Kind, Wire
@@ -82,11 +83,14 @@ def _preview(text: str, document: Document) -> Wire:
 
 
 def _wire(document: Document, buttons: Sequence[Button] = ()) -> Wire:
-    markdown, plain = to_slack(document), to_plain(document)
-    if not plain.strip():
-        markdown = plain = NOTHING
+    plain = to_plain(document)
+    if plain.strip():
+        blocks = blocks_of(document)
+    else:
+        plain = NOTHING
+        blocks = [{"type": "markdown", "text": NOTHING}]
     actions = _actions(buttons)
-    body: Json = {"text": escaped(plain[:SUMMARY]), "blocks": [{"type": "markdown", "text": markdown}, *actions]}
+    body: Json = {"text": escaped(plain[:SUMMARY]), "blocks": [*blocks, *actions]}
     return Wire(_dumped(body), _dumped(_twin(plain, actions)))
 
 

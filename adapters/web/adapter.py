@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 
 from aiohttp import web
@@ -38,6 +39,8 @@ CHANNEL: Final = "web"
 ACCOUNT: Final = "main"
 STARTING: Final = "The page is not taking messages yet: Signalbox is starting or stopping. Try again in a few seconds."
 
+IDEAS: Final = ("What can you do?", "Which files are here?", "What is planned here?")
+"""What people may begin with, where the model has no ideas of its own."""
 NOT_YET: Final = Standing(Connection.CONNECTING, "the web page does not take messages yet")
 
 
@@ -49,7 +52,14 @@ class WebAdapter:
     """
 
     def __init__(
-        self, settings: WebSettings, given: Given, *, identity: str, banner: str = "", is_named: IsNamed = nothing_named
+        self,
+        settings: WebSettings,
+        given: Given,
+        *,
+        identity: str,
+        banner: str = "",
+        is_named: IsNamed = nothing_named,
+        ideas: Sequence[str] = IDEAS,
     ) -> None:
         self.channel: str = CHANNEL
         self.account: str = ACCOUNT
@@ -67,6 +77,7 @@ class WebAdapter:
             identity=identity,
             sink=self._sink_now,
             banner=banner,
+            ideas=ideas,
             upload_bytes=settings.upload_bytes,
         )
         self._transfer = Transfer(

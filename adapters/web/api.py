@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -27,6 +27,7 @@ class Api:
         identity: str,
         sink: Callable[[], Sink],
         banner: str,
+        ideas: Sequence[str],
         upload_bytes: int,
     ) -> None:
         self._door = door
@@ -35,6 +36,7 @@ class Api:
         self._identity = identity
         self._sink = sink
         self._banner = banner
+        self._ideas = ideas
         self._upload_bytes = upload_bytes
 
     def routes(self) -> list[web.RouteDef]:
@@ -58,6 +60,7 @@ class Api:
                 "may_write": role >= Role.USER,
                 "console": role >= Role.OPERATOR,
                 "banner": self._banner,
+                "ideas": list(self._ideas),
                 "text_limit": parse.TEXT_LIMIT,
                 "upload_limit": self._upload_bytes,
             }

@@ -17,7 +17,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-UPLOADS: Final = "uploads"
+from runtime.contract import UPLOADS
+
 PARTIAL: Final = ".upload-"  # begins the name of a file that is still on its way
 LIST_LIMIT: Final = 1_000  # files in one list
 DEPTH_LIMIT: Final = 16  # folders below each other in a list

@@ -7,6 +7,7 @@ from typing import Any
 
 from runtime.contract import Author, Button, Delivery, Entry, FileRef, Wire
 from runtime.markup import parse, to_html, to_plain
+from runtime.markup.moments import in_words
 
 
 def render(delivery: Delivery) -> Wire:
@@ -15,7 +16,7 @@ def render(delivery: Delivery) -> Wire:
     document = parse(content.text)
     body = {
         "kind": delivery.kind,
-        "markdown": content.text,
+        "markdown": in_words(content.text),
         "html": to_html(document),
         "buttons": [_button(button) for button in content.buttons],
         "files": [file(ref) for ref in content.files],

@@ -16,9 +16,9 @@ from urllib.parse import quote
 from aiohttp import BodyPartReader, web
 
 from adapters.web.errors import Refusal
-from adapters.web.files import UPLOADS, BadPath, Upload, listing, opened
+from adapters.web.files import BadPath, Upload, listing, opened
 from adapters.web.rooms import Rooms
-from runtime.contract import NewId, Workspaces, clean_name
+from runtime.contract import UPLOADS, NewId, Workspaces, clean_name
 
 CHUNK: Final = 256 * 1024  # bytes a disk call; small enough to stay off the loop's back, large enough to be few
 WRITE_LIMIT: Final = timedelta(seconds=30)  # a reader that takes no CHUNK in so long is gone

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
@@ -54,8 +54,19 @@ cli = typer.Typer(
 )
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from bot.version import VERSION
+
+        typer.echo(f"signalbox {VERSION}")
+        raise typer.Exit
+
+
+Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")]
+
+
 @cli.callback()
-def _shared(context: typer.Context, config: ConfigFile = None) -> None:
+def _shared(context: typer.Context, config: ConfigFile = None, version: Version = False) -> None:
     context.obj = config
 
 

@@ -13,6 +13,7 @@ from runtime.approvals import Approval
 from runtime.cards import LABELS
 from runtime.contract import CHOICES, Entry
 from runtime.markup.arguments import in_full
+from runtime.markup.moments import in_words
 from runtime.store.protocol import DeliveryRow, Known, OpenPart, Pairing, RunRow, StepRow
 
 View = dict[str, Any]
@@ -85,7 +86,7 @@ def delivery(row: DeliveryRow, named: Named, called: Named) -> View:
         "settled_at": at(row.settled_at),
         "not_before": at(row.not_before),
         "reason": row.reason,
-        "text": row.content.text,
+        "text": in_words(row.content.text),
         "files": [render.file(file) for file in row.content.files],
     }
 

@@ -48,7 +48,7 @@ from runtime.contract.deliveries import (
     Wire,
 )
 from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pending, Stuck
-from runtime.contract.filenames import NAME_BYTES, clean_name
+from runtime.contract.filenames import INBOX, NAME_BYTES, UPLOADS, clean_name
 from runtime.contract.ids import (
     ApprovalId,
     DeliveryId,
@@ -69,6 +69,7 @@ from runtime.contract.models import (
     Attach,
     Call,
     Effect,
+    HasIdeas,
     Model,
     ModelReply,
     ModelRequest,
@@ -148,8 +149,10 @@ __all__ = [
     "CHOICES",
     "COMMANDS",
     "CONNECTED",
+    "INBOX",
     "NAME_BYTES",
     "UNREAD",
+    "UPLOADS",
     "Activity",
     "Address",
     "Amended",
@@ -188,6 +191,7 @@ __all__ = [
     "Given",
     "HasFiles",
     "HasFloor",
+    "HasIdeas",
     "HasListeners",
     "HasRates",
     "Identity",

@@ -8,6 +8,11 @@ from typing import Final
 NAME_BYTES: Final = 120
 """Well below the 255 that file systems take, with room for a number."""
 
+UPLOADS: Final = "uploads"
+"""The folder of a workspace for files that were uploaded on the page."""
+INBOX: Final = "inbox"
+"""The folder of a workspace for files that came with messages: in folders of their own, the newest day last."""
+
 
 def clean_name(name: str) -> str:
     """A harmless file name like `name`: no folders, no control characters, not hidden, not too long."""

@@ -20,6 +20,7 @@ from runtime.markup.tree import (
     Item,
     Link,
     List,
+    Moment,
     Paragraph,
     Quote,
     Row,
@@ -107,6 +108,8 @@ def _inline(inline: Inline, *, linked: bool) -> str:
             return _anchor(url, _inlines(children, linked=True), title)
         case Break():
             return "<br>\n"
+        case Moment(at, text):
+            return f'<time datetime="{at:%Y-%m-%dT%H:%M:%SZ}">{escape(text)}</time>'
 
 
 def _anchor(url: str, inner: str, title: str = "") -> str:

@@ -20,6 +20,7 @@ from runtime.markup.tree import (
     Item,
     Link,
     List,
+    Moment,
     Paragraph,
     Quote,
     Row,
@@ -79,7 +80,7 @@ def _bare(inline: Inline) -> tuple[Inline, ...]:
             return (Text("~~"), *children, Text("~~"))  # without its marks it would say the opposite
         case Link():
             return _spelled(inline)
-        case Text() | Code() | Break():
+        case Text() | Code() | Break() | Moment():
             return (inline,)
 
 
@@ -141,5 +142,5 @@ def _light_inline(inline: Inline, heavy: Heavy) -> Iterator[Inline]:
             yield from _spelled(light) if too_long else (light,)
         case Strong(children) | Emphasis(children) | Strike(children):
             yield replace(inline, children=_light_inlines(children, heavy))
-        case Text() | Code() | Break():
+        case Text() | Code() | Break() | Moment():
             yield inline

@@ -24,6 +24,7 @@ from runtime.markup.tree import (
     Item,
     Link,
     List,
+    Moment,
     Paragraph,
     Quote,
     Row,
@@ -97,7 +98,7 @@ def _texts(line: Line) -> Iterator[str]:
         match inline:
             case Text(text):
                 yield text
-            case Code() | Break():
+            case Code() | Break() | Moment():
                 yield NO_TEXT
             case Strong(children) | Emphasis(children) | Strike(children) | Link(_, children):
                 yield from _texts(children)
@@ -122,7 +123,7 @@ def _one_replaced(inline: Inline, texts: Iterator[str]) -> Inline:
     match inline:
         case Text():
             return Text(next(texts))
-        case Code() | Break():
+        case Code() | Break() | Moment():
             next(texts)
             return inline
         case Strong(children) | Emphasis(children) | Strike(children) | Link(_, children):

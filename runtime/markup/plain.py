@@ -20,6 +20,7 @@ from runtime.markup.tree import (
     Item,
     Link,
     List,
+    Moment,
     Paragraph,
     Quote,
     Rule,
@@ -90,7 +91,7 @@ def _inlines(children: Iterable[Inline]) -> str:
 
 def _inline(inline: Inline) -> str:
     match inline:
-        case Text(text) | Code(text):
+        case Text(text) | Code(text) | Moment(_, text):
             return text
         case Strong(children) | Emphasis(children):
             return _inlines(children)

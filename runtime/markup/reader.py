@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from runtime.markup.moments import FORM, instant_of
 from runtime.markup.tree import (
     Align,
     Block,
@@ -22,6 +23,7 @@ from runtime.markup.tree import (
     Item,
     Link,
     List,
+    Moment,
     Paragraph,
     Quote,
     Row,
@@ -50,8 +52,8 @@ def parse(text: str) -> Document:
 
 
 def is_safe(url: str) -> bool:
-    """Whether `url` may become a link: http, https or mailto, and nothing else."""
-    return SAFE_LINK.match(url) is not None
+    """Whether `url` may become a link: http, https or mailto, and nothing else but an instant."""
+    return SAFE_LINK.match(url) is not None or instant_of(url) is not None
 
 
 @cache
@@ -223,7 +225,15 @@ def _span(closed: _Open, *, depth: int) -> list[Inline]:
         case "s_open":
             return [Strike(children)]
         case _:  # link_open
-            return [Link(str(token.attrs["href"]), children, str(token.attrs.get("title", "")))]
+            return [_link(str(token.attrs["href"]), children, str(token.attrs.get("title", "")))]
+
+
+def _link(url: str, children: tuple[Inline, ...], title: str) -> Inline:
+    at = instant_of(url)
+    if at is None:
+        return Link(url, children, title)
+    words = "".join(child.text for child in children if isinstance(child, Text | Code))
+    return Moment(at, words or f"{at:{FORM}} UTC")
 
 
 def _append_text(children: list[Any], text: str) -> None:

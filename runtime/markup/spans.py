@@ -22,6 +22,7 @@ from runtime.markup.tree import (
     Item,
     Link,
     List,
+    Moment,
     Paragraph,
     Quote,
     Row,
@@ -34,7 +35,7 @@ from runtime.markup.tree import (
 
 Node = (
     Document | Paragraph | Heading | List | Item | Quote | CodeBlock | Table | Row | Cell | Rule
-    | Text | Code | Strong | Emphasis | Strike | Link | Break
+    | Text | Code | Strong | Emphasis | Strike | Link | Break | Moment
 )  # fmt: skip
 
 
@@ -88,7 +89,7 @@ def inside(node: Node) -> Sequence[Node]:
             return cells
         case Paragraph() | Heading() | Cell() | Strong() | Emphasis() | Strike() | Link():
             return node.children
-        case Text() | Code() | CodeBlock() | Break() | Rule():
+        case Text() | Code() | CodeBlock() | Break() | Moment() | Rule():
             return ()
 
 
@@ -117,7 +118,7 @@ def _with(node: Node, first: int, kept: list[Any]) -> Node:
             return Row((*map(_emptied, cells[:first]), *kept, *map(_emptied, rest)))
         case Paragraph() | Heading() | Cell() | Strong() | Emphasis() | Strike() | Link():
             return replace(node, children=tuple(kept))
-        case Text() | Code() | CodeBlock() | Break() | Rule():
+        case Text() | Code() | CodeBlock() | Break() | Moment() | Rule():
             return node
 
 

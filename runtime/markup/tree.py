@@ -7,6 +7,7 @@ told by the type checker when it forgot one. Depth is bounded (see `reader.py`),
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 
@@ -51,7 +52,15 @@ class Break:
     """A hard line break."""
 
 
-Inline = Text | Code | Strong | Emphasis | Strike | Link | Break
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """An instant, for readers to see by their own clocks; `text` says it by clocks that it names."""
+
+    at: datetime
+    text: str
+
+
+Inline = Text | Code | Strong | Emphasis | Strike | Link | Break | Moment
 
 
 @dataclass(frozen=True, slots=True)

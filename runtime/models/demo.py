@@ -171,6 +171,7 @@ class Demo:
     """The demo model. Tokens are words; it costs nothing."""
 
     name = "demo"
+    ideas = ("list the files", "run: uname -a", "help")
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         text, wishes = think(

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from jinja2 import Undefined
 from markupsafe import Markup
 
+from runtime.markup.moments import moment as written
 from runtime.templating import marks
 
 MICROS: Final = 1_000_000
@@ -168,6 +169,9 @@ def in_zone(zone: ZoneInfo, now: datetime) -> Mapping[str, Callable[..., Any]]:
     def local(value: Any, form: str = marks.CLOCK) -> str:
         return moment(value).astimezone(zone).strftime(form)
 
+    def instant(value: Any) -> Markup:
+        return marks.trusted(written(moment(value), zone))
+
     def join(items: Iterable[Any], between: str = "", attribute: str = "") -> Any:
         values: Sequence[Any] = [item[attribute] if attribute else item for item in items]
         return joined(values, between, zone=zone)
@@ -180,6 +184,7 @@ def in_zone(zone: ZoneInfo, now: datetime) -> Mapping[str, Callable[..., Any]]:
         "duration": duration,
         "e": lambda value: marks.shown(value, zone),
         "escape": lambda value: marks.shown(value, zone),
+        "instant": instant,
         "join": join,
         "local": local,
         "markdown": markdown,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any, Final
 TEXT: Final = 4096  # UTF-16 units after entities
 CAPTION: Final = 1024
 BUTTON: Final = (1, 64)  # bytes of callback_data
+DATE_FORM: Final = re.compile(r"r|w?[dD]?[tT]?")
 ENTITIES: Final = frozenset(
     [
         "mention",
@@ -30,6 +32,7 @@ ENTITIES: Final = frozenset(
         "expandable_blockquote",
         "code",
         "pre",
+        "date_time",
         "text_link",
         "text_mention",
         "custom_emoji",
@@ -93,6 +96,10 @@ def _check_entity(text: str, entity: Mapping[str, Any]) -> None:
     start, length, kind = entity.get("offset"), entity.get("length"), entity.get("type")
     if kind not in ENTITIES:
         raise bad(f"can't parse entities: unsupported type {kind}")
+    if kind == "date_time" and not (
+        isinstance(entity.get("unix_time"), int) and DATE_FORM.fullmatch(entity["date_time_format"])
+    ):
+        raise bad("can't parse entities: a date_time needs its unix_time and a format")
     if not isinstance(start, int) or not isinstance(length, int) or start < 0 or length <= 0:
         raise bad("can't parse entities: offset and length must be positive")
     if start + length > units(text):

@@ -59,7 +59,10 @@ def test_a_question_about_a_cut_call_has_three_answers() -> None:
 
 def test_a_settled_card_says_who_when_what_and_why_and_has_no_buttons() -> None:
     card = settled(DENIED)
-    assert card.text == "**Denied** by Ada, 2026-03-01 12:05 UTC: `shell`\n\n```\nuname -a\n```\n\n> not here"
+    assert (
+        card.text
+        == "**Denied** by Ada, [2026-03-01 12:05 UTC](time:2026-03-01T12:05:00Z): `shell`\n\n```\nuname -a\n```\n\n> not here"
+    )
     assert card.buttons == ()
 
 
@@ -69,7 +72,7 @@ def test_a_settled_card_says_who_when_what_and_why_and_has_no_buttons() -> None:
 )
 def test_a_card_that_nobody_decided_names_nobody(state: ApprovalState, head: str) -> None:
     ended = replace(PENDING, state=state, decided_at=ASKED)
-    assert settled(ended).text.startswith(f"{head}, 2026-03-01 12:00 UTC: `shell`")
+    assert settled(ended).text.startswith(f"{head}, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`")
 
 
 def test_a_reason_of_several_lines_stays_a_quotation() -> None:

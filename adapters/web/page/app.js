@@ -8,7 +8,6 @@ import { Failed, request } from "./net.js";
 import { Outbox } from "./outbox.js";
 import { hasBegun, isFresh, newRoom, roomInAddress, Rooms } from "./rooms.js";
 
-const IDEAS = ["list the files", "run: uname -a", "help"];
 const SOON = 300; // milliseconds
 const PAGE = 200; // entries the timeline gives at once
 const ROOMS_EVERY = 20_000; // milliseconds between looks at the other rooms
@@ -250,7 +249,7 @@ class Page {
   }
 
   #introduce() {
-    const { name, role, banner, may_write: mayWrite, console: mayOperate } = this.#me;
+    const { name, role, banner, ideas, may_write: mayWrite, console: mayOperate } = this.#me;
     byId("banner").textContent = banner;
     byId("banner").hidden = !banner;
     byId("whoami").replaceChildren(
@@ -261,7 +260,7 @@ class Page {
     byId("composer").hidden = !mayWrite;
     byId("read-only").hidden = mayWrite;
     const idea = (words) => h("button", { type: "button", class: "idea", onclick: () => this.#say(words, []) }, words);
-    byId("ideas").replaceChildren(...(mayWrite ? IDEAS.map(idea) : []));
+    byId("ideas").replaceChildren(...(mayWrite ? ideas.map(idea) : []));
   }
 
   #notify(sentence) {

@@ -35,6 +35,7 @@ const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-d
 const day = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
 const dayAndYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
 const shortDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const inText = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
 
 const midnight = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
@@ -43,6 +44,12 @@ const daysAgo = (date) => Math.round((midnight(new Date()) - midnight(date)) / 8
 export function timeOf(at) {
   const date = new Date(at);
   return h("time", { datetime: at, title: full.format(date) }, clock.format(date));
+}
+
+/** An instant in a text, by the reader's clocks; what the server wrote, by clocks that it names, is behind it. */
+export function showLocally(time) {
+  time.title = time.textContent;
+  time.textContent = inText.format(new Date(time.dateTime));
 }
 
 export function dayOf(at) {

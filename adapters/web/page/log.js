@@ -1,7 +1,7 @@
 // The messages of a conversation, drawn so that what did not change stays untouched: a screen reader hears only what
 // is new, a text selection survives, an open form keeps its words.
 
-import { byId, copyText, dayOf, h, icon, sleep, timeOf } from "./dom.js";
+import { byId, copyText, dayOf, h, icon, showLocally, sleep, timeOf } from "./dom.js";
 import { fileLinks } from "./files.js";
 
 const NEAR = 120; // pixels from the end within which the log follows what is new
@@ -220,6 +220,7 @@ function prose(entry) {
   const box = h("div", { class: "prose" });
   if (entry.html === undefined) box.append(h("p", { class: "said" }, entry.text ?? ""));
   else box.innerHTML = entry.html;
+  for (const time of box.querySelectorAll("time")) showLocally(time);
   for (const block of box.querySelectorAll("pre")) frameCode(block);
   for (const table of box.querySelectorAll("table")) {
     const frame = h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Table" });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import Final
 
 import pytest
@@ -21,6 +22,7 @@ from runtime.contract import (
 )
 from runtime.errors import Rejected
 from runtime.ids import new_id
+from runtime.markup import moment
 from tests.contract.adapters.conftest import Opened
 from tests.contract.adapters.rig import Skill, Trouble
 
@@ -29,6 +31,15 @@ WORD: Final = re.compile(r"w\d{5}")
 """Words that no dialect of Markdown changes, so that what is lost can be told on every platform."""
 CJK: Final = "漢"
 FAMILY: Final = "👩‍👩‍👧"  # five code points, eight units of UTF-16, one picture
+
+
+async def test_an_instant_is_taken_by_every_platform_in_its_own_form(opened: Opened) -> None:
+    at = datetime(2026, 11, 22, 19, 45, tzinfo=UTC)
+    async with opened() as stage, stage.life() as adapter:
+        await stage.say(adapter, f"**Approved** by Ada, {moment(at)}: `ls`")
+        [shown] = await stage.visible()
+        assert "2026-11-22 19:45 UTC" in shown.text or f"<t:{at.timestamp():.0f}:f>" in shown.text
+        assert "time:" not in shown.text
 
 
 class Words:

@@ -297,7 +297,7 @@ async def test_status_tells_work_messages_questions_and_trouble(stage: Stage) ->
             "What is going on here:",
             "",
             "- a request of Ada waits for an answer to my question",
-            "- at work on a request of Uma for 2 minutes, 0 model calls so far",
+            "- at work on a request of Uma for 2 minutes, in the first model call",
             "- 1 message waiting for their turn",
             "- 1 question waiting for an answer: `/approvals`",
             "- trouble: web is deaf",
@@ -405,7 +405,7 @@ async def test_what_is_planned_in_a_room_is_told_to_whoever_may_read_there(stage
     assert (await told(stage)).splitlines() == [
         "What is planned here:",
         "",
-        f"- **in a thread**: {words}, next Monday 2026-03-02 09:00, by Uma",
+        f"- **in a thread**: {words}, next [2026-03-02 09:00 (Europe/Berlin)](time:2026-03-02T08:00:00Z), by Uma",
         f"- **plain**: {words}, paused: by Uma, by Uma",
     ]
     await command(stage, "schedules", at=THREAD)

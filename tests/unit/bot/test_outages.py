@@ -93,7 +93,7 @@ async def test_an_account_that_cannot_work_for_a_minute_is_told_once_and_so_is_i
     [begun] = outbox.posted
     assert begun.address == ROOM
     assert begun.content.text == (
-        f"**telegram:tg is {standing.connection.value}** since 2026-11-22 12:00 UTC. {standing.reason}"
+        f"**telegram:tg is {standing.connection.value}** since [2026-11-22 12:00 UTC](time:2026-11-22T12:00:06Z). {standing.reason}"
     )
     account.stands = CONNECTED
     await process.live(5)

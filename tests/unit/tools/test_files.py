@@ -234,3 +234,25 @@ async def test_a_huge_file_is_not_read_to_its_end(context: ToolContext) -> None:
     shown = await read_file.call({"path": "huge"}, context)
     assert shown.startswith("start")
     assert shown.endswith("end")
+
+
+async def test_a_file_that_people_sent_is_found_by_its_name(context: ToolContext) -> None:
+    for number, folder in enumerate(("inbox/2026-03-01-aaaaaaaaaa", "inbox/2026-03-02-bbbbbbbbbb", "uploads")):
+        (context.workspace / folder).mkdir(parents=True)
+        file = context.workspace / folder / f"{'sales' if number < 2 else 'costs'}.csv"
+        file.write_text(f"number {number}")
+        os.utime(file, (number, number))
+    assert await read_file.call({"path": "sales.csv"}, context) == "number 1", "the newest one"
+    assert await read_file.call({"path": "costs.csv"}, context) == "number 2"
+    (context.workspace / "sales.csv").write_text("its own")
+    assert await read_file.call({"path": "sales.csv"}, context) == "its own"
+    with pytest.raises(ToolFailed, match=r"There is no 'profit.csv' in the workspace"):
+        await read_file.call({"path": "profit.csv"}, context)
+
+
+async def test_a_link_among_what_people_sent_leads_nowhere(context: ToolContext) -> None:
+    (context.workspace / "inbox").mkdir()
+    (context.workspace / "inbox" / "2026-03-01-aaaaaaaaaa").symlink_to(context.workspace.parent)
+    (context.workspace / "uploads").symlink_to(context.workspace.parent)
+    with pytest.raises(ToolFailed, match=r"There is no 'secret.txt'"):
+        await read_file.call({"path": "secret.txt"}, context)

@@ -141,7 +141,7 @@ async def test_an_interval_is_told_by_the_clocks_that_are_meant(desk: Desk) -> N
 @pytest.mark.parametrize(("zone", "hinted"), [("", True), ("UTC", False), ("Europe/Berlin", False)])
 async def test_where_no_zone_is_known_that_is_said(desk: Desk, zone: str, hinted: bool) -> None:
     told = await desk.call("schedule_set", when="every hour", task="Look.", zone=zone)
-    assert ("no other zone is known" in told) is hinted
+    assert ("I know of no other zone" in told) is hinted
 
 
 async def test_in_a_thread_the_report_stays_in_it_and_the_room_knows(desk: Desk) -> None:
@@ -308,7 +308,7 @@ async def test_words_that_do_not_go_with_other_clocks_are_to_be_said_anew(desk: 
 async def test_a_paused_one_that_is_changed_stays_paused(desk: Desk) -> None:
     await desk.call("schedule_set", when="every day at 9", task="Look.", name="n")
     for _ in range(2):  # a repeat changes nothing
-        assert await desk.call("schedule_pause", name="n") == ('"n" is paused (by Uma). schedule_resume lets it go on.')
+        assert await desk.call("schedule_pause", name="n") == ('"n" is paused (by Uma). It goes on once you resume it.')
     assert (await desk.call("schedule_change", name="n", when="every hour")).endswith("It is paused (by Uma).")
     for _ in range(2):
         assert "Next: Sunday 2026-03-01 13:00" in await desk.call("schedule_resume", name="n")

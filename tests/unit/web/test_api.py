@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.web.adapter import IDEAS
 from runtime.contract import (
     ApprovalId,
     Button,
@@ -85,6 +86,7 @@ async def test_me_says_who_and_what_they_may_do(tmp_path: Path) -> None:
             "may_write": True,
             "console": True,
             "banner": "Demo model",
+            "ideas": list(IDEAS),
             "text_limit": 100_000,
             "upload_limit": 50 * 1024 * 1024,
         }
