@@ -324,7 +324,8 @@ def _done(
     """`work` with the schedule that is meant: by `name`, or the one that was made last."""
 
     async def newest(office: Office) -> list[View]:
-        return sorted(await office.schedules(), key=lambda row: row["created_at"], reverse=True)
+        every = await office.schedules()
+        return sorted(every, key=lambda row: (row["created_at"], not row["by_file"], row["id"]), reverse=True)
 
     which = Which(name, last, "schedule", newest)
 

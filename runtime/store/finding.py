@@ -11,7 +11,7 @@ from sqlalchemy import Integer, Select, Text, bindparam, case, func, literal, li
 from runtime.contract import Address, Content
 from runtime.store.common import in_room
 from runtime.store.driver import Op, is_word, moment
-from runtime.store.schema import approvals, deliveries, identities, people, runs, signals
+from runtime.store.schema import approvals, deliveries, identities, people, runs, sessions, signals
 from runtime.trails import Candidate, Thing
 
 SHORTEST: Final = 4
@@ -82,7 +82,24 @@ OF_THE_PAGE = A_SIGNAL.where(signals.c.platform == bindparam("p"), signals.c.ded
 NEWEST = (
     A_SIGNAL.where(is_word(signals.c.kind, "said")).order_by(signals.c.id.desc()).limit(bindparam("n", type_=Integer))
 )
-SAID_HERE = NEWEST.where(in_room(signals.c.address), signals.c.state != literal_column("'refused'"))
+# By the index of one address after the other: those of a room's threads are told by their lanes, the newest at work first.
+SAID_HERE = (
+    A_SIGNAL.where(
+        signals.c.address == bindparam("room"),
+        is_word(signals.c.kind, "said"),
+        signals.c.state != literal_column("'refused'"),
+    )
+    .order_by(signals.c.accepted_at.desc())
+    .limit(bindparam("n", type_=Integer))
+)
+THREADS = (
+    select(sessions.c.address)
+    .where(in_room(sessions.c.address))
+    .order_by(sessions.c.ready_at.desc())
+    .limit(bindparam("n", type_=Integer))
+)
+MOST_THREADS: Final = 200
+"""Of a room, in which its newest messages are looked for."""
 
 
 def _candidate(thing: Thing, row: Sequence[Any]) -> Candidate:
@@ -129,5 +146,11 @@ def _of_the_page(words: str) -> Op[list[Candidate]]:
 
 def recent(address: Address | None, limit: int) -> Op[list[Candidate]]:
     """The newest messages of a room with its threads, or of all rooms; only the latter tells also what was refused."""
-    rows = yield (SAID_HERE, {"room": str(address), "n": limit}) if address else (NEWEST, {"n": limit})
-    return [_candidate(Thing.SIGNAL, row) for row in rows]
+    if address is None:
+        return [_candidate(Thing.SIGNAL, row) for row in (yield NEWEST, {"n": limit})]
+    threads = yield THREADS, {"room": str(address), "n": MOST_THREADS}
+    found: list[Candidate] = []
+    for place in {str(address), *(row[0] for row in threads)}:
+        rows = yield SAID_HERE, {"room": place, "n": limit}
+        found += [_candidate(Thing.SIGNAL, row) for row in rows]
+    return sorted(found, key=lambda one: (one.at, one.id), reverse=True)[:limit]

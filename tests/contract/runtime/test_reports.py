@@ -107,7 +107,7 @@ async def test_a_chart_that_cannot_be_drawn_leaves_the_report(stage: Stage) -> N
     [
         ("activity", "## What went on in the last 24 hours"),
         ("approvals", "Nothing waits for a decision."),
-        ("cost", "No model was asked."),
+        ("cost", "## No cost in the last 24 hours\n\nNo model was asked."),
         ("dead-letters", "Every message got to its room."),
     ],
 )

@@ -419,4 +419,5 @@ def test_a_start_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
 
 
 def test_version_is_printed() -> None:
-    assert re.fullmatch(r"signalbox \d\S*\n", CliRunner().invoke(cli, ["version"]).output)
+    for asked in ("version", "--version"):
+        assert re.fullmatch(r"signalbox \d\S*\n", CliRunner().invoke(cli, [asked]).output)

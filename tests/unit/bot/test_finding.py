@@ -56,7 +56,7 @@ async def house() -> AsyncIterator[House]:
         signal = Signal(PLATFORMS[at.channel], f"e{number}", actor, "Ada", at, Said(name), store.now())
         messages[at] = (await store.accept(signal, GATE)).verdict.signal_id
     await store.name_rooms({replace(at, thread=""): name for at, name in NAMES.items()})
-    person = await store.add_person("olga", Role.OWNER, [])
+    person = await store.add_person("olga", Role.OWNER, [], actor="")
     assert person
     named = naming(await store.named_accounts())
     desk = replace(desk_of(FakeStore()), store=store, links=store, named=named, rooms=rooms)

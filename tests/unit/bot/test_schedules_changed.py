@@ -119,6 +119,19 @@ async def test_an_option_of_nothing_that_has_options_is_refused(house: House) ->
     )
 
 
+async def test_the_newest_is_meant_by_last_and_lists_are_of_a_room(house: House) -> None:
+    made = await house.office.add_schedule({**A_TEMPLATE, "to": [f"web:main/{ELSEWHERE}"]})
+    assert made["id"] in await command("schedules", "show", "--last")
+    assert made["id"] in await command("schedules", "show", made["id"][:6])
+    listed = await command("schedules", "list", "--room", f"web:main/{ELSEWHERE}")
+    assert "news" in listed
+    assert "morning" not in listed
+    assert "09:00:00 ES" in listed, "by clocks that are named: EST or EDT"
+    assert "Name one schedule, or take the newest with --last" in await command("schedules", "show", code=2)
+    assert "Name one question" in await command("approvals", "approve", "0351", "--last", code=2)
+    assert "There is no such question" in await command("approvals", "approve", "--last", code=1)
+
+
 async def command(*arguments: str, code: int = 0) -> str:
     """What a command says, which finds this process as any other."""
     ended = await asyncio.to_thread(CliRunner().invoke, cli, ["--config", "signalbox.toml", *arguments])
