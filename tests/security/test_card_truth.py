@@ -53,7 +53,12 @@ def _fenced(markdown: str) -> str:
 
 def _on_slack(row: Approval) -> str:
     bodies = [json.loads(wire.body) for wire in slack.render(_content(row))]
-    return "\n".join(_fenced(body["blocks"][0]["text"]) for body in bodies)
+    return "\n".join(_fenced(_markdown(body["blocks"][0])) for body in bodies)
+
+
+def _markdown(block: Mapping[str, Any]) -> str:
+    """The text of a block; one with an instant in it is a section in Slack's own dialect."""
+    return unescape(block["text"]["text"]) if block["type"] == "section" else block["text"]
 
 
 def _on_slack_plainly(row: Approval) -> str:
@@ -112,11 +117,11 @@ def _on_the_page(row: Approval) -> str:
 
 
 def _in_the_console(row: Approval) -> str:
-    return _pre(str(pieces.question(views.approval(row, str))))
+    return _pre(str(pieces.question(views.approval(row, str, str))))
 
 
 def _in_the_consoles_list(row: Approval) -> str:
-    _, what, *_ = pieces.settled(views.approval(row, str))
+    _, what, *_ = pieces.settled(views.approval(row, str, str))
     return _pre(str(what))
 
 
@@ -126,7 +131,7 @@ def _pre(html: str) -> str:
 
 
 def _in_a_table(row: Approval) -> str:
-    view = {**views.approval(row, str), "call": in_a_line(row.arguments)}
+    view = {**views.approval(row, str, str), "call": in_a_line(row.arguments)}
     assert "call" in COLUMNS
     return output.word(view["call"])
 
@@ -206,14 +211,14 @@ def _short(arguments: str) -> Iterator[str]:
 
 def test_the_terminal_shows_it_too(capsys: pytest.CaptureFixture[str]) -> None:
     for _, text in hidden.commands():
-        row = views.approval(_asks({"command": text}), str)
+        row = views.approval(_asks({"command": text}), str, str)
         chat._how_it_ended({"approvals": [row], "run": None})
         told = capsys.readouterr().err.partition("shell ")[2].partition("\nAnswer it:")[0]
         assert (meant(told), hidden.hides(told)) == (text, "")
 
 
 def test_a_table_cuts_nothing_off(capsys: pytest.CaptureFixture[str]) -> None:
-    row = {**views.approval(_asks({"command": "echo " + "x" * 900 + "&& rm"}), str)}
+    row = {**views.approval(_asks({"command": "echo " + "x" * 900 + "&& rm"}), str, str)}
     output.show_rows([{**row, "call": in_a_line(row["arguments"])}], COLUMNS, empty="")
     told = capsys.readouterr().out
     assert (told.count("x"), "&& rm" in told, "…" in told) == (900 + COLUMNS["call"].count("x"), True, False)

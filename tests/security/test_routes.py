@@ -52,6 +52,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /console/api/people/{id}/role": OWNER,
     "POST /console/api/pairings": OWNER,
     "POST /console/api/reload": OWNER,
+    "POST /console/api/save": OWNER,
     **dict.fromkeys(
         [
             "GET /console/api/approvals",

@@ -111,6 +111,7 @@ def test_without_a_process_the_book_is_opened_and_the_next_start_goes_by_it(tmp_
     house = House(tmp_path, TEXT)
     assert "there is no owner yet" in refused(house, "list").lower()
     house.start()
+    assert house.command("ask", "hello", "--room", "cli001").returncode == 0
     assert house.leave() == 0
     made = told(house, "add", "every day at 7", "What is new?", "--to", "web:main/cli001", "--name", "news")
     assert made["next"][0].endswith(("05:00:00+00:00", "06:00:00+00:00")), "planning.zone is where clocks are read"
