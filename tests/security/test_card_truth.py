@@ -53,12 +53,8 @@ def _fenced(markdown: str) -> str:
 
 def _on_slack(row: Approval) -> str:
     bodies = [json.loads(wire.body) for wire in slack.render(_content(row))]
-    return "\n".join(_fenced(_markdown(body["blocks"][0])) for body in bodies)
-
-
-def _markdown(block: Mapping[str, Any]) -> str:
-    """The text of a block; one with an instant in it is a section in Slack's own dialect."""
-    return unescape(block["text"]["text"]) if block["type"] == "section" else block["text"]
+    written = [block["text"] for body in bodies for block in body["blocks"] if block["type"] == "markdown"]
+    return "\n".join(map(_fenced, written))
 
 
 def _on_slack_plainly(row: Approval) -> str:
