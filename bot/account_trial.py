@@ -71,7 +71,7 @@ class Nothing:
     async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
         return View((), busy=False)
 
-    async def person_of(self, token: str) -> tuple[Person, Identity] | None:
+    async def person_of(self, token: str, *, fresh: bool = False) -> tuple[Person, Identity] | None:
         return None
 
     async def invited(self, token: str) -> Person | None:

@@ -20,7 +20,7 @@ from bot.console.planning import ScheduleDesk
 from bot.failover import Failover, Others
 from bot.gate import gate_of
 from bot.hooks import webhooks_of
-from bot.identities import owners_now, with_identities
+from bot.identities import owners_now, with_identities, written
 from bot.instruments import Duty, Instruments, instruments_of
 from bot.life import Life
 from bot.live import Live, MakeGate, rules_of
@@ -186,7 +186,7 @@ class App:
         self._site = site_of(
             self._accounts,
             self._desk(web_identity),
-            hosts=settings.web.hosts,
+            hosts=settings.web.names,
             checks={"store": self._store_trouble, "node": self._watchdog.trouble},
             stuck=lambda: self._watchdog.reason,
             token=settings.metrics.token.get_secret_value() if settings.metrics.token else "",
@@ -199,7 +199,7 @@ class App:
     def _page(self, given: Given, identity: str, model: Model) -> WebAdapter:
         web = self._settings.web
         ideas = model.ideas if isinstance(model, HasIdeas) else IDEAS
-        bounds = WebSettings(web.hosts, int(web.upload_mib * 1024 * 1024))
+        bounds = WebSettings(web.names, int(web.upload_mib * 1024 * 1024))
         banner, is_named = self._settings.banner or "", self._is_destination
         return WebAdapter(bounds, given, identity=identity, banner=banner, is_named=is_named, ideas=ideas)
 
@@ -314,6 +314,8 @@ class App:
             reload=self.reload,
             save=partial(self.store.save, self._settings.data_dir),
             states=self._standings.look,
+            public_url=self._settings.web.public_url,
+            written=lambda name, identities: written(self._reload.settings, name, identities),
             info=self._info(),
             reports=self._report_desk(),
             schedules=self._schedule_desk(),

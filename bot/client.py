@@ -85,9 +85,21 @@ class Client:
     async def pair(self, code: str, name: str = "", role: str = "") -> View:
         return await self._post("/pairings", code=code, name=name, role=role)
 
+    async def rename_person(self, name: str, new: str) -> View:
+        return await self._post(f"/people/{_step(name)}/rename", new=new)
+
+    async def remove_person(self, name: str) -> View:
+        return await self._post(f"/people/{_step(name)}/remove")
+
+    async def merge_people(self, name: str, into: str) -> View:
+        return await self._post(f"/people/{_step(name)}/merge", into=into)
+
+    async def sign_out(self, name: str) -> View:
+        return await self._post(f"/people/{_step(name)}/sign-out")
+
     async def link(self, name: str) -> View:
         made = await self._post(f"/people/{_step(name)}/link")
-        return {**made, "url": self._control.url + made["path"]}
+        return {**made, "url": made["url"] or self._control.url + made["path"]}
 
     async def reload(self) -> View:
         return await self._post("/reload")

@@ -31,6 +31,16 @@ def with_identities(settings: Settings, accounts: Collection[Account]) -> Settin
     )
 
 
+def written(settings: Settings, name: str, identities: Collection[str]) -> list[str]:
+    """The settings that name a person, or one of their identities as an owner."""
+    lists = {"access.blocked": settings.access.blocked}
+    for number, room in enumerate(settings.rooms):
+        lists |= {f"rooms[{number}].people": room.people, f"rooms[{number}].blocked": room.blocked}
+    rules = {f"policy[{number}].person": (rule.person,) for number, rule in enumerate(settings.policy)}
+    places = [place for place, names in (lists | rules).items() if name in names]
+    return places + ["access.owners"] * bool(set(identities) & set(settings.access.owners))
+
+
 def owners_now(settings: Settings, accounts: Collection[Account]) -> list[str]:
     """The owners of the settings whose identity is known by now."""
     waiting = tuple(f"{one.channel}:{one.account}/" for one in accounts if not one.identity)

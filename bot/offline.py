@@ -13,6 +13,7 @@ from bot.console.desk import ConsoleDesk
 from bot.console.operations import Operations
 from bot.console.planning import ScheduleDesk
 from bot.gate import gate_of
+from bot.identities import written
 from bot.live import destinations_of
 from bot.lock import holding
 from bot.login import command_line
@@ -75,6 +76,8 @@ async def _desk(store: SqlStore, settings: Settings) -> ConsoleDesk:
         control_token="",
         head=HeadFile(settings.data_dir, shared=settings.database_file is None).demand,
         checkpoint=CheckpointFile(settings.data_dir).read,
+        public_url=settings.web.public_url or f"http://{settings.web.host}:{settings.web.port}",
+        written=partial(written, settings),
         reports=_reports(store, known, settings, called),
         schedules=_schedules(store, known, settings, called),
     )

@@ -66,6 +66,11 @@ class Reload:
         self._schedules = schedules
         self._one = asyncio.Lock()
 
+    @property
+    def settings(self) -> Settings:
+        """Those that hold at this moment, with people as they are stored."""
+        return with_identities(self._settings, self._accounts)
+
     async def __call__(self, by: str) -> Reloaded:
         """Read and take over, for whoever is recorded as `by`.
 

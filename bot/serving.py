@@ -59,7 +59,7 @@ async def serving(
                 control = Control(await url, app.control_token, os.getpid())
                 with announced(settings.data_dir, control):
                     found = group.create_task(_stay_found(settings, control))
-                    link = f"{control.url}/link/{token}" if token else None
+                    link = f"{settings.web.public_url or control.url}/link/{token}" if token else None
                     yield Ready(control, link, once, owner, app.reload)
                     found.cancel()
                 task.cancel()

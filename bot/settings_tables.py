@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from bot.settings_types import IdentityName, Number, Place, Secret, Section, Switch, Text, TextFile, Whole
+from bot.settings_types import IdentityName, Number, Place, PublicUrl, Secret, Section, Switch, Text, TextFile, Whole
 from runtime.attention import Attention
 from runtime.contract import Address, Busy, Effect
 
@@ -54,7 +54,17 @@ class Web(Section):
     hosts: tuple[Text, ...] = Field(
         default=(), description='Further names under which browsers reach the page, such as "bot.example.org".'
     )
+    public_url: PublicUrl = Field(
+        default="",
+        description='Where people reach the page, such as "https://bot.example.org": links that they get begin with it, '
+        "and its name counts as one of `hosts`. Empty: where it listens.",
+    )
     upload_mib: Number = Field(default=20, gt=0, le=2048, description="Largest file a person may upload, in MiB.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name under which browsers reach the page, beside those of this machine."""
+        return (*self.hosts, urlsplit(self.public_url).netloc) if self.public_url else self.hosts
 
 
 class Model(Section):

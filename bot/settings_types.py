@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -37,6 +38,22 @@ def _given(value: object) -> object:
     return None if value == "" else value
 
 
+def _public(url: str) -> str:
+    """Without the slash at its end: a path follows."""
+    if not url:
+        return url
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # no port that there is
+        sound = False
+    if not sound or parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None:
+        raise ValueError(
+            'where browsers reach the page, with nothing behind the name, such as "https://bot.example.org"'
+        )
+    return url.rstrip("/")
+
+
 Whole = Annotated[int, Strict()]
 Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
 Switch = Annotated[bool, Strict()]
@@ -44,6 +61,7 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 Place = Annotated[Path, AfterValidator(beside_file)]
 TextFile = Annotated[Path, AfterValidator(beside_file), AfterValidator(_readable)]
 Secret = Annotated[SecretStr | None, BeforeValidator(_given)]
+PublicUrl = Annotated[str, AfterValidator(_public)]
 IdentityName = Annotated[str, StringConstraints(pattern=r"^[a-z]+:\S+$")]
 
 

@@ -57,12 +57,12 @@ class Door:
         self._links = links
         self.cookie = f"signalbox-{hashlib.sha256(identity.encode()).hexdigest()[:10]}"
 
-    async def visitor(self, request: web.Request) -> Visitor:
-        """Who asks. Errors: Refusal 401 tells how to get a link."""
+    async def visitor(self, request: web.Request, *, fresh: bool = False) -> Visitor:
+        """Who asks, as of this very moment if `fresh`. Errors: Refusal 401 tells how to get a link."""
         token = request.cookies.get(self.cookie)
         if not token:
             raise Refusal(401, NO_LINK)
-        known = await self._links.person_of(token)
+        known = await self._links.person_of(token, fresh=fresh)
         if known is None:
             raise Refusal(401, OLD_LINK)
         return Visitor(*known)

@@ -20,7 +20,7 @@ from adapters.web.errors import Refusal
 from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant
 from runtime.cancellation import cancellable
-from runtime.contract import Address, Bell, Ledger, Progress, Resting, Speaking, Thinking, Working, room_topic
+from runtime.contract import PEOPLE, Address, Bell, Ledger, Progress, Resting, Speaking, Thinking, Working, room_topic
 from runtime.errors import StoreError
 from runtime.markup.arguments import in_a_line
 
@@ -42,6 +42,7 @@ class Feed:
     def __init__(self) -> None:
         self._progress: deque[Progress] = deque(maxlen=BACKLOG)
         self._changed = False
+        self._doubted = False
         self._woken = asyncio.Event()
         self._urgent = asyncio.Event()
         self.closed = False
@@ -54,6 +55,11 @@ class Feed:
 
     def change(self) -> None:
         self._changed = True
+        self._wake(urgent=True)
+
+    def doubt(self) -> None:
+        """Somebody's link may have become void."""
+        self._doubted = True
         self._wake(urgent=True)
 
     def close(self) -> None:
@@ -80,6 +86,11 @@ class Feed:
         """Whether something lasting changed since the last time this was asked."""
         changed, self._changed = self._changed, False
         return changed
+
+    def take_doubt(self) -> bool:
+        """Whether links changed since the last time this was asked."""
+        doubted, self._doubted = self._doubted, False
+        return doubted
 
     def take_progress(self) -> list[Progress]:
         """All progress not sent yet."""
@@ -162,8 +173,11 @@ class Events:
             del self._feeds[address]
 
     async def _hear(self, address: Address, feed: Feed) -> None:
-        async for _ in self._bell.listen(room_topic(address)):
-            feed.change()
+        async for topic in self._bell.listen(room_topic(address), PEOPLE):
+            if topic == PEOPLE:
+                feed.doubt()
+            else:
+                feed.change()
 
     async def _send(
         self, request: web.Request, response: web.StreamResponse, feed: Feed, address: Address, window: Window
@@ -172,6 +186,8 @@ class Events:
             await feed.wait()
             if feed.closed:
                 return
+            if feed.take_doubt():
+                await self._door.visitor(request, fresh=True)
             news = [_changed(window.told(await self._ledger.view(address)))] if feed.take_change() else []
             progress = feed.take_progress()  # also what came while the room was read: each write costs the page a turn
             if not (progress or news):

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.options import AsJson, ConfigFile, ask_office, settings_of
 from bot.cli.output import show_json, show_rows
 
+if TYPE_CHECKING:
+    from bot.console.views import View
+    from bot.office import Office
+
 commands = typer.Typer(
-    no_args_is_help=True, help="People: list and add them, pair them, set their role, make their web link."
+    no_args_is_help=True,
+    help="People: list, add, pair, rename, merge, sign out and remove them; set their role, make their web link.",
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME")]
 RoleName = Annotated[str, typer.Argument(metavar="ROLE", help="viewer, user, operator or owner.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask first.")]
 WAITING = {"name": "Calls themselves", "identity": "Identity", "address": "Room", "until": "Until"}
 COLUMNS = {"name": "Name", "role": "Role", "identities": "Identities", "linked": "Has a link"}
 
@@ -76,8 +85,53 @@ def role(context: typer.Context, name: Name, role: RoleName, config: ConfigFile 
 
 
 @commands.command()
+def rename(
+    context: typer.Context,
+    name: Name,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="What they are called from now on.")],
+    config: ConfigFile = None,
+) -> None:
+    """Give a person another name."""
+    _tell(context, config, lambda office: office.rename_person(name, new))
+
+
+@commands.command()
+def merge(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="FROM", help="The person who becomes one with the other.")],
+    into: Annotated[str, typer.Argument(metavar="INTO", help="The person whose name, role and link stay.")],
+    yes: Yes = False,
+    config: ConfigFile = None,
+) -> None:
+    """Make two people one: accounts, conversations, schedules and votes of FROM become INTO's."""
+    _ask_first(yes, f"Make {name} and {into} one person? It cannot be taken apart again")
+    _tell(context, config, lambda office: office.merge_people(name, into))
+
+
+@commands.command("sign-out")
+def sign_out(context: typer.Context, name: Name, config: ConfigFile = None) -> None:
+    """Sign a person out of the web page everywhere. Their link stops working."""
+    _tell(context, config, lambda office: office.sign_out(name))
+
+
+@commands.command()
+def remove(context: typer.Context, name: Name, yes: Yes = False, config: ConfigFile = None) -> None:
+    """Forget a person: accounts, link and schedules. Their words stay in the conversations and in the audit."""
+    _ask_first(yes, f"Remove {name}? They are a stranger from then on")
+    _tell(context, config, lambda office: office.remove_person(name))
+
+
+def _ask_first(yes: bool, question: str) -> None:
+    """Where somebody sits at the terminal."""
+    if not yes and sys.stdin.isatty():
+        typer.confirm(question, abort=True)
+
+
+def _tell(context: typer.Context, config: Path | None, work: Callable[[Office], Awaitable[View]]) -> None:
+    typer.echo(ask_office(settings_of(context, config), work)["told"])
+
+
+@commands.command()
 def link(context: typer.Context, name: Name, config: ConfigFile = None) -> None:
     """Make a new link with which a person opens the web page. The old one stops working."""
-    settings = settings_of(context, config)
-    made = ask_office(settings, lambda office: office.link(name))
-    typer.echo(made.get("url") or f"http://{settings.web.host}:{settings.web.port}{made['path']}")
+    typer.echo(ask_office(settings_of(context, config), lambda office: office.link(name))["url"])

@@ -44,6 +44,10 @@ class Api:
             self._post("/pairings", _pair),
             self._post("/people/{id}/role", _set_role),
             self._post("/people/{id}/link", lambda request, do: do.link(_id(request))),
+            self._post("/people/{id}/rename", _rename_person),
+            self._post("/people/{id}/merge", _merge_people),
+            self._post("/people/{id}/remove", lambda request, do: do.remove_person(_id(request))),
+            self._post("/people/{id}/sign-out", lambda request, do: do.sign_out(_id(request))),
             self._post("/reload", lambda _, do: do.reload()),
             self._post("/save", lambda _, do: do.save()),
             self._get("/schedules", lambda request, do: do.schedules(_listed(request)[0], _room(request))),
@@ -99,6 +103,14 @@ async def _pair(request: web.Request, do: Operations) -> Any:
 
 async def _set_role(request: web.Request, do: Operations) -> Any:
     return await do.set_role(_id(request), _text(await read_object(request), "role"))
+
+
+async def _rename_person(request: web.Request, do: Operations) -> Any:
+    return await do.rename_person(_id(request), _text(await read_object(request), "new"))
+
+
+async def _merge_people(request: web.Request, do: Operations) -> Any:
+    return await do.merge_people(_id(request), _text(await read_object(request), "into"))
 
 
 async def _say(request: web.Request, do: Operations) -> Any:

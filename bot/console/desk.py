@@ -22,6 +22,11 @@ Reloading = Callable[[str], Awaitable[View]]
 """Reads the settings again on behalf of whoever is named. Errors: ConfigError, StoreError."""
 
 
+def unwritten(name: str, identities: Sequence[str]) -> Sequence[str]:
+    """Where there are no settings."""
+    return ()
+
+
 async def nothing_runs(by: str) -> View:
     """Where no process runs."""
     raise Refusal(409, "No Signalbox runs with this data_dir. The next start reads the settings: `signalbox run`.")
@@ -40,7 +45,8 @@ class ConsoleDesk:
     lost database. `states` tells how each account stands. `info` is shown on the overview, as name and value: version,
     model, database, banner. `mask` hides secrets in what people wrote and tools answered.
     `named` writes an address as settings do; `rooms` knows what people call them.
-    `reports` has reports made, `schedules` has what is planned.
+    `public_url` begins links that people get; empty where whoever asks knows it better. `written` tells where the
+    settings name a person, or one of the identities as an owner. `reports` has reports made, `schedules` has what is planned.
     """
 
     store: Store
@@ -60,6 +66,8 @@ class ConsoleDesk:
     reload: Reloading = nothing_runs
     save: Callable[[], Awaitable[Path | None]] = nothing_lost
     states: Callable[[], Sequence[State]] = tuple
+    public_url: str = ""
+    written: Callable[[str, Sequence[str]], Sequence[str]] = unwritten
     info: Mapping[str, str] = field(default_factory=dict)
     reports: ReportDesk | None = None
     schedules: ScheduleDesk | None = None

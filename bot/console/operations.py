@@ -22,11 +22,13 @@ from bot.console import audit, tracing, views
 from bot.console.actor import Actor
 from bot.console.desk import ConsoleDesk
 from bot.console.planning import ScheduleDesk
+from bot.console.roster import Roster
 from bot.console.views import View
 from bot.names import Named
 from bot.reports import ReportDesk
 from runtime.approvals import ApprovalState
 from runtime.contract import (
+    PEOPLE,
     Address,
     ApprovalId,
     Body,
@@ -61,7 +63,7 @@ class Operations:
     def __init__(self, desk: ConsoleDesk, actor: Actor) -> None:
         self._desk = desk
         self._store = desk.store
-        self._actor = actor
+        self.actor = actor
 
     # ------------------------------------------------------------------------------------------------------ reading
 
@@ -130,14 +132,14 @@ class Operations:
 
     async def requeue(self, delivery_id: str) -> View:
         delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
-        row = await self._store.requeue(DeliveryId(delivery_id), self._actor.name)
+        row = await self._store.requeue(DeliveryId(delivery_id), self.actor.name)
         return self._mended(row, f"{delivery_id} is neither on hold nor dead, so it cannot be requeued.")
 
     async def reload(self) -> View:
         """Read the settings again: what changed, what needs a restart, and notes."""
-        self._actor.must_be(Role.OWNER)
+        self.actor.must_be(Role.OWNER)
         try:
-            return await self._desk.reload(self._actor.name)
+            return await self._desk.reload(self.actor.name)
         except ConfigError as error:
             raise Refusal(422, str(error)) from error
 
@@ -149,13 +151,13 @@ class Operations:
 
     async def discard(self, delivery_id: str) -> View:
         delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
-        row = await self._store.discard(DeliveryId(delivery_id), self._actor.name)
+        row = await self._store.discard(DeliveryId(delivery_id), self.actor.name)
         return self._mended(
             row, f"{delivery_id} is not waiting, or is being sent right now, so it cannot be discarded."
         )
 
     async def add_person(self, name: str, role: str, identities: Sequence[str] = ()) -> View:
-        self._actor.must_be(Role.OWNER)
+        self.actor.must_be(Role.OWNER)
         _check_name(name)
         wrong = next((identity for identity in identities if not _is_identity(identity)), None)
         if not name.strip() or wrong is not None:
@@ -163,16 +165,16 @@ class Operations:
                 400, f'"{wrong or name}" is not {"an identity such as telegram:1001" if wrong else "a name"}.'
             )
         person = await self._store.add_person(
-            name.strip(), _role(role), [Identity(i) for i in identities], actor=self._actor.name
+            name.strip(), _role(role), [Identity(i) for i in identities], actor=self.actor.name
         )
         if person is None:
             raise Refusal(409, f'"{name}", or one of the identities, belongs to somebody already.')
         return await self._person(person.name)
 
     async def set_role(self, name: str, role: str) -> View:
-        self._actor.must_be(Role.OWNER)
+        self.actor.must_be(Role.OWNER)
         await self._keep_an_owner(name, _role(role))
-        if await self._store.set_role(name, _role(role), actor=self._actor.name) is None:
+        if await self._store.set_role(name, _role(role), actor=self.actor.name) is None:
             raise Refusal(404, f'There is nobody named "{name}".')
         return await self._person(name)
 
@@ -183,12 +185,12 @@ class Operations:
 
     async def pair(self, code: str, name: str = "", role: str = "") -> View:
         """Make whoever was sent `code` known: as the person called `name` if there is one, else as a new one."""
-        self._actor.must_be(Role.OWNER)
+        self.actor.must_be(Role.OWNER)
         _check_name(name)
         chosen = _role(role) if role else None
         if name and chosen is not None:
             await self._keep_an_owner(name, chosen)
-        made = await self._store.pair(code, name.strip(), chosen, self._actor.person, actor=self._actor.name)
+        made = await self._store.pair(code, name.strip(), chosen, self.actor.person, actor=self.actor.name)
         if isinstance(made, Unpaired):
             raise Refusal(429 if made.locked else 404, made.reason)
         self._desk.nudge(made.address)
@@ -197,11 +199,31 @@ class Operations:
 
     async def link(self, name: str) -> View:
         """A new link for a person; the old one is void. The token is in this answer and nowhere else."""
-        self._actor.must_be(Role.OWNER)
+        self.actor.must_be(Role.OWNER)
         token = secrets.token_urlsafe(24)
-        if await self._store.set_link(name, token, actor=self._actor.name) is None:
+        if await self._store.set_link(name, token, actor=self.actor.name) is None:
             raise Refusal(404, f'There is nobody named "{name}".')
-        return {"name": name, "path": f"/link/{token}"}
+        self._desk.bell.ring(PEOPLE)
+        path = f"/link/{token}"
+        return {"name": name, "path": path, "url": f"{self._desk.public_url}{path}" if self._desk.public_url else ""}
+
+    async def rename_person(self, name: str, new: str) -> View:
+        return await self._roster.rename(name, new)
+
+    async def remove_person(self, name: str) -> View:
+        return await self._roster.remove(name)
+
+    async def merge_people(self, name: str, into: str) -> View:
+        """Make two people one, who keeps the name, role and link of `into`."""
+        return await self._roster.merge(name, into)
+
+    async def sign_out(self, name: str) -> View:
+        """Void somebody's link, and close the pages that are open by it."""
+        return await self._roster.sign_out(name)
+
+    @property
+    def _roster(self) -> Roster:
+        return Roster(self._desk, self.actor)
 
     # ---------------------------------------------------------------------------------------------------- schedules
 
@@ -211,29 +233,29 @@ class Operations:
 
     async def schedule(self, name: str) -> View:
         """One, by its name or id: its next five instants and its last twenty."""
-        return await self._schedules.shown(name, self._actor)
+        return await self._schedules.shown(name, self.actor)
 
     async def schedule_history(self, name: str, limit: int = 20) -> list[View]:
-        return await self._schedules.history(name, self._actor, limit)
+        return await self._schedules.history(name, self.actor, limit)
 
     async def add_schedule(self, fields: Mapping[str, Any]) -> View:
-        return await self._schedules.add(await self._with_rooms(fields), self._actor)
+        return await self._schedules.add(await self._with_rooms(fields), self.actor)
 
     async def change_schedule(self, name: str, fields: Mapping[str, Any]) -> View:
-        return await self._schedules.change(name, await self._with_rooms(fields), self._actor)
+        return await self._schedules.change(name, await self._with_rooms(fields), self.actor)
 
     async def pause_schedule(self, name: str, reason: str = "") -> View:
-        return await self._schedules.pause(name, self._actor, reason)
+        return await self._schedules.pause(name, self.actor, reason)
 
     async def resume_schedule(self, name: str) -> View:
-        return await self._schedules.resume(name, self._actor)
+        return await self._schedules.resume(name, self.actor)
 
     async def remove_schedule(self, name: str) -> View:
-        return await self._schedules.remove(name, self._actor)
+        return await self._schedules.remove(name, self.actor)
 
     async def run_schedule(self, name: str) -> View:
         """Begin one occurrence now, whatever the clock says."""
-        return await self._schedules.run(name, self._actor)
+        return await self._schedules.run(name, self.actor)
 
     @property
     def _schedules(self) -> ScheduleDesk:
@@ -254,11 +276,11 @@ class Operations:
     async def make_report(self, name: str, to: Sequence[str], options: Mapping[str, Any]) -> View:
         """Have one made for the rooms `to`, now."""
         rooms = await self._with_rooms({"to": list(to)})
-        return await self._reports.begin(name, rooms["to"], options, self._actor)
+        return await self._reports.begin(name, rooms["to"], options, self.actor)
 
     async def print_report(self, name: str, options: Mapping[str, Any]) -> View:
         """Its text, shown to nobody else."""
-        return await self._reports.text(name, options, self._actor)
+        return await self._reports.text(name, options, self.actor)
 
     @property
     def _reports(self) -> ReportDesk:
@@ -328,9 +350,9 @@ class Operations:
     def _signal(self, address: Address, body: Body, event_id: str) -> Signal:
         return Signal(
             platform=self._desk.web_account,
-            dedupe_key=f"console:{self._actor.identity}#{event_id}",
-            actor=self._actor.identity,
-            actor_name=self._actor.person.name,
+            dedupe_key=f"console:{self.actor.identity}#{event_id}",
+            actor=self.actor.identity,
+            actor_name=self.actor.person.name,
             address=address,
             body=body,
             received_at=self._desk.now(),

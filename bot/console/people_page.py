@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from urllib.parse import quote
+
 from aiohttp import web
 
 from bot.console.api import ROOT
@@ -24,7 +27,7 @@ async def people(_request: web.Request, do: Operations) -> Html:
         _waiting(waiting),
         _form(),
         tag("h2", "Known"),
-        _known(known),
+        _known(known, [row["name"] for row in known] if do.actor.person.role is Role.OWNER else ()),
     )
 
 
@@ -39,13 +42,60 @@ def _waiting(rows: list[View]) -> Html:
     return table("Waiting", heads, lines)
 
 
-def _known(rows: list[View]) -> Html:
-    heads = ("Name", "Role", "Identities", "Web link")
+def _known(rows: list[View], names: Sequence[str]) -> Html:
+    """With `names`, those of everybody, each row also has what an owner may change."""
+    heads = ("Name", "Role", "Identities", "Web link", *(["Change"] if names else []))
     lines = (
-        (row["name"], badge(row["role"]), ", ".join(row["identities"]), "yes" if row["linked"] else "no")
+        (
+            row["name"],
+            badge(row["role"]),
+            ", ".join(row["identities"]),
+            "yes" if row["linked"] else "no",
+            *([_changes(row, names)] if names else []),
+        )
         for row in rows
     )
     return table("People", heads, lines)
+
+
+def _changes(row: View, names: Sequence[str]) -> Html:
+    name, place = row["name"], f"person-{quote(row['name'], safe='')}"
+    others = [tag("option", other) for other in names if other != name]
+    return tag(
+        "details",
+        tag("summary", "Change", aria_label=f"Change {name}"),
+        _change(name, "rename", "Rename", tag("input", **_field("new", "New name"), maxlength="100", required=True)),
+        _change(
+            name,
+            "merge",
+            "Merge",
+            tag("select", *others, **_field("into", "Is the same person as")),
+            ask=f"Make {name} and the person you chose one? It cannot be taken apart again.",
+        )
+        if others
+        else None,
+        _change(name, "sign-out", "Sign out", ask=f"Sign {name} out everywhere? Their link stops working.")
+        if row["linked"]
+        else None,
+        _change(name, "remove", "Remove", ask=f"Remove {name}? They are a stranger from then on."),
+        id=place,
+        class_="changes",
+    )
+
+
+def _field(name: str, label: str) -> dict[str, str]:
+    return {"name": name, "aria_label": label, "title": label, "placeholder": label, "autocomplete": "off"}
+
+
+def _change(name: str, verb: str, label: str, field: Html | None = None, *, ask: str | None = None) -> Html:
+    return tag(
+        "form",
+        field,
+        tag("button", label, type="submit"),
+        method="post",
+        action=f"{ROOT}/people/{quote(name, safe='')}/{verb}",
+        data_ask=ask,
+    )
 
 
 def _form() -> Html:

@@ -23,5 +23,5 @@ class Place:
 def place_of(metrics: Metrics, page: Web) -> Place:
     """A web page with names for others has a proxy before it, wherever it listens itself."""
     if metrics.port in (0, page.port):
-        return Place(page.host, page.port, is_own=False, is_open=page.host not in LOOPBACK or bool(page.hosts))
+        return Place(page.host, page.port, is_own=False, is_open=page.host not in LOOPBACK or bool(page.names))
     return Place(metrics.host, metrics.port, is_own=True, is_open=metrics.host not in LOOPBACK)

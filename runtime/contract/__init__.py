@@ -86,6 +86,7 @@ from runtime.contract.models import (
 )
 from runtime.contract.people import Address, Person, Role
 from runtime.contract.rooms import (
+    PEOPLE,
     Author,
     Bell,
     Entry,
@@ -151,6 +152,7 @@ __all__ = [
     "CONNECTED",
     "INBOX",
     "NAME_BYTES",
+    "PEOPLE",
     "UNREAD",
     "UPLOADS",
     "Activity",

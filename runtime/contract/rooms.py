@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO, Protocol, runtime_checkable
+from typing import BinaryIO, Final, Protocol, runtime_checkable
 
 from runtime.contract.ids import Identity, NewId, Now
 from runtime.contract.people import Address, Person
@@ -33,6 +33,10 @@ class Finding:
     what: str
     why: str = ""
     fix: str = ""
+
+
+PEOPLE: Final = "people"
+"""The Bell's topic for a change of people, by which a link may have become void."""
 
 
 def room_topic(address: Address) -> str:
@@ -101,8 +105,11 @@ class Ledger(Protocol):
 class Links(Protocol):
     """Who a web link or a session cookie belongs to."""
 
-    async def person_of(self, token: str) -> tuple[Person, Identity] | None:
-        """The person whose current link carries `token`, and the web identity under which they speak; or None."""
+    async def person_of(self, token: str, *, fresh: bool = False) -> tuple[Person, Identity] | None:
+        """The person whose current link carries `token`, and the web identity under which they speak; or None.
+
+        It may be a second old, unless it must be `fresh`.
+        """
 
     async def invited(self, token: str) -> Person | None:
         """The person for whom `token` is a link for one use; None once it was used, replaced or is too old."""

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from secrets import token_urlsafe
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import bindparam, select, update
 
 from runtime.contract import Identity, NewId, Person, Role
 from runtime.store.base import Base
 from runtime.store.common import ADD_IDENTITY, NAMES, digest, fact, new_person, person, whom
-from runtime.store.driver import Driver, Op
+from runtime.store.driver import Driver, MakeOp, Op
 from runtime.store.protocol import Known
 from runtime.store.schema import identities, people
 
@@ -23,6 +23,7 @@ REMEMBERED: Final = timedelta(seconds=1)
 TOKEN_BYTES: Final = 24
 DIGITS: Final = 11
 """Of the seconds at which a link for one use ends: the year 5138."""
+T = TypeVar("T")
 
 COLUMNS = (people.c.id, people.c.name, people.c.role, people.c.link_hash)
 ALL = select(*COLUMNS).order_by(people.c.name)
@@ -145,25 +146,23 @@ class PeopleStore(Base):
 
     async def set_role(self, name: str, role: Role, *, actor: str) -> Person | None:
         now = self.now()
-        try:
-            return await self._driver.write(lambda: set_role(name, role, actor, now))
-        finally:
-            self._seen.clear()
+        return await self._changed(lambda: set_role(name, role, actor, now))
 
     async def set_link(self, name: str, token: str, *, actor: str) -> Person | None:
         now = self.now()
+        return await self._changed(lambda: set_link(name, digest(token), actor, now))
+
+    async def _changed(self, make: MakeOp[T]) -> T:
+        """Write, and forget at once who the links belonged to."""
         try:
-            return await self._driver.write(lambda: set_link(name, digest(token), actor, now))
+            return await self._driver.write(make)
         finally:
             self._seen.clear()
 
     async def invite(self, name: str, within: timedelta, *, actor: str) -> str | None:
         now = self.now()
         token = f"{token_urlsafe(TOKEN_BYTES)}.{int((now + within).timestamp())}"
-        try:
-            made = await self._driver.write(lambda: set_link(name, ONCE + digest(token), actor, now))
-        finally:
-            self._seen.clear()
+        made = await self._changed(lambda: set_link(name, ONCE + digest(token), actor, now))
         return token if made else None
 
     async def invited(self, token: str) -> Person | None:
@@ -178,9 +177,9 @@ class PeopleStore(Base):
             return None
         return fresh if await self._driver.write(lambda: redeem(token, fresh, now)) else None
 
-    async def person_of(self, token: str) -> tuple[Person, Identity] | None:
+    async def person_of(self, token: str, *, fresh: bool = False) -> tuple[Person, Identity] | None:
         at, name = monotonic(), digest(token)
-        seen = self._seen.get(name)
+        seen = None if fresh else self._seen.get(name)
         if seen and at - seen[0] < REMEMBERED.total_seconds():
             return seen[1]
         found = await self._driver.read(lambda: person_of(name))

@@ -28,11 +28,11 @@ from runtime.store.operators import OperatorStore
 from runtime.store.outbox import OutboxStore
 from runtime.store.pairings import PairingStore
 from runtime.store.pauses import PauseStore
-from runtime.store.people import PeopleStore
 from runtime.store.places import PlaceStore
 from runtime.store.previews import PreviewStore
 from runtime.store.registry import RegistryStore
 from runtime.store.retention import RetentionStore
+from runtime.store.roster import RosterStore
 from runtime.store.schedules import ScheduleStore
 from runtime.store.schema import nodes
 from runtime.store.sqlite import MEMORY, SqliteDriver, connect, explain, system_now
@@ -53,7 +53,7 @@ class SqlStore(
     PauseStore,
     PreviewStore,
     RegistryStore,
-    PeopleStore,
+    RosterStore,
     PairingStore,
     OperatorStore,
     TraceStore,

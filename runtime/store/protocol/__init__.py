@@ -40,7 +40,7 @@ from runtime.store.protocol.operators import (
     Traces,
 )
 from runtime.store.protocol.outbox import OpenDelivery, OpenPart, Outbox
-from runtime.store.protocol.people import Known, Paired, Pairing, People, Unpaired
+from runtime.store.protocol.people import Known, Paired, Pairing, People, Unmoved, Unpaired
 from runtime.store.protocol.registry import Registry
 from runtime.store.protocol.upkeep import Quiet, Stock, Swept, Upkeep
 from runtime.store.schedule_book import ScheduleBook
@@ -88,6 +88,7 @@ __all__ = [
     "Taken",
     "ToolStep",
     "Traces",
+    "Unmoved",
     "Unpaired",
     "Upkeep",
 ]

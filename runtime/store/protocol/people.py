@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Protocol
 
 from runtime.contract import (
@@ -53,6 +54,14 @@ class Unpaired:
     locked: bool = False
 
 
+class Unmoved(StrEnum):
+    """Why nobody was renamed, removed, merged or signed out."""
+
+    NOBODY = "nobody"  # nobody has that name
+    TAKEN = "taken"  # somebody else has the new one
+    LAST_OWNER = "last owner"  # nobody would be left to manage people
+
+
 class People(Links, Protocol):
     """Who is known. `actor` is who changes it, for the audit: a person's name, `settings`, or `command line of USER`."""
 
@@ -72,6 +81,18 @@ class People(Links, Protocol):
 
     async def invite(self, name: str, within: timedelta, *, actor: str) -> str | None:
         """The token of a link for one use, good for so long; the old link is void. None when nobody has that name."""
+
+    async def rename(self, name: str, new: str, *, actor: str) -> Person | Unmoved:
+        """Give a person another name."""
+
+    async def sign_out(self, name: str, *, actor: str) -> Person | Unmoved:
+        """Void a person's web link, and with it every session that was opened by it."""
+
+    async def remove(self, name: str, *, actor: str) -> Person | Unmoved:
+        """Forget a person: identities, link and schedules. Their words stay, and so do questions they caused."""
+
+    async def merge(self, name: str, into: str, *, actor: str) -> Person | Unmoved:
+        """Make the person `name` one with `into`, who keeps their own name, role and link."""
 
     async def pairings(self) -> list[Pairing]:
         """Who waits for a code to be entered, oldest first."""

@@ -173,7 +173,7 @@ class FakeStore:
         name = self.invitations.pop(token, "")
         return f"link-of-{name}" if name and await self.set_link(name, f"link-of-{name}", actor="") else None
 
-    async def person_of(self, token: str) -> tuple[Person, Identity] | None:
+    async def person_of(self, token: str, *, fresh: bool = False) -> tuple[Person, Identity] | None:
         known = self.known.get(self.links.get(token, ""))
         return (known.person, Identity(f"web:{known.person.id}")) if known else None
 

@@ -15,6 +15,7 @@ from bot.names import naming
 from bot.settings import Settings, load
 from bot.settings_faults import MASK, nearest
 from bot.settings_sources import names_of, variable_of
+from bot.settings_tables import Web
 from runtime.attention import Attention
 from runtime.contract import Address, Busy
 from runtime.errors import ConfigError
@@ -349,3 +350,19 @@ def test_unknown_keys_never_break_the_telling(keys: dict[str, str]) -> None:
 
 def test_the_page_of_settings_is_fresh() -> None:
     assert settings_doc.FILE.read_text(encoding="utf-8") == settings_doc.document(), "python -m bot.settings_doc"
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [("", ("x",)), ("https://bot.example.org", ("x", "bot.example.org")), ("http://h:81/", ("x", "h:81"))],
+)
+def test_the_name_in_the_public_address_is_known(given: str, names: tuple[str, ...]) -> None:
+    assert Web(hosts=("x",), public_url=given).names == names
+
+
+@pytest.mark.parametrize(
+    "given", ["bot.example.org", "ftp://h", "https://", "https://h/page", "https://h:x", "https://u@h"]
+)
+def test_a_public_address_that_is_none_is_told_in_words(given: str) -> None:
+    with pytest.raises(ValueError, match=r'where browsers reach the page.*such as "https://bot.example.org"'):
+        Web(public_url=given)

@@ -129,7 +129,7 @@ class FakeLinks:
         self.people[f"token-of-{name.lower()}"] = (Person(PersonId(name.lower()), name, role), identity)
         return f"token-of-{name.lower()}"
 
-    async def person_of(self, token: str) -> tuple[Person, Identity] | None:
+    async def person_of(self, token: str, *, fresh: bool = False) -> tuple[Person, Identity] | None:
         return self.people.get(token)
 
     def invite(self, name: str, role: Role) -> str:

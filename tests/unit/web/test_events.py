@@ -14,7 +14,7 @@ from aiohttp import ClientResponse
 
 from adapters.web import events
 from adapters.web.events import BACKLOG, Feed
-from runtime.contract import Author, Entry, Resting, Role, Speaking, Thinking, Working, room_topic
+from runtime.contract import PEOPLE, Author, Entry, Resting, Role, Speaking, Thinking, Working, room_topic
 from tests.unit.web.stage import Stage, served
 
 ROOM = "room01"
@@ -171,6 +171,17 @@ async def test_a_quiet_stream_beats_and_a_voided_link_ends_it(tmp_path: Path, mo
                 while b": still here" not in await answer.content.readuntil(b"\n\n"):
                     pass
                 stage.links.people.clear()
+                await answer.content.read()
+        await gone(stage)
+
+
+async def test_a_stream_ends_at_once_when_its_person_is_signed_out(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        async with client.get(EVENTS) as answer:
+            await frame(answer)
+            stage.links.people.clear()
+            stage.bell.ring(PEOPLE)
+            async with asyncio.timeout(5):
                 await answer.content.read()
         await gone(stage)
 

@@ -1,0 +1,81 @@
+"""People at the console: renamed, merged, signed out and removed by an owner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from adapters.web.errors import Refusal
+from bot.console.actor import Actor
+from bot.console.desk import ConsoleDesk
+from bot.console.views import View
+from runtime.contract import PEOPLE, Person, Role
+from runtime.store.protocol import Unmoved
+
+LONGEST_NAME: Final = 100  # characters
+
+
+class Roster:
+    """What an owner does with people beside adding them. `actor` is who does it."""
+
+    def __init__(self, desk: ConsoleDesk, actor: Actor) -> None:
+        self._desk = desk
+        self._store = desk.store
+        self._actor = actor
+
+    async def rename(self, name: str, new: str) -> View:
+        self._actor.must_be(Role.OWNER)
+        new = " ".join(new.split())
+        if not new or len(new) > LONGEST_NAME:
+            raise Refusal(400, f"A name has 1 to {LONGEST_NAME} characters.")
+        self._keep_settings_true(name, f"Write {new} there")
+        made = _done(await self._store.rename(name, new, actor=self._actor.name), name, new)
+        return _told(made, f"{name} is called {made.name} from now on.")
+
+    async def sign_out(self, name: str) -> View:
+        self._actor.must_be(Role.OWNER)
+        made = _done(await self._store.sign_out(name, actor=self._actor.name), name)
+        self._desk.bell.ring(PEOPLE)
+        return _told(made, f"{name} is signed out everywhere; their link is void.")
+
+    async def remove(self, name: str) -> View:
+        self._actor.must_be(Role.OWNER)
+        known = await self._store.person_named(name)
+        self._keep_settings_true(name, "Take them out there", known.identities if known else ())
+        made = _done(await self._store.remove(name, actor=self._actor.name), name)
+        self._desk.bell.ring(PEOPLE)
+        return _told(made, f"{name} is removed. What they said stays in the conversations and in the audit.")
+
+    async def merge(self, name: str, into: str) -> View:
+        self._actor.must_be(Role.OWNER)
+        if name == into:
+            raise Refusal(400, "Name two people: one is merged into the other.")
+        self._keep_settings_true(name, f"Write {into} there")
+        made = _done(await self._store.merge(name, into, actor=self._actor.name), name, into)
+        self._desk.bell.ring(PEOPLE)
+        return _told(made, f"{name} and {into} are one person from now on: {made.name} ({made.role.word}).")
+
+    def _keep_settings_true(self, name: str, fix: str, identities: Sequence[str] = ()) -> None:
+        """Settings may write people by name: a blocked one must not come back under another, nor an owner at the start."""
+        if places := self._desk.written(name, identities):
+            where = " and ".join(places)
+            raise Refusal(
+                409, f"The settings name {name} in {where}. {fix}, have them read (signalbox reload), and try again."
+            )
+
+
+def _told(person: Person, words: str) -> View:
+    return {"name": person.name, "role": person.role.word, "told": words}
+
+
+def _done(made: Person | Unmoved, name: str, other: str = "") -> Person:
+    match made:
+        case Person():
+            return made
+        case Unmoved.NOBODY:
+            names = f'"{name}"' if not other else f'"{name}" or "{other}"'
+            raise Refusal(404, f"There is nobody named {names}.")
+        case Unmoved.TAKEN:
+            raise Refusal(409, f'Somebody is called "{other}" already. To make the two one: signalbox people merge')
+        case Unmoved.LAST_OWNER:
+            raise Refusal(409, f"{name} is the only owner. Make somebody else an owner first.")
