@@ -54,12 +54,28 @@ EVENT_OF: Final[Mapping[Choice, ApprovalEvent]] = {
     Choice.DONE: ApprovalEvent.ANSWER,
     Choice.AGAIN: ApprovalEvent.ANSWER,
     Choice.SKIP: ApprovalEvent.ANSWER,
+    Choice.USER: ApprovalEvent.APPROVE,
+    Choice.VIEWER: ApprovalEvent.APPROVE,
+    Choice.OPERATOR: ApprovalEvent.APPROVE,
+    Choice.NO: ApprovalEvent.DENY,
 }
+
+LETS_IN: Final[Mapping[Choice, Role]] = {
+    Choice.USER: Role.OPERATOR,
+    Choice.VIEWER: Role.OPERATOR,
+    Choice.NO: Role.OPERATOR,
+    Choice.OTHER: Role.OPERATOR,
+    Choice.OPERATOR: Role.OWNER,
+}
+"""The least role that may say so about a stranger: nobody gives away more than they could be trusted to check."""
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A question about one frozen call. `arguments` is the call's JSON text, `arguments_hash` its SHA-256 in hex."""
+    """A question about one frozen call. `arguments` is the call's JSON text, `arguments_hash` its SHA-256 in hex.
+
+    One about a stranger belongs to no run: in place of its id stands their identity, and `arguments` tells who they are.
+    """
 
     id: ApprovalId
     kind: ApprovalKind
@@ -112,9 +128,19 @@ def objection(approval: Approval, voter: Voter, choice: Choice, rights: Rights, 
         return "This question has expired."
     if choice not in CHOICES[approval.kind]:
         return "This question does not have that answer."
+    if approval.kind is ApprovalKind.PERSON:
+        return _cannot_let_in(voter, choice)
     if not _in_place(approval, voter):
         return "This question belongs to another room."
     return _not_entitled(approval, voter, rights)
+
+
+def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:
+    """Its cards stand in private rooms, one for each who may answer: who asks matters, and not where."""
+    needed = LETS_IN[choice]
+    return (
+        None if voter.person.role >= needed else f"This needs the role {needed.word}; you are {voter.person.role.word}."
+    )
 
 
 def told(approval: Approval) -> str:

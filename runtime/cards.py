@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from typing import Final
+
 from runtime.approvals import Approval, ApprovalState, told
 from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
 from runtime.markup.arguments import in_full
@@ -14,7 +18,14 @@ LABELS = {
     Choice.DONE: "It was done",
     Choice.AGAIN: "Run again",
     Choice.SKIP: "Skip it",
+    Choice.USER: "As user",
+    Choice.NO: "No",
+    Choice.OTHER: "Other role…",
+    Choice.VIEWER: "As viewer",
+    Choice.OPERATOR: "As operator",
 }
+LET_IN: Final = (Choice.USER, Choice.NO, Choice.OTHER)
+ROLES: Final = (Choice.USER, Choice.VIEWER, Choice.OPERATOR, Choice.NO)
 ENDED = {
     ApprovalState.APPROVED: "Approved",
     ApprovalState.DENIED: "Denied",
@@ -22,6 +33,30 @@ ENDED = {
     ApprovalState.EXPIRED: "Expired",
     ApprovalState.VOID: "Withdrawn",
 }
+
+
+def stranger(approval_id: ApprovalId, arguments: str, choices: Sequence[Choice] = LET_IN) -> Content:
+    """The card about somebody nobody knows."""
+    buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in choices)
+    return Content(f"**Let {_name(arguments)} in?**\n\n{_facts(arguments)}", buttons)
+
+
+def _stranger_settled(approval: Approval) -> Content:
+    if approval.state is ApprovalState.APPROVED:
+        how = f"Let in as {approval.choice}" if approval.choice else "Let in"
+    else:
+        how = "Not let in" if approval.state is ApprovalState.DENIED else ENDED[approval.state]
+    why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
+    return Content(f"**{how}**{_by(approval)}: {_name(approval.arguments)}\n\n{_facts(approval.arguments)}{why}")
+
+
+def _name(arguments: str) -> str:
+    """A name as the person gave it, which no mark-up in it can leave."""
+    return f"`{json.loads(arguments)['name'].replace('`', chr(39)) or '-'}`"
+
+
+def _facts(arguments: str) -> str:
+    return "\n".join(f"- {key}: `{str(value).replace('`', chr(39))}`" for key, value in json.loads(arguments).items())
 
 
 def question(approval_id: ApprovalId, kind: ApprovalKind, tool: str, arguments: str, caution: str) -> Content:
@@ -36,12 +71,17 @@ def question(approval_id: ApprovalId, kind: ApprovalKind, tool: str, arguments: 
 
 def settled(approval: Approval) -> Content:
     """The card after it was decided: who, what, when, and no buttons."""
-    when = f", {moment(approval.decided_at)}" if approval.decided_at else ""
-    who = f" by {approval.decided_name}" if approval.decided_name else ""
+    if approval.kind is ApprovalKind.PERSON:
+        return _stranger_settled(approval)
     answer = f": {LABELS[approval.choice]}" if approval.state is ApprovalState.ANSWERED and approval.choice else ""
     why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
-    head = f"**{ENDED[approval.state]}{answer}**{who}{when}: `{approval.tool}`"
+    head = f"**{ENDED[approval.state]}{answer}**{_by(approval)}: `{approval.tool}`"
     return Content(f"{head}\n\n{shown_arguments(approval.arguments)}{why}")
+
+
+def _by(approval: Approval) -> str:
+    when = f", {moment(approval.decided_at)}" if approval.decided_at else ""
+    return f" by {approval.decided_name}{when}" if approval.decided_name else when
 
 
 def result_of(approval: Approval) -> str:

@@ -12,15 +12,22 @@ ALPHABET: Final = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 """Letters and digits of which none looks like another: 31 ** 8 codes."""
 LENGTH: Final = 8
 LIFE: Final = timedelta(hours=1)
-PENDING: Final = 3
-"""Codes of one account that may be out at the same time."""
+FRESH: Final = 3
+"""Codes of one account that may be made within `APART`, one for each person: a crowd cannot shut others out for long."""
+APART: Final = timedelta(minutes=10)
+CARD_LIFE: Final = timedelta(days=1)
+"""How long the question whether to let somebody in stays open."""
+SILENCE: Final = timedelta(days=1)
+"""How long nobody is asked again about somebody who was turned away."""
 TRIES: Final = 5
 """Wrong codes after which whoever enters them waits."""
 LOCKED: Final = timedelta(hours=1)
 
 UNPAIRED: Final = (
-    "I do not know you yet. I send whoever writes to me alone a code; once the owner enters it you may ask."
+    "I don't know you yet. Write to me in a direct message, and I'll ask the people who run me to let you in."
 )
+CROWDED: Final = "Too many people I don't know are asking at the moment. Please write again in ten minutes."
+TURNED_AWAY: Final = "The people who run me decided not to let you in. You can ask again tomorrow."
 
 
 def fresh_code() -> str:
@@ -32,12 +39,17 @@ def tidy(code: str) -> str:
     return "".join(letter for letter in code.upper() if letter.isalnum())
 
 
-def invitation(code: str) -> str:
-    """What an unknown person is sent."""
+def invitation(code: str, *, asked: bool) -> str:
+    """What an unknown person is sent; `asked` tells that those who may let them in have a card about it."""
+    if asked:
+        return (
+            "I don't know you yet, so I've asked the people who run me to let you in. I'll tell you here.\n\n"
+            f"If you know one of them, your pairing code is **{code}**, good for an hour."
+        )
     return (
-        f"I do not know you yet. Your pairing code is **{code}**.\n\n"
-        "Give it to the owner of this bot, who enters it within an hour: `signalbox people pair "
-        f"{code}`, the page of people in the console, or `/pair {code}` in a direct chat with me."
+        f"I don't know you yet. Your pairing code is **{code}**, good for an hour.\n\n"
+        "Give it to the owner of this bot. They enter it on the People page of the console, or send me "
+        f"`/pair {code}` in a direct message."
     )
 
 

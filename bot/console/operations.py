@@ -145,7 +145,7 @@ class Operations:
 
     async def save(self) -> View:
         """Where a copy of a lost database is; null while the database is in its place."""
-        self._actor.must_be(Role.OWNER)
+        self.actor.must_be(Role.OWNER)
         saved = await self._desk.save()
         return {"file": str(saved) if saved else None}
 
@@ -193,7 +193,8 @@ class Operations:
         made = await self._store.pair(code, name.strip(), chosen, self.actor.person, actor=self.actor.name)
         if isinstance(made, Unpaired):
             raise Refusal(429 if made.locked else 404, made.reason)
-        self._desk.nudge(made.address)
+        for address in (made.address, *made.cards):
+            self._desk.nudge(address)
         told = f"{made.identity} is {made.person.name} now ({made.person.role.word})"
         return {**await self._person(made.person.name), "identity": made.identity, "told": f"Paired: {told}."}
 

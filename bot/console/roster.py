@@ -10,6 +10,7 @@ from bot.console.actor import Actor
 from bot.console.desk import ConsoleDesk
 from bot.console.views import View
 from runtime.contract import PEOPLE, Person, Role
+from runtime.markup.glyphs import visible
 from runtime.store.protocol import Unmoved
 
 LONGEST_NAME: Final = 100  # characters
@@ -28,6 +29,8 @@ class Roster:
         new = " ".join(new.split())
         if not new or len(new) > LONGEST_NAME:
             raise Refusal(400, f"A name has 1 to {LONGEST_NAME} characters.")
+        if (shown := visible(new)) != new:
+            raise Refusal(400, f'"{shown}": a name has no invisible characters. Type it anew.')
         self._keep_settings_true(name, f"Write {new} there")
         made = _done(await self._store.rename(name, new, actor=self._actor.name), name, new)
         return _told(made, f"{name} is called {made.name} from now on.")

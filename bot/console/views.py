@@ -9,7 +9,7 @@ from typing import Any
 from adapters.web import render
 from bot.names import Named
 from bot.standings import State
-from runtime.approvals import Approval
+from runtime.approvals import EVENT_OF, Approval
 from runtime.cards import LABELS
 from runtime.contract import CHOICES, Entry
 from runtime.markup.arguments import in_full
@@ -64,7 +64,7 @@ def approval(row: Approval, named: Named, called: Named) -> View:
         "caution": row.caution,
         "asked_at": at(row.asked_at),
         "expires_at": at(row.expires_at),
-        "choices": {choice.value: LABELS[choice] for choice in CHOICES[row.kind]},
+        "choices": {choice.value: LABELS[choice] for choice in CHOICES[row.kind] if choice in EVENT_OF},
         "choice": row.choice,
         "decided_by": row.decided_name,
         "decided_at": at(row.decided_at),

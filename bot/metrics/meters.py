@@ -41,6 +41,10 @@ ENDINGS: Final = {
     Choice.DONE: "done",
     Choice.AGAIN: "again",
     Choice.SKIP: "skipped",
+    Choice.USER: "approved",
+    Choice.VIEWER: "approved",
+    Choice.OPERATOR: "approved",
+    Choice.NO: "denied",
 }
 EXPIRED: Final = "expired"
 INSTANTS: Final = ("started", "skipped", "done", "silent", "failed", "stopped")
@@ -121,7 +125,7 @@ class Meters:
             self.runs.add(state, by=0)
         for kind, choices in CHOICES.items():
             self.asked.add(kind, by=0)
-            for outcome in (*(ENDINGS[choice] for choice in choices), EXPIRED):
+            for outcome in {*(ENDINGS[choice] for choice in choices if choice in ENDINGS), EXPIRED}:
                 self.settled.add(kind, outcome, by=0)
         for outcome in INSTANTS:
             self.instants.add(outcome, by=0)

@@ -17,11 +17,13 @@ from runtime.contract.signals import Choice, FileRef, files_json
 class ApprovalKind(StrEnum):
     CALL = "call"  # may this call run?
     OUTCOME = "outcome"  # this call was cut: did it happen?
+    PERSON = "person"  # may this stranger come in?
 
 
 CHOICES: Final[Mapping[ApprovalKind, tuple[Choice, ...]]] = {
     ApprovalKind.CALL: (Choice.APPROVE, Choice.DENY),
     ApprovalKind.OUTCOME: (Choice.DONE, Choice.AGAIN, Choice.SKIP),
+    ApprovalKind.PERSON: (Choice.USER, Choice.NO, Choice.OTHER, Choice.VIEWER, Choice.OPERATOR),
 }
 
 

@@ -29,13 +29,19 @@ class Busy(StrEnum):
 
 
 class Choice(StrEnum):
-    """What a button says. `done`, `again` and `skip` answer a question about an unknown outcome."""
+    """What a button says. `done`, `again` and `skip` answer a question about an unknown outcome, `user` and those below
+    one about a stranger; `other` answers nothing yet, and has the card offer further roles."""
 
     APPROVE = "approve"
     DENY = "deny"
     DONE = "done"
     AGAIN = "again"
     SKIP = "skip"
+    USER = "user"
+    NO = "no"
+    OTHER = "other"
+    VIEWER = "viewer"
+    OPERATOR = "operator"
 
 
 @dataclass(frozen=True, slots=True)

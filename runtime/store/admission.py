@@ -11,6 +11,7 @@ from sqlalchemy import Integer, bindparam, literal_column, select
 from runtime import pairing
 from runtime.attention import BY_URGENCY, Course
 from runtime.contract import (
+    Clicked,
     Commanded,
     NewId,
     Outcome,
@@ -19,24 +20,28 @@ from runtime.contract import (
     Role,
     Said,
     Signal,
+    Stopped,
 )
 from runtime.markup.glyphs import seen
-from runtime.store.common import ADD_IDENTITY, fact, new_person, whom
+from runtime.store import newcomers
+from runtime.store.common import ADD_IDENTITY, WHO, fact, moved, new_person, person
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.inbox import answer, ignored, is_written, refuse, tell_once
 from runtime.store.pairings import invite
 from runtime.store.people import web_identity
 from runtime.store.protocol import Gate, Taken
-from runtime.store.schema import participation, signals
+from runtime.store.schema import identities, moves, participation, signals
 from runtime.store.upsert import insert
 
-STRANGER: Final = "I do not know you. Ask the owner to add you (signalbox people add)."
-READER: Final = "You may read here, but not ask. An owner can change that (signalbox people role)."
+STRANGER: Final = "I don't know you. Ask the owner of this bot to add you."
+READER: Final = "You may read here, but not ask. An owner can change that."
 CLOSED: Final = "I do not answer in this room."
 BARRED: Final = "I do not answer you here."
 
+MET = WHO.add_columns(identities.c.room)
 JOINED = select(participation.c.address).where(participation.c.address == bindparam("room"))
 JOIN = insert(participation).values({c.name: bindparam(c.name) for c in participation.columns}).on_conflict_do_nothing()
+TOLD_ALREADY = select(moves.c.number).where(moves.c.subject == bindparam("subject")).limit(1)
 LAST_SPEAKERS = (
     select(signals.c.actor)
     .where(
@@ -76,12 +81,22 @@ def admitted(signal: Signal, gate: Gate, course: Course, now: datetime, new_id: 
     """Who sent it, if they may speak there; else what became of it."""
     if course is Course.REFUSE:
         return (yield from refuse(signal, None, CLOSED, now, new_id, notice=CLOSED))
-    who = yield from whom(signal.actor)
+    who, room = yield from _met(signal)
     if gate.rooms.bars(signal, who):
         return (yield from _turned_away(signal, who, now, new_id))
     if who is None and (gate.open_to_all or signal.by_bot):
         return (yield from _welcome(signal, now, new_id))
-    return (yield from _stranger(signal, gate, now, new_id)) if who is None else who
+    if who is None:
+        return (yield from _stranger(signal, gate, now, new_id))
+    if _asks_alone(signal) and signal.actor != web_identity(who):  # on the page a person has many rooms
+        yield from newcomers.note_room(signal, room)
+    return who
+
+
+def _met(signal: Signal) -> Op[tuple[Person | None, str | None]]:
+    """The person who sent it, and the room in which they wrote to the agent alone before."""
+    rows = yield MET, {"identity": signal.actor}
+    return (person(rows[0][:3]), rows[0][3]) if rows else (None, None)
 
 
 def _turned_away(signal: Signal, who: Person | None, now: datetime, new_id: NewId) -> Op[Taken]:
@@ -103,7 +118,7 @@ def _welcome(signal: Signal, now: datetime, new_id: NewId) -> Op[Person]:
     # The identity is part of the name, since two strangers may call themselves the same.
     who = yield from new_person(f"{seen(signal.actor_name)} ({signal.actor})", Role.USER, now, new_id)
     for identity in (signal.actor, web_identity(who)):
-        yield ADD_IDENTITY, {"identity": identity, "person_id": who.id}
+        yield ADD_IDENTITY, {"identity": identity, "person_id": who.id, "room": None}
     yield from fact(now, "person added", signal.actor, who.name, f"{who.role.word}, by writing to {signal.address}")
     return who
 
@@ -116,10 +131,26 @@ def _stranger(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Ta
     if signal.reach is Reach.OVERHEARD:
         return ignored()
     if gate.pairs and _asks_alone(signal):
-        return (yield from _invited(signal, now, new_id))
-    silent = isinstance(signal.body, Said) and signal.reach is not Reach.DIRECT
-    taken = yield from refuse(signal, None, STRANGER, now, new_id, notice=None if silent else STRANGER)
+        return (yield from _invited(signal, gate, now, new_id))
+    notice: str | None = pairing.UNPAIRED if gate.pairs else STRANGER
+    if not _is_pressed(signal) and (signal.reach is Reach.DIRECT or not (yield from _is_first_word(signal, now))):
+        notice = None
+    taken = yield from refuse(signal, None, STRANGER, now, new_id, notice=notice)
     return (yield from _told_once(signal, taken, f"stranger:{signal.actor}", STRANGER, now, new_id))
+
+
+def _is_pressed(signal: Signal) -> bool:
+    """Whether its sender waits for an answer that no message is: a button, or a command of the platform's own."""
+    return isinstance(signal.body, Clicked | Stopped | Commanded) and not is_written(signal)
+
+
+def _is_first_word(signal: Signal, now: datetime) -> Op[bool]:
+    """Whether this stranger reads a private line in this room for the first time, from now on not any more."""
+    about = {"subject": f"stranger:{signal.actor}@{replace(signal.address, thread='')}"}
+    if (yield TOLD_ALREADY, about):
+        return False
+    yield from moved(now, about["subject"], None, "told", "a private line to a stranger")
+    return True
 
 
 def _asks_alone(signal: Signal) -> bool:
@@ -136,12 +167,20 @@ def _told_once(signal: Signal, taken: Taken, origin: str, text: str, now: dateti
     return replace(taken, verdict=replace(taken.verdict, notice=None), deliveries=told)
 
 
-def _invited(signal: Signal, now: datetime, new_id: NewId) -> Op[Taken]:
+def _invited(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+    """A code for a stranger, and a card for those who may let them in; neither for one who was turned away today."""
     notice = None if is_written(signal) else pairing.UNPAIRED
     taken = yield from refuse(signal, None, STRANGER, now, new_id, notice=notice)
-    code = (yield from invite(signal, now)) if taken.verdict.outcome is Outcome.REFUSED else None
+    if taken.verdict.outcome is not Outcome.REFUSED or (yield from newcomers.turned_away(signal.actor, now)):
+        return taken
+    code = yield from invite(signal, now)
     if code is None:
         return taken
+    if not code:
+        told = yield from tell_once(signal, f"crowded:{signal.actor}:{now:%Y-%m-%d}", pairing.CROWDED, now, new_id)
+        return replace(taken, deliveries=told)
     yield from fact(now, "pairing offered", signal.actor, str(signal.address))
-    told = yield from answer(signal, taken.verdict.signal_id, pairing.invitation(code), now, new_id)
-    return replace(taken, deliveries=told)
+    asked = yield from newcomers.ask(signal, gate.rooms.named, now, new_id)
+    text = pairing.invitation(code, asked=asked is not None)
+    told = yield from answer(signal, taken.verdict.signal_id, text, now, new_id)
+    return replace(taken, deliveries=(*told, *(asked or ())))

@@ -15,20 +15,21 @@ from sqlalchemy import bindparam, delete, exists, func, select, update
 
 from runtime import cards
 from runtime.approvals import APPROVAL_MOVES, Approval, ApprovalEvent
-from runtime.contract import ApprovalId, DeliveryId, Kind, NewId
+from runtime.contract import ApprovalId, ApprovalKind, DeliveryId, Kind, NewId
 from runtime.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.machines import move
 from runtime.runs import STEP_MOVES, StepEvent, StepState
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
-from runtime.store.desk import ADD_APPROVAL, CARD, COLUMNS, SETTLE, approval_of, edit_card
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.outbox import doubt_parts
 from runtime.store.protocol import NewDelivery
+from runtime.store.rulings import ADD_APPROVAL, CARDS, COLUMNS, SETTLE, approval_of, edit_cards
 from runtime.store.schema import approvals, deliveries, nodes, parts, pings, roles, runs, sessions, steps
 
 LIVES: Final = 1_000_000
 """More fences than one life ever uses: none of the lost life is given out again."""
 WITHDRAWN: Final = "It was asked again after a restore."
+FORGOTTEN: Final = "A backup was restored since. They can write again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,25 +141,27 @@ def _ask_again(origin: Origin, actor: str, now: datetime, new_id: NewId) -> Op[i
     for row in rows:
         approval = approval_of(row)
         yield from _withdraw(approval, actor, now, new_id)
-        yield from _ask(row, approval, origin, now, new_id)
+        if approval.kind is not ApprovalKind.PERSON:  # who still wants to come in writes again
+            yield from _ask(row, approval, origin, now, new_id)
     return len(rows)
 
 
 def _withdraw(approval: Approval, actor: str, now: datetime, new_id: NewId) -> Op[None]:
     after = move(APPROVAL_MOVES, approval.state, ApprovalEvent.VOID)
     nobody = {"by": None, "by_name": "", "picked": None}
-    yield SETTLE, {"id_": approval.id, "new_state": after.value, "at": micros(now), "why": WITHDRAWN, **nobody}
-    yield from _withdraw_card(replace(approval, state=after, decided_at=now, reason=WITHDRAWN), now, new_id)
-    yield from fact(now, f"approval {after.value}", actor, approval.id, WITHDRAWN)
+    why = FORGOTTEN if approval.kind is ApprovalKind.PERSON else WITHDRAWN
+    yield SETTLE, {"id_": approval.id, "new_state": after.value, "at": micros(now), "why": why, **nobody}
+    yield from _withdraw_card(replace(approval, state=after, decided_at=now, reason=why), now, new_id)
+    yield from fact(now, f"approval {after.value}", actor, approval.id, why)
 
 
 def _withdraw_card(approval: Approval, now: datetime, new_id: NewId) -> Op[None]:
     """A card that is on screen, or was being sent, is edited; one that never left need not leave any more."""
-    cards_found = yield CARD, {"o": f"approval:{approval.id}"}
+    cards_found = yield CARDS, {"o": f"approval:{approval.id}"}
     card = cards_found[0][0]
     on_screen = yield ON_SCREEN, {"d": card}
     if on_screen[0][0]:
-        yield from edit_card(approval, now, new_id)
+        yield from edit_cards(approval, cards.settled(approval), now, new_id)
         return
     states = yield STATE_OF, {"d": card}
     state = DeliveryState(states[0][0])

@@ -31,11 +31,11 @@ from runtime.contract import (
 from runtime.ids import first_at
 from runtime.runs import RunState
 from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
-from runtime.store.desk import approval_of
 from runtime.store.driver import Op, is_word, micros, moment
 from runtime.store.inbox import answer
 from runtime.store.pairings import pair
 from runtime.store.protocol import Gate, Taken, Unpaired
+from runtime.store.rulings import approval_of
 from runtime.store.schedules import keep_zone, planned_in, zones_of
 from runtime.store.schema import approvals, people, runs, sessions, signals, usage
 from runtime.store.stops import OPEN_RUNS
@@ -229,4 +229,4 @@ def _paired(
     made = yield from pair(code, name, None, who, who.name, now, new_id)
     if isinstance(made, Unpaired):
         return made.reason, ()
-    return commands.paired(made.person, made.identity), (made.address,)
+    return commands.paired(made.person, made.identity), (made.address, *made.cards)

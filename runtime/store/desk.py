@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Integer, bindparam, func, select, update
 
@@ -24,37 +23,33 @@ from runtime.contract import (
     ApprovalId,
     ApprovalKind,
     Choice,
-    Content,
-    DeliveryId,
-    Effect,
-    Kind,
     NewId,
     RunId,
     SessionKey,
 )
 from runtime.machines import move
+from runtime.store import newcomers
 from runtime.store.base import Base
 from runtime.store.common import (
-    ADD_DELIVERY,
     LOCK_LANE,
     RESUMABLE,
     add,
-    delivery_row,
     digest,
     fact,
     moved,
     narrowed,
 )
-from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
-from runtime.store.protocol import Decided, NewDelivery
-from runtime.store.schema import approvals, deliveries, runs, steps, votes
+from runtime.store.driver import Op, is_word, micros
+from runtime.store.protocol import Decided
+from runtime.store.rulings import COLUMNS, approval_of, edit_cards, record
+from runtime.store.schema import approvals, runs, steps, votes
 from runtime.store.turns import SET_TURN
 
 CLICK_REFUSED = "click refused"
 NOBODY = "It does not exist (any more)."
 
-COLUMNS = list(approvals.columns)
 BY_ID = select(*COLUMNS).where(approvals.c.id == bindparam("id"))
+LOCKED = BY_ID.with_for_update()
 SESSION_OF = select(approvals.c.session).where(approvals.c.id == bindparam("id"))
 NEWEST = narrowed(
     select(*COLUMNS).order_by(approvals.c.asked_at.desc(), approvals.c.step).limit(bindparam("n", type_=Integer)),
@@ -68,20 +63,7 @@ OVERDUE = (
     .order_by(approvals.c.expires_at)
     .limit(100)
 )
-SETTLE = (
-    update(approvals)
-    .where(approvals.c.id == bindparam("id_"), is_word(approvals.c.state, "pending"))
-    .values(
-        state=bindparam("new_state"),
-        decided_by=bindparam("by"),
-        decided_name=bindparam("by_name"),
-        decided_at=bindparam("at"),
-        choice=bindparam("picked"),
-        reason=bindparam("why"),
-    )
-)
 ADD_VOTE = add(votes)
-ADD_APPROVAL = add(approvals)
 STEP = select(steps.c.arguments_hash, steps.c.turn).where(
     steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n")
 )
@@ -95,7 +77,6 @@ CLOSE_STEP = (
     .where(steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n"), is_word(steps.c.state, "asked"))
     .values(state="done", result=bindparam("text"), ended_at=bindparam("at"))
 )
-CARD = select(deliveries.c.id).where(deliveries.c.origin == bindparam("o"), deliveries.c.ordinal == 0)
 PENDING = (
     select(func.count())
     .select_from(approvals)
@@ -107,34 +88,6 @@ RUN_READY = (
     .values(state="ready", ready_at=bindparam("at"))
     .returning(runs.c.id)
 )
-
-
-def approval_of(row: tuple[Any, ...]) -> Approval:
-    """An approval from a row in the table's column order."""
-    get: dict[str, Any] = dict(zip((c.name for c in COLUMNS), row, strict=True))
-    return Approval(
-        id=ApprovalId(get["id"]),
-        kind=ApprovalKind(get["kind"]),
-        state=ApprovalState(get["state"]),
-        run_id=RunId(get["run_id"]),
-        step=get["step"],
-        session=get["session"],
-        address=Address.parse(get["address"]),
-        tool=get["tool"],
-        effect=Effect(get["effect"]),
-        arguments=get["arguments"],
-        arguments_hash=get["arguments_hash"],
-        policy_version=get["policy_version"],
-        requester=get["requester"],
-        asked_at=moment(get["asked_at"]),
-        expires_at=moment(get["expires_at"]),
-        decided_by=get["decided_by"],
-        decided_name=get["decided_name"],
-        decided_at=maybe_moment(get["decided_at"]),
-        choice=Choice(get["choice"]) if get["choice"] else None,
-        reason=get["reason"],
-        caution=get["caution"],
-    )
 
 
 def decide(
@@ -150,6 +103,9 @@ def decide(
     if against:
         yield from moved(now, approval.run_id, None, CLICK_REFUSED, f"{voter.person.name}: {against}")
         return (yield from _refused(approval_id, voter, against, now))
+    if choice is Choice.OTHER:
+        more = cards.stranger(approval.id, approval.arguments, cards.ROLES)
+        return Decided(approval=approval, deliveries=(yield from edit_cards(approval, more, now, new_id)))
     ruled = replace(
         approval,
         state=move(APPROVAL_MOVES, approval.state, EVENT_OF[choice]),
@@ -186,26 +142,28 @@ def expire(now: datetime, new_id: NewId) -> Op[list[Decided]]:
 def withdraw(run: RunId, reason: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
     """Void every open question of a run that ends; the cards follow. The run itself is the caller's."""
     rows = yield OF_RUN, {"run": run}
-    addresses = []
+    addresses: list[Address] = []
     for row in rows:
         approval = approval_of(row)
         ended = _ended(approval, ApprovalEvent.VOID, reason, now)
-        yield from _record(ended, now, new_id)
-        addresses.append(approval.address)
+        addresses += yield from _record(ended, now, new_id)
     return tuple(addresses)
 
 
 def _locked(approval_id: ApprovalId) -> Op[Approval | None]:
     # The lane is locked before the approval, as every owner's write does it, so that two writers never wait in a ring.
+    # A question about a stranger has no lane: there its own row is what two clicks wait for.
     sessions_found = yield SESSION_OF, {"id": approval_id}
     if not sessions_found:
         return None
     yield LOCK_LANE, {"k": sessions_found[0][0]}
-    rows = yield BY_ID, {"id": approval_id}
+    rows = yield LOCKED, {"id": approval_id}
     return approval_of(rows[0])
 
 
 def _is_frozen(approval: Approval) -> Op[bool]:
+    if approval.kind is ApprovalKind.PERSON:
+        return approval.arguments_hash == digest(approval.arguments)
     rows = yield STEP, {"run": approval.run_id, "n": approval.step}
     return bool(rows) and rows[0][0] == approval.arguments_hash == digest(approval.arguments)
 
@@ -225,32 +183,22 @@ def _end(approval: Approval, event: ApprovalEvent, reason: str, now: datetime, n
 
 def _rule(ruled: Approval, now: datetime, new_id: NewId) -> Op[Decided]:
     """Record the ruling; the last one of a run makes it ready for its lane."""
-    yield from _record(ruled, now, new_id)
+    rooms = yield from _record(ruled, now, new_id)
     ready = False
     left = yield PENDING, {"run": ruled.run_id}
     if left[0][0] == 0 and (yield RUN_READY, {"run": ruled.run_id, "at": micros(now)}):
         states = yield RESUMABLE, {"k": ruled.session, "at": micros(now)}
         ready = states[0][0] == "ready"
-    return Decided(None, ruled, SessionKey(ruled.session), ready, (ruled.address,))
+    return Decided(None, ruled, SessionKey(ruled.session), ready, rooms)
 
 
-def _record(ruled: Approval, now: datetime, new_id: NewId) -> Op[None]:
-    yield (
-        SETTLE,
-        {
-            "id_": ruled.id,
-            "new_state": ruled.state.value,
-            "by": ruled.decided_by,
-            "by_name": ruled.decided_name,
-            "at": micros(now),
-            "picked": ruled.choice.value if ruled.choice else None,
-            "why": ruled.reason,
-        },
-    )
+def _record(ruled: Approval, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+    """The ruling, and what follows from it at once; where a courier is to look."""
+    rooms = yield from record(ruled, now, new_id)
+    if ruled.kind is ApprovalKind.PERSON:
+        return (*rooms, *(yield from newcomers.answered(ruled, now, new_id)))
     yield from _answer_step(ruled, now)
-    yield from edit_card(ruled, now, new_id)
-    detail = f"{ruled.tool} {ruled.arguments_hash[:12]}"
-    yield from fact(now, f"approval {ruled.state.value}", ruled.decided_name, ruled.id, detail)
+    return rooms
 
 
 def _answer_step(ruled: Approval, now: datetime) -> Op[None]:
@@ -262,15 +210,6 @@ def _answer_step(ruled: Approval, now: datetime) -> Op[None]:
     yield CLOSE_STEP, {**key, "text": text, "at": micros(now)}
     rows = yield STEP, key
     yield SET_TURN, {"s": ruled.session, "n": rows[0][1], "new_text": text}
-
-
-def edit_card(ruled: Approval, now: datetime, new_id: NewId) -> Op[None]:
-    origin = f"approval:{ruled.id}"
-    card = yield CARD, {"o": origin}
-    content: Content = cards.settled(ruled)
-    edited = DeliveryId(card[0][0]) if card else None
-    new = NewDelivery(DeliveryId(new_id()), origin, 1, Kind.APPROVAL, ruled.address, content, edited)
-    yield ADD_DELIVERY, delivery_row(new, now, ruled.run_id)
 
 
 def _one(approval_id: ApprovalId) -> Op[Approval | None]:

@@ -12,11 +12,11 @@ from runtime.contract import ModelReply, NewId, RunId
 from runtime.machines import move
 from runtime.runs import RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
 from runtime.store.common import fact, owned
-from runtime.store.desk import ADD_APPROVAL
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.handover import put
 from runtime.store.jobs import ended
 from runtime.store.protocol import Lane, NewDelivery, Question, Released, ToolStep
+from runtime.store.rulings import ADD_APPROVAL
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.steps import RUN_FACTS, SET_STEP, model_step, open_steps
 from runtime.store.suspects import keep_apart

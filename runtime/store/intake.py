@@ -6,7 +6,7 @@ import asyncio
 from datetime import datetime
 from typing import Final
 
-from runtime.approvals import Voter
+from runtime.approvals import ApprovalState, Voter
 from runtime.attention import Course
 from runtime.commands import NEEDED, kept, name_of, spoken
 from runtime.contract import (
@@ -97,7 +97,8 @@ def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datet
     decided = yield from decide(click.approval_id, voter, click.choice, click.reason, gate.rights, now, new_id)
     if decided.objection:
         return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection)))
-    verdict = Verdict(Outcome.DECIDED, signal_id)
+    is_open = decided.approval is not None and decided.approval.state is ApprovalState.PENDING
+    verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id)
     return Taken(verdict, decided.session, decided.lane_ready, deliveries=decided.deliveries)
 
 

@@ -15,10 +15,10 @@ from runtime.machines import sources
 from runtime.runs import RunState, StepState
 from runtime.store.base import Base
 from runtime.store.common import fact, moved, narrowed
-from runtime.store.desk import approval_of
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.moving import LOCK_DELIVERY
 from runtime.store.protocol import DeliveryRow, RoomWork, RunRow, StepRow
+from runtime.store.rulings import approval_of
 from runtime.store.schema import approvals, deliveries, parts, people, runs, signals, steps
 from runtime.store.suspects import AT_WORK
 from runtime.store.waiting import PARTS_OF, part_of

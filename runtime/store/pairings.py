@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import count
 from typing import Any
 
 from sqlalchemy import bindparam, delete, select
 
 from runtime import pairing
-from runtime.contract import Address, Content, DeliveryId, Identity, Kind, NewId, Person, Role, Signal
-from runtime.markup.glyphs import seen
+from runtime.contract import Address, Identity, NewId, Person, Role, Signal
 from runtime.store.base import Base
-from runtime.store.common import ADD_DELIVERY, ADD_IDENTITY, delivery_row, digest, fact, new_person, person, whom
+from runtime.store.common import digest, fact
 from runtime.store.driver import Op, micros, moment
-from runtime.store.people import NAMED, SET_ROLE, web_identity
-from runtime.store.protocol import NewDelivery, Paired, Pairing, Unpaired
+from runtime.store.newcomers import DROP_CODE, known_as, last_asked, let_in_otherwise, same_account, told
+from runtime.store.protocol import Paired, Pairing, Unpaired
 from runtime.store.schema import pairing_tries, pairings
 from runtime.store.upsert import insert
 
@@ -29,9 +27,9 @@ COLUMNS = (
 )
 CURRENT = select(*COLUMNS).where(pairings.c.expires_at > bindparam("now"))
 PENDING = CURRENT.order_by(pairings.c.created_at, pairings.c.identity)
-OF_CODE = CURRENT.where(pairings.c.code_hash == bindparam("h")).with_for_update()
+OF_CODE = CURRENT.where(pairings.c.code_hash == bindparam("h"))
+LOCKED_CODE = OF_CODE.with_for_update()
 DROP_OLD = delete(pairings).where(pairings.c.expires_at <= bindparam("now"))
-DROP = delete(pairings).where(pairings.c.identity == bindparam("i"))
 INVITE = (
     insert(pairings)
     .values({c.name: bindparam(c.name) for c in pairings.columns})
@@ -54,11 +52,15 @@ MISSED = (
 
 
 def invite(signal: Signal, now: datetime) -> Op[str | None]:
-    """A fresh code for an unknown person; None while one is out, or too many are of this account."""
+    """A fresh code for an unknown person; None while one of theirs is out, "" while too many of this account are fresh."""
     yield DROP_OLD, {"now": micros(now)}
     waiting = yield PENDING, {"now": micros(now)}
-    if sum(_same_account(Address.parse(row[2]), signal.address) for row in waiting) >= pairing.PENDING:
+    since = micros(now - pairing.APART)
+    here = [row for row in waiting if same_account(Address.parse(row[2]), signal.address)]
+    if any(row[0] == signal.actor for row in here):
         return None
+    if sum(row[3] > since for row in here) >= pairing.FRESH:
+        return ""
     code = pairing.fresh_code()
     invited = yield (
         INVITE,
@@ -74,10 +76,6 @@ def invite(signal: Signal, now: datetime) -> Op[str | None]:
     return code if invited else None
 
 
-def _same_account(one: Address, other: Address) -> bool:
-    return (one.channel, one.account) == (other.channel, other.account)
-
-
 # --------------------------------------------------------------------------------------------------------- its entering
 
 
@@ -87,18 +85,21 @@ def pair(
     """Whoever was sent `code` is known from now on, and told so in their room."""
     if wait := (yield from _locked(by, now)):
         return wait
-    rows = yield OF_CODE, {"now": micros(now), "h": digest(pairing.tidy(code))}
+    asked = {"now": micros(now), "h": digest(pairing.tidy(code))}
+    for named, *_ in (yield OF_CODE, asked):
+        yield from last_asked(Identity(named))  # the card is locked before the code, as by a press of its button
+    rows = yield LOCKED_CODE, asked
     if not rows:
         return (yield from _missed(by, actor, now))
     identity, own_name, address = rows[0][:3]
-    who = yield from _known(Identity(identity), name.strip(), own_name, role, now, new_id)
-    yield DROP, {"i": identity}
+    who = yield from known_as(Identity(identity), name.strip(), own_name, role, now, new_id)
+    yield DROP_CODE, {"i": identity}
     yield FORGIVE, {"a": by.id}
     yield from fact(now, "paired", actor, identity, f"{who.name}, {who.role.word}")
     there = Address.parse(address)
-    told = NewDelivery(DeliveryId(new_id()), f"paired:{new_id()}", 0, Kind.FINAL, there, Content(pairing.welcome(who)))
-    yield ADD_DELIVERY, delivery_row(told, now)
-    return Paired(who, Identity(identity), there)
+    yield from told(pairing.welcome(who), there, now, new_id)
+    cards = yield from let_in_otherwise(Identity(identity), who, by, now, new_id)
+    return Paired(who, Identity(identity), there, cards)
 
 
 def _locked(by: Person, now: datetime) -> Op[Unpaired | None]:
@@ -119,38 +120,6 @@ def _missed(by: Person, actor: str, now: datetime) -> Op[Unpaired]:
     left = pairing.TRIES - rows[0][0]
     yield from fact(now, "pairing refused", actor, "", f"a wrong code; {max(left, 0)} tries left")
     return Unpaired(pairing.wrong(left)) if left > 0 else Unpaired(pairing.locked(pairing.LOCKED), locked=True)
-
-
-def _known(identity: Identity, name: str, own_name: str, role: Role | None, now: datetime, new_id: NewId) -> Op[Person]:
-    """The person that this identity is from now on. Only a name that the owner wrote names one who is there already:
-    what strangers call themselves may be anybody's name."""
-    if already := (yield from whom(identity)):
-        return already
-    rows = (yield NAMED, {"n": name}) if name else []
-    if rows:
-        who = yield from _promoted(person(rows[0][:3]), role)
-    else:
-        free = name or (yield from _free(seen(own_name) or identity))
-        who = yield from new_person(free, Role.USER if role is None else role, now, new_id)
-        yield ADD_IDENTITY, {"identity": web_identity(who), "person_id": who.id}
-    yield ADD_IDENTITY, {"identity": identity, "person_id": who.id}
-    return who
-
-
-def _promoted(who: Person, role: Role | None) -> Op[Person]:
-    if role is None or role is who.role:
-        return who
-    yield SET_ROLE, {"n": who.name, "new_role": int(role)}
-    return Person(who.id, who.name, role)
-
-
-def _free(name: str) -> Op[str]:
-    """`name`, with a number where somebody has it."""
-    for number in count(1):
-        free = name if number == 1 else f"{name} {number}"
-        if not (yield NAMED, {"n": free}):
-            return free
-    raise AssertionError("numbers do not end")
 
 
 def pending(now: datetime) -> Op[list[Pairing]]:

@@ -76,7 +76,7 @@ def add_person(
             return None
     who = yield from new_person(name, role, now, new_id)
     for identity in [*given, web_identity(who)]:
-        yield ADD_IDENTITY, {"identity": identity, "person_id": who.id}
+        yield ADD_IDENTITY, {"identity": identity, "person_id": who.id, "room": None}
     yield from fact(now, "person added", actor, name, role.word)
     return who
 

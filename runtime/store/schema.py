@@ -380,11 +380,13 @@ people = Table(
     UniqueConstraint("name"),
 )
 
+# `room`: where this account of theirs writes to the agent alone, if it ever did.
 identities = Table(
     "identities",
     metadata,
     words("identity", primary_key=True),
     words("person_id"),
+    maybe_words("room"),
     Index("ix_identities_person", "person_id"),
 )
 

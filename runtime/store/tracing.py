@@ -13,9 +13,9 @@ from runtime.approvals import Approval
 from runtime.contract import Address, NodeId, RunId
 from runtime.runs import RunEvent
 from runtime.store.base import Base
-from runtime.store.desk import approval_of
 from runtime.store.driver import Op, is_word, micros, moment
 from runtime.store.finding import find, platforms, recent
+from runtime.store.rulings import approval_of
 from runtime.store.schema import approvals, deliveries, moves, nodes, parts, people, runs, signals, steps, turns, usage
 from runtime.store.traced import (
     DELIVERY_COLUMNS,

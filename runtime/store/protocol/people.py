@@ -39,11 +39,12 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """A code was right. `address`: where the person is told."""
+    """A code was right. `address`: where the person is told; `cards`: rooms in which a question about them is settled."""
 
     person: Person
     identity: Identity
     address: Address
+    cards: tuple[Address, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,7 @@ class Vain:
 
 
 VAIN = {
-    "a stranger": Vain("I do not know you", who=STRANGER),
+    "a stranger": Vain("I don't know you", who=STRANGER),
     "a viewer": Vain("an approver has to", who=VERA),
     "a user": Vain("an approver has to", who=UMA),
     "the user who asked": Vain("an approver has to", who=UMA, asker=UMA),

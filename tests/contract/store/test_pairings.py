@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 
+from runtime import pairing
 from runtime.contract import (
     Address,
     Amended,
@@ -25,6 +26,7 @@ from runtime.contract import (
     Stopped,
 )
 from runtime.pairing import ALPHABET
+from runtime.store.admission import STRANGER
 from runtime.store.protocol import Paired, Taken, Unpaired
 from tests.contract.store.stage import ADA, GATE, ROOM, UMA, Stage, hashed
 
@@ -99,11 +101,18 @@ async def test_a_code_is_sent_once_until_it_expires(stage: Stage) -> None:
     assert len(await shown(stage)) == 2
 
 
-async def test_three_codes_of_an_account_may_be_out(stage: Stage) -> None:
-    """Scenario 8."""
+async def test_three_codes_of_an_account_may_be_fresh(stage: Stage) -> None:
+    """Scenario 8: one who is shut out by others is so for ten minutes, and told."""
     people = [Identity(f"telegram:{number}") for number in range(2001, 2006)]
     taken = [await ask(stage, one) for one in people]
-    assert [bool(one.deliveries) for one in taken] == [True, True, True, False, False]
+    assert [one.deliveries for one in taken] == [(replace(DIRECT, room=one.partition(":")[2]),) for one in people]
+    there = replace(DIRECT, room="2004")
+    assert await shown(stage, there) == [pairing.CROWDED]
+    assert (await ask(stage, people[3])).deliveries == ()
+    stage.clock.advance(seconds=600)
+    assert (await ask(stage, people[3])).deliveries
+    assert "pairing code is" in (await shown(stage, there))[1]
+    assert not (await ask(stage, people[0])).deliveries
     other = replace(private(stage, actor=people[4]), address=Address("telegram", "88", "2005"), platform="telegram:88")
     assert (await stage.take_in(other, PAIRS)).deliveries
 
@@ -140,11 +149,28 @@ async def test_clicks_and_edits_of_strangers_change_nothing_and_bring_no_code(
 
 
 @pytest.mark.parametrize("pairs", [True, False])
-async def test_in_a_room_of_several_a_stranger_is_told_nothing(stage: Stage, pairs: bool) -> None:
+async def test_in_a_room_of_several_a_stranger_is_told_once_and_nothing_that_others_can_read(
+    stage: Stage, pairs: bool
+) -> None:
     """Scenario 8."""
-    signal = replace(private(stage), reach=Reach.MENTION)
-    taken = await stage.take_in(signal, replace(GATE, pairs=pairs))
-    assert (taken.verdict.outcome, taken.verdict.notice, taken.deliveries) == (Outcome.REFUSED, None, ())
+
+    async def mention(room: str, actor: Identity = SAM) -> str | None:
+        signal = replace(private(stage, actor=actor, room=room), reach=Reach.MENTION)
+        taken = await stage.take_in(signal, replace(GATE, pairs=pairs))
+        assert (taken.verdict.outcome, taken.deliveries) == (Outcome.REFUSED, ())
+        return taken.verdict.notice
+
+    line = pairing.UNPAIRED if pairs else STRANGER
+    assert [await mention("C1"), await mention("C1"), await mention("C2")] == [line, None, line]
+    assert await mention("C1", Identity("telegram:1002")) == line
+
+
+async def test_an_edit_in_a_room_tells_a_stranger_nothing_anew(stage: Stage) -> None:
+    taken = [
+        await stage.take_in(replace(private(stage, room="C1"), reach=Reach.MENTION, body=body))
+        for body in (Said("hello"), Amended("hello!"))
+    ]
+    assert [one.verdict.notice for one in taken] == [STRANGER, None]
 
 
 async def test_a_strangers_slash_command_in_a_room_is_answered_in_private_only(stage: Stage) -> None:
@@ -158,7 +184,7 @@ async def test_a_strangers_slash_command_in_a_room_is_answered_in_private_only(s
 async def test_where_strangers_are_denied_one_is_told_once(stage: Stage) -> None:
     taken = [await stage.take_in(private(stage, f"hello {n}")) for n in range(3)]
     assert [one.deliveries for one in taken] == [(DIRECT,), (), ()]
-    assert await shown(stage) == ["I do not know you. Ask the owner to add you (signalbox people add)."]
+    assert await shown(stage) == [STRANGER]
 
 
 async def test_a_refusal_that_brings_a_code_is_audited(stage: Stage) -> None:
