@@ -22,6 +22,7 @@ from bot.gate import gate_of
 from bot.hooks import webhooks_of
 from bot.identities import owners_now, with_identities, written
 from bot.instruments import Duty, Instruments, instruments_of
+from bot.invocation import for_strangers
 from bot.life import Life
 from bot.live import Live, MakeGate, rules_of
 from bot.logs import set_level
@@ -199,7 +200,7 @@ class App:
     def _page(self, given: Given, identity: str, model: Model) -> WebAdapter:
         web = self._settings.web
         ideas = model.ideas if isinstance(model, HasIdeas) else IDEAS
-        bounds = WebSettings(web.names, int(web.upload_mib * 1024 * 1024))
+        bounds = WebSettings(web.names, int(web.upload_mib * 1024 * 1024), for_strangers())
         banner, is_named = self._settings.banner or "", self._is_destination
         return WebAdapter(bounds, given, identity=identity, banner=banner, is_named=is_named, ideas=ideas)
 
@@ -315,6 +316,7 @@ class App:
             save=partial(self.store.save, self._settings.data_dir),
             states=self._standings.look,
             public_url=self._settings.web.public_url,
+            command=for_strangers(),
             written=lambda name, identities: written(self._reload.settings, name, identities),
             info=self._info(),
             reports=self._report_desk(),

@@ -65,7 +65,7 @@ class WebAdapter:
         self.account: str = ACCOUNT
         self.identity: str = identity
         self.capabilities: frozenset[Capability] = frozenset({Capability.EDIT, Capability.STORED, Capability.PROGRESS})
-        self.door = Door(links=given.links, identity=identity)
+        self.door = Door(links=given.links, identity=identity, command=settings.command)
         self._rooms = rooms = Rooms(
             door=self.door, ledger=given.ledger, channel=CHANNEL, account=identity, is_named=is_named
         )

@@ -17,11 +17,11 @@ from runtime.contract import Identity, Links, Person, Role
 COOKIE_LIFE: Final = timedelta(days=365)  # a link lives until a new one voids it; the cookie should not end first
 NO_LINK: Final = (
     "This page opens with a link of your own. On the machine that runs Signalbox, "
-    "`signalbox people link NAME` makes a new one; open the address it prints."
+    "`{command} people link NAME` makes a new one; open the address it prints."
 )
 OLD_LINK: Final = (
     "This link does not work, or no longer: a newer link replaces the older one, and one of a first start works once, "
-    "within 15 minutes. On the machine that runs Signalbox, `signalbox people link NAME` makes a new one; open the "
+    "within 15 minutes. On the machine that runs Signalbox, `{command} people link NAME` makes a new one; open the "
     "address it prints."
 )
 BECOME: Final = "This link signs this browser in as {name}. If somebody else is signed in here, they'll be signed out."
@@ -53,18 +53,19 @@ class Link:
 class Door:
     """The cookie's name holds the installation's identity: two of them on one machine do not log each other out."""
 
-    def __init__(self, *, links: Links, identity: str) -> None:
+    def __init__(self, *, links: Links, identity: str, command: str = "signalbox") -> None:
         self._links = links
+        self._command = command
         self.cookie = f"signalbox-{hashlib.sha256(identity.encode()).hexdigest()[:10]}"
 
     async def visitor(self, request: web.Request, *, fresh: bool = False) -> Visitor:
         """Who asks, as of this very moment if `fresh`. Errors: Refusal 401 tells how to get a link."""
         token = request.cookies.get(self.cookie)
         if not token:
-            raise Refusal(401, NO_LINK)
+            raise Refusal(401, NO_LINK.format(command=self._command))
         known = await self._links.person_of(token, fresh=fresh)
         if known is None:
-            raise Refusal(401, OLD_LINK)
+            raise Refusal(401, OLD_LINK.format(command=self._command))
         return Visitor(*known)
 
     async def enter(self, request: web.Request) -> web.Response:
@@ -91,7 +92,7 @@ class Door:
             return Link(token, known[0], once=False)
         if person := await self._links.invited(token):
             return Link(token, person, once=True)
-        raise Refusal(401, OLD_LINK)
+        raise Refusal(401, OLD_LINK.format(command=self._command))
 
     async def _here(self, request: web.Request) -> str | None:
         """The id of the person who is signed in already."""
@@ -102,7 +103,7 @@ class Door:
     async def _sign_in(self, request: web.Request, link: Link, response: web.Response) -> web.Response:
         token = await self._links.redeem(link.token) if link.once else link.token
         if token is None:
-            raise Refusal(401, OLD_LINK)  # somebody else was faster
+            raise Refusal(401, OLD_LINK.format(command=self._command))  # somebody else was faster
         response.set_cookie(
             self.cookie,
             token,

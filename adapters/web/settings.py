@@ -9,8 +9,9 @@ from dataclasses import dataclass
 class WebSettings:
     """`hosts` are names other than loopback under which browsers may reach us, with or without a port.
 
-    `upload_bytes` bounds one uploaded file.
+    `upload_bytes` bounds one uploaded file. `command` is how this program is called on its machine.
     """
 
     hosts: tuple[str, ...] = ()
     upload_bytes: int = 50 * 1024 * 1024
+    command: str = "signalbox"

@@ -9,6 +9,7 @@ import typer
 
 from bot.cli.options import AsJson, ConfigFile, run, settings_of
 from bot.cli.output import clean, show_json
+from bot.invocation import called
 
 if TYPE_CHECKING:
     from bot.backup.make import Made
@@ -97,7 +98,7 @@ def _tell(restored: Restored) -> None:
         typer.echo(
             f"Since then nothing is known: {_count(after.deliveries, 'message')} to look for before sending, "
             f"{_count(after.questions, 'question')} to ask again, {_count(after.runs, 'piece')} of work to go on with. "
-            "The next start does all that: signalbox run"
+            f"The next start does all that: {called()} run"
         )
     for path in restored.kept:
         typer.echo(f"Kept what was there before: {path}")

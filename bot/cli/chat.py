@@ -13,6 +13,7 @@ import typer
 from bot.cli.options import ConfigFile, hide_secrets, reachable, settings_of
 from bot.cli.options import run as run_to_end
 from bot.cli.output import show_markdown, tell
+from bot.invocation import as_called
 from runtime.errors import BotError
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _how_it_ended(view: View) -> int:
 
     for approval in view["approvals"]:
         tell(f"Waits for an approval: {approval['tool']} {in_a_line(approval['arguments'])}")
-        tell(f"Answer it: signalbox approvals approve {approval['id']}  (or deny)")
+        tell(as_called(f"Answer it: signalbox approvals approve {approval['id']}  (or deny)"))
     if view["approvals"]:
         return WAITS_FOR_APPROVAL
     return FAILED if view["run"] in ("failed", "stopped") else 0

@@ -11,6 +11,7 @@ import typer
 
 from bot.cli.options import ConfigFile, asking, run
 from bot.cli.output import tell
+from bot.invocation import called
 from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -153,8 +154,8 @@ def _tell_the_end(draft: Draft, trouble: str | None) -> None:
         typer.echo(f"{draft.owner} is the owner; the first start prints their link.")
     where = "" if draft.file == Path("signalbox.toml").absolute() else f" --config {draft.file}"
     typer.echo("\nNext:")
-    typer.echo(f"  signalbox doctor{where}   looks whether everything is in order")
-    typer.echo(f"  signalbox run{where}      starts it")
+    typer.echo(f"  {called()} doctor{where}   looks whether everything is in order")
+    typer.echo(f"  {called()} run{where}      starts it")
     if draft.accounts:
         _tell_of_pairing(draft, where)
 
@@ -166,4 +167,4 @@ def _tell_of_pairing(draft: Draft, where: str) -> None:
     titles = dict.fromkeys(PLATFORMS[str(table["channel"][0])].title for table in draft.accounts)
     name = shlex.quote(draft.owner or "owner")
     typer.echo(f"\nThen write to your bot in {' and '.join(titles)}. It sends you a code, and you tell that it is you:")
-    typer.echo(f"  signalbox people pair{where} CODE --name {name}")
+    typer.echo(f"  {called()} people pair{where} CODE --name {name}")

@@ -10,6 +10,7 @@ import typer
 
 from bot.cli.options import AsJson, ConfigFile, ask_office, asking, hide_secrets, run, settings_of
 from bot.cli.output import clean, show_json, tell
+from bot.invocation import as_called
 
 if TYPE_CHECKING:
     from bot.masking import Mask
@@ -115,7 +116,7 @@ def _print(finding: Finding) -> None:
     what = clean(finding.what).replace("\n", f"\n{INDENT}")
     typer.echo(f"{typer.style(f'{mark:<7}', fg=colour)}  {group:<13}  {what}")
     if finding.why:
-        typer.echo(f"{INDENT}{clean(finding.why)}\n{INDENT}To mend it: {clean(finding.fix)}")
+        typer.echo(f"{INDENT}{clean(finding.why)}\n{INDENT}To mend it: {clean(as_called(finding.fix))}")
 
 
 def _group(ident: str) -> str:

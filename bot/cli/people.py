@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.options import AsJson, ConfigFile, ask_office, settings_of
 from bot.cli.output import show_json, show_rows
+from bot.invocation import as_called
 
 if TYPE_CHECKING:
     from bot.console.views import View
@@ -48,7 +50,8 @@ def add(
 ) -> None:
     """Add a person. For the web page, make them a link then."""
     made = ask_office(settings_of(context, config), lambda office: office.add_person(name, role, identity or []))
-    typer.echo(f"{made['name']}: {made['role']}. For the web page: signalbox people link {made['name']!r}")
+    link = f"signalbox people link {quote(made['name'])}"
+    typer.echo(f"{made['name']}: {made['role']}. For the web page: {as_called(link)}")
 
 
 @commands.command()

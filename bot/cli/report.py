@@ -11,6 +11,7 @@ import typer
 
 from bot.cli.options import AsJson, ConfigFile, ask_office, settings_of
 from bot.cli.output import clean, show_json, show_markdown, show_rows, tell
+from bot.invocation import as_called
 from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def in_words(told: Mapping[str, Any]) -> tuple[str, bool]:
             return f"{name}: made, and it could not be shown everywhere: {told['reason']}", False
         case "waiting":
             return (
-                f"{name}: it waits for an approval, which was asked in {told['to'][0]}: signalbox approvals list",
+                as_called(f"{name}: it waits for an approval, asked in {told['to'][0]}: signalbox approvals list"),
                 False,
             )
         case _ if not told["runs"]:

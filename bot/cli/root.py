@@ -23,6 +23,7 @@ from bot.cli import (
     trace,
 )
 from bot.cli.options import ConfigFile, mask_of
+from bot.invocation import as_called
 from runtime.errors import BotError, ConfigError
 
 DONE: Final = 0
@@ -71,7 +72,7 @@ def _shared(context: typer.Context, config: ConfigFile = None, version: Version 
 
 
 def _ended(context: typer.Context, error: BotError, code: int) -> typer.Exit:
-    typer.echo(f"signalbox: {mask_of(context)(str(error))}", err=True)
+    typer.echo(f"signalbox: {as_called(mask_of(context)(str(error)))}", err=True)
     return typer.Exit(code)
 
 

@@ -14,6 +14,7 @@ import typer
 
 from bot.cli.options import ConfigFile, settings_of
 from bot.cli.options import run as run_to_end
+from bot.invocation import called
 from runtime.errors import BotError
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _greet(settings: Settings, ready: Ready) -> None:
 
     url = ready.control.url
     lines = [f"Signalbox is ready at {url}"]
-    anew = f"signalbox people link {quote(ready.owner)}"
+    anew = f"{called()} people link {quote(ready.owner)}"
     if ready.link and ready.once:
         minutes = int(ONCE_WITHIN.total_seconds() / 60)
         lines += [

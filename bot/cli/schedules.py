@@ -11,6 +11,7 @@ import typer
 
 from bot.cli.options import Answer, AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_office, settings_of
 from bot.cli.output import clean, show_facts, show_json, show_rows, tell, word
+from bot.invocation import as_called
 from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -263,7 +264,7 @@ def run_(
     if as_json:
         show_json(made)
     else:
-        typer.echo(f"{word(made['name'])}: begun. To see how it goes: signalbox trace {made['run']}")
+        typer.echo(as_called(f"{word(made['name'])}: begun. To see how it goes: signalbox trace {made['run']}"))
 
 
 @commands.command()

@@ -11,6 +11,7 @@ import typer
 
 from bot.cli.options import AsJson, ConfigFile, asking, settings_of
 from bot.cli.output import show_json, show_rows, tell
+from bot.invocation import as_called
 from runtime.errors import BotError, ConfigError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
     else:
         there = any(member.file.exists() for member in settings.chain.members)
         empty = "Nothing to show." if there else "Nothing is sealed yet. To begin: signalbox secrets set NAME"
-        show_rows(rows, COLUMNS, empty=empty)
+        show_rows(rows, COLUMNS, empty=as_called(empty))
 
 
 @commands.command()

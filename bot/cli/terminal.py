@@ -15,6 +15,7 @@ import typer
 from bot.cli.conversation import Conversation, conversing
 from bot.cli.output import clean, console, show_markdown
 from bot.console.views import View
+from bot.invocation import as_called
 from bot.lock import Control
 from runtime.errors import BotError
 
@@ -73,7 +74,7 @@ class Terminal:
         picked = _picked(approval)
         if picked is None:
             self._put_off.add(approval["id"])
-            typer.echo(f"Left open. Answer it later: signalbox approvals approve {approval['id']}")
+            typer.echo(as_called(f"Left open. Answer it later: signalbox approvals approve {approval['id']}"))
             return
         try:
             made = runner.run(conversation.decide(approval, *picked))

@@ -13,6 +13,7 @@ import typer
 
 from bot.cli.options import AsJson, ConfigFile, InRoom, WithIds, ask_office, settings_of
 from bot.cli.output import PIPE_WIDTH, by_name, clean, show_json, show_rows
+from bot.invocation import as_called
 
 if TYPE_CHECKING:
     from bot.console.views import View
@@ -88,7 +89,7 @@ def _list(rows: Sequence[View], *, as_json: bool, with_ids: bool) -> None:
         return
     show_rows(rows, by_name(COLUMNS, with_ids=with_ids), empty="No messages.")
     if rows:
-        typer.echo(f"\n{CHOOSE}")
+        typer.echo(f"\n{as_called(CHOOSE)}")
 
 
 def _width() -> int:

@@ -45,7 +45,8 @@ class ConsoleDesk:
     lost database. `states` tells how each account stands. `info` is shown on the overview, as name and value: version,
     model, database, banner. `mask` hides secrets in what people wrote and tools answered.
     `named` writes an address as settings do; `rooms` knows what people call them.
-    `public_url` begins links that people get; empty where whoever asks knows it better. `written` tells where the
+    `public_url` begins links that people get; empty where whoever asks knows it better. `command` is how this
+    program is called on its machine. `written` tells where the
     settings name a person, or one of the identities as an owner. `reports` has reports made, `schedules` has what is planned.
     """
 
@@ -67,6 +68,7 @@ class ConsoleDesk:
     save: Callable[[], Awaitable[Path | None]] = nothing_lost
     states: Callable[[], Sequence[State]] = tuple
     public_url: str = ""
+    command: str = "signalbox"
     written: Callable[[str, Sequence[str]], Sequence[str]] = unwritten
     info: Mapping[str, str] = field(default_factory=dict)
     reports: ReportDesk | None = None

@@ -16,7 +16,7 @@ from runtime.contract import Role
 class Entrance:
     def __init__(self, desk: ConsoleDesk) -> None:
         self._token = desk.control_token
-        self._door = Door(links=desk.links, identity=desk.web_account)
+        self._door = Door(links=desk.links, identity=desk.web_account, command=desk.command)
         self._people = desk.store
 
     async def actor(self, request: web.Request) -> Actor:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.adapters.rig import Event, Place, Rig, Skill
+from tests.contract.adapters.rig import Event, OnScreen, Place, Rig, Skill
 from tests.faults.channels.rounds import rig_of, shown
 from tests.faults.program import living, until
 from tests.faults.stage import PLATFORMS, Rows, Stage, stage
@@ -95,6 +95,56 @@ async def test_neither_programs_nor_ourselves_nor_changed_words_are_answered(kin
         assert "one" in ours[0]
         assert "two" in ours[1]
         await on.program.leave()
+
+
+@pytest.mark.timeout(120)
+@platforms
+async def test_an_unknown_person_is_let_in_by_a_button_and_told_once_in_a_room_alone(kind: str, tmp_path: Path) -> None:
+    """Scenario 8."""
+    async with stage(tmp_path, kind, stutter=False) as on:
+        rig = rig_of(on)
+        rooms = rig.rooms()
+        assert rooms.apart
+        assert rooms.shared
+        on.program.add(*owners(rig))
+        async with living(on.program):
+            await on.until_connected()
+            await rig.say(rooms.direct, "good morning")
+            await shown(rig, rooms.direct, 1)
+            await rig.say(rooms.shared, "psst", user=rig.stranger, mention=True)
+            second = await rig.say(rooms.shared, "hey", user=rig.stranger, mention=True)
+            await rig.say(rooms.apart, "hello")
+            [told] = await shown(rig, rooms.apart, 1)
+            assert "I've asked the people who run me" in told.text
+            _, card = await shown(rig, rooms.direct, 2)
+            assert f"id: {rig.stranger}" in card.text
+            assert [button.label for button in card.buttons] == ["As user", "No", "Other role…"]
+            await rig.click(rooms.direct, card, "Other role…")
+            card = await changed(rig, rooms.direct, card)
+            assert [button.label for button in card.buttons] == ["As user", "As viewer", "As operator", "No"]
+            await rig.click(rooms.direct, card, "As user")
+            card = await changed(rig, rooms.direct, card)
+            assert card.text.startswith("Let in as user by owner, ")
+            assert card.buttons == ()
+            [_, welcome] = await shown(rig, rooms.apart, 2)
+            assert "You are paired" in welcome.text
+            await rig.say(rooms.apart, "hello again")
+            assert "hello again" in (await shown(rig, rooms.apart, 3))[2].text
+            await on.until_quiet()
+            assert not await rig.visible(rooms.shared)
+            lines = await rig.notices(second)  # on Slack all that this person was told in this room
+            assert len(lines) == (1 if kind == "slack" else 0)
+            await on.program.leave()
+
+
+async def changed(rig: Rig, place: Place, card: OnScreen) -> OnScreen:
+    """The card once it says something else."""
+
+    async def look() -> OnScreen | None:
+        [now] = [message for message in await rig.visible(place) if message.id == card.id]
+        return now if (now.text, now.buttons) != (card.text, card.buttons) else None
+
+    return await until(look, "the card to change", seconds=30)
 
 
 @pytest.mark.timeout(120)

@@ -191,7 +191,7 @@ FILL = [
     "INSERT INTO usage SELECT 'r' || i, 1, 'main', 'web:main/r' || i % 50, 'p' || i % 50, 'demo', 1, 1, 1, i FROM n",
     "INSERT INTO moves SELECT i, 'r' || i, i, 'n1', 'resume', '' FROM n",
     "INSERT INTO turns SELECT 's' || i % 50, i, 'r' || i, 'user', 'hello', 'Ada', '[]', '', '', i, '[]' FROM n",
-    "INSERT INTO identities SELECT 'web:' || i, 'p' || i FROM n WHERE i < 50",
+    "INSERT INTO identities SELECT 'web:' || i, 'p' || i, NULL FROM n WHERE i < 50",
     "INSERT INTO schedules SELECT 'h' || i, 'n' || i, '', '', '{}', 'web:main/r' || i, '[]', '{}', 'active', '', NULL, 'a', "
     "'main', 0, 0, i, i, NULL, NULL, i, i FROM n WHERE i < 50",
     "INSERT INTO occurrences SELECT 'o' || i, 'h' || i % 50, i, CASE WHEN i % 1000 = 7 THEN 'started' ELSE 'done' END, 0, "
