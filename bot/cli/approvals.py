@@ -80,11 +80,13 @@ def deny(
 def answer(
     context: typer.Context,
     approval: ApprovalArgument,
-    choice: Annotated[str, typer.Argument(metavar="done|again|skip")],
+    choice: Annotated[
+        str, typer.Argument(metavar="CHOICE", help="done, again or skip; of a stranger user, viewer, operator or no.")
+    ],
     reason: Reason = "",
     config: ConfigFile = None,
 ) -> None:
-    """Say what became of a call that was cut off."""
+    """Say what became of a call that was cut off, or whether a stranger may come in."""
     _answer(context, config, _question(approval), choice, reason)
 
 

@@ -11,8 +11,9 @@ from bot.console.api import ROOT
 from bot.console.html import Html, tag
 from bot.console.layout import badge, moment, nothing, page, table
 from bot.console.operations import Operations
+from bot.console.pieces import question
 from bot.console.views import View
-from runtime.contract import Role
+from runtime.contract import ApprovalKind, Role
 from runtime.pairing import LENGTH
 
 PLACE = "/console/people"
@@ -20,10 +21,12 @@ PLACE = "/console/people"
 
 async def people(_request: web.Request, do: Operations) -> Html:
     known, waiting = await do.people(), await do.pairings()
+    asked = [row for row in await do.approvals("pending") if row["kind"] == ApprovalKind.PERSON]
     return page(
         "People",
         PLACE,
         tag("h2", "Waiting to be paired"),
+        *map(question, asked),
         _waiting(waiting),
         _form(),
         tag("h2", "Known"),

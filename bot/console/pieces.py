@@ -11,10 +11,12 @@ from bot.console.html import Html, tag
 from bot.console.layout import badge, moment, table
 from bot.console.trace_page import link as trace_link
 from bot.console.views import View
+from runtime.contract import ApprovalKind, Choice
 from runtime.markup import parse, to_plain
 
 MENDED: Final = {"held": ("requeue", "discard"), "dead": ("requeue", "discard"), "queued": ("discard",)}
 PLAIN_FROM: Final = 600  # characters of Markdown, of which `plain` makes its line
+MAIN: Final = frozenset({Choice.APPROVE, Choice.USER})
 VERBS: Final = {"requeue": "Requeue", "discard": "Discard"}
 
 
@@ -22,7 +24,7 @@ def question(row: View) -> Html:
     """An open approval as a card with its buttons."""
     name = f"reason-{row['id']}"
     buttons = [
-        tag("button", label, name="choice", value=choice, class_="main" if choice == "approve" else None, type="submit")
+        tag("button", label, name="choice", value=choice, class_="main" if choice in MAIN else None, type="submit")
         for choice, label in row["choices"].items()
     ]
     return tag(
@@ -31,7 +33,7 @@ def question(row: View) -> Html:
         tag("pre", row["call"]),
         tag("p", row["caution"], class_="faint") if row["caution"] else None,
         tag("p", "Asked ", moment(row["asked_at"]), ", open until ", moment(row["expires_at"]), class_="faint"),
-        tag("p", trace_link(row["id"])),
+        None if row["kind"] == ApprovalKind.PERSON else tag("p", trace_link(row["id"])),
         tag(
             "form",
             tag("label", "Reason (optional)", for_=name),
@@ -48,7 +50,9 @@ def settled(row: View) -> tuple[str, ...]:
     how = f"{row['choice']}" if row["state"] == "answered" else row["state"]
     who = f"{row['decided_by']}: {row['reason']}" if row["reason"] else row["decided_by"]
     what = tag("details", tag("summary", tag("code", row["tool"])), tag("pre", row["call"]), id=f"a-{row['id']}")
-    return trace_link(row["id"], moment(row["decided_at"])), what, badge(how), who or "-", where(row)
+    when = moment(row["decided_at"])
+    told = when if row["kind"] == ApprovalKind.PERSON else trace_link(row["id"], when)
+    return told, what, badge(how), who or "-", where(row)
 
 
 def step(step: View) -> Html:

@@ -23,7 +23,7 @@ async def check_web(subject: Subject) -> Sequence[Finding]:
         place = f"{host}:{port}" if port else f"a free port of {host}"
         return [fine("web.port", f"{place}, this machine alone")]
     why = "Others can reach it; without HTTPS they can also read it on the way."
-    fix = "put a proxy with HTTPS before it, and name it in web.hosts"
+    fix = "put a proxy with HTTPS before it, and set web.public_url to its address"
     return [warning("web.port", f"{host}:{port} is open to other machines", why, fix)]
 
 
