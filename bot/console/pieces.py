@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import quote
 
 from bot.console.api import ROOT
 from bot.console.html import Html, tag
-from bot.console.layout import badge, moment, table
+from bot.console.layout import badge, facts, moment, table
 from bot.console.trace_page import link as trace_link
 from bot.console.views import View
 from runtime.contract import ApprovalKind, Choice
@@ -29,8 +30,7 @@ def question(row: View) -> Html:
     ]
     return tag(
         "article",
-        tag("h3", tag("code", row["tool"]), " ", badge(row["effect"]), tag("small", " in ", where(row))),
-        tag("pre", row["call"]),
+        *_asked(row),
         tag("p", row["caution"], class_="faint") if row["caution"] else None,
         tag("p", "Asked ", moment(row["asked_at"]), ", open until ", moment(row["expires_at"]), class_="faint"),
         None if row["kind"] == ApprovalKind.PERSON else tag("p", trace_link(row["id"])),
@@ -44,6 +44,17 @@ def question(row: View) -> Html:
         ),
         class_="card",
     )
+
+
+def _asked(row: View) -> Iterator[Html]:
+    """What it is about."""
+    if row["kind"] == ApprovalKind.PERSON:
+        about = json.loads(row["arguments"])
+        yield tag("h3", f"Let {about.pop('name')} in?")
+        yield facts((key, tag("code", value)) for key, value in about.items())
+        return
+    yield tag("h3", tag("code", row["tool"]), " ", badge(row["effect"]), tag("small", " in ", where(row)))
+    yield tag("pre", row["call"])
 
 
 def settled(row: View) -> tuple[str, ...]:

@@ -19,9 +19,9 @@ from bot.identities import written
 from bot.settings import Access, Settings
 from bot.settings_tables import RoomTable
 from runtime.bell import LocalBell
-from runtime.contract import PEOPLE, Identity, Role
+from runtime.contract import PEOPLE, ApprovalKind, Choice, Identity, Role
 from runtime.store.store import SqlStore, open_store
-from tests.unit.bot.fake_store import FakeStore, desk_of
+from tests.unit.bot.fake_store import FakeStore, approval, crowd, desk_of
 
 SETTINGS = Settings(
     access=Access(owners=("telegram:1",), blocked=("Mallory",)),
@@ -100,3 +100,19 @@ async def test_the_page_offers_an_owner_to_change_people() -> None:
         assert f'action="/console/api/people/Bob/{verb}"' in html
     assert 'data-ask="Remove Bob? They are a stranger from then on."' in html
     assert "<b>Eve" not in html
+
+
+async def test_the_page_asks_whether_to_let_a_stranger_in() -> None:
+    about = '{"name": "<b>Sam", "platform": "slack", "id": "slack:T1/U7", "account": "slack:work", "workspace": "T1"}'
+    store = await crowd()
+    store.asked = [approval(kind=ApprovalKind.PERSON, tool="let in", arguments=about)]
+    desk = desk_of(store)
+    html = await people(cast("Request", None), Operations(desk, await owner_of(desk.store, "")))
+    assert "Let &lt;b&gt;Sam in?" in html
+    assert "<code>slack:T1/U7</code>" in html
+    assert [choice for choice in Choice if f'value="{choice}"' in html] == [
+        Choice.USER,
+        Choice.NO,
+        Choice.VIEWER,
+        Choice.OPERATOR,
+    ]
