@@ -327,5 +327,5 @@ async def test_only_an_owner_enters_codes_in_chat(stage: Stage) -> None:
     await ask(stage)
     code = await code_of(stage)
     await stage.say(f"/pair {code}", actor=UMA)
-    assert (await shown(stage, ROOM))[0].startswith("I know no command `/pair`.")
+    assert (await shown(stage, ROOM))[0].startswith("I don't know the command `/pair`.")
     assert await stage.store.identified(SAM) is None
