@@ -35,6 +35,7 @@ from tests.upgrades.story import (
     CUT_AFTER,
     CUT_BEFORE,
     KNOWN,
+    OWNER_LINK,
     RUN_BEFORE,
     SCHEDULE,
     WAITING,
@@ -86,7 +87,7 @@ async def recorded(folder: Path, out: Path, database: str, select: Select) -> As
     async with spawned("tests.fakes.telegram", "--port", "0", "--journal", str(journal)) as (_, telegram):
         house = await asyncio.to_thread(House(folder, settings(telegram, BOT, database)).start)
         try:
-            async with visiting(house.url + "/link/a-token-of-the-tests") as visitor:
+            async with visiting(house.link or house.url + OWNER_LINK) as visitor:
                 await play(visitor, Driver(telegram), select)
         finally:
             await asyncio.to_thread(house.kill)

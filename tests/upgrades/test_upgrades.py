@@ -20,7 +20,7 @@ from tests.fakes.postgres import Postgres
 from tests.fakes.serve import spawned
 from tests.fakes.telegram import TOKEN as BOT
 from tests.fakes.telegram_driver import Driver
-from tests.upgrades.story import ANSWERED, ASKED, CUT_AFTER, CUT_BEFORE, KNOWN, OWNER_LINK, WAITING, settings, words
+from tests.upgrades.story import ANSWERED, ASKED, CUT_AFTER, CUT_BEFORE, KNOWN, WAITING, settings, words
 
 RECORDINGS: Final = Path(__file__).parent / "recordings"
 SOON: Final = "[outbox]\nsettle_first_seconds = 1\nsettle_second_seconds = 2\n"
@@ -64,7 +64,7 @@ async def test_a_newer_program_goes_on_where_an_old_one_was_killed(
         house = House(tmp_path, settings(telegram, BOT, database) + SOON)
         try:
             await asyncio.to_thread(house.start)
-            async with visiting(house.url + OWNER_LINK) as visitor:
+            async with visiting(house.link) as visitor:
                 await the_open_question_is_answered(visitor)
                 assert "hello" in (await visitor.replies(ANSWERED))[0]
             await everything_is_shown_once(Driver(telegram))
