@@ -94,6 +94,6 @@ async def page(link: str) -> AsyncIterator[Page]:
     async with aiohttp.ClientSession(
         cookie_jar=jar, connector=limits, timeout=patience, read_bufsize=LONGEST
     ) as session:
-        async with session.get(link) as opened:
+        async with session.get(link, headers={"Sec-Fetch-Site": "none"}) as opened:
             opened.raise_for_status()
         yield Page(session, f"{parts.scheme}://{parts.netloc}")

@@ -199,7 +199,7 @@ class Presence(AroundAdapter):
                     await wait()
                 self._elsewhere.discard(listener)
                 self._listening.add(listener)
-                await self.pause.interrupt(self._for_ever(what, lambda: adapter.attend(listener, sink)))
+                await self.pause.interrupt(lambda: self._for_ever(what, lambda: adapter.attend(listener, sink)))
                 self._broken.pop(what, None)
                 self._listening.discard(listener)
         finally:

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import structlog
@@ -112,7 +113,7 @@ class Calls:
         """Calls in order, neighbours that only read side by side; how many signals wait by now."""
         waiting = 0
         for group in side_by_side(steps, self._repeatable):
-            waiting = max(await together([self._attempt(run, step) for step in group]))
+            waiting = max(await together([partial(self._attempt, run, step) for step in group]))
         return waiting
 
     async def _attempt(self, run: Cursor, step: ToolStep) -> int:
@@ -197,19 +198,19 @@ def not_run(call: Call, effect: Effect, why: str) -> NewStep:
     return NewStep(call, effect, digest(call.arguments), StepState.DONE, why)
 
 
-async def together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+async def together(works: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T]:
     """The outcomes of all, which run side by side. Errors: the first failure, after the others were cancelled."""
     if len(works) == 1:
-        return [await works[0]]
+        return [await works[0]()]
     try:
         return await cancellable(_all(works))
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
 
 
-async def _all(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+async def _all(works: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T]:
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(work) for work in works]
+        tasks = [group.create_task(work()) for work in works]
     return [task.result() for task in tasks]
 
 

@@ -11,6 +11,7 @@ import random
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import structlog
@@ -282,7 +283,7 @@ class Courier:
             await self.pause.over()
             duty = await self._awaited()
             try:
-                await cancellable(self.pause.interrupt(self._serve(duty)))
+                await cancellable(self.pause.interrupt(partial(self._serve, duty)))
             except* DutyLost:
                 log.info("courier replaced", role=self.role)
             finally:

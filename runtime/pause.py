@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any, Final
@@ -25,10 +25,10 @@ class Pause:
         """Wait until work may go on."""
         await self._over.wait()
 
-    async def interrupt(self, work: Coroutine[Any, Any, None]) -> None:
+    async def interrupt(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Do `work` until a pause begins. Errors: those of `work`, in a group."""
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(work)
+            task = group.create_task(work())
             self._working.add(task)
             task.add_done_callback(self._working.discard)
             await self._begun.wait()

@@ -99,7 +99,8 @@ def edit_cards(about: Approval, content: Content, now: datetime, new_id: NewId) 
     """Every copy of its card says `content` from now on; where a courier is to look."""
     origin, run = f"approval:{about.id}", None if about.kind is ApprovalKind.PERSON else about.run_id
     found = yield CARDS, {"o": origin}
-    copies = [(DeliveryId(card), Address.parse(at)) for card, at, edits in found if edits is None]
+    known = {card for card, _, _ in found}  # what edits none of these is a copy, also one in the place of a preview
+    copies = [(DeliveryId(card), Address.parse(at)) for card, at, edits in found if edits not in known]
     for ordinal, (card, at) in enumerate(copies or [(None, about.address)], max(len(found), 1)):
         new = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, at, content, card)
         yield ADD_DELIVERY, delivery_row(new, now, run)

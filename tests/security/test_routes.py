@@ -50,6 +50,10 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /console/api/people": OWNER,
     "POST /console/api/people/{id}/link": OWNER,
     "POST /console/api/people/{id}/role": OWNER,
+    "POST /console/api/people/{id}/merge": OWNER,
+    "POST /console/api/people/{id}/remove": OWNER,
+    "POST /console/api/people/{id}/rename": OWNER,
+    "POST /console/api/people/{id}/sign-out": OWNER,
     "POST /console/api/pairings": OWNER,
     "POST /console/api/reload": OWNER,
     "POST /console/api/save": OWNER,
@@ -104,6 +108,8 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /console/api/people": {"name": "new", "role": "nonsense"},
     "POST /console/api/people/{id}/role": {"role": "user"},
     "POST /console/api/pairings": {"code": "ABCD2345"},
+    "POST /console/api/people/{id}/rename": {"new": "newer"},
+    "POST /console/api/people/{id}/merge": {"into": "owner"},
 }
 ALSO: Final = {"GET /console/api/reports/text": "GET /console/api/reports/{id}"}
 """A path of one route that another answers to other methods."""

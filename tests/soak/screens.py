@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -117,6 +118,10 @@ def frozen_repeats(evidence: Evidence) -> int:
     return sum(max(0, number - parts[name]) for name, number in counted.items())
 
 
+INSTANT = re.compile(r"\[([^\]]*)\]\(time:[^)]*\)")
+"""An instant in a text: each platform shows it its own way, with the same words as a fallback."""
+
+
 def plain(text: str) -> str:
     """As its plain twin says it: which of the two came through is up to the platform."""
-    return text.replace("*", "")
+    return INSTANT.sub(r"\1", text).replace("*", "")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from runtime.audit import FIRST, Verifier, link
 
 STORE = Path(__file__).parents[2] / "runtime" / "store"
-OURS = {"shown", "schedule pause", "delivery split", "delivery {}"}
+OURS = {"shown", "schedule pause", "delivery split", "delivery {}", "roles handed over", "tool changed"}
 """What the program does of itself."""
 START = datetime(2026, 3, 1, tzinfo=UTC)
 

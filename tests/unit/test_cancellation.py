@@ -93,7 +93,7 @@ async def test_calls_side_by_side_end_when_they_are_cancelled_while_one_fails() 
     async def run() -> None:
         while True:
             try:
-                await together([fails_when_cancelled(), fails_when_cancelled()])
+                await together([fails_when_cancelled, fails_when_cancelled])
             except Lost:
                 await asyncio.sleep(0)
 

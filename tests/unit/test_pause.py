@@ -23,7 +23,7 @@ class Work:
     async def run(self) -> None:
         while True:
             await self.pause.over()
-            await self.pause.interrupt(self._once())
+            await self.pause.interrupt(self._once)
 
     async def _once(self) -> None:
         self.begun, self.at_work = self.begun + 1, True
@@ -73,7 +73,7 @@ async def test_a_pause_waits_no_longer_than_it_may_for_what_does_not_end() -> No
             await may_end.wait()
 
     async with asyncio.TaskGroup() as group:
-        group.create_task(pause.interrupt(stubborn()))
+        group.create_task(pause.interrupt(stubborn))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         async with asyncio.timeout(5), pause.hold(within=timedelta(seconds=0.01)):
@@ -85,7 +85,7 @@ async def test_what_the_work_ends_with_comes_through() -> None:
         raise KeyError("a bug")
 
     with pytest.raises(ExceptionGroup) as told:
-        await Pause().interrupt(breaks())
+        await Pause().interrupt(breaks)
     assert told.group_contains(KeyError)
 
 

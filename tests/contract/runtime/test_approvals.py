@@ -126,7 +126,9 @@ async def test_the_card_then_says_who_when_and_what_and_has_no_buttons(stage: St
     await process.click(await asked(process))
     await process.answer_all()
     card, _ = await stage.screen()
-    assert card == "**Approved** by Ada, 2026-03-01 12:00 UTC: `shell`\n\n```\nuname -a\n```"
+    assert (
+        card == "**Approved** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`\n\n```\nuname -a\n```"
+    )
 
 
 async def test_an_approved_call_still_obeys_a_policy_that_asks_about_the_next_one(stage: Stage) -> None:

@@ -88,7 +88,7 @@ async def test_something_urgent_lets_a_tool_with_effects_end(stage: Stage) -> No
         assert await stage.answers() == []
         go_on.set()
         await process.rest()
-    assert await stage.answers() == ["Stopped.", "on my way"]
+    assert await stage.answers() == ["Stopped. `write` was at work, and ended first.", "on my way"]
     assert await stage.rows("SELECT result FROM steps WHERE kind = 'tool'") == [("written whole",)]
 
 

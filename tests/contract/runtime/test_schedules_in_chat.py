@@ -69,7 +69,7 @@ async def test_what_is_said_of_a_time_is_planned_without_a_question_and_done_the
     assert answer == (
         'Planned: "list the files", every weekday at 09:00 (UTC), here. Next: Monday 2026-03-02 09:00, '
         "Tuesday 2026-03-03 09:00, Wednesday 2026-03-04 09:00. "
-        "Times are read in UTC, since no other zone is known; set_zone sets one."
+        "Times are read in UTC, since I know of no other zone: tell me yours to change that."
     )
     assert await any_stage.pending() == []
     await at.fire(timedelta(hours=21))

@@ -171,7 +171,9 @@ async def test_a_message_older_than_a_day_is_kept_and_not_run_and_its_sender_tol
     taken = await late(stage, "buy the tickets")
     assert (taken.verdict.outcome, taken.lane_ready, taken.deliveries) == (Outcome.UNCHANGED, False, (ROOM,))
     (waiting,) = await stage.waiting()
-    assert waiting.delivery.content.text.startswith("Your message of 2026-02-28 11:00 UTC waited too long")
+    assert waiting.delivery.content.text.startswith(
+        "Your message of [2026-02-28 11:00 UTC](time:2026-02-28T11:00:00Z) waited too long"
+    )
     assert waiting.delivery.reply_to == "buy the tickets"
     (entry,) = (await stage.store.view(ROOM)).entries
     assert (entry.body, entry.answered) == ("buy the tickets", True)

@@ -310,7 +310,7 @@ async def test_a_run_ends_with_its_last_words(stage: Stage, state: RunState) -> 
     await stage.finish(claim, "the end", state)
     (run,) = await stage.store.runs()
     assert (run.state, run.ended_at, run.signals) == (state, stage.clock(), ("hello",))
-    assert run.error == ("" if state is RunState.DONE else "the end")
+    assert run.error == {RunState.DONE: "", RunState.STOPPED: "Stopped."}.get(state, "the end")
     assert (await stage.store.turns(claim.lane.session))[-1] == AssistantTurn("the end")
 
 

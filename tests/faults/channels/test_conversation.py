@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,7 @@ async def test_a_gated_call_is_asked_about_and_runs_once_when_the_right_person_a
             card, answer = await shown(rig, place, 2)
             assert card.buttons == ()
             assert "Approved" in card.text
-            assert "UTC" in card.text
+            assert re.search(r" UTC|<t:\d+:f>", card.text), "when, by the reader's clock where the platform has that"
             assert answer.text
             assert effects(on, word) == 1
             late = await rig.forge(place, card, card.first_buttons[0].payload)

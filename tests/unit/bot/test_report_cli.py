@@ -120,7 +120,7 @@ def test_without_a_process_it_is_printed_or_waits_for_the_next_start(tmp_path: P
         ({"state": "shown", "shown": 2}, 0, "cost: shown in slack:work/C1, web:main/team42."),
         ({"state": "failed", "reason": "It broke."}, 1, "cost: it could not be made. It broke."),
         ({"state": "stuck", "reason": "C1: no"}, 1, "cost: made, and it could not be shown everywhere: C1: no"),
-        ({"state": "waiting"}, 3, "cost: it waits for an approval, which was asked in slack:work/C1"),
+        ({"state": "waiting"}, 3, "cost: it waits for an approval, asked in slack:work/C1"),
         ({}, 4, "cost: not shown everywhere yet (1 of 2); it goes on by itself."),
         ({"runs": False}, 0, "cost: no Signalbox runs with this data_dir"),
     ],
