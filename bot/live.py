@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bot.gate import gate_of
-from bot.settings import Planning, Settings
+from bot.settings import Planning, PolicyRule, Settings
 from runtime.contract import Address
+from runtime.matchers import Commands, words_of
 from runtime.policy import SHIPPED, Policy, Rule, Ruling
 from runtime.store.protocol import Gate
 
@@ -48,8 +49,9 @@ def destinations_of(settings: Settings) -> frozenset[str]:
 
 def policy_of(settings: Settings) -> Policy:
     """The rules of the settings, and behind them those that come with the program."""
-    given = [
-        Rule(Ruling(rule.result), rule.tool, rule.effect, rule.agent, rule.room, rule.person, rule.arguments)
-        for rule in settings.policy
-    ]
-    return Policy([*given, *SHIPPED])
+    return Policy([*map(rule_of, settings.policy), *SHIPPED])
+
+
+def rule_of(rule: PolicyRule) -> Rule:
+    where = {name: Commands(tuple(map(words_of, given.commands))) for name, given in rule.where.items()}
+    return Rule(Ruling(rule.result), rule.tool, rule.effect, rule.agent, rule.room, rule.person, rule.arguments, where)

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from bot.settings_types import IdentityName, Number, Place, PublicUrl, Secret, Section, Switch, Text, TextFile, Whole
 from runtime.attention import Attention
 from runtime.contract import Address, Busy, Effect
+from runtime.matchers import words_of
 
 DEMO: Final = "demo"
 PROMPTS: Final = Path(__file__).parents[1] / "config" / "prompts"
@@ -157,6 +158,19 @@ class RoomTable(Section):
     busy: Busy | None = Field(default=None, description="In place of `sessions.busy`.")
 
 
+def _command(command: str) -> str:
+    words_of(command)
+    return command
+
+
+class Where(Section):
+    """Conditions on one argument of a call."""
+
+    commands: tuple[Annotated[str, AfterValidator(_command)], ...] = Field(
+        min_length=1, description='Commands of a shell line by their first words, such as ["git status", "ls"].'
+    )
+
+
 class PolicyRule(Section):
     """One rule about tool calls; the first that matches wins. Texts are globs; what is left out matches anything."""
 
@@ -166,6 +180,11 @@ class PolicyRule(Section):
     room: Text = Field(default="*", description="Address of the room.")
     person: Text = Field(default="*", description="Identity of the one who asked.")
     arguments: dict[str, str] = Field(default={}, description="A glob for each argument that matters, by its name.")
+    where: dict[str, Where] = Field(
+        default={},
+        description='For the argument of a shell, `{command = {commands = ["git status", "ls"]}}`: an allow matches if each '
+        "command of the line begins with one of these, an ask or deny if any may.",
+    )
     result: Literal["allow", "ask", "deny"] = Field(description="What happens with the call.")
 
 

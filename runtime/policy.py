@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from runtime.contract import Effect, Json
+from runtime.matchers import Matcher
 
 
 class Ruling(StrEnum):
@@ -28,7 +29,10 @@ DEFAULTS: Final[Mapping[Effect, Ruling]] = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. Texts are globs; what is left out matches anything; every glob in `arguments` must match."""
+    """One rule. Texts are globs; what is left out matches anything.
+
+    Every glob in `arguments` must match, and every matcher in `where` hold: surely for an allow, else perhaps.
+    """
 
     ruling: Ruling
     tool: str = "*"
@@ -37,6 +41,7 @@ class Rule:
     room: str = "*"
     person: str = "*"
     arguments: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, Matcher] = field(default_factory=dict)
 
 
 OWN_PLANS: Final = (
@@ -85,7 +90,12 @@ def matches(rule: Rule, ask: Ask) -> bool:
         and fnmatchcase(ask.room, rule.room)
         and (rule.person == "*" or any(fnmatchcase(name, rule.person) for name in ask.names))
         and all(_argument(ask.arguments.get(name), glob) for name, glob in rule.arguments.items())
+        and all(_holds(rule.ruling, matcher, ask.arguments.get(name)) for name, matcher in rule.where.items())
     )
+
+
+def _holds(ruling: Ruling, matcher: Matcher, value: Json) -> bool:
+    return matcher.surely(value) if ruling is Ruling.ALLOW else matcher.perhaps(value)
 
 
 def _argument(value: Json, glob: str) -> bool:

@@ -15,6 +15,7 @@ from bot.doctor.hooks import check_hooks
 from bot.doctor.mcp import check_mcp
 from bot.doctor.model import check_model
 from bot.doctor.place import check_place
+from bot.doctor.policy import check_policy
 from bot.doctor.process import check_process
 from bot.doctor.sandbox import check_sandbox
 from bot.doctor.schedules import check_schedules
@@ -38,6 +39,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "clock": check_clock,
     "web": check_web,
     "hooks": check_hooks,
+    "policy": check_policy,
     "templates": check_templates,
     "schedules": check_schedules,
     "metrics": check_metrics,

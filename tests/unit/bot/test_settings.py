@@ -131,7 +131,7 @@ def test_mistakes_about_rooms_are_told(tmp_path: Path) -> None:
 
 def test_the_example_file_is_valid() -> None:
     settings = load(ROOT / "config" / "example.toml", environ={})
-    assert [rule.result for rule in settings.policy] == ["deny", "ask"]
+    assert [rule.result for rule in settings.policy] == ["deny", "allow", "ask"]
 
 
 # ---------------------------------------------------------------------------------------------------------- secrets
