@@ -29,7 +29,7 @@ from bot.logs import set_level
 from bot.masking import Mask
 from bot.names import Known, address_at, calling, fresh_identity, of_adapters
 from bot.outages import Outages
-from bot.parts import fetching_of, files_in, long_replies_of, model_of, notices_of, pace_of, shell_of
+from bot.parts import fetching_of, files_in, long_replies_of, model_of, notices_of, pace_of, shell_of, space_of
 from bot.planning import reach_of, timetable_of
 from bot.presence import Presence
 from bot.reload import Reload, in_words
@@ -159,6 +159,7 @@ class App:
         self._seat = Seat(self._bell)
         workspaces = SessionWorkspaces(settings.workspace_dir, uid=shell_of(settings).uid)
         given = Given(store, store, workspaces, store, self._bell, store.now, new_id, siblings=store.has_siblings)
+        self._space = space_of(settings)
         every = [self._page(given, web_identity, model), *adapters_of(settings)(given), *adapters(given)]
         self._accounts = [
             Presence(
@@ -202,7 +203,9 @@ class App:
         ideas = model.ideas if isinstance(model, HasIdeas) else IDEAS
         bounds = WebSettings(web.names, int(web.upload_mib * 1024 * 1024), for_strangers())
         banner, is_named = self._settings.banner or "", self._is_destination
-        return WebAdapter(bounds, given, identity=identity, banner=banner, is_named=is_named, ideas=ideas)
+        return WebAdapter(
+            bounds, given, identity=identity, banner=banner, is_named=is_named, ideas=ideas, space=self._space
+        )
 
     def _is_destination(self, address: Address) -> bool:
         return self._named(address) in self._live.rules.destinations
@@ -241,6 +244,7 @@ class App:
             now=self.store.now,
             wrap=self._instruments.tools,
             instead=instead,
+            space=self._space,
         )
 
     def _make_reception(self) -> Reception:
@@ -274,7 +278,7 @@ class App:
             named=self._named,
             busy=self._busy_in,
             probe=self._probe,
-            files=fetching_of(self._settings, workspaces, files_of, self._new_id),
+            files=fetching_of(self._settings, workspaces, files_of, self._new_id, self._space),
             long_replies=long_replies,
             reporting=Reporting(workspaces, self._new_id, long_replies.content, self.store.report_root),
             reporter=self._reporters,

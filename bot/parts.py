@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from bot.presence import Presence
 from bot.settings import Settings
-from runtime.contract import Address, HasFiles, Model, NewId, Transcriber
+from runtime.contract import Address, HasFiles, Model, NewId, Space, Transcriber
+from runtime.disk_space import DiskBounds, DiskSpace
 from runtime.fetching import Fetching, FileBounds, FilesOf
 from runtime.longreplies import LongForm, LongReplies
 from runtime.pace import Pace, Unknown
@@ -46,13 +47,27 @@ def model_of(settings: Settings) -> Model:
     )
 
 
-def fetching_of(settings: Settings, workspaces: SessionWorkspaces, files_of: FilesOf, new_id: NewId) -> Fetching:
+def space_of(settings: Settings) -> DiskSpace:
+    files = settings.files
+    return DiskSpace(
+        DiskBounds(files.room_mib * MIB, files.person_mib * MIB, files.free_mib * MIB), settings.data_dir / "uploads"
+    )
+
+
+def fetching_of(
+    settings: Settings, workspaces: SessionWorkspaces, files_of: FilesOf, new_id: NewId, space: Space
+) -> Fetching:
     sessions = settings.sessions
     bounds = FileBounds(
         int(sessions.file_mib * MIB), int(sessions.message_files_mib * MIB), timedelta(seconds=sessions.file_seconds)
     )
     return Fetching(
-        files_of=files_of, workspaces=workspaces, new_id=new_id, bounds=bounds, transcriber=transcriber_of(settings)
+        files_of=files_of,
+        workspaces=workspaces,
+        new_id=new_id,
+        bounds=bounds,
+        transcriber=transcriber_of(settings),
+        space=space,
     )
 
 

@@ -42,6 +42,7 @@ from bot.settings_secrets import (
 from bot.settings_sources import Layers, config_folder, find_file, names_of, read_file, read_variables, source_of
 from bot.settings_tables import (
     Access,
+    Files,
     Log,
     Metrics,
     Model,
@@ -138,6 +139,7 @@ class Settings(Section):
     tools: Tools = Field(default_factory=Tools, description="Tools.")
     mcp: tuple[McpTable, ...] = Field(default=(), description="MCP servers, whose tools the agent may call.")
     egress: Egress = Field(default_factory=Egress, description="The web.")
+    files: Files = Field(default_factory=Files, description="Room on the disk.")
     outbox: Outbox = Field(default_factory=Outbox, description="Messages on their way out.")
     nodes: Nodes = Field(default_factory=Nodes, description="Processes.")
     retention: Retention = Field(default_factory=Retention, description="How long things are kept.")
@@ -398,6 +400,7 @@ def _prepare_litellm() -> None:
 
 __all__ = [
     "Access",
+    "Files",
     "Log",
     "Metrics",
     "Model",

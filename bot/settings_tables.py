@@ -292,6 +292,27 @@ class Tools(Section):
     transcribe: Transcribe = Field(default_factory=Transcribe, description="Voice notes to words.")
 
 
+class Files(Section):
+    """Room on the disk for what people send and what tools write."""
+
+    room_mib: Whole = Field(
+        default=2048,
+        ge=1,
+        le=1 << 30,
+        description="Most that the files of one room may take. A command that goes beyond it is stopped; then nothing more "
+        "is taken in or written until files are removed.",
+    )
+    person_mib: Whole = Field(
+        default=4096, ge=1, le=1 << 30, description="Most that one person's uploads on the page may take, in all rooms."
+    )
+    free_mib: Whole = Field(
+        default=256,
+        ge=0,
+        le=1 << 30,
+        description="Disk that stays free: with less, uploads and commands are refused everywhere. 0: no floor.",
+    )
+
+
 class Outbox(Section):
     """How messages leave."""
 

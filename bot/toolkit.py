@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import structlog
 
@@ -15,13 +16,17 @@ from bot.planning import planning_tools
 from bot.presence import Presence
 from bot.reports import figure_tools
 from bot.settings import Settings
-from runtime.contract import Figures, Now, Timetable, Tool
+from runtime.contract import Figures, Now, Space, Timetable, Tool
 from runtime.errors import ConfigError
 from tools.catalogue import first_tools
 from tools.charting.easel import Easel
 from tools.shell import Sandbox, sandbox_for
+from tools.spaced import SpacedSandbox, SpacedTool
 
 log = structlog.get_logger("app")
+
+WRITERS: Final = ("write_file", "chart")
+"""Tools that write files into a room; the shell looks after itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +61,15 @@ def toolkit_of(
     now: Now,
     wrap: Wrap,
     instead: Mapping[str, Tool] | None,
+    space: Space,
 ) -> Toolkit:
     """`wrap` is around each tool; `instead` of our own are a test's. Errors: ConfigError."""
     shell = shell_of(settings)
-    sandbox = sandbox_for(shell)
+    sandbox = SpacedSandbox(sandbox_for(shell), space)
     easel = Easel(settings.data_dir / "fonts")
     reported = figure_tools(figures, now, named)
     own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), easel=easel)
+    own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own |= planning_tools(timetable, accounts, named)
     own |= reported
     return Toolkit(settings, toolbox_of(settings, instead or own, wrap), reported, sandbox)

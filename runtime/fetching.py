@@ -18,10 +18,12 @@ from typing import Final
 import structlog
 
 from runtime.contract import (
+    BOUNDLESS,
     Address,
     FileRef,
     HasFiles,
     NewId,
+    Space,
     Transcriber,
     Turn,
     UserTurn,
@@ -76,6 +78,7 @@ class Fetching:
         bounds: FileBounds = FileBounds(),
         transcriber: Transcriber | None = None,
         waits: Sequence[timedelta] = WAITS,
+        space: Space = BOUNDLESS,
     ) -> None:
         self._files_of = files_of
         self._workspaces = workspaces
@@ -83,6 +86,7 @@ class Fetching:
         self._bounds = bounds
         self._transcriber = transcriber
         self._waits = waits
+        self._space = space
         self._room = asyncio.Semaphore(AT_ONCE)
 
     async def gather(self, address: Address, turns: Sequence[Turn]) -> list[str]:
@@ -126,6 +130,8 @@ class Fetching:
             return "no account here can fetch it any more"
         if wanted.most == 0 or wanted.file.size > wanted.most:
             return too_large(wanted.file.size, wanted.most)
+        if shortage := await self._space.shortage(self._workspaces.folder(address)):
+            return shortage.words
         arriving = self._workspaces.arriving(self._new_id())
         try:
             async with asyncio.timeout(self._bounds.time.total_seconds()):
@@ -160,6 +166,7 @@ class Fetching:
         if size > wanted.most:  # the adapter should have noticed
             return too_large(size, wanted.most)
         self._workspaces.keep(address, wanted.file.path, arrived)
+        self._space.add(self._workspaces.folder(address), size)
         return None
 
     # ------------------------------------------------------------------------------------------------ voice notes

@@ -131,26 +131,29 @@ class Bubblewrap:
                 self._tested = True
         return None if self._chosen else self._trouble
 
-    async def run(self, command: str, workspace: Path, *, limit: int) -> Ended:
+    async def run(self, command: str, workspace: Path, *, limit: int, writes: int | None = None) -> Ended:
         if trouble := await self.self_test():
             raise ToolFailed(trouble)
         assert self._chosen is not None  # noqa: S101 - the self-test chose it
-        return await self._run(self._chosen, command, workspace, deadline=self._settings.timeout, limit=limit)
+        bounds = limits(self._settings, writes)
+        return await self._run(self._chosen, command, workspace, self._settings.timeout, limit, bounds)
 
     async def _choose(self) -> None:
         self._chosen, reasons = await first_sealed([] if self._uid == 0 else self._candidates, self._test, self._uid)
         self._trouble = "" if self._chosen else trouble(reasons, root=self._uid == 0)
 
     async def _test(self, candidate: Bwrap, workspace: Path) -> Ended:
-        return await self._run(candidate, SELF_TEST, workspace, deadline=PATIENCE, limit=2000)
+        return await self._run(candidate, SELF_TEST, workspace, PATIENCE, 2000, limits(self._settings))
 
-    async def _run(self, bwrap: Bwrap, command: str, workspace: Path, *, deadline: timedelta, limit: int) -> Ended:
+    async def _run(
+        self, bwrap: Bwrap, command: str, workspace: Path, deadline: timedelta, limit: int, bounds: dict[str, int]
+    ) -> Ended:
         carry = bwrap.carried() if self._uid is not None else {}
         program = next(iter(carry), str(bwrap.program))
         order = Order(
             argv=[program, *arguments(self._settings, command)],
             env={},
-            limits=limits(self._settings),
+            limits=bounds,
             uid=self._uid,
             view=self._uid is not None,
             carry=carry,

@@ -28,14 +28,14 @@ class External:
             return "The shell is off: [tools.shell] uid is 0, and commands are never run as root. Set another uid."
         return None
 
-    async def run(self, command: str, workspace: Path, *, limit: int) -> Ended:
+    async def run(self, command: str, workspace: Path, *, limit: int, writes: int | None = None) -> Ended:
         # Without a user namespace the kernel counts all processes of the user, ours too: allow so many more.
         others = await asyncio.to_thread(_tasks_of, os.geteuid() if self._uid is None else self._uid)
         argv = shell_argv(command, self._settings.processes + others)
         order = Order(
             argv=argv,
             env={"PATH": PATH, "HOME": str(workspace), "LANG": "C.UTF-8", "TERM": "dumb"},
-            limits=limits(self._settings),
+            limits=limits(self._settings, writes),
             uid=self._uid,
             view=False,
             carry={},

@@ -25,6 +25,7 @@ MS_RDONLY: Final = 1  # <linux/mount.h>
 MS_BIND: Final = 0x1000
 MS_REC: Final = 0x4000
 MS_SLAVE: Final = 0x80000
+OOM_SCORE: Final = "900"  # of 1000; proc_pid_oom_score_adj(5): anybody may raise their own
 PR_SET_PDEATHSIG: Final = 1  # <linux/prctl.h>
 
 
@@ -49,11 +50,12 @@ class Order(TypedDict):
 
 def become(order: Order) -> None:
     """Never returns. Errors: OSError says which step the system refused."""
+    _first_to_go()
     os.umask(0o022)  # ours keeps others out, and a command runs as another user
-    for name, limit in order["limits"].items():
-        _limit(getattr(resource, f"RLIMIT_{name}"), limit)
     if order["view"]:
         _private_view(order["carry"], order["hide"])
+    for name, limit in order["limits"].items():  # after the view, whose own files are no command's
+        _limit(getattr(resource, f"RLIMIT_{name}"), limit)
     if order["uid"] is not None:
         _step_down(order["uid"])
     if sys.platform == "linux":  # die with who started us, also when that one is killed
@@ -64,6 +66,15 @@ def become(order: Order) -> None:
     for quiet in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(quiet, signal.SIG_DFL)
     os.execve(order["argv"][0], order["argv"], order["env"])  # noqa: S606 - the shell is what we become
+
+
+def _first_to_go() -> None:
+    """When memory runs out, the kernel ends a tool before it ends Signalbox or its database."""
+    try:
+        with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123
+            score.write(OOM_SCORE)
+    except OSError:  # no Linux, or a /proc that is read-only
+        return
 
 
 def _limit(kind: int, limit: int) -> None:

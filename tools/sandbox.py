@@ -56,15 +56,19 @@ class Sandbox(Protocol):
     async def self_test(self) -> str | None:
         """Find out, once, whether commands can run here: None, or the reason and the way out in a sentence."""
 
-    async def run(self, command: str, workspace: Path, *, limit: int) -> Ended:
-        """Run a shell command in `workspace`, keeping `limit` characters. Errors: ToolFailed when it cannot start."""
+    async def run(self, command: str, workspace: Path, *, limit: int, writes: int | None = None) -> Ended:
+        """Run a shell command in `workspace`, keeping `limit` characters. Errors: ToolFailed when it cannot start.
+
+        `writes`: bytes that a file may grow to, where that is less than the settings say.
+        """
 
 
-def limits(settings: ShellSettings) -> dict[str, int]:
+def limits(settings: ShellSettings, writes: int | None = None) -> dict[str, int]:
     """The limits that each process inherits, by resource name. Processes are counted elsewhere: see `shell_argv`."""
+    largest = settings.file_mib << 20
     return {
         "AS": settings.memory_mib << 20,
-        "FSIZE": settings.file_mib << 20,
+        "FSIZE": largest if writes is None else min(writes, largest),
         "CPU": settings.cpu_seconds,
         "NOFILE": OPEN_FILES,
         "CORE": 0,

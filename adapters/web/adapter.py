@@ -18,6 +18,7 @@ from adapters.web.rooms import IsNamed, Rooms, nothing_named
 from adapters.web.settings import WebSettings
 from adapters.web.transfer import Transfer
 from runtime.contract import (
+    BOUNDLESS,
     CONNECTED,
     Address,
     Attempt,
@@ -31,6 +32,7 @@ from runtime.contract import (
     Receipt,
     Settled,
     Sink,
+    Space,
     Standing,
     Wire,
 )
@@ -60,6 +62,7 @@ class WebAdapter:
         banner: str = "",
         is_named: IsNamed = nothing_named,
         ideas: Sequence[str] = IDEAS,
+        space: Space = BOUNDLESS,
     ) -> None:
         self.channel: str = CHANNEL
         self.account: str = ACCOUNT
@@ -85,6 +88,7 @@ class WebAdapter:
             workspaces=given.workspaces,
             upload_bytes=settings.upload_bytes,
             new_id=given.new_id,
+            space=space,
         )
         self._sink: Sink | None = None
 

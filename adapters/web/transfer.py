@@ -18,7 +18,7 @@ from aiohttp import BodyPartReader, web
 from adapters.web.errors import Refusal
 from adapters.web.files import BadPath, Upload, listing, opened
 from adapters.web.rooms import Rooms
-from runtime.contract import UPLOADS, NewId, Workspaces, clean_name
+from runtime.contract import BOUNDLESS, UPLOADS, NewId, Shortage, Space, Workspaces, clean_name
 
 CHUNK: Final = 256 * 1024  # bytes a disk call; small enough to stay off the loop's back, large enough to be few
 WRITE_LIMIT: Final = timedelta(seconds=30)  # a reader that takes no CHUNK in so long is gone
@@ -34,10 +34,13 @@ DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class Transfer:
-    def __init__(self, *, rooms: Rooms, workspaces: Workspaces, upload_bytes: int, new_id: NewId) -> None:
+    def __init__(
+        self, *, rooms: Rooms, workspaces: Workspaces, upload_bytes: int, new_id: NewId, space: Space = BOUNDLESS
+    ) -> None:
         self._rooms = rooms
         self._workspaces = workspaces
         self._limit = upload_bytes
+        self._space = space
         self._new_id = new_id
 
     def routes(self) -> list[web.RouteDef]:
@@ -46,22 +49,30 @@ class Transfer:
 
     async def receive(self, request: web.Request) -> web.Response:
         """One file as the form field `file`, streamed to disk."""
-        _, address = await self._rooms.open_to_write(request)
+        visitor, address = await self._rooms.open_to_write(request)
         if (request.content_length or 0) > self._limit + FORM_OVERHEAD:
             raise self._too_large()
+        root, person = self._workspaces.folder(address), visitor.person.id
+        _refuse(await self._space.shortage(root, person))
         field = await _file_field(request)
         name = clean_name(field.filename or "")
-        root = self._workspaces.folder(address)
         with _disk_errors():
             upload = await asyncio.to_thread(Upload, root, mark=self._new_id())
+            path = ""
             try:
                 async for chunk in _chunks(field):
                     if upload.size + len(chunk) > self._limit:
                         raise self._too_large()
                     await asyncio.to_thread(upload.write, chunk)
+                    if self._space.add(root, len(chunk), person):
+                        _refuse(await self._space.shortage(root, person))
                 path = await asyncio.to_thread(upload.keep, name)
+                await asyncio.to_thread(self._space.keep, root / path, upload.size, person)
             finally:
                 await asyncio.to_thread(upload.close)
+                if not path:
+                    self._space.add(root, -upload.size, person)
+                    await self._space.recount(root)
         self._workspaces.admit(root / UPLOADS)
         self._workspaces.admit(root / path)
         return web.json_response({"name": Path(path).name, "path": path, "size": upload.size}, status=201)
@@ -89,6 +100,12 @@ class Transfer:
 
     def _too_large(self) -> Refusal:
         return Refusal(413, f"The file is too large: at most {self._limit / 1024 / 1024:.4g} MiB can be uploaded.")
+
+
+def _refuse(shortage: Shortage | None) -> None:
+    """Errors: Refusal when the disk is short, or the room or person has had its part."""
+    if shortage:
+        raise Refusal(507, f"{shortage.words} The file was not stored.")
 
 
 @contextmanager

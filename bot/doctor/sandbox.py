@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
 
 from bot.doctor.subject import Subject, fault, fine, warning
 from bot.parts import shell_of
 from runtime.contract import Finding
 from tools.shell import sandbox_for
 
+CGROUPS: Final = Path("/sys/fs/cgroup")
+OWN: Final = Path("/proc/self/cgroup")
 WHY = "The agent's shell commands must not reach your files or the network."
 
 
@@ -21,7 +26,7 @@ async def check_sandbox(subject: Subject) -> Sequence[Finding]:
         return [make("sandbox.works", trouble, WHY, "follow the sentence, then look again: signalbox doctor")]
     bounds = (
         f"a process gets {settings.memory_mib} MiB of memory and {settings.cpu_seconds} s; a command "
-        f"{settings.processes} processes and {settings.timeout_seconds:g} s. There is no bound for the sum"
+        f"{settings.processes} processes and {settings.timeout_seconds:g} s. {_sum()}"
     )
     if sandbox.caution:
         fix = 'set [tools.shell] sandbox = "auto" where there is no container around Signalbox'
@@ -30,3 +35,33 @@ async def check_sandbox(subject: Subject) -> Sequence[Finding]:
             fine("sandbox.bounds", bounds),
         ]
     return [fine("sandbox.works", "shell commands run in bubblewrap, without network"), fine("sandbox.bounds", bounds)]
+
+
+def _sum() -> str:
+    """How all of them together are bounded: by the control group that Signalbox and its tools are in, if at all."""
+    bounds = dict(sum_bounds())
+    if not bounds:
+        way = "set MemoryMax and TasksMax in the unit, or start the container with bounds"
+        return f"There is no bound for the sum with Signalbox itself: {way}"
+    told = ", ".join(f"{name} {bound}" for name, bound in bounds.items())
+    return f"Together with Signalbox itself they are bounded by cgroup v2: {told}"
+
+
+def sum_bounds(own: Path = OWN, groups: Path = CGROUPS) -> Iterator[tuple[str, str]]:
+    """The nearest bounds of memory (bytes) and tasks in cgroup v2 above this process, by their files' names."""
+    try:
+        lines = own.read_text().splitlines()
+    except OSError:  # not Linux
+        return
+    place = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), None)
+    if place is None or not (groups / "cgroup.controllers").exists():
+        return
+    group = groups / place
+    for name in ("memory.max", "pids.max"):
+        for folder in (group, *group.parents):
+            if not folder.is_relative_to(groups):
+                break
+            with suppress(OSError):
+                if (bound := (folder / name).read_text().strip()) != "max":
+                    yield name, bound
+                    break

@@ -86,6 +86,7 @@ from runtime.contract.models import (
 )
 from runtime.contract.people import Address, Person, Role
 from runtime.contract.rooms import (
+    BOUNDLESS,
     PEOPLE,
     Author,
     Bell,
@@ -98,6 +99,8 @@ from runtime.contract.rooms import (
     Places,
     Room,
     Seen,
+    Shortage,
+    Space,
     View,
     Workspaces,
     alone,
@@ -147,6 +150,7 @@ from runtime.contract.signals import (
 
 __all__ = [
     "ARGUMENTS",
+    "BOUNDLESS",
     "CHOICES",
     "COMMANDS",
     "CONNECTED",
@@ -241,10 +245,12 @@ __all__ = [
     "Seen",
     "SessionKey",
     "Settled",
+    "Shortage",
     "Shown",
     "Signal",
     "SignalId",
     "Sink",
+    "Space",
     "Speaking",
     "Standing",
     "Stopped",

@@ -134,6 +134,55 @@ class Workspaces(Protocol):
         """Give `path`, just written in a workspace, to the user as whom tools run."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """Why nothing more may be written, as a sentence. `everywhere`: the disk itself is short."""
+
+    words: str
+    everywhere: bool = False
+
+
+class Space(Protocol):
+    """Bounds of disk. `folder` is a workspace, `person` the id of whoever writes there."""
+
+    async def shortage(self, folder: Path, person: str = "") -> Shortage | None:
+        """Tell why nothing may be written now; counted anew before it refuses."""
+
+    async def recount(self, folder: Path) -> Shortage | None:
+        """Count the folder anew, after something nobody watched wrote there."""
+
+    def add(self, folder: Path, size: int, person: str = "") -> Shortage | None:
+        """Count `size` more bytes; why no more may come. Fewer than none are those of a person that never arrived."""
+
+    def left(self, folder: Path) -> int:
+        """Bytes that may still be written there, as last counted."""
+
+    def keep(self, file: Path, size: int, person: str) -> None:
+        """Note that a person's upload, whose `size` bytes were added, is at `file`. Blocks for a write."""
+
+
+class Boundless:
+    """A Space without bounds."""
+
+    async def shortage(self, folder: Path, person: str = "") -> Shortage | None:
+        return None
+
+    async def recount(self, folder: Path) -> Shortage | None:
+        return None
+
+    def add(self, folder: Path, size: int, person: str = "") -> Shortage | None:
+        return None
+
+    def left(self, folder: Path) -> int:
+        return 1 << 62
+
+    def keep(self, file: Path, size: int, person: str) -> None:
+        return None
+
+
+BOUNDLESS: Final[Space] = Boundless()
+
+
 @runtime_checkable
 class Bell(Protocol):
     """Wake-ups inside the process; never a source of truth."""

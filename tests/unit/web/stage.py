@@ -20,6 +20,7 @@ from adapters.web.guard import install
 from adapters.web.settings import WebSettings
 from runtime.confined import reading
 from runtime.contract import (
+    BOUNDLESS,
     Address,
     Author,
     Button,
@@ -40,6 +41,7 @@ from runtime.contract import (
     Seen,
     Signal,
     SignalId,
+    Space,
     Verdict,
     View,
     room_topic,
@@ -269,7 +271,12 @@ class NoPlaces:
 
 
 def build(
-    root: Path, *, settings: WebSettings | None = None, banner: str = "", clock: HandClock | None = None
+    root: Path,
+    *,
+    settings: WebSettings | None = None,
+    banner: str = "",
+    clock: HandClock | None = None,
+    space: Space = BOUNDLESS,
 ) -> Stage:
     ledger, links, workspaces, bell, clock = (
         FakeLedger(),
@@ -280,7 +287,7 @@ def build(
     )
     ids = count(1)
     given = Given(ledger, links, workspaces, NoPlaces(), bell, clock, lambda: f"id{next(ids)}")
-    adapter = WebAdapter(settings or WebSettings(), given, identity=IDENTITY, banner=banner)
+    adapter = WebAdapter(settings or WebSettings(), given, identity=IDENTITY, banner=banner, space=space)
     stage = Stage(adapter, ledger, links, workspaces, bell, FakeSink(ledger, bell), clock)
     ledger.owners[stage.address(ADAS_ROOM)] = Identity("web:main/ada")
     return stage
@@ -294,9 +301,11 @@ def application(stage: Stage, settings: WebSettings | None = None) -> web.Applic
 
 
 @asynccontextmanager
-async def served(root: Path, *, settings: WebSettings | None = None, banner: str = "") -> AsyncIterator[Stage]:
+async def served(
+    root: Path, *, settings: WebSettings | None = None, banner: str = "", space: Space = BOUNDLESS
+) -> AsyncIterator[Stage]:
     """A stage whose adapter listens and whose server answers until the block ends."""
-    stage = build(root, settings=settings, banner=banner)
+    stage = build(root, settings=settings, banner=banner, space=space)
     async with TestServer(application(stage, settings)) as server:
         stage.base = str(server.make_url("")).rstrip("/")
         async with asyncio.TaskGroup() as group:

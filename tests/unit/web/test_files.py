@@ -7,7 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from aiohttp import FormData
+from aiohttp import ClientSession, FormData
 from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
@@ -15,6 +15,7 @@ from yarl import URL
 from adapters.web.files import PARTIAL, BadPath, Upload, listing, opened, split
 from adapters.web.settings import WebSettings
 from runtime.contract import NAME_BYTES, Role, clean_name
+from runtime.disk_space import DiskBounds, DiskSpace, used_by
 from tests.unit.web.stage import served
 
 FILES = "/api/rooms/room01/files"
@@ -52,6 +53,41 @@ async def test_an_equal_name_gets_a_number_and_replaces_nothing(tmp_path: Path) 
         assert names == ["a.tar.gz", "a.tar-2.gz", "a.tar-3.gz"]
         folder = stage.workspaces.folder(stage.address("room01")) / "uploads"
         assert [(folder / name).read_bytes() for name in names] == [b"one", b"two", b"three"]
+
+
+async def uploads(client: ClientSession, room: str, count: int) -> list[int]:
+    """How uploads of 400 KB each are answered."""
+    told = []
+    for number in range(count):
+        async with client.post(f"/api/rooms/{room}/files", data=form(bytes(400_000), f"{number}.bin")) as answer:
+            told.append(answer.status)
+    return told
+
+
+@pytest.mark.parametrize("bounds", [DiskBounds(1 << 20, 1 << 40, 0), DiskBounds(1 << 40, 1 << 20, 0)])
+async def test_uploads_end_at_the_bound_of_the_room_and_of_the_person(tmp_path: Path, bounds: DiskBounds) -> None:
+    space = DiskSpace(bounds, tmp_path / "ledger")
+    async with served(tmp_path / "w", space=space) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        assert await uploads(client, "room01", 5) == [201, 201, 507, 507, 507]
+        folder = stage.workspaces.folder(stage.address("room01"))
+        stage.ledger.owners[stage.address("room02")] = stage.ledger.owners[stage.address("room01")]
+        assert sorted(file.name for file in (folder / "uploads").iterdir()) == ["0.bin", "1.bin"]
+        assert used_by(folder, 1 << 40) < 1 << 20
+        everywhere = bounds.person < 1 << 40
+        assert await uploads(client, "room02", 1) == [507 if everywhere else 201]
+        (folder / "uploads" / "0.bin").unlink()
+        assert await uploads(client, "room01", 1) == [201]
+
+
+async def test_below_the_floor_no_upload_begins(tmp_path: Path) -> None:
+    space = DiskSpace(DiskBounds(free=1 << 62), tmp_path / "ledger")
+    async with (
+        served(tmp_path, space=space) as stage,
+        stage.client(stage.links.add("Ada", Role.USER)) as client,
+        client.post(FILES, data=form(b"x")) as answer,
+    ):
+        assert answer.status == 507
+        assert "must stay free" in (await answer.json())["error"]
 
 
 async def test_a_file_beyond_the_limit_leaves_nothing_behind(tmp_path: Path) -> None:
