@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -34,9 +35,11 @@ class SessionWorkspaces:
 
     def folder(self, address: Address) -> Path:
         path = self.path(address)
-        if path.name not in self._made or not path.is_dir():
+        if path.name not in self._made or not _is_usable(path):
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.mkdir(exist_ok=True, mode=0o700)
+            if not _is_usable(path):
+                path.chmod(0o700)  # a command shut it, for itself and for everybody after it
             self.admit(path)
             self._made.add(path.name)
         return path
@@ -71,3 +74,12 @@ class SessionWorkspaces:
         key = f"{self._agent}|{address}"
         clean = re.sub(r"[^A-Za-z0-9-]+", "-", str(address)).strip("-")[:60]
         return f"{clean}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+
+
+def _is_usable(path: Path) -> bool:
+    """Whether it is a folder that its owner may use."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return False
+    return stat.S_ISDIR(mode) and mode & stat.S_IRWXU == stat.S_IRWXU

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Final
 
 from runtime.errors import ToolFailed
-from tools.launcher import FIRST_FILE, VIEW, Order
+from tools.launcher import CALLS_FILE, FIRST_FILE, VIEW, Order
 from tools.process import Ended
 from tools.sandbox import PATH, ShellSettings, launch, limits, shell_argv
+from tools.seccomp import call_filter
 from tools.workspace import own
 
 INSIDE: Final = "/workspace"
@@ -33,6 +34,15 @@ SYSTEM: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 PATIENCE: Final = timedelta(seconds=10)
 SEALED: Final = "sealed"
+FILTER_TEST: Final = (
+    """
+while read -r name value; do case $name in Seccomp:)
+    [ "$value" = 2 ] || { echo "system calls are not filtered"; exit 16; } ;;
+esac; done < /proc/self/status
+"""
+    if call_filter()
+    else ""
+)
 # Each line is one promise, told from inside. The subshells are there because a redirection that fails ends `sh`.
 SELF_TEST: Final = f"""
 /bin/true || exit 10
@@ -42,6 +52,7 @@ done
 {{ read -r _; read -r _; while read -r device _; do
     case $device in lo:*) ;; *) echo "the network device $device is there"; exit 12 ;; esac
 done; }} < /proc/net/dev
+{FILTER_TEST}
 echo {SEALED} > {INSIDE}/proof || {{ echo "the workspace cannot be written"; exit 13; }}
 cat {INSIDE}/proof
 """
@@ -77,6 +88,7 @@ def arguments(settings: ShellSettings, command: str) -> list[str]:
     return [
         *("--unshare-all", "--unshare-user", "--disable-userns", "--uid", USER, "--gid", USER, "--hostname", "sandbox"),
         *("--die-with-parent", "--new-session"),
+        *filtered(),
         *_system(),
         *("--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"),
         *("--ro-bind-try", "/etc/alternatives", "/etc/alternatives"),
@@ -90,6 +102,11 @@ def arguments(settings: ShellSettings, command: str) -> list[str]:
         "--",
         *shell_argv(command, settings.processes),
     ]
+
+
+def filtered() -> list[str]:
+    """The filter of system calls, which the order leaves open; none where there is no table for this machine."""
+    return ["--seccomp", str(CALLS_FILE)] if call_filter() else []
 
 
 def own_memory(room: int) -> Iterable[str]:
@@ -159,6 +176,7 @@ class Bubblewrap:
             carry=carry,
             hide=[],
             files=[ACCOUNTS, GROUPS],
+            calls=call_filter().hex(),
         )
         return await launch(order, workspace, deadline=deadline, limit=limit)
 

@@ -41,6 +41,7 @@ class External:
             carry={},
             hide=[],
             files=[],
+            calls="",
         )
         return await launch(order, workspace, deadline=self._settings.timeout, limit=limit)
 

@@ -17,6 +17,7 @@ from typing import Final, TypedDict
 
 FAILED: Final = 125  # exit code: nothing was run
 FIRST_FILE: Final = 10  # the descriptors of Order.files count from here
+CALLS_FILE: Final = 20  # the descriptor of Order.calls
 VIEW: Final = "/tmp"  # noqa: S108 - a place every system has; hidden in our own namespace only, and fresh each time
 WORKSPACE: Final = f"{VIEW}/workspace"
 
@@ -35,7 +36,7 @@ class Order(TypedDict):
     `limits` are by name (`AS`, `CPU`, …). `uid` is who to step down to, or None to stay. `view` asks for a mount
     namespace in which the workspace is at WORKSPACE, the files of `carry` (destination below VIEW: source) can be
     read by everyone, and those files and folders of `hide` that are there are empty. `files` are texts to leave open for
-    reading, from FIRST_FILE on.
+    reading, from FIRST_FILE on. `calls`, unless empty, is what bubblewrap's --seccomp reads at CALLS_FILE, in hex.
     """
 
     argv: list[str]
@@ -46,6 +47,7 @@ class Order(TypedDict):
     carry: dict[str, str]
     hide: list[str]
     files: list[str]
+    calls: str
 
 
 def become(order: Order) -> None:
@@ -61,7 +63,9 @@ def become(order: Order) -> None:
     if sys.platform == "linux":  # die with who started us, also when that one is killed
         _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     for descriptor, text in enumerate(order["files"], start=FIRST_FILE):
-        _leave_open(descriptor, text)
+        _leave_open(descriptor, text.encode())
+    if order["calls"]:
+        _leave_open(CALLS_FILE, bytes.fromhex(order["calls"]))
     # Python ignores these two, and an ignored signal stays ignored over exec: `yes | head` would complain.
     for quiet in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(quiet, signal.SIG_DFL)
@@ -121,9 +125,9 @@ def _step_down(uid: int) -> None:
     os.setresuid(uid, uid, uid)
 
 
-def _leave_open(descriptor: int, text: str) -> None:
+def _leave_open(descriptor: int, content: bytes) -> None:
     memory = os.memfd_create("file")
-    os.write(memory, text.encode())
+    os.write(memory, content)
     os.lseek(memory, 0, os.SEEK_SET)
     os.dup2(memory, descriptor, inheritable=True)
     os.close(memory)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Final
 from bot.doctor.subject import Subject, fault, fine, warning
 from bot.parts import shell_of
 from runtime.contract import Finding
+from tools.seccomp import call_filter
 from tools.shell import sandbox_for
 
 CGROUPS: Final = Path("/sys/fs/cgroup")
@@ -34,7 +36,15 @@ async def check_sandbox(subject: Subject) -> Sequence[Finding]:
             warning("sandbox.works", "external: the container is the boundary", WHY, fix),
             fine("sandbox.bounds", bounds),
         ]
-    return [fine("sandbox.works", "shell commands run in bubblewrap, without network"), fine("sandbox.bounds", bounds)]
+    works = "shell commands run in bubblewrap, without network"
+    if call_filter():
+        works = f"{works}, and system calls that no command needs are refused"
+        return [fine("sandbox.works", works), fine("sandbox.bounds", bounds)]
+    what = f"there is no table of system calls for {platform.machine()}, so none is refused"
+    unfiltered = warning(
+        "sandbox.calls", what, WHY, "keep the kernel up to date, or use a machine of x86_64 or aarch64"
+    )
+    return [fine("sandbox.works", works), unfiltered, fine("sandbox.bounds", bounds)]
 
 
 def _sum() -> str:

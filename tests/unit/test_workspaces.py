@@ -149,3 +149,12 @@ def test_what_is_kept_belongs_to_the_user_as_whom_tools_run(tmp_path: Path) -> N
     work.keep(ROOM, "inbox/1/a.txt", arrived(work))
     inbox = work.folder(ROOM) / "inbox"
     assert {path.stat().st_uid for path in (inbox, inbox / "1", inbox / "1" / "a.txt")} == {65534}
+
+
+def test_a_folder_that_a_command_shut_is_opened_again(tmp_path: Path) -> None:
+    work = SessionWorkspaces(tmp_path)
+    folder = work.folder(ROOM)
+    folder.chmod(0)
+    assert work.folder(ROOM).stat().st_mode & 0o777 == 0o700
+    folder.chmod(0)
+    assert SessionWorkspaces(tmp_path).folder(ROOM).stat().st_mode & 0o777 == 0o700

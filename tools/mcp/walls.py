@@ -17,12 +17,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from tools.bubblewrap import SEALED, Bwrap, find, first_sealed, obstacle, own_memory
+from tools.bubblewrap import FILTER_TEST, SEALED, Bwrap, filtered, find, first_sealed, obstacle, own_memory
 from tools.launcher import WORKSPACE, Order
 from tools.mcp.errors import NoServer
 from tools.mcp.terms import Program, Walls
 from tools.process import Ended
 from tools.sandbox import launch
+from tools.seccomp import call_filter
 
 ROOM: Final = 256 << 20  # bytes, of each file system in memory
 PATIENCE: Final = timedelta(seconds=10)
@@ -49,6 +50,7 @@ done
 [ "$network" = open ] || {{ read -r _; read -r _; while read -r device _; do
     case $device in lo:*) ;; *) echo "the network device $device is there"; exit 14 ;; esac
 done; }} < /proc/net/dev
+{FILTER_TEST}
 echo {SEALED} > "$home/proof" || {{ echo "its folder cannot be written"; exit 15; }}
 cat "$home/proof"
 """
@@ -147,7 +149,13 @@ def _is_unseen(place: str, program: Program, walls: Walls) -> bool:
 def _inside(program: Program, walls: Walls, bwrap: Bwrap, command: Sequence[str]) -> Order:
     viewed = _is_viewed(program)
     carry = bwrap.carried() if viewed else {}
-    argv = [next(iter(carry), str(bwrap.program)), *arguments(program, walls, viewed=viewed), "--", *command]
+    argv = [
+        next(iter(carry), str(bwrap.program)),
+        *filtered(),
+        *arguments(program, walls, viewed=viewed),
+        "--",
+        *command,
+    ]
     return _order(program, argv, carry, [str(place) for place in hidden(walls)] if viewed else [])
 
 
@@ -163,6 +171,7 @@ def _order(
         carry=carry or {},
         hide=list(hide),
         files=[],
+        calls=call_filter().hex() if program.walls else "",
     )
 
 
