@@ -87,7 +87,10 @@ class McpTable(Section):
         description='"auto": in bubblewrap, or not at all; "bwrap": the same, and Signalbox does not start without it; '
         '"external": bare, since a container is the boundary, or since it may read all that its user may.',
     )
-    network: Switch = Field(default=True, description="false: in its sandbox there is no network.")
+    network: Switch = Field(
+        default=False,
+        description="true: it has this machine's network in its sandbox, with what listens on loopback. Without it: none.",
+    )
     url: Annotated[str, AfterValidator(_address)] = Field(
         default="", description="In place of `command`: where it is reached over streamable HTTP."
     )

@@ -57,4 +57,4 @@ def _where(terms: ServerTerms) -> str:
         return ""
     if terms.way.walls is None:
         return ', without a sandbox: sandbox = "external"'
-    return ", in a sandbox" if terms.way.walls.network else ", in a sandbox without network"
+    return ", in a sandbox with this machine's network" if terms.way.walls.network else ", in a sandbox without network"

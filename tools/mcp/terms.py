@@ -18,7 +18,7 @@ class Walls:
     machine, and this one's ports too."""
 
     hidden: tuple[Path, ...] = ()
-    network: bool = True
+    network: bool = False
 
 
 @dataclass(frozen=True, slots=True)

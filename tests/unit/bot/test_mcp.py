@@ -86,19 +86,19 @@ def test_a_program_is_kept_from_all_that_is_ours(tmp_path: Path) -> None:
     way = terms_of(read, read.mcp[0]).way
     assert isinstance(way, Program)
     assert way.walls is not None
-    assert way.walls.network
+    assert not way.walls.network
     ours = {"var", "files", "signalbox.toml", "handed", "own.sealed", "opens", "home/.config/signalbox"}
     database = {f"elsewhere/bot.db{end}" for end in ("", "-wal", "-shm", "-journal")}
     assert {str(place.relative_to(tmp_path)) for place in way.walls.hidden} == ours | database
 
 
-def test_a_program_may_be_let_out_and_its_network_taken_away(tmp_path: Path) -> None:
+def test_a_program_may_be_let_out_and_has_no_network_unless_it_is_given(tmp_path: Path) -> None:
     read = settings(
         tmp_path,
         '[[mcp]]\nname = "a"\ncommand = "x"\nsandbox = "external"\n'
-        '[[mcp]]\nname = "b"\ncommand = "x"\nnetwork = false\n',
+        '[[mcp]]\nname = "b"\ncommand = "x"\n[[mcp]]\nname = "c"\ncommand = "x"\nnetwork = true\n',
     )
-    free, shut = (terms_of(read, table) for table in read.mcp)
+    free, shut, wide = (terms_of(read, table) for table in read.mcp)
     assert isinstance(free.way, Program)
     assert free.way.walls is None
     assert "outside of the sandbox" in free.whereabouts
@@ -106,6 +106,7 @@ def test_a_program_may_be_let_out_and_its_network_taken_away(tmp_path: Path) -> 
     assert shut.way.walls is not None
     assert not shut.way.walls.network
     assert shut.whereabouts == "It runs in a sandbox, without network."
+    assert wide.whereabouts == "It runs in a sandbox, with network."
 
 
 async def test_where_a_sandbox_is_demanded_and_none_works_the_process_does_not_start(
@@ -266,9 +267,9 @@ async def test_the_doctor_tells_of_each_server(tmp_path: Path) -> None:
         name = "good"
         {command}, "plain"]
         [[mcp]]
-        name = "shut"
+        name = "wide"
         {command}, "plain"]
-        network = false
+        network = true
         [[mcp]]
         name = "free"
         {command}, "plain"]
@@ -294,8 +295,8 @@ async def test_the_doctor_tells_of_each_server(tmp_path: Path) -> None:
     found = {finding.id: finding for finding in await check_mcp(Subject(settings(tmp_path, text), None, None, None))}
     assert found["mcp.good"].level is Level.OK
     assert "10 tools (echo, book, hang" in found["mcp.good"].what
-    assert found["mcp.good"].what.endswith("), in a sandbox")
-    assert found["mcp.shut"].what.endswith("), in a sandbox without network")
+    assert found["mcp.good"].what.endswith("), in a sandbox without network")
+    assert found["mcp.wide"].what.endswith("), in a sandbox with this machine's network")
     assert found["mcp.free"].what.endswith('), without a sandbox: sandbox = "external"')
     assert found["mcp.off"].level is Level.OK
     assert "no tools that are wanted" in found["mcp.narrow"].what

@@ -37,7 +37,7 @@ async def test_what_is_asked_and_approved_is_called_once(tmp_path: Path) -> None
         await process.say("a table, please")
         card = await process.notebook.until("May I run")
         assert "A tool of the MCP server desk" in card.body
-        assert "It runs in a sandbox, with network." in card.body
+        assert "It runs in a sandbox, without network." in card.body
         await process.approve()
         await process.notebook.until("Booked.")
         rows = (tmp_path / "mcp" / "desk" / "calls").read_text().splitlines()
