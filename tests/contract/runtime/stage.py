@@ -22,6 +22,7 @@ from runtime.attention import RoomRules
 from runtime.bell import LocalBell
 from runtime.booking import Booking
 from runtime.contract import (
+    BOUNDLESS,
     CONNECTED,
     Address,
     ApprovalId,
@@ -53,6 +54,7 @@ from runtime.contract import (
     Settled,
     Signal,
     Sink,
+    Space,
     Standing,
     Stopped,
     ToolContext,
@@ -292,6 +294,7 @@ class Process:
             bounds=self.stage.bounds,
             transcriber=self._given.transcriber,
             waits=[timedelta()],
+            space=self.stage.space,
         )
 
     def _make_dispatch(self) -> Dispatch:
@@ -430,6 +433,7 @@ class Stage:
     clock: HandClock
     folder: Path
     events: Iterable[int] = field(default_factory=lambda: count(1))
+    space: Space = BOUNDLESS
     bounds: FileBounds = field(default_factory=lambda: FileBounds(1_000, 1_500, timedelta(seconds=5)))
 
     @property

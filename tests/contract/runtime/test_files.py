@@ -12,6 +12,7 @@ from typing import BinaryIO, Final
 import pytest
 
 from runtime.contract import Content, Effect, FileRef, Json, Kind, ModelReply, ModelRequest, OnText, UserTurn
+from runtime.disk_space import DiskBounds, DiskSpace
 from runtime.errors import Rejected, Retryable, ToolFailed
 from runtime.longreplies import LongForm
 from runtime.runs import RunState
@@ -226,6 +227,18 @@ async def test_files_are_bounded_one_by_one_and_together(stage: Stage) -> None:
     assert "a.bin could not be fetched: it has 1,001 bytes, and at most 1,000 are taken" in text
     for name in ("c.bin", "e.bin"):
         assert f"{name} could not be fetched: the files of this message are too large together" in text
+
+
+async def test_a_full_room_takes_no_file_and_the_message_is_answered(stage: Stage, tmp_path: Path) -> None:
+    stage.space = DiskSpace(DiskBounds(room=1, person=1, free=0), tmp_path / "ledger")
+    model, carrier = Strict(["seen", "seen again"]), Carrier({"one": b"x", "two": b"y"})
+    process = await stage.process(model, carrier=carrier)
+    await process.say("see this", files=(FileRef("a.bin", "", 1, "one"),))
+    await process.answer_all()
+    await process.say("and this", files=(FileRef("b.bin", "", 1, "two"),))
+    await process.answer_all()
+    assert set(inbox(stage)) == {"a.bin"}
+    assert "b.bin could not be fetched: The files of this room have reached" in said(model.requests[1])
 
 
 async def test_a_size_that_the_platform_did_not_tell_is_bounded_too(stage: Stage) -> None:
