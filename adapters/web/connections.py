@@ -2,8 +2,8 @@
 
 aiohttp bounds neither. A connection without a whole header is cut after HEADER_LIMIT. A body has to be whole after
 BODY_LIMIT; a file may take longer while it comes at UPLOAD_RATE. When there are as many connections as may be, the oldest
-that has nothing at work makes room, so that health checks are answered whoever holds the others. All of it is looked at
-once a second, so that a request costs nothing for it.
+that has nothing at work makes room, or else the oldest whose request has not come whole, so that health checks are
+answered whoever holds the others. All of it is looked at once a second, so that a request costs nothing for it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import errno
 import os
 import resource
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import chain
 from typing import Any, Final, Self, cast
 
 import structlog
@@ -123,11 +124,20 @@ class Connection(web.RequestHandler):
     def is_idle(self) -> bool:
         return self._current_request is None and not self._messages
 
+    @property
+    def awaits_body(self) -> bool:
+        """Whether the request at work has not come whole: anybody can hold one so, also before they are known."""
+        return self._current_request is not None and not _is_whole(self._current_request)
+
     def cut(self) -> None:
         """End it at once, whatever it holds."""
         if self.transport is not None:
             self.transport.abort()
         self.force_close()
+
+
+def _is_whole(request: web.BaseRequest) -> bool:
+    return request.content.is_eof() or request.content.at_eof()
 
 
 @dataclass(slots=True)
@@ -162,13 +172,13 @@ class Connections:
         return len(self._open)
 
     def add(self, new: Connection) -> None:
-        """Count a new one; where there are too many, the oldest idle one makes room, or else the new one goes."""
+        """Count a new one; where there are too many, one makes room."""
         self._open[new] = None
         self._of[new.address] += 1
         if len(self._open) > self.bounds.most:
-            self._make_room(next((one for one in self._open if one.is_idle), new))
+            self._make_room(new, list(self._open))
         elif self._of[new.address] > self.bounds.of_one:
-            self._make_room(next((one for one in self._open if one.is_idle and one.address == new.address), new))
+            self._make_room(new, [one for one in self._open if one.address == new.address])
         self._look_later()
 
     def remove(self, gone: Connection) -> None:
@@ -183,8 +193,11 @@ class Connections:
         self._cut["without_descriptor"] += 1
         self._look_later()
 
-    def _make_room(self, one: Connection) -> None:
-        self._end(one, "too_many")
+    def _make_room(self, new: Connection, those: Sequence[Connection]) -> None:
+        """The oldest idle one goes, else the oldest that awaits a body, else the new one."""
+        idle = (one for one in those if one.is_idle and one is not new)
+        half = (one for one in those if one.awaits_body)
+        self._end(next(chain(idle, half), new), "too_many")
 
     def _end(self, one: Connection, why: str) -> None:
         self._cut[why] += 1
@@ -208,7 +221,7 @@ class Connections:
             self._look_later()
 
     def _watch_body(self, one: Connection, request: web.BaseRequest, now: float) -> None:
-        if request.content.is_eof() or request.content.at_eof():
+        if _is_whole(request):
             one.body = None
             return
         if one.body is None or one.body.request is not request:

@@ -86,9 +86,9 @@ class Listening:
         self.token = stage.links.add("Ada", Role.USER)
         self._stack = stack
 
-    async def connect(self, data: bytes = b"") -> Half:
+    async def connect(self, data: bytes = b"", address: str = "127.0.0.1") -> Half:
         place = URL(self.url)
-        half = Half(*await asyncio.open_connection(place.host, place.port))
+        half = Half(*await asyncio.open_connection(place.host, place.port, local_addr=(address, 0)))
         self._stack.callback(half.close)
         await half.send(data)
         return half
@@ -279,6 +279,15 @@ async def more_than_may_be(at: Listening) -> bool:
     return all(answered)
 
 
+async def half_bodies_make_room(at: Listening) -> bool:
+    """Whoever sends half a body holds no place that others need, from however many addresses they come."""
+    answered = []
+    for number in range(60):
+        await at.connect(at.post(JSON, "Content-Length: 100") + b"{", f"127.0.0.{2 + number % 3}")
+        answered.append(await at.health() == 200)
+    return all(answered)
+
+
 async def those_at_work_stay(at: Listening) -> bool:
     """Open pages are no idle connections: who comes when there is no room for more is turned away."""
     events = at.head("GET", f"/api/rooms/{ADAS_ROOM}/events")
@@ -317,11 +326,11 @@ TRIES: Final[tuple[Callable[[Listening], Awaitable[bool]], ...]] = (
     deep_json,
     a_form_without_end,
 )
-ALONE: Final = (more_than_may_be, those_at_work_stay)
+ALONE: Final = (more_than_may_be, half_bodies_make_room, those_at_work_stay)
 
 
 async def test_nobody_uses_up_the_server(tmp_path: Path, tallied: Tallied, caplog: pytest.LogCaptureFixture) -> None:
-    count = tallied("exhaustion", 24)
+    count = tallied("exhaustion", 25)
     async with listening(tmp_path) as at, asyncio.TaskGroup() as group:
         for one in TRIES[:10]:  # these wait
             group.create_task(tried(count, at, one))
