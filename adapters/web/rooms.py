@@ -84,19 +84,20 @@ class Rooms:
     async def _may_read(self, visitor: Visitor, address: Address) -> bool:
         if visitor.person.role >= Role.OPERATOR:
             return True
-        return not self._is_named(address) and await self._owner(address) == visitor.identity
+        return not self._is_named(address) and await self._is_owner(visitor.identity, address)
 
     async def _may_begin(self, address: Address) -> bool:
         return not self._is_named(address) and await self._ledger.is_untouched(address)
 
-    async def _owner(self, address: Address) -> Identity | None:
-        """Kept in mind once there is one, since that never changes."""
-        known = self._owners.get(address)
-        if known is None and (known := await self._ledger.room_owner(address)) is not None:
-            self._owners[address] = known
+    async def _is_owner(self, who: Identity, address: Address) -> bool:
+        """Kept in mind for whom it is true. Who is not in mind is asked about anew: two people may have become one."""
+        if self._owners.get(address) != who:
+            if await self._ledger.room_owner(address) != who:
+                return False
+            self._owners[address] = who
             if len(self._owners) > OWNERS_IN_MIND:
                 del self._owners[next(iter(self._owners))]
-        return known
+        return True
 
 
 async def reach(ledger: Ledger, is_named: IsNamed, address: Address) -> str | None:

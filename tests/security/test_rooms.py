@@ -52,6 +52,19 @@ async def test_a_room_shows_itself_to_its_owner_and_to_operators_alone(tmp_path:
         count.close()
 
 
+async def test_who_was_merged_keeps_reading_what_was_theirs(tmp_path: Path) -> None:
+    async with running(tmp_path) as house:
+        await house.add("guest", Role.USER)
+        assert (await house.say("guests01", "guest")).status == 202
+        assert await read(house, "guests01", "timeline", "guest") == 200
+        assert await read(house, "guests01", "timeline", "user") == 404
+        merged = await house.ask("POST", "/console/api/people/guest/merge", "holder", {"into": "user"})
+        assert merged.status == 200
+        assert await read(house, "guests01", "timeline", "user") == 200
+        assert await read(house, "guests01", "timeline", "guest") == 401
+        assert await read(house, "guests01", "timeline", "viewer") == 404
+
+
 async def unowned(house: Running, count: Tally) -> None:
     for one in BELOW:
         for view in VIEWS:
