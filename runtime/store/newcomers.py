@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import count
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import bindparam, delete, exists, select, update
 
 from runtime import cards, pairing
 from runtime.approvals import APPROVAL_MOVES, LETS_IN, Approval, ApprovalEvent, ApprovalState
@@ -53,10 +53,16 @@ PRIVATE_ROOMS = (
     .where(MAY_ANSWER, identities.c.room.is_not(None))
     .order_by(identities.c.room)
 )
-# On the page a person has many rooms: the one in which they spoke last.
+# On the page a person has many rooms: of those in which nobody else spoke the one in which they spoke last.
+another = signals.alias("another")
 LAST_PAGE = (
     select(signals.c.address)
     .where(signals.c.actor == bindparam("i"), is_word(signals.c.kind, "said"), ~is_word(signals.c.state, "refused"))
+    .where(
+        ~exists().where(
+            another.c.address == signals.c.address, another.c.actor != signals.c.actor, is_word(another.c.kind, "said")
+        )
+    )
     .order_by(signals.c.accepted_at.desc())
     .limit(1)
 )

@@ -159,6 +159,17 @@ async def test_on_the_page_the_card_stands_in_the_newest_conversation(stage: Sta
     assert set((await ask(stage)).deliveries) == {DIRECT, Address("web", "main", "newer1")}
 
 
+async def test_a_conversation_of_somebody_else_is_nobodys_private_room(stage: Stage) -> None:
+    """On the page an owner reads and answers in a user's conversation: what it shows from then on the user reads."""
+    ada = await stage.store.identified(ADA)
+    assert ada
+    theirs = Address("web", "main", "theirs")
+    await stage.say("hello", actor=UMA, at=theirs)
+    stage.clock.advance(seconds=1)
+    await stage.say("hello", actor=Identity(f"web:{ada.id}"), at=theirs)
+    assert (await ask(stage)).deliveries == (DIRECT,)
+
+
 async def test_without_anybody_to_ask_the_code_alone_is_sent(stage: Stage) -> None:
     await stage.say("hello", actor=UMA, at=ADAS)
     assert (await ask(stage)).deliveries == (DIRECT,)
