@@ -98,14 +98,14 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
         except StoreError as error:
             # The store itself tells its trouble, once; here each message that somebody waits for is told.
             level = logging.DEBUG if request.method in SAFE_METHODS else logging.WARNING
-            _log.log(level, "%s %s was not taken in: %s", request.method, request.path, error)
+            _log.log(level, "%s %s was not taken in: %s", request.method, _route(request), error)
             return refused(request, 503, STORE_AWAY[error.trouble])
         except web.HTTPException as error:
             if error.status < 400:
                 raise
             return refused(request, error.status, SENTENCES.get(error.status, f"{error.reason}."))
         except (web.RequestPayloadError, HttpProcessingError) as error:
-            _log.debug("%s %s cannot be read: %s", request.method, request.path, error)
+            _log.debug("%s %s cannot be read: %s", request.method, _route(request), error)
             return refused(request, 400, GARBLED)
         except Exception as error:
             if request.get(_started):
@@ -121,10 +121,16 @@ def is_open(request: web.Request, open_paths: Collection[str]) -> bool:
     return request.path in open_paths or (resource is not None and resource.canonical in open_paths)
 
 
+def _route(request: web.Request) -> str:
+    """The path as its route writes it: the path of a link signs in whoever reads it in a log."""
+    resource = request.match_info.route.resource
+    return request.path if resource is None else resource.canonical
+
+
 def _broken(request: web.Request, error: Exception) -> web.Response:
     if isinstance(error, ConnectionError):
         return refused(request, 400, CUT)  # nobody reads it, but without an answer aiohttp logs a traceback
-    _log.error("%s %s failed", request.method, request.path, exc_info=error)
+    _log.error("%s %s failed", request.method, _route(request), exc_info=error)
     return refused(request, 500, "Something went wrong here. The log of Signalbox says what.")
 
 

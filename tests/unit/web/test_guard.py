@@ -11,6 +11,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from adapters.web.guard import install
 from adapters.web.settings import WebSettings
 from runtime.contract import Role
+from runtime.errors import StoreError
 from tests.unit.web.stage import served
 
 MESSAGES = "/api/rooms/room01/messages"
@@ -125,6 +126,23 @@ async def test_health_checks_come_under_any_name_and_a_fault_of_ours_is_told_wit
         async with client.get("/api/broken") as answer:
             assert answer.status == 500
             assert "secret" not in await answer.text()
+
+
+@pytest.mark.parametrize("fault", [StoreError("away"), RuntimeError("broken")])
+async def test_the_log_of_a_link_that_failed_signs_nobody_in(
+    fault: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fails(_request: web.Request) -> web.Response:
+        raise fault
+
+    app = web.Application()
+    install(app, ())
+    app.add_routes([web.post("/link/{token}", fails)])
+    headers = {"Sec-Fetch-Site": "same-origin", "X-Signalbox": "1"}
+    async with TestClient(TestServer(app)) as client, client.post("/link/sesame", headers=headers) as answer:
+        assert answer.status >= 500
+    assert "POST /link/{token}" in caplog.text
+    assert "sesame" not in caplog.text
 
 
 async def test_a_request_that_ends_in_the_middle_leaves_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
