@@ -28,6 +28,9 @@ BECOME: Final = "This link signs this browser in as {name}. If somebody else is 
 OUR_OWN: Final = ("none", "same-origin")
 """Where a request comes from that no other site made. Source: W3C Fetch Metadata, Sec-Fetch-Site."""
 
+AHEAD: Final = ("Sec-Purpose", "Purpose", "X-Purpose", "X-Moz")
+"""Headers by which browsers, newer and older ones, say that they only look ahead at what somebody may open."""
+
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
@@ -125,7 +128,7 @@ def may_be_foreign(request: web.Request, link: Link) -> bool:
     site = request.headers.get("Sec-Fetch-Site")
     if site is None:
         return link.once or "mozilla/" in request.headers.get("User-Agent", "").lower()
-    return site not in OUR_OWN or "Sec-Purpose" in request.headers
+    return site not in OUR_OWN or any(name in request.headers for name in AHEAD)
 
 
 def _question(person: Person) -> str:

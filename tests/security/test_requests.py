@@ -109,6 +109,7 @@ async def swapped(house: Running, count: Tally) -> None:
         ("nobody", {"User_Agent": BROWSER}, False),
         ("nobody", {"User_Agent": BROWSER, "Sec_Fetch_Site": "none"}, True),
         ("nobody", {"User_Agent": BROWSER, "Sec_Fetch_Site": "none", "Sec_Purpose": "prefetch"}, False),
+        ("nobody", {"User_Agent": BROWSER, "Sec_Fetch_Site": "none", "purpose": "prefetch"}, False),
         ("stranger", {"Sec_Fetch_Site": "none"}, True),
         ("user", {"Sec_Fetch_Site": "none"}, False),
         ("user", {"Sec_Fetch_Site": "cross-site"}, False),
