@@ -15,10 +15,14 @@ LIFE: Final = timedelta(hours=1)
 FRESH: Final = 3
 """Codes of one account that may be made within `APART`, one for each person: a crowd cannot shut others out for long."""
 APART: Final = timedelta(minutes=10)
+CARDS: Final = 10
+"""Questions about strangers of one account that may be open at once: further strangers have their code alone."""
 CARD_LIFE: Final = timedelta(days=1)
 """How long the question whether to let somebody in stays open."""
 SILENCE: Final = timedelta(days=1)
 """How long nobody is asked again about somebody who was turned away."""
+LONGEST_NAME: Final = 100
+"""Characters of what somebody calls themselves."""
 TRIES: Final = 5
 """Wrong codes after which whoever enters them waits."""
 LOCKED: Final = timedelta(hours=1)

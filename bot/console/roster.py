@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from adapters.web.errors import Refusal
 from bot.console.actor import Actor
@@ -11,9 +10,8 @@ from bot.console.desk import ConsoleDesk
 from bot.console.views import View
 from runtime.contract import PEOPLE, Person, Role
 from runtime.markup.glyphs import visible
+from runtime.pairing import LONGEST_NAME
 from runtime.store.protocol import Unmoved
-
-LONGEST_NAME: Final = 100  # characters
 
 
 class Roster:

@@ -22,7 +22,6 @@ from runtime.contract import (
     Signal,
     Stopped,
 )
-from runtime.markup.glyphs import seen
 from runtime.store import newcomers
 from runtime.store.common import ADD_IDENTITY, WHO, fact, moved, new_person, person
 from runtime.store.driver import Op, is_word, micros
@@ -116,7 +115,7 @@ def only_reads(signal: Signal, who: Person, now: datetime, new_id: NewId) -> Op[
 
 def _welcome(signal: Signal, now: datetime, new_id: NewId) -> Op[Person]:
     # The identity is part of the name, since two strangers may call themselves the same.
-    who = yield from new_person(f"{seen(signal.actor_name)} ({signal.actor})", Role.USER, now, new_id)
+    who = yield from new_person(f"{newcomers.called(signal.actor_name)} ({signal.actor})", Role.USER, now, new_id)
     for identity in (signal.actor, web_identity(who)):
         yield ADD_IDENTITY, {"identity": identity, "person_id": who.id, "room": None}
     yield from fact(now, "person added", signal.actor, who.name, f"{who.role.word}, by writing to {signal.address}")

@@ -46,6 +46,9 @@ LAST_ASKED = (
     .limit(1)
     .with_for_update()
 )
+OPEN = select(approvals.c.address).where(
+    is_word(approvals.c.kind, ApprovalKind.PERSON), is_word(approvals.c.state, "pending")
+)
 MAY_ANSWER = people.c.role >= int(min(LETS_IN.values()))
 PRIVATE_ROOMS = (
     select(identities.c.room)
@@ -98,11 +101,11 @@ def turned_away(identity: Identity, now: datetime) -> Op[bool]:
 def ask(
     signal: Signal, named: Callable[[Address], str], now: datetime, new_id: NewId
 ) -> Op[tuple[Address, ...] | None]:
-    """A card about a stranger for each who may let them in, in private; the rooms. None where nobody can be asked so."""
+    """A card about a stranger for each who may let them in, in private; the rooms. None where nobody is asked so."""
     last = yield from last_asked(signal.actor)
     if last is not None and last.state is ApprovalState.PENDING:
         return ()
-    rooms = yield from _private_rooms()
+    rooms = () if (yield from _is_crowded(signal.address)) else (yield from _private_rooms())
     if not rooms:
         return None
     asked, about = ApprovalId(new_id()), _about(signal, named)
@@ -115,12 +118,28 @@ def ask(
     return rooms
 
 
+def _is_crowded(at: Address) -> Op[bool]:
+    """Whether as many of an account wait for an answer as anybody should be asked about at once."""
+    rows = yield OPEN, {}
+    return sum(same_account(Address.parse(asked), at) for (asked,) in rows) >= pairing.CARDS
+
+
+def called(name: str) -> str:
+    """What a stranger calls themselves, as people read it."""
+    return seen(name)[: pairing.LONGEST_NAME]
+
+
+def _own(name: str) -> str:
+    """The same as our name for them: no identity, since settings name people by those too."""
+    return " ".join(called(name).replace(":", " ").split())
+
+
 def _about(signal: Signal, named: Callable[[Address], str]) -> str:
     """Who wants to come in, as the card tells it."""
     channel, _, user = signal.actor.partition(":")
     workspace, slash, _ = user.rpartition("/")
     account = named(signal.address).partition("/")[0]
-    about = {"name": seen(signal.actor_name), "platform": channel, "id": signal.actor, "account": account}
+    about = {"name": called(signal.actor_name), "platform": channel, "id": signal.actor, "account": account}
     return json.dumps({**about, "workspace": workspace} if slash else about, ensure_ascii=False)
 
 
@@ -198,7 +217,7 @@ def known_as(
     if rows:
         who = yield from _promoted(person(rows[0][:3]), role)
     else:
-        free = name or (yield from _free(seen(own_name) or identity))
+        free = name or (yield from _free(_own(own_name) or identity))
         who = yield from new_person(free, Role.USER if role is None else role, now, new_id)
         yield ADD_IDENTITY, {"identity": web_identity(who), "person_id": who.id, "room": None}
     yield ADD_IDENTITY, {"identity": identity, "person_id": who.id, "room": None}

@@ -65,6 +65,34 @@ async def test_a_name_is_no_mark_up(stage: Stage) -> None:
     assert "**Let `**'Ada'** [x](http://evil)` in?**" in (await card(stage, ADAS)).text
 
 
+async def test_a_name_is_neither_long_nor_an_identity(stage: Stage) -> None:
+    """Settings name people by name or identity: a stranger who is called as one of those has none of their rights."""
+    await stage.say("hello", actor=ADA, at=ADAS)
+    for user, name in ((1002, "telegram:7"), (1003, "x" * 60_000)):
+        sam = Identity(f"telegram:{user}")
+        await stage.take_in(replace(private(stage, actor=sam), actor_name=name), PAIRS)
+        (pending,) = await stage.store.approvals(state=ApprovalState.PENDING)
+        await press(stage, pending.id, Choice.USER)
+        who = await stage.store.identified(sam)
+        assert who
+        assert who.name in ("telegram 7", "x" * pairing.LONGEST_NAME)
+        assert len((await newest(stage, ADAS)).text) < 500
+
+
+async def test_a_flood_of_strangers_asks_about_a_few_at_once(stage: Stage) -> None:
+    await stage.say("hello", actor=ADA, at=ADAS)
+    asked = 0
+    for user in range(2 * pairing.CARDS):
+        stage.clock.at += pairing.APART / pairing.FRESH
+        taken = await ask(stage, Identity(f"telegram:{2000 + user}"))
+        assert taken.deliveries, "everybody has a code"
+        asked += ADAS in taken.deliveries
+    assert asked == pairing.CARDS
+    await press(stage, (await stage.store.approvals(state=ApprovalState.PENDING))[0].id, Choice.NO)
+    stage.clock.at += pairing.APART
+    assert ADAS in (await ask(stage)).deliveries
+
+
 async def test_one_press_lets_a_stranger_in_and_every_copy_says_so(stage: Stage, asked: ApprovalId) -> None:
     taken = await press(stage, asked, Choice.USER)
     assert taken.verdict.outcome is Outcome.DECIDED
