@@ -9,8 +9,8 @@ from typing import Final
 from sqlalchemy import Column, Update, bindparam, delete, select, update
 
 from runtime.contract import Person, PersonId, Role
-from runtime.store.common import fact
-from runtime.store.driver import Op, is_word
+from runtime.store.common import LOCK_LANE, fact
+from runtime.store.driver import Op, is_word, micros
 from runtime.store.people import PeopleStore, web_identity
 from runtime.store.protocol import Unmoved
 from runtime.store.schema import (
@@ -20,6 +20,7 @@ from runtime.store.schema import (
     people,
     runs,
     schedules,
+    sessions,
     signals,
     usage,
     votes,
@@ -36,6 +37,25 @@ FORGET_IDENTITIES = delete(identities).where(identities.c.person_id == bindparam
 FORGET_ZONE = delete(zones).where(zones.c.subject == bindparam("who"))
 FORGET_TRIES = delete(pairing_tries).where(pairing_tries.c.actor == bindparam("who"))
 STOP_RUNS = update(runs).where(runs.c.requester == bindparam("who"), is_word(runs.c.state, "running")).values(stop=1)
+WAITING = (
+    select(signals.c.session)
+    .where(signals.c.person_id == bindparam("who"), is_word(signals.c.state, "waiting"))
+    .group_by(signals.c.session)
+    .order_by(signals.c.session)
+)
+UNASK = (
+    update(signals)
+    .where(
+        signals.c.session == bindparam("s"),
+        signals.c.person_id == bindparam("who"),
+        is_word(signals.c.state, "waiting"),
+    )
+    .values(state="consumed", answered_at=bindparam("at"))
+    .returning(signals.c.id)
+)
+LESS_WAITING = (
+    update(sessions).where(sessions.c.key == bindparam("s")).values(waiting=sessions.c.waiting - bindparam("less"))
+)
 # Without its owner a schedule would work for nobody, with the rights of one that the settings plan.
 END_SCHEDULES = (
     update(schedules)
@@ -94,13 +114,15 @@ def sign_out(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
 
 
 def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
-    """What they said and decided stays. Questions that they caused are for others to answer."""
+    """What they said and decided stays; what of it waits is not answered, since no rule would know whose it is.
+    Questions that they caused are for others to answer."""
     who = yield from _named(name)
     if who is None:
         return Unmoved.NOBODY
     if (yield from _is_the_last_owner(who)):
         return Unmoved.LAST_OWNER
     yield STOP_RUNS, {"who": who.id}
+    yield from _unasked(who, actor, now)
     ended = yield END_SCHEDULES, {"who": who.id, "why": f"{name} was removed"}
     for (schedule,) in ended:
         yield from fact(now, "schedule remove", actor, schedule, f"{name} was removed")
@@ -108,6 +130,16 @@ def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
         yield forget, {"who": who.id}
     yield from fact(now, "person removed", actor, name, who.role.word)
     return who
+
+
+def _unasked(who: Person, actor: str, now: datetime) -> Op[None]:
+    """What waits for a run gets none, each lane locked before its messages, as every writer does it."""
+    for (session,) in (yield WAITING, {"who": who.id}):
+        yield LOCK_LANE, {"k": session}
+        dropped = yield UNASK, {"s": session, "who": who.id, "at": micros(now)}
+        yield LESS_WAITING, {"s": session, "less": len(dropped)}
+        for (signal,) in dropped:
+            yield from fact(now, "not answered", actor, signal, f"{who.name} was removed")
 
 
 def merge(name: str, into: str, actor: str, now: datetime) -> Op[Person | Unmoved]:

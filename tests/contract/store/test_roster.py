@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import replace
 
 from runtime.approvals import Rights
-from runtime.contract import Choice, Outcome, Person, Role, Said, ScheduleState
+from runtime.contract import Busy, Choice, Outcome, Person, Role, Said, ScheduleState
 from runtime.store.protocol import Unmoved
-from tests.contract.store.stage import GATE, OTTO, SHELL, UMA, WRITE, Stage
+from tests.contract.store.stage import ADA, GATE, OTHER_ROOM, OTTO, SHELL, UMA, WRITE, Stage
 from tests.contract.store.test_counted_schedules import planned
 
 
@@ -64,6 +64,24 @@ async def test_what_a_removed_person_asked_for_is_decided_by_others(stage: Stage
     claim = await stage.claim()
     assert claim.requester is None
     assert claim.names == frozenset()
+
+
+async def test_what_a_removed_person_still_waits_for_is_not_answered(stage: Stage) -> None:
+    """It would be worked on for nobody, past each rule that names them."""
+    claim = await stage.begin("first", actor=ADA)
+    await stage.say("and mine", actor=UMA)
+    await stage.say("alone", actor=UMA, at=OTHER_ROOM)
+    await stage.say("otto's", actor=OTTO)
+    await stage.store.remove("Uma", actor="Ada")
+    await stage.finish(claim)
+    second = await stage.claim()
+    assert second.requester
+    assert second.requester.name == "Otto"
+    await stage.finish(second)
+    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    assert await stage.column("SELECT SUM(waiting) FROM sessions") == [0]
+    assert "and mine" in str(await stage.everything())
+    assert len(await stage.audit("not answered")) == 2
 
 
 async def test_a_removed_person_answers_nothing_any_more(stage: Stage) -> None:
