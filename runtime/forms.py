@@ -6,8 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from runtime.markup.glyphs import shortened
+
 NAMED: Final = 5
 """Arguments that a card names of those that changed."""
+LONGEST: Final = 60
+"""Characters of such a name."""
 HINTS: Final = ("read_only", "idempotent", "hints", "needs_task")
 
 
@@ -39,5 +43,10 @@ def _properties(form: Mapping[str, Any]) -> Mapping[str, Any]:
 def _arguments(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     both = sorted(name for name in old.keys() & new.keys() if old[name] != new[name])
     parts = {"new": sorted(new.keys() - old.keys()), "gone": sorted(old.keys() - new.keys()), "changed": both}
-    told = [f"{what}: {', '.join(names[:NAMED])}" for what, names in parts.items() if names]
+    told = [f"{what}: {', '.join(map(_code, names[:NAMED]))}" for what, names in parts.items() if names]
     return f"its arguments ({'; '.join(told)})" if told else "its arguments"
+
+
+def _code(name: str) -> str:
+    """A name as the server gives it, which no mark-up in it can leave."""
+    return f"`{shortened(name, LONGEST).replace('`', chr(39))}`"

@@ -194,7 +194,7 @@ async def test_an_allowed_tool_that_changes_is_asked_about_once(any_stage: Stage
             await process.rest()
             (asked,) = await any_stage.pending()
             card = (await any_stage.screen())[-1]
-            assert "what it says it does; its arguments (new: card); its hints of what it may do" in card
+            assert "what it says it does; its arguments (new: `card`); its hints of what it may do" in card
             assert len(desk.calls("book")) == 1
 
             await process.click(asked.id)
