@@ -22,7 +22,7 @@ from bot.console import audit, tracing, views
 from bot.console.actor import Actor
 from bot.console.desk import ConsoleDesk
 from bot.console.planning import ScheduleDesk
-from bot.console.roster import Roster
+from bot.console.roster import Roster, done
 from bot.console.views import View
 from bot.names import Named
 from bot.reports import ReportDesk
@@ -173,9 +173,7 @@ class Operations:
 
     async def set_role(self, name: str, role: str) -> View:
         self.actor.must_be(Role.OWNER)
-        await self._keep_an_owner(name, _role(role))
-        if await self._store.set_role(name, _role(role), actor=self.actor.name) is None:
-            raise Refusal(404, f'There is nobody named "{name}".')
+        done(await self._store.set_role(name, _role(role), actor=self.actor.name), name)
         return await self._person(name)
 
     async def pairings(self) -> list[View]:

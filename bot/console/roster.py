@@ -30,12 +30,12 @@ class Roster:
         if (shown := visible(new)) != new:
             raise Refusal(400, f'"{shown}": a name has no invisible characters. Type it anew.')
         self._keep_settings_true(name, f"Write {new} there")
-        made = _done(await self._store.rename(name, new, actor=self._actor.name), name, new)
+        made = done(await self._store.rename(name, new, actor=self._actor.name), name, new)
         return _told(made, f"{name} is called {made.name} from now on.")
 
     async def sign_out(self, name: str) -> View:
         self._actor.must_be(Role.OWNER)
-        made = _done(await self._store.sign_out(name, actor=self._actor.name), name)
+        made = done(await self._store.sign_out(name, actor=self._actor.name), name)
         self._desk.bell.ring(PEOPLE)
         return _told(made, f"{name} is signed out everywhere; their link is void.")
 
@@ -43,7 +43,7 @@ class Roster:
         self._actor.must_be(Role.OWNER)
         known = await self._store.person_named(name)
         self._keep_settings_true(name, "Take them out there", known.identities if known else ())
-        made = _done(await self._store.remove(name, actor=self._actor.name), name)
+        made = done(await self._store.remove(name, actor=self._actor.name), name)
         self._desk.bell.ring(PEOPLE)
         return _told(made, f"{name} is removed. What they said stays in the conversations and in the audit.")
 
@@ -52,7 +52,7 @@ class Roster:
         if name == into:
             raise Refusal(400, "Name two people: one is merged into the other.")
         self._keep_settings_true(name, f"Write {into} there")
-        made = _done(await self._store.merge(name, into, actor=self._actor.name), name, into)
+        made = done(await self._store.merge(name, into, actor=self._actor.name), name, into)
         self._desk.bell.ring(PEOPLE)
         return _told(made, f"{name} and {into} are one person from now on: {made.name} ({made.role.word}).")
 
@@ -69,7 +69,8 @@ def _told(person: Person, words: str) -> View:
     return {"name": person.name, "role": person.role.word, "told": words}
 
 
-def _done(made: Person | Unmoved, name: str, other: str = "") -> Person:
+def done(made: Person | Unmoved, name: str, other: str = "") -> Person:
+    """Who was changed. Errors: Refusal with the reason why nobody was."""
     match made:
         case Person():
             return made

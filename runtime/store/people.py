@@ -14,7 +14,7 @@ from runtime.contract import Identity, NewId, Person, Role
 from runtime.store.base import Base
 from runtime.store.common import ADD_IDENTITY, NAMES, digest, fact, new_person, person, whom
 from runtime.store.driver import Driver, MakeOp, Op
-from runtime.store.protocol import Known
+from runtime.store.protocol import Known, Unmoved
 from runtime.store.schema import identities, people
 
 REMEMBERED: Final = timedelta(seconds=1)
@@ -28,6 +28,8 @@ T = TypeVar("T")
 COLUMNS = (people.c.id, people.c.name, people.c.role, people.c.link_hash)
 ALL = select(*COLUMNS).order_by(people.c.name)
 NAMED = select(*COLUMNS).where(people.c.name == bindparam("n"))
+# Locked together, so that two nodes never take the last two owners away at the same moment.
+OWNERS = select(people.c.id).where(people.c.role == int(Role.OWNER)).order_by(people.c.id).with_for_update()
 LINKED = select(*COLUMNS).where(people.c.link_hash == bindparam("h"))
 TAKEN = select(identities.c.identity).where(identities.c.identity == bindparam("i"))
 SET_ROLE = update(people).where(people.c.name == bindparam("n")).values(role=bindparam("new_role"))
@@ -81,13 +83,21 @@ def add_person(
     return who
 
 
-def set_role(name: str, role: Role, actor: str, now: datetime) -> Op[Person | None]:
-    yield SET_ROLE, {"n": name, "new_role": int(role)}
+def set_role(name: str, role: Role, actor: str, now: datetime) -> Op[Person | Unmoved]:
     rows = yield NAMED, {"n": name}
     if not rows:
-        return None
+        return Unmoved.NOBODY
+    who = person(rows[0][:3])
+    if role is not Role.OWNER and (yield from is_the_last_owner(who)):
+        return Unmoved.LAST_OWNER
+    yield SET_ROLE, {"n": name, "new_role": int(role)}
     yield from fact(now, "role set", actor, name, role.word)
-    return person(rows[0][:3])
+    return Person(who.id, who.name, role)
+
+
+def is_the_last_owner(who: Person) -> Op[bool]:
+    owners = yield OWNERS, {}
+    return [row[0] for row in owners] == [who.id]
 
 
 def set_link(name: str, link_hash: str, actor: str, now: datetime) -> Op[Person | None]:
@@ -144,7 +154,7 @@ class PeopleStore(Base):
         now = self.now()
         return await self._driver.write(lambda: add_person(name, role, identities, actor, now, self._new_id))
 
-    async def set_role(self, name: str, role: Role, *, actor: str) -> Person | None:
+    async def set_role(self, name: str, role: Role, *, actor: str) -> Person | Unmoved:
         now = self.now()
         return await self._changed(lambda: set_role(name, role, actor, now))
 

@@ -11,7 +11,7 @@ from sqlalchemy import Column, Update, bindparam, delete, select, update
 from runtime.contract import Person, PersonId, Role
 from runtime.store.common import LOCK_LANE, fact
 from runtime.store.driver import Op, is_word, micros
-from runtime.store.people import PeopleStore, web_identity
+from runtime.store.people import PeopleStore, is_the_last_owner, web_identity
 from runtime.store.protocol import Unmoved
 from runtime.store.schema import (
     approvals,
@@ -28,8 +28,6 @@ from runtime.store.schema import (
 )
 
 NAMED = select(people.c.id, people.c.name, people.c.role).where(people.c.name == bindparam("n")).with_for_update()
-# Locked together, so that two nodes never take the last two owners away at the same moment.
-OWNERS = select(people.c.id).where(people.c.role == int(Role.OWNER)).order_by(people.c.id).with_for_update()
 RENAME = update(people).where(people.c.id == bindparam("who")).values(name=bindparam("new_name"))
 SIGN_OUT = update(people).where(people.c.id == bindparam("who")).values(link_hash=None)
 FORGET = delete(people).where(people.c.id == bindparam("who"))
@@ -119,7 +117,7 @@ def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
     who = yield from _named(name)
     if who is None:
         return Unmoved.NOBODY
-    if (yield from _is_the_last_owner(who)):
+    if (yield from is_the_last_owner(who)):
         return Unmoved.LAST_OWNER
     yield STOP_RUNS, {"who": who.id}
     yield from _unasked(who, actor, now)
@@ -147,7 +145,7 @@ def merge(name: str, into: str, actor: str, now: datetime) -> Op[Person | Unmove
     who, other = (yield from _named(name)), (yield from _named(into))
     if who is None or other is None:
         return Unmoved.NOBODY
-    if other.role is not Role.OWNER and (yield from _is_the_last_owner(who)):
+    if other.role is not Role.OWNER and (yield from is_the_last_owner(who)):
         return Unmoved.LAST_OWNER
     yield FORGET_TRIES, {"who": who.id}
     yield FORGET, {"who": who.id}
@@ -173,11 +171,6 @@ def _handed_over(old: PersonId, new: PersonId) -> Op[None]:
 def _named(name: str) -> Op[Person | None]:
     rows = yield NAMED, {"n": name}
     return Person(PersonId(rows[0][0]), rows[0][1], Role(rows[0][2])) if rows else None
-
-
-def _is_the_last_owner(who: Person) -> Op[bool]:
-    owners = yield OWNERS, {}
-    return [row[0] for row in owners] == [who.id]
 
 
 class RosterStore(PeopleStore):

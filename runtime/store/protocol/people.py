@@ -56,7 +56,7 @@ class Unpaired:
 
 
 class Unmoved(StrEnum):
-    """Why nobody was renamed, removed, merged or signed out."""
+    """Why nobody was renamed, removed, merged, signed out or given another role."""
 
     NOBODY = "nobody"  # nobody has that name
     TAKEN = "taken"  # somebody else has the new one
@@ -74,8 +74,7 @@ class People(Links, Protocol):
     async def add_person(self, name: str, role: Role, identities: Sequence[Identity], *, actor: str) -> Person | None:
         """A new person; None when the name or an identity is taken."""
 
-    async def set_role(self, name: str, role: Role, *, actor: str) -> Person | None:
-        """None when nobody has that name."""
+    async def set_role(self, name: str, role: Role, *, actor: str) -> Person | Unmoved: ...
 
     async def set_link(self, name: str, token: str, *, actor: str) -> Person | None:
         """Give a person a web link; the old one is void from now on. Only the token's hash is stored."""

@@ -6,7 +6,8 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from runtime.contract import Identity, Role, Said
+from runtime.contract import Identity, Person, Role, Said
+from runtime.store.protocol import Unmoved
 from tests.contract.store.stage import ADA, GATE, Stage
 
 NEW = Identity("slack:T1/U7")
@@ -50,7 +51,7 @@ async def test_an_identity_names_its_person(stage: Stage) -> None:
 
 async def test_an_unknown_name_is_none(stage: Stage) -> None:
     assert await stage.store.person_named("Nobody") is None
-    assert await stage.store.set_role("Nobody", Role.USER, actor="test") is None
+    assert await stage.store.set_role("Nobody", Role.USER, actor="test") is Unmoved.NOBODY
     assert await stage.store.set_link("Nobody", "token", actor="test") is None
 
 
@@ -68,7 +69,7 @@ async def test_a_role_or_a_link_is_changed_and_nothing_else_of_a_person(stage: S
 
 async def test_a_role_is_changed_at_once(stage: Stage) -> None:
     changed = await stage.store.set_role("Vera", Role.USER, actor="test")
-    assert changed is not None
+    assert isinstance(changed, Person)
     assert changed.role is Role.USER
     assert (await stage.say("hello", actor=Identity("web:vera"))).session is not None
 

@@ -106,6 +106,14 @@ async def test_two_owners_removed_at_once_leave_one(stage: Stage) -> None:
     assert [one is Unmoved.LAST_OWNER for one in made].count(True) == 1
 
 
+async def test_two_owners_who_get_less_at_once_leave_one(stage: Stage) -> None:
+    await stage.store.set_role("Otto", Role.OWNER, actor="Ada")
+    await stage.many()
+    made = await asyncio.gather(*(stage.store.set_role(name, Role.USER, actor="") for name in ("Ada", "Otto")))
+    assert [one is Unmoved.LAST_OWNER for one in made].count(True) == 1
+    assert Role.OWNER in [known.person.role for known in await stage.store.people()]
+
+
 async def test_two_people_who_are_one_share_everything(stage: Stage) -> None:
     """No row says any more that there were two."""
     (question,) = (await stage.park(WRITE, actor=UMA)).approvals

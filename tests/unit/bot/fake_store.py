@@ -47,6 +47,7 @@ from runtime.store.protocol import (
     RunRow,
     StepRow,
     Store,
+    Unmoved,
     Unpaired,
 )
 from runtime.trails import Candidate, Thing, Trail
@@ -143,10 +144,14 @@ class FakeStore:
         self.known[name] = Known(person, (*identities, Identity(f"web:{person.id}")), linked=False)
         return person
 
-    async def set_role(self, name: str, role: Role, *, actor: str) -> Person | None:
+    async def set_role(self, name: str, role: Role, *, actor: str) -> Person | Unmoved:
         self.actors.append(actor)
         if name not in self.known:
-            return None
+            return Unmoved.NOBODY
+        if role is not Role.OWNER and [one for one in self.known if self.known[one].person.role is Role.OWNER] == [
+            name
+        ]:
+            return Unmoved.LAST_OWNER
         known = self.known[name]
         self.known[name] = replace(known, person=replace(known.person, role=role))
         return self.known[name].person
