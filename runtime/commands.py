@@ -140,7 +140,7 @@ def begun_anew(runs: Sequence[RunState], mark: str = "/") -> str:
 
 
 PAIR_WHERE: Final = (
-    "A pairing code is entered by an owner in a direct chat with me: `/pair CODE`, or `/pair CODE NAME`."
+    "A pairing code is entered by an owner in a direct chat with me: `!pair CODE`, or `!pair CODE NAME`."
 )
 
 

@@ -53,7 +53,7 @@ def invitation(code: str, *, asked: bool) -> str:
     return (
         f"I don't know you yet. Your pairing code is **{code}**, good for an hour.\n\n"
         "Give it to the owner of this bot. They enter it on the People page of the console, or send me "
-        f"`/pair {code}` in a direct message."
+        f"`!pair {code}` in a direct message."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from runtime import commands
 from runtime.commands import Going, Spent, Sum, Work
 from runtime.contract import COMMANDS, Commanded, FileRef, Role, Said, Stopped
 from runtime.ids import first_at, made_at, new_id
-from runtime.pairing import ALPHABET, LENGTH, fresh_code, locked, tidy, wrong
+from runtime.pairing import ALPHABET, LENGTH, fresh_code, invitation, locked, tidy, wrong
 from runtime.runs import RunState
 from runtime.stop_words import STOP_WORDS, is_stop
 
@@ -34,6 +35,14 @@ def test_a_written_stop_is_a_stop() -> None:
 @pytest.mark.parametrize("text", ["/pair ABCD2345", "!PAIR  ABCD2345 "])
 def test_a_code_is_entered_with_its_command(text: str) -> None:
     assert commands.spoken(Said(text)) == Commanded("pair", "ABCD2345")
+
+
+def test_a_code_is_told_with_words_that_every_platform_lets_through() -> None:
+    """Slack keeps what begins with a slash for itself."""
+    (told,) = re.findall(r"`([^`]+)`", invitation("ABCD2345", asked=False))
+    assert told.startswith("!")
+    assert commands.spoken(Said(told)) == Commanded("pair", "ABCD2345")
+    assert "`/" not in commands.PAIR_WHERE
 
 
 def test_a_code_may_come_with_a_name() -> None:
