@@ -119,8 +119,9 @@ class Access(Section):
         description='Identities of owners, such as "telegram:1001" or "slack:T1/U1"; the name of an account may stand for its '
         'workspace: "slack:work/U1".',
     )
-    approvers: tuple[Text, ...] = Field(
-        default=(), description="Identities of those who may approve. Empty: operators and owners."
+    approvers: tuple[IdentityName, ...] = Field(
+        default=(),
+        description='Identities of those who may approve, such as "slack:work/U1". Empty: operators and owners.',
     )
     self_approval: Switch = Field(default=True, description="Operators and owners may approve what they asked for.")
     rooms: Attention = Field(

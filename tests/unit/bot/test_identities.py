@@ -22,7 +22,7 @@ ALL = [WORK, HOME, TELEGRAM]
 TEXT = """
 [access]
 owners = ["slack:work/U1", "telegram:1001", "slack:home/U9", "slack:T5/U1"]
-approvers = ["slack:work/U2", "Ada"]
+approvers = ["slack:work/U2"]
 blocked = ["slack:home/U3"]
 bots = ["slack:work/B1"]
 [[rooms]]
@@ -61,7 +61,7 @@ def test_the_name_of_an_account_stands_for_its_identity(text: str, identity: str
 def test_people_are_known_wherever_settings_name_them(settings: Settings) -> None:
     known = with_identities(settings, ALL)
     assert known.access.owners == ("slack:T1/U1", "telegram:1001", "slack:home/U9", "slack:T5/U1")
-    assert known.access.approvers == ("slack:T1/U2", "Ada")
+    assert known.access.approvers == ("slack:T1/U2",)
     assert known.access.blocked == ("slack:home/U3",)
     assert known.access.bots == ("slack:T1/B1",)
     assert (known.rooms[0].people, known.rooms[0].blocked) == (("slack:T1/U4",), ("slack:T1/U5",))

@@ -254,15 +254,15 @@ def test_demo_does_not_ask_for_the_key_that_its_file_names(tmp_path: Path) -> No
 def test_every_fault_is_told_at_once(tmp_path: Path) -> None:
     told = faults(
         tmp_path,
-        'prot = 1\n[web]\nport = "eighty"\nhots = []\n[access]\ndefault = "nobody"\nowners = ["ada"]\n'
+        'prot = 1\n[web]\nport = "eighty"\nhots = []\n[access]\ndefault = "nobody"\nowners = ["ada"]\napprovers = ["Bob"]\n'
         '[outbox]\nsettle_first_seconds = -1\n[[policy]]\ntool = "shell"\neffekt = "read"\n'
         '[run]\nprompt_file = "missing.md"\nmax_iterations = true\n',
         SIGNALBOX_LOG__LEVEL="loud",
         SIGNALBOX_WEB__PROT="1",
     )
     lines = told.splitlines()
-    assert lines[0] == "These 12 settings are wrong:"
-    assert len(lines) == 13
+    assert lines[0] == "These 13 settings are wrong:"
+    assert len(lines) == 14
     for words in (
         "prot: there is no such setting",
         f'web.port: got text "eighty" (from {tmp_path}/signalbox.toml); expected a whole number.',
@@ -270,6 +270,7 @@ def test_every_fault_is_told_at_once(tmp_path: Path) -> None:
         'access.default: got text "nobody"',
         'expected "pair", "deny" or "allow".',
         "access.owners[1]: got text",
+        'access.approvers[1]: got text "Bob"',
         "expected more than 0.",
         "policy[1].result: is missing",
         "did you mean policy[1].effect?",
