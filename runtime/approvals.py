@@ -146,9 +146,10 @@ def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:
 def told(approval: Approval) -> str:
     """How it ended, who said so: a clause for a sentence."""
     who = f" by {approval.decided_name}" if approval.decided_name else ""
-    why = f" ({approval.reason})" if approval.reason else ""
+    why = f" ({approval.reason.removesuffix('.')})" if approval.reason else ""
     answer = f" ({approval.choice})" if approval.state is ApprovalState.ANSWERED else ""
-    return f"{approval.state}{answer}{who}{why}"
+    how = "withdrawn" if approval.state is ApprovalState.VOID else approval.state
+    return f"{how}{answer}{who}{why}"
 
 
 def _in_place(approval: Approval, voter: Voter) -> bool:

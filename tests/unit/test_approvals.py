@@ -205,6 +205,8 @@ def test_arguments_cannot_break_out_of_their_block(arguments: str) -> None:
 
 def test_how_it_ended_says_who_and_why() -> None:
     assert told(replace(ASKED, state=ApprovalState.DENIED, decided_name="Ada", reason="no")) == "denied by Ada (no)"
+    stopped = replace(ASKED, state=ApprovalState.VOID, reason="Stopped by Ada.")
+    assert told(stopped) == "withdrawn (Stopped by Ada)"
 
 
 def test_the_model_is_told_that_a_denied_call_did_not_run() -> None:
