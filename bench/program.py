@@ -17,6 +17,7 @@ import psutil
 from tests.fakes import forked
 from tests.fakes.forked import Begun
 
+TOKEN: Final = "a-token-of-the-benchmarks"
 ROOT: Final = Path(__file__).parents[1]
 LAST: Final = 2_000  # characters of what a failed process said
 
@@ -77,9 +78,8 @@ def signalbox(folder: Path, settings: str) -> Iterator[Program]:
     with _started("bot", "run", folder=folder) as started:
         first = started.line()
         seconds = started.age
-        second = started.line()
-        link = second.rsplit(" ", 1)[-1] if "/link/" in second else ""
-        yield Program(started.process, first.rsplit(" ", 1)[-1], link, seconds)
+        url = first.rsplit(" ", 1)[-1]
+        yield Program(started.process, url, f"{url}/link/{TOKEN}", seconds)
 
 
 @contextmanager
@@ -132,5 +132,6 @@ def _begun(module: str, arguments: Sequence[str], folder: Path, log: int) -> sub
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without a proxy: everything that is measured talks to this machine alone."""
-    return {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")} | {"PYTHONPATH": str(ROOT)}
+    """Ours, without a proxy: everything that is measured talks to this machine alone. The page's link is known."""
+    ours = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    return ours | {"PYTHONPATH": str(ROOT), "SIGNALBOX_WEB__TOKEN": TOKEN}

@@ -22,6 +22,7 @@ import structlog
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from bench.page import page
+from bench.program import TOKEN
 from bench.tape import Operation, Statement, Taped
 from bot.app import App, build
 from bot.serving import serving
@@ -50,8 +51,12 @@ async def heard_of(words: str, folder: Path) -> list[Operation]:
         app.store._driver = Taped(app.store._driver, SQLiteDialect(paramstyle="qmark"), heard.append)
         return app
 
-    settings = load(environ={}, folder=folder, overrides={"web.port": 0})
-    async with serving(settings, make=make) as ready, page(ready.link or "") as visitor, visitor.chat() as chat:
+    settings = load(environ={}, folder=folder, overrides={"web.port": 0, "web.token": TOKEN})
+    async with (
+        serving(settings, make=make) as ready,
+        page(f"{ready.control.url}/link/{TOKEN}") as visitor,
+        visitor.chat() as chat,
+    ):
         await chat.ask(PLAIN)
         await asyncio.sleep(SETTLED)
         heard.clear()

@@ -85,15 +85,15 @@ def _has_content(path: Path) -> bool:
 
 
 def _keep_aside(final: Path, stamp: str) -> list[Path]:
-    if not _has_content(final):
-        if final.is_dir():
-            final.rmdir()
-        return []
-    aside = final.with_name(final.name + stamp)
-    for ending in SQLITE_ENDINGS:  # the journal of a database goes by the database's name
+    if final.is_dir() and not _has_content(final):
+        final.rmdir()
+    aside, moved = final.with_name(final.name + stamp), False
+    # The journal of a database goes by the database's name. It may be all that is left, and would change the new one.
+    for ending in SQLITE_ENDINGS:
         with suppress(FileNotFoundError):
             _move(final.with_name(final.name + ending), aside.with_name(aside.name + ending))
-    return [aside]
+            moved = True
+    return [aside] if moved else []
 
 
 def _move(source: Path, target: Path) -> None:

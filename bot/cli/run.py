@@ -150,7 +150,7 @@ def _greet(settings: Settings, ready: Ready) -> None:
     elif ready.link:
         lines += [f"Open your own link, and keep it to yourself: {ready.link}"]
     elif settings.web.token is None:
-        lines += [f"Your link of the first start still works. For a new one: {anew}"]
+        lines += [f"Open it with the link you have, or make a new one: {anew}"]
     lines += [settings.banner] if settings.banner else []
     with suppress(OSError):  # nobody reads: that is no reason to stop
         sys.stdout.write("\n".join(lines) + "\n")

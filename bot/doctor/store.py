@@ -27,7 +27,7 @@ LONG_LOG: Final = 256 << 20  # bytes
 OLDEST_SERVER: Final = 130_000  # 13.0: older ones are no longer mended by their makers
 SLOW_ANSWER: Final = timedelta(milliseconds=20)
 WHY: Final = "Without its database nothing is taken in."
-SAVE: Final = "put it back, or save what the process still has: signalbox backup FILE"
+SAVE: Final = "put it back, or save what the process still has: signalbox backup FILE. Then stop it, and: signalbox restore --force FILE"
 
 
 async def check_store(subject: Subject) -> Sequence[Finding]:

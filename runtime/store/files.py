@@ -67,7 +67,7 @@ class DatabaseFiles:
             self.trouble = StoreError(
                 f"{missing} was removed, moved or replaced while this process works with it. Nothing more is taken in. Put "
                 "it back, and work goes on. If you cannot, save what this process still has: signalbox backup FILE. Then "
-                "stop it and restore that file.",
+                "stop it, and: signalbox restore --force FILE",
                 trouble=Trouble.LOST,
             )
             log.error("the database is lost", reason=str(self.trouble))

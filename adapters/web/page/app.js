@@ -255,7 +255,7 @@ class Page {
     byId("whoami").replaceChildren(
       h("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? "?"),
       h("span", { class: "who" }, h("strong", {}, name), h("span", {}, role)),
-      mayOperate && h("a", { href: "/console", class: "ghost" }, icon("console"), "Console"));
+      mayOperate ? h("a", { href: "/console", class: "ghost" }, icon("console"), "Console") : "");
     byId("welcome-title").textContent = `What shall we do, ${name}?`;
     byId("composer").hidden = !mayWrite;
     byId("read-only").hidden = mayWrite;

@@ -350,6 +350,20 @@ async def test_with_force_what_was_there_is_kept_aside(made: Made, tmp_path: Pat
     assert await names(old) == ["Olga"]
 
 
+async def test_a_journal_without_its_database_does_not_change_the_restored_one(made: Made, tmp_path: Path) -> None:
+    """It is what the advice for a database that was removed under its process leaves behind."""
+    other = settings_in(tmp_path / "other")
+    store = await open_store_of(other)
+    await store.add_person("Olga", Role.OWNER, [], actor="test")
+    (other.data_dir / "signalbox.db").unlink()
+    left = (other.data_dir / "signalbox.db-wal").read_bytes()
+    await store.close()
+    write(other.data_dir / "signalbox.db-wal", left)
+    await restore(other, made.path, force=True)
+    assert not (other.data_dir / "signalbox.db-wal").exists()
+    assert await names(other) == ["Ada"]
+
+
 async def test_a_database_that_was_not_closed_is_kept_aside_with_its_journal(made: Made, tmp_path: Path) -> None:
     other = settings_in(tmp_path / "other")
     store = await open_store_of(other)
