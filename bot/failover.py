@@ -98,7 +98,7 @@ class Failover:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(LOOK.total_seconds()):
-                await self._way.news.wait()
+                await self._way.silence.wait()
 
     async def _look(self) -> None:
         await self._hear()
@@ -127,7 +127,6 @@ class Failover:
         adapter = self._account.raw
         assert isinstance(adapter, Pings)  # noqa: S101 - else nobody watches it
         within = max(min(AGAIN, LOST - self._way.silent()), LOOK).total_seconds()
-        self._way.news.clear()
         try:
             async with asyncio.timeout(within):
                 await adapter.ping()

@@ -19,7 +19,7 @@ DOWN: Final = frozenset({Connection.RECONNECTING, Connection.DEAF})
 
 
 class Reachability:
-    """Notes how calls end. `on_hold`: nothing is sent for the moment; `news` is set when something changed for the worse."""
+    """Notes how calls end. `on_hold`: nothing is sent for the moment; `silence` is set while a call is unanswered."""
 
     def __init__(self, name: str, clock: Callable[[], float] = steady) -> None:
         self._name = name
@@ -29,7 +29,7 @@ class Reachability:
         self._down_since: float | None = None
         self._reason = ""
         self.on_hold = False
-        self.news = asyncio.Event()
+        self.silence = asyncio.Event()
 
     async def tried(self, call: Awaitable[T]) -> T:
         """The outcome of a send or an edit, which tells of the way too.
@@ -47,11 +47,12 @@ class Reachability:
     def answered(self) -> None:
         self._answered = self._clock()
         self._unanswered = 0
+        self.silence.clear()
 
     def unanswered(self, reason: str) -> None:
         self._unanswered += 1
         self._reason = reason
-        self.news.set()
+        self.silence.set()
 
     def connected(self, connection: Connection) -> None:
         """How the account's own connection stands, where it is one that another node could have."""

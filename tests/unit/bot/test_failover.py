@@ -162,6 +162,26 @@ async def test_one_that_stands_by_tries_its_way_only_while_it_is_asked() -> None
         assert second.adapter.pings > 0
 
 
+async def test_a_call_without_an_answer_beside_one_with_it_is_no_reason_to_look_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "EVERY", timedelta(seconds=1))
+    looks, look = 0, Failover._look
+
+    async def counted(watch: Failover) -> None:
+        nonlocal looks
+        looks += 1
+        await look(watch)
+
+    async with cluster() as (first, _):
+        monkeypatch.setattr(Failover, "_look", counted)
+        first.account.reachability.unanswered("cut")
+        first.account.reachability.answered()
+        await asyncio.sleep(0.1)
+        assert looks < 200
+        assert first.serves
+
+
 async def test_in_doubt_nothing_is_begun_that_another_may_soon_do_better(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules, "LOST", timedelta(minutes=1))
     async with cluster() as (first, _):

@@ -53,7 +53,7 @@ async def test_a_call_that_failed_tells_of_the_way_only_where_it_was_on_it(
     with pytest.raises(type(error)):
         await reach.tried(call(error))
     assert reach.way() == Way(seconds(7), unanswered)
-    assert reach.news.is_set() is bool(unanswered)
+    assert reach.silence.is_set() is bool(unanswered)
 
 
 def test_after_three_calls_and_fifteen_seconds_without_an_answer_it_is_told() -> None:
