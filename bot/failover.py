@@ -18,6 +18,7 @@ import structlog
 from bot.presence import Presence
 from bot.seat import Seat
 from runtime.bell import LocalBell
+from runtime.cancellation import cancellable
 from runtime.clock import steady
 from runtime.contract import Connection, NodeId, Now, Pings
 from runtime.courier import Courier
@@ -129,7 +130,7 @@ class Failover:
         within = max(min(AGAIN, LOST - self._way.silent()), LOOK).total_seconds()
         try:
             async with asyncio.timeout(within):
-                await adapter.ping()
+                await cancellable(adapter.ping())
         except TimeoutError:
             self._way.unanswered(f"no answer within {within:.0f} s")
         except ChannelError as error:
