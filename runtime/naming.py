@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
+from runtime.markup.glyphs import visible
+
 SHORTEST: Final = 4
 """Characters of an id below which nothing is looked for: they would fit half of all."""
 MARKS: Final = "#@"
 """What people write before the name of a room, or leave out."""
+LONGEST: Final = 100
+"""Characters of a person's name."""
 
 T = TypeVar("T")
 
@@ -27,3 +31,11 @@ def meant(
 def folded(text: str) -> str:
     """A name as it is compared: whatever its case, and with or without its mark."""
     return " ".join(text.split()).lstrip(MARKS).casefold()
+
+
+def fault_of_name(name: str) -> str:
+    """The fault of a new name for a person, in words that show what nobody would see; empty where it has none."""
+    if not name or len(name) > LONGEST:
+        return f"A name has 1 to {LONGEST} characters."
+    shown = visible(name, one_line=True)
+    return "" if shown == name else f'"{shown}": a name has no invisible characters. Type it anew.'

@@ -22,7 +22,7 @@ from bot.console import audit, tracing, views
 from bot.console.actor import Actor
 from bot.console.desk import ConsoleDesk
 from bot.console.planning import ScheduleDesk
-from bot.console.roster import Roster, done
+from bot.console.roster import Roster, done, new_name
 from bot.console.views import View
 from bot.names import Named
 from bot.reports import ReportDesk
@@ -45,7 +45,6 @@ from runtime.contract import (
 )
 from runtime.deliveries import DeliveryState
 from runtime.errors import ConfigError
-from runtime.markup.glyphs import visible
 from runtime.runs import RunState
 from runtime.store.protocol import DeliveryRow, Unpaired
 from runtime.trails import Thing
@@ -158,15 +157,12 @@ class Operations:
 
     async def add_person(self, name: str, role: str, identities: Sequence[str] = ()) -> View:
         self.actor.must_be(Role.OWNER)
-        _check_name(name)
+        name = new_name(name)
         wrong = next((identity for identity in identities if not _is_identity(identity)), None)
-        if not name.strip() or wrong is not None:
-            raise Refusal(
-                400, f'"{wrong or name}" is not {"an identity such as telegram:1001" if wrong else "a name"}.'
-            )
-        person = await self._store.add_person(
-            name.strip(), _role(role), [Identity(i) for i in identities], actor=self.actor.name
-        )
+        if wrong is not None:
+            raise Refusal(400, f'"{wrong}" is not an identity such as telegram:1001.')
+        given = [Identity(identity) for identity in identities]
+        person = await self._store.add_person(name, _role(role), given, actor=self.actor.name)
         if person is None:
             raise Refusal(409, f'"{name}", or one of the identities, belongs to somebody already.')
         return await self._person(person.name)
@@ -184,11 +180,13 @@ class Operations:
     async def pair(self, code: str, name: str = "", role: str = "") -> View:
         """Make whoever was sent `code` known: as the person called `name` if there is one, else as a new one."""
         self.actor.must_be(Role.OWNER)
-        _check_name(name)
+        name = name.strip()
+        if name and await self._store.person_named(name) is None:
+            name = new_name(name)
         chosen = _role(role) if role else None
         if name and chosen is not None:
             await self._keep_an_owner(name, chosen)
-        made = await self._store.pair(code, name.strip(), chosen, self.actor.person, actor=self.actor.name)
+        made = await self._store.pair(code, name, chosen, self.actor.person, actor=self.actor.name)
         if isinstance(made, Unpaired):
             raise Refusal(429 if made.locked else 404, made.reason)
         for address in (made.address, *made.cards):
@@ -399,12 +397,6 @@ def _word(kind: type[Word], text: str) -> Word | None:
         return kind(text)
     except ValueError:
         raise Refusal(400, f'"{text}" is none of: {", ".join(kind)}.') from None
-
-
-def _check_name(name: str) -> None:
-    """Errors: Refusal shows what nobody would see in it."""
-    if (shown := visible(name.strip())) != name.strip():
-        raise Refusal(400, f'"{shown}": a name has no invisible characters. Type it anew.')
 
 
 def _role(text: str) -> Role:

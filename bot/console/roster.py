@@ -9,8 +9,7 @@ from bot.console.actor import Actor
 from bot.console.desk import ConsoleDesk
 from bot.console.views import View
 from runtime.contract import PEOPLE, Person, Role
-from runtime.markup.glyphs import visible
-from runtime.pairing import LONGEST_NAME
+from runtime.naming import fault_of_name
 from runtime.store.protocol import Unmoved
 
 
@@ -24,13 +23,9 @@ class Roster:
 
     async def rename(self, name: str, new: str) -> View:
         self._actor.must_be(Role.OWNER)
-        new = " ".join(new.split())
-        if not new or len(new) > LONGEST_NAME:
-            raise Refusal(400, f"A name has 1 to {LONGEST_NAME} characters.")
-        if (shown := visible(new)) != new:
-            raise Refusal(400, f'"{shown}": a name has no invisible characters. Type it anew.')
+        new = new_name(new)
         self._keep_settings_true(name, f"Write {new} there")
-        made = done(await self._store.rename(name, new, actor=self._actor.name), name, new)
+        made = done(await self._store.rename(name, new, actor=self._actor.name), name, new=new)
         return _told(made, f"{name} is called {made.name} from now on.")
 
     async def sign_out(self, name: str) -> View:
@@ -65,19 +60,27 @@ class Roster:
             )
 
 
+def new_name(text: str) -> str:
+    """A name for a person, as it is kept. Errors: Refusal."""
+    name = " ".join(text.split())
+    if fault := fault_of_name(name):
+        raise Refusal(400, fault)
+    return name
+
+
 def _told(person: Person, words: str) -> View:
     return {"name": person.name, "role": person.role.word, "told": words}
 
 
-def done(made: Person | Unmoved, name: str, other: str = "") -> Person:
-    """Who was changed. Errors: Refusal with the reason why nobody was."""
+def done(made: Person | Unmoved, *names: str, new: str = "") -> Person:
+    """The person that `names` begin with, perhaps called `new` by now. Errors: Refusal with the reason why nobody was."""
     match made:
         case Person():
             return made
         case Unmoved.NOBODY:
-            names = f'"{name}"' if not other else f'"{name}" or "{other}"'
-            raise Refusal(404, f"There is nobody named {names}.")
+            nobody = " or ".join(f'"{name}"' for name in names)
+            raise Refusal(404, f"There is nobody named {nobody}.")
         case Unmoved.TAKEN:
-            raise Refusal(409, f'Somebody is called "{other}" already. To make the two one: signalbox people merge')
+            raise Refusal(409, f'Somebody is called "{new}" already. To make the two one: signalbox people merge')
         case Unmoved.LAST_OWNER:
-            raise Refusal(409, f"{name} is the only owner. Make somebody else an owner first.")
+            raise Refusal(409, f"{names[0]} is the only owner. Make somebody else an owner first.")

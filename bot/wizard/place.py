@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from bot.wizard.dialogue import Dialogue
 from bot.wizard.draft import Draft, Kept
 from runtime.errors import ConfigError, StoreError
+from runtime.naming import fault_of_name
 
 LITTLE: Final = 1 << 30  # bytes
 PORT: Final = 8080
@@ -120,8 +121,8 @@ def ask_owner(draft: Draft, dialogue: Dialogue) -> None:
         dialogue.say("There is a database already: its people stay as they are.")
         return
     draft.owner = (draft.flags.owner or dialogue.ask("Your name, as others will see it", _login())).strip()
-    if not draft.owner or not draft.owner.isprintable() or len(draft.owner) > 100:
-        raise ConfigError("--owner: a name has 1 to 100 printable characters.")
+    if fault := fault_of_name(draft.owner):
+        raise ConfigError(f"--owner: {fault}")
 
 
 def _login() -> str:

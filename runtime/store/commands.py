@@ -29,6 +29,7 @@ from runtime.contract import (
     Verdict,
 )
 from runtime.ids import first_at
+from runtime.markup.glyphs import seen
 from runtime.runs import RunState
 from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
 from runtime.store.driver import Op, is_word, micros, moment
@@ -226,7 +227,7 @@ def _paired(
     code, _, name = command.argument.strip().partition(" ")
     if signal.reach is not Reach.DIRECT or not code:
         return commands.PAIR_WHERE, ()
-    made = yield from pair(code, name, None, who, who.name, now, new_id)
+    made = yield from pair(code, seen(name), None, who, who.name, now, new_id)
     if isinstance(made, Unpaired):
         return made.reason, ()
     return commands.paired(made.person, made.identity), (made.address, *made.cards)

@@ -307,7 +307,7 @@ async def test_an_owner_enters_a_code_in_a_direct_chat(stage: Stage) -> None:
     await ask(stage)
     code = await code_of(stage)
     await stage.drain(DIRECT)
-    taken = await stage.say(f"/pair {code} Samuel", actor=ADA)
+    taken = await stage.say(f"/pair {code} Samuel\u3164", actor=ADA)
     assert set(taken.deliveries) == {ROOM, DIRECT}
     assert await shown(stage, ROOM) == ["telegram:1001 is paired: I know them as Samuel (user), and have told them so."]
     assert await stage.store.identified(SAM)

@@ -63,7 +63,8 @@ async def test_mistakes_are_told() -> None:
     async with console() as (do, store):
         await store.set_role("Bob", Role.OWNER, actor="owner")
         for mistake, words in (
-            (do.rename_person("none", "x"), "nobody named"),
+            (do.rename_person("none", "x"), 'nobody named "none"\\.'),
+            (do.rename_person("Bob", "Bob\u3164"), r"Bob⟨U\+3164⟩.*no invisible characters"),
             (do.rename_person("Bob", "<b>Eve"), "signalbox people merge"),
             (do.rename_person("Bob", " "), "has 1 to 100 characters"),
             (do.merge_people("Bob", "Bob"), "Name two people"),

@@ -208,7 +208,7 @@ def test_a_port_is_a_number(draft: Draft, said: list[str], port: int | None) -> 
     assert person.told.count("A port is a number") == len(said) - 1
 
 
-@pytest.mark.parametrize("name", ["two\nlines", "\x1b[31mred", "x" * 101])
+@pytest.mark.parametrize("name", ["two\nlines", "\x1b[31mred", "Ada\u3164", "x" * 101])
 def test_a_name_that_is_none_is_refused(draft: Draft, name: str) -> None:
     draft.flags = Flags(owner=name)
     with pytest.raises(ConfigError, match="--owner"):
