@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from bot.console.html import Html, join, tag
+from bot.console.views import View
 
 STATIC: Final = "/console/static"
 PLACES: Final = (
@@ -79,6 +80,11 @@ def moment(iso: str | None) -> Html:
         return tag("span", "-", class_="faint")
     utc = datetime.fromisoformat(iso).astimezone(UTC)
     return tag("time", f"{utc:%Y-%m-%d %H:%M} UTC", datetime=iso)
+
+
+def where(row: View) -> Html:
+    """A room by its name; its address for whoever points at it."""
+    return tag("span", row["room"], title=row["address"])
 
 
 def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Html:

@@ -12,7 +12,7 @@ from bot.console import people_page, pieces, schedules_page, trace_page
 from bot.console.desk import ConsoleDesk
 from bot.console.entrance import Entrance
 from bot.console.html import Html, tag
-from bot.console.layout import STATIC, badge, facts, moment, nothing, page, table, tabs
+from bot.console.layout import STATIC, badge, facts, moment, nothing, page, table, tabs, where
 from bot.console.operations import Operations
 from runtime.deliveries import DeliveryState
 from runtime.runs import RunState
@@ -106,7 +106,7 @@ async def _runs(request: web.Request, do: Operations) -> Html:
             row["requester"],
             pieces.words(row),
             str(row["iterations"]),
-            pieces.where(row),
+            where(row),
         )
         for row in rows
     )
@@ -119,7 +119,7 @@ async def _run(request: web.Request, do: Operations) -> Html:
         [
             ("State", badge(run["state"])),
             ("Asked by", run["requester"]),
-            ("Room", pieces.where(run)),
+            ("Room", where(run)),
             ("Started", moment(run["started_at"])),
             ("Ended", moment(run["ended_at"])),
             *([("Error", run["error"])] if run["error"] else []),
@@ -146,7 +146,7 @@ async def _outbox(request: web.Request, do: Operations) -> Html:
             row["kind"],
             pieces.plain(row["text"]),
             str(row["attempts"]),
-            pieces.where(row),
+            where(row),
             pieces.mend(row),
         )
         for row in rows
@@ -161,7 +161,7 @@ async def _delivery(request: web.Request, do: Operations) -> Html:
         [
             ("State", badge(row["state"])),
             ("Kind", row["kind"]),
-            ("Room", pieces.where(row)),
+            ("Room", where(row)),
             ("Origin", row["origin"]),
             ("Made", moment(row["created_at"])),
             ("Settled", moment(row["settled_at"])),

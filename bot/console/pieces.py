@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from bot.console.api import ROOT
 from bot.console.html import Html, tag
-from bot.console.layout import badge, facts, moment, table
+from bot.console.layout import badge, facts, moment, table, where
 from bot.console.trace_page import link as trace_link
 from bot.console.views import View
 from runtime.contract import ApprovalKind, Choice
@@ -101,11 +101,6 @@ def accounts(rows: Sequence[View]) -> Iterator[Html]:
         lines = ((row["account"], badge(row["state"]), moment(row["since"]), row["reason"] or "-") for row in rows)
         yield tag("h2", "Channels")
         yield table("Channels", ("Account", "State", "Since", "Why"), lines)
-
-
-def where(row: View) -> Html:
-    """A room by its name; its address for whoever points at it."""
-    return tag("span", row["room"], title=row["address"])
 
 
 def run_link(row: View) -> Html:

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from adapters.web.errors import Refusal
 from bot.console.html import Html, tag
-from bot.console.layout import badge, moment, nothing, page, table
+from bot.console.layout import badge, moment, nothing, page, table, where
 from bot.console.operations import Operations
 from bot.console.views import View
 from runtime.story import What, ahead
@@ -83,7 +83,7 @@ def _told(found: View) -> Sequence[Html]:
 
 def _list(caption: str, rows: Sequence[View]) -> Sequence[Html]:
     lines = (
-        (tag("a", moment(row["at"]), href=_path(row["id"])), badge(row["state"]), row["who"], row["text"], _where(row))
+        (tag("a", moment(row["at"]), href=_path(row["id"])), badge(row["state"]), row["who"], row["text"], where(row))
         for row in rows
     )
     return [tag("h2", caption), table("Messages", HEADS, lines)]
@@ -93,11 +93,11 @@ def _story(told: View) -> Sequence[Html]:
     who = tag("p", tag("b", told["who"]), f" {told['text']}")
     trace = tag("code", told["run"] or told["about"])
     run = tag("a", trace, href=f"/console/runs/{quote(told['run'], safe='')}") if told["run"] else trace
-    where = tag("p", moment(told["began_at"]), " in ", _where(told), ", trace ", run)
+    place = tag("p", moment(told["began_at"]), " in ", where(told), ", trace ", run)
     now = tag("p", told["now"], class_="now good" if told["over"] else "now live", role="note")
     times = [ahead(event["after"]) for event in told["events"]]
     events = [_event(event, time) for event, time in zip(told["events"], times, strict=True)]
-    return [who, where, now, tag("ol", *events, class_="story")]
+    return [who, place, now, tag("ol", *events, class_="story")]
 
 
 def _event(event: View, time: str) -> Html:
@@ -105,10 +105,6 @@ def _event(event: View, time: str) -> Html:
     words = tag("span", event["words"], node)
     at = tag("time", time, datetime=event["at"], data_relative=True)
     return tag("li", at, words, class_=TONES.get(event["what"], "over"))
-
-
-def _where(row: View) -> Html:
-    return tag("span", row["room"], title=row["address"])
 
 
 def _path(about: str) -> str:

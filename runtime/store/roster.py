@@ -9,7 +9,7 @@ from typing import Final
 from sqlalchemy import Column, Update, bindparam, delete, select, update
 
 from runtime.contract import Person, PersonId, Role
-from runtime.store.common import LOCK_LANE, fact
+from runtime.store.common import LOCK_LANE, fact, person
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.people import PeopleStore, is_the_last_owner, web_identity
 from runtime.store.protocol import Unmoved
@@ -170,11 +170,11 @@ def _handed_over(old: PersonId, new: PersonId) -> Op[None]:
 
 def _named(name: str) -> Op[Person | None]:
     rows = yield NAMED, {"n": name}
-    return Person(PersonId(rows[0][0]), rows[0][1], Role(rows[0][2])) if rows else None
+    return person(rows[0]) if rows else None
 
 
 class RosterStore(PeopleStore):
-    """Implements `protocol.Roster`."""
+    """Implements the rest of `protocol.People`."""
 
     async def rename(self, name: str, new: str, *, actor: str) -> Person | Unmoved:
         now = self.now()
