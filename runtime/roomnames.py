@@ -13,6 +13,7 @@ import structlog
 from runtime.bell import LocalBell
 from runtime.contract import Address, Signal
 from runtime.errors import StoreError
+from runtime.markup.glyphs import seen
 
 TOPIC: Final = "room names"
 LONGEST: Final = 80  # characters
@@ -48,7 +49,7 @@ class RoomNames:
         """Take in the name that `signal` brings along."""
         if not signal.room_name:
             return
-        room, name = room_at(signal.address), one_line(signal.room_name)
+        room, name = room_at(signal.address), seen(signal.room_name)[:LONGEST]
         if name and self._known.get(room) != name:
             self._known[room] = self._fresh[room] = name
             self._bell.ring_here(TOPIC)
@@ -85,9 +86,3 @@ class RoomNames:
 def room_at(address: Address) -> Address:
     """Without its thread."""
     return replace(address, thread="") if address.thread else address
-
-
-def one_line(text: str) -> str:
-    """A name that cannot steer what it is shown on."""
-    shown = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(shown.split())[:LONGEST]

@@ -52,7 +52,7 @@ def visible(text: str, *, one_line: bool = False) -> str:
 
 
 def seen(name: str) -> str:
-    """A stranger's name without what nobody sees in it; empty where that is all of it."""
+    """A name that others gave, without what nobody sees in it; empty where that is all of it."""
     return " ".join(_CODES.sub("", visible(" ".join(name.split()))).split())
 
 

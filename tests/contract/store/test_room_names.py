@@ -76,8 +76,8 @@ async def test_a_name_is_kept_once_and_read_by_others(stage: Stage) -> None:
 
 async def test_a_name_cannot_steer_where_it_is_shown(stage: Stage) -> None:
     names = RoomNames(Counting(stage), LocalBell())
-    hear(stage, names, "a\n\u202eb\x1b[31m" + "x" * 200)
-    assert names.of(GENERAL).startswith("a b [31mxxx")
+    hear(stage, names, "a\n\u202eb\u3164\x1b[31m" + "x" * 200)
+    assert names.of(GENERAL).startswith("a b[31mxxx")
     assert len(names.of(GENERAL)) == 80
 
 
