@@ -1,4 +1,4 @@
-"""Updates of every shape that other libraries test with: each makes what is written beside it, and none raises."""
+"""Updates of many shapes of the Bot API: each makes what is written beside it, and none raises."""
 
 from __future__ import annotations
 
