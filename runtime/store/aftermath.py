@@ -151,18 +151,23 @@ def _withdraw(approval: Approval, actor: str, now: datetime, new_id: NewId) -> O
     nobody = {"by": None, "by_name": "", "picked": None}
     why = FORGOTTEN if approval.kind is ApprovalKind.PERSON else WITHDRAWN
     yield SETTLE, {"id_": approval.id, "new_state": after.value, "at": micros(now), "why": why, **nobody}
-    yield from _withdraw_card(replace(approval, state=after, decided_at=now, reason=why), now, new_id)
+    yield from _withdraw_cards(replace(approval, state=after, decided_at=now, reason=why), now, new_id)
     yield from fact(now, f"approval {after.value}", actor, approval.id, why)
 
 
-def _withdraw_card(approval: Approval, now: datetime, new_id: NewId) -> Op[None]:
-    """A card that is on screen, or was being sent, is edited; one that never left need not leave any more."""
-    cards_found = yield CARDS, {"o": f"approval:{approval.id}"}
-    card = cards_found[0][0]
-    on_screen = yield ON_SCREEN, {"d": card}
-    if on_screen[0][0]:
-        yield from edit_cards(approval, cards.settled(approval), now, new_id)
-        return
+def _withdraw_cards(approval: Approval, now: datetime, new_id: NewId) -> Op[None]:
+    """Where a copy is on screen, or was being sent, all are edited; if none ever left, none need leave any more."""
+    found = yield CARDS, {"o": f"approval:{approval.id}"}
+    copies = [DeliveryId(card) for card, _, edits in found if edits is None]
+    for card in copies:
+        if (yield ON_SCREEN, {"d": card})[0][0]:
+            yield from edit_cards(approval, cards.settled(approval), now, new_id)
+            return
+    for card in copies:
+        yield from _discard(card, now)
+
+
+def _discard(card: DeliveryId, now: datetime) -> Op[None]:
     states = yield STATE_OF, {"d": card}
     state = DeliveryState(states[0][0])
     if (state, DeliveryEvent.DISCARD) in DELIVERY_MOVES:

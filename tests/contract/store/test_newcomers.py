@@ -12,8 +12,10 @@ from runtime import pairing
 from runtime.approvals import ApprovalState
 from runtime.cards import LABELS
 from runtime.contract import Address, ApprovalId, Choice, Content, Identity, Outcome, Role, Said
+from runtime.markup.moments import in_words
 from runtime.store.protocol import Paired, Taken
 from tests.contract.store.stage import ADA, GATE, OTTO, UMA, Stage
+from tests.contract.store.test_aftermath import restore
 from tests.contract.store.test_pairings import DIRECT, PAIRS, SAM, ask, code_of, enter, private
 
 ADAS = Address("telegram", "77", "7")
@@ -216,3 +218,15 @@ async def test_a_room_of_several_is_nobodys_private_room(stage: Stage) -> None:
 
     await stage.take_in(replace(stage.signal(Said("hello"), actor=ADA, at=ADAS), reach=Reach.MENTION))
     assert (await ask(stage)).deliveries == (DIRECT,)
+
+
+async def test_after_a_restore_no_copy_of_a_card_asks_any_more(stage: Stage, asked: ApprovalId) -> None:
+    await stage.drain(ADAS)
+    await restore(stage)
+    for room in (ADAS, OTTOS):
+        assert (await newest(stage, room)).buttons == ()
+
+
+async def test_after_a_restore_a_card_that_never_left_is_shown_nowhere(stage: Stage, asked: ApprovalId) -> None:
+    await restore(stage)
+    assert set(await stage.column("SELECT state FROM deliveries WHERE kind = 'approval'")) == {"discarded"}
