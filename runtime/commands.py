@@ -183,7 +183,7 @@ def asked(pending: Sequence[Approval], now: datetime) -> str:
     """What `/approvals` answers."""
     if not pending:
         return "No question waits for an answer here."
-    head = f"{_several(len(pending), 'question')} waiting for an answer here; the cards above have each call whole, and the buttons:"
+    head = f"{_several(len(pending), 'question')} waiting for an answer here; the cards above show each call in full, with its buttons:"
     return "\n".join([head, "", *(f"- {_asked(one, now)}" for one in pending)])
 
 
