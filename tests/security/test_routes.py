@@ -49,10 +49,6 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /api/approvals/{approval}": KNOWN,
     "POST /console/api/people": OWNER,
     "POST /console/api/people/{id}/link": OWNER,
-    "POST /console/api/people/{id}/merge": OWNER,
-    "POST /console/api/people/{id}/remove": OWNER,
-    "POST /console/api/people/{id}/rename": OWNER,
-    "POST /console/api/people/{id}/sign-out": OWNER,
     "POST /console/api/people/{id}/role": OWNER,
     "POST /console/api/people/{id}/merge": OWNER,
     "POST /console/api/people/{id}/remove": OWNER,
@@ -110,8 +106,6 @@ TABLE: Final[Mapping[str, Rights]] = {
 }
 BODIES: Final[Mapping[str, object]] = {
     "POST /console/api/people": {"name": "new", "role": "nonsense"},
-    "POST /console/api/people/{id}/merge": {"into": "nobody1"},
-    "POST /console/api/people/{id}/rename": {"new": "Somebody"},
     "POST /console/api/people/{id}/role": {"role": "user"},
     "POST /console/api/pairings": {"code": "ABCD2345"},
     "POST /console/api/people/{id}/rename": {"new": "newer"},

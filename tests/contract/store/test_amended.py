@@ -9,7 +9,6 @@ from datetime import timedelta
 import pytest
 
 from runtime.contract import Address, Amended, Identity, Moved, Outcome, Reach, Said, Signal, UserTurn
-from runtime.markup.moments import in_words
 from runtime.store.protocol import Stock, Taken
 from tests.contract.store.stage import ADA, ROOM, STRANGER, UMA, VERA, Stage, hashed
 

@@ -12,7 +12,6 @@ from runtime import pairing
 from runtime.approvals import ApprovalState
 from runtime.cards import LABELS
 from runtime.contract import Address, ApprovalId, Choice, Content, Identity, Outcome, Role, Said
-from runtime.markup.moments import in_words
 from runtime.store.protocol import Paired, Taken
 from tests.contract.store.stage import ADA, GATE, OTTO, UMA, Stage
 from tests.contract.store.test_aftermath import restore
