@@ -66,7 +66,7 @@ def bend(app: App, *, query: BendQuery = lambda asked: asked, rows: BendRows = l
             return result
 
     driver, write = app.store._driver, app.store._driver.write
-    setattr(driver, "write", lambda make: write(lambda: bent(make)))  # noqa: B010 - a method is put in its place
+    setattr(driver, "write", lambda make, **more: write(lambda: bent(make), **more))  # noqa: B010 - a method is put in its place
 
 
 def skipped_marker(app: App) -> None:
@@ -78,7 +78,7 @@ def skipped_marker(app: App) -> None:
         return result
 
     driver, write = app.store._driver, app.store._driver.write
-    setattr(driver, "write", lambda make: write(lambda: wiped(make)))  # noqa: B010
+    setattr(driver, "write", lambda make, **more: write(lambda: wiped(make), **more))  # noqa: B010
 
 
 def dropped_fence(app: App) -> None:
