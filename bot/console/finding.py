@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from adapters.web.errors import Refusal
-from bot.names import Named
+from bot.names import Named, calling
 from runtime.contract import Address
+from runtime.markup.moments import in_words
 from runtime.naming import meant
 from runtime.roomnames import RoomNames
 from runtime.store.protocol import Store
@@ -56,7 +57,8 @@ class Finder:
         if (written := await self._written(words)) is not None:
             return written
         known = await self._known_rooms()
-        found = meant(words, known, ids=lambda room: room.room, names=lambda room: [known[room]])
+        called = calling(self.named, known.__getitem__)  # as lists write it: with its account
+        found = meant(words, known, ids=lambda room: room.room, names=lambda room: [known[room], called(room)])
         if len(found) == 1:
             return found[0]
         if found:
@@ -105,7 +107,7 @@ class Finder:
         return told.format(words=words, kind=_kind(things[0]))
 
     def _told(self, one: Candidate) -> str:
-        text = " ".join(one.text.split())
+        text = " ".join(in_words(one.text).split())
         return f"{text if len(text) <= SHORTENED else text[: SHORTENED - 1] + '…'}, in {self.called(one.address)}"
 
 

@@ -90,6 +90,12 @@ async def test_a_room_goes_by_its_name_its_address_and_the_address_of_a_thread(
     assert [row["id"] for row in await house.do.traceable(words)] == [house.messages[at]]
 
 
+async def test_what_a_list_calls_a_room_finds_it_again(house: House) -> None:
+    """With its account, also where several accounts have a room of that name."""
+    for words, at in (("#general (guild)", OTHER), ("Family Kitchen (home)", KITCHEN)):
+        assert [row["id"] for row in await house.do.traceable(words)] == [house.messages[at]]
+
+
 async def test_a_name_that_several_rooms_have_lists_them(house: House) -> None:
     with pytest.raises(Refusal) as told:
         await house.do.traceable("general")
