@@ -47,6 +47,7 @@ def _public(url: str) -> str:
         sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:  # no port that there is
         sound = False
+    sound = sound and url.isprintable() and url.isascii() and " " not in url
     if not sound or parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None:
         raise ValueError(
             'where browsers reach the page, with nothing behind the name, such as "https://bot.example.org"'

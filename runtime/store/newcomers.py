@@ -30,7 +30,7 @@ from runtime.machines import move
 from runtime.markup.glyphs import seen
 from runtime.store.common import ADD_DELIVERY, ADD_IDENTITY, delivery_row, digest, fact, new_person, person, whom
 from runtime.store.driver import Op, is_word, micros
-from runtime.store.people import NAMED, SET_ROLE, web_identity
+from runtime.store.people import NAMED, SET_ROLE, is_the_last_owner, web_identity
 from runtime.store.protocol import NewDelivery
 from runtime.store.rulings import ADD_APPROVAL, COLUMNS, approval_of, record
 from runtime.store.schema import approvals, identities, pairings, people, signals
@@ -176,7 +176,7 @@ def answered(ruled: Approval, now: datetime, new_id: NewId) -> Op[tuple[Address,
         who = yield from known_as(identity, "", name, Role[ruled.choice.name], now, new_id)
         yield from fact(now, "paired", ruled.decided_name, identity, f"{who.name}, {who.role.word}")
         yield from told(pairing.welcome(who), ruled.address, now, new_id)
-    elif ruled.state is ApprovalState.DENIED:
+    elif ruled.state is ApprovalState.DENIED and not (yield from whom(identity)):
         yield from told(pairing.TURNED_AWAY, ruled.address, now, new_id)
     else:
         return ()
@@ -225,7 +225,7 @@ def known_as(
 
 
 def _promoted(who: Person, role: Role | None) -> Op[Person]:
-    if role is None or role is who.role:
+    if role is None or role is who.role or (who.role is Role.OWNER and (yield from is_the_last_owner(who))):
         return who
     yield SET_ROLE, {"n": who.name, "new_role": int(role)}
     return Person(who.id, who.name, role)

@@ -229,3 +229,10 @@ async def test_after_a_restore_no_copy_of_a_card_asks_any_more(stage: Stage, ask
 async def test_after_a_restore_a_card_that_never_left_is_shown_nowhere(stage: Stage, asked: ApprovalId) -> None:
     await restore(stage)
     assert set(await stage.column("SELECT state FROM deliveries WHERE kind = 'approval'")) == {"discarded"}
+
+
+async def test_a_no_that_comes_after_somebody_is_known_tells_them_nothing(stage: Stage, asked: ApprovalId) -> None:
+    await stage.store.add_person("Sam", Role.USER, [SAM], actor="Ada")
+    before = len(await stage.column("SELECT id FROM deliveries WHERE kind = 'final'"))
+    await press(stage, asked, Choice.NO)
+    assert len(await stage.column("SELECT id FROM deliveries WHERE kind = 'final'")) == before

@@ -329,3 +329,11 @@ async def test_only_an_owner_enters_codes_in_chat(stage: Stage) -> None:
     await stage.say(f"/pair {code}", actor=UMA)
     assert (await shown(stage, ROOM))[0].startswith("I don't know the command `/pair`.")
     assert await stage.store.identified(SAM) is None
+
+
+async def test_a_code_takes_the_last_owner_no_right(stage: Stage) -> None:
+    await ask(stage)
+    ada = await owner(stage)
+    made = await enter(stage, await code_of(stage), ada.name, Role.USER)
+    assert isinstance(made, Paired)
+    assert (made.person.name, made.person.role) == (ada.name, Role.OWNER)

@@ -362,7 +362,17 @@ def test_the_name_in_the_public_address_is_known(given: str, names: tuple[str, .
 
 
 @pytest.mark.parametrize(
-    "given", ["bot.example.org", "ftp://h", "https://", "https://h/page", "https://h:x", "https://u@h"]
+    "given",
+    [
+        "bot.example.org",
+        "ftp://h",
+        "https://",
+        "https://h/page",
+        "https://h:x",
+        "https://u@h",
+        "http://a b",
+        "https://a.example\n",
+    ],
 )
 def test_a_public_address_that_is_none_is_told_in_words(given: str) -> None:
     with pytest.raises(ValueError, match=r'where browsers reach the page.*such as "https://bot.example.org"'):
