@@ -322,7 +322,7 @@ async def test_approvals_lists_what_waits_in_the_room(stage: Stage) -> None:
     stage.clock.advance(hours=1)
     await command(stage, "approvals")
     assert await told(stage) == (
-        "1 question waiting for an answer here; the cards above have each call whole, and the buttons:\n\n"
+        "1 question waiting for an answer here; the cards above show each call in full, with its buttons:\n\n"
         "- `shell` `uname -a`, asked 1 hour ago, open for 11 hours"
     )
 
