@@ -20,6 +20,7 @@ CLOCK: Final = "%Y-%m-%d %H:%M"
 _ALWAYS: Final = re.compile(r"[\\`*\[\]<>&|~]")
 _UNDERSCORE: Final = re.compile(r"(?<![^\W_])_|_(?![^\W_])")  # inside a word it is a letter, as in snake_case
 _FIRST: Final = re.compile(r"[#+=-]")
+_CODE_OR_PIPE: Final = re.compile(r"(?<![\\`])(`+)(?!`).*?(?<!`)\1(?!`)|(?<!\\)\|")
 _NUMBERED: Final = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
 _TURNING: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """What turns the direction of the text after it."""
@@ -91,7 +92,7 @@ def quote(value: Any) -> Markup:
 def cell(value: Any, zone: ZoneInfo) -> str:
     """A value in a table, whose columns it does not break."""
     text = " ".join(shown(value, zone).split())
-    return re.sub(r"(?<!\\)\|", r"\\|", text) if isinstance(value, Markup | dict | list) else text
+    return _CODE_OR_PIPE.sub(_piped, text) if isinstance(value, Markup | dict | list) else text
 
 
 def one_line(text: str) -> str:
@@ -117,3 +118,8 @@ def cut(text: str, most: int) -> str:
 def longest_row(text: str) -> int:
     """Backticks in a row: a fence needs one more."""
     return max((len(row) for row in re.findall("`+", text)), default=0)
+
+
+def _piped(found: re.Match[str]) -> str:
+    """A pipe with the backslash that keeps it in its cell; in code each has none yet, whatever stands before it."""
+    return found[0].replace("|", r"\|")
