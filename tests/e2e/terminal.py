@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, Self
 
 PATIENCE: Final = 45.0  # seconds for anything the program has to say: the machine may be busy with other tests
+AGAIN_AFTER: Final = 5.0  # seconds after which a person presses Ctrl-C again
 COLUMNS: Final = "100"
 
 
@@ -54,6 +55,19 @@ class Terminal:
     def interrupts(self) -> None:
         """Ctrl-C."""
         os.write(self._descriptor, b"\x03")
+
+    def interrupts_question(self) -> None:
+        """Ctrl-C at a question, pressed again where nothing comes of it, as a person would.
+
+        CPython looks for signals, then blocks in `read`: one that comes in between is only noticed at the next key.
+        """
+        for _ in range(3):
+            self.interrupts()
+            deadline = time.monotonic() + AGAIN_AFTER
+            while time.monotonic() < deadline:
+                ready, _, _ = select.select([self._descriptor], [], [], max(0.0, deadline - time.monotonic()))
+                if ready and (not self._read(deadline) or not self.screen.endswith("^C")):
+                    return
 
     def ends(self) -> int:
         """Its exit code."""

@@ -123,7 +123,7 @@ def test_ctrl_c_at_any_question_leaves_nothing(empty: House, question: str) -> N
             if asked == question:
                 break
             screen.types("")
-        screen.interrupts()
+        screen.interrupts_question()
         assert screen.ends() == INTERRUPTED
         assert "Stopped. No settings were written." in screen.screen
         assert "Traceback" not in screen.screen
@@ -133,7 +133,7 @@ def test_ctrl_c_at_any_question_leaves_nothing(empty: House, question: str) -> N
 def test_ctrl_c_is_heard_where_it_was_ignored_before(empty: House) -> None:
     with terminal(empty, "init", ignores=True) as screen:
         screen.reads("Folder for the data")
-        screen.interrupts()
+        screen.interrupts_question()
         assert screen.ends() == INTERRUPTED
 
 

@@ -29,7 +29,8 @@ def tool(name: str, description: str = "", **more: Any) -> dict[str, Any]:
 
 
 def main(mode: str) -> None:
-    Path("pid").write_text(str(os.getpid()))
+    Path("pid.new").write_text(str(os.getpid()))
+    Path("pid.new").replace("pid")  # whole at any time: tests read it while the program is started anew
     begin(mode)
     for line in sys.stdin:
         message = json.loads(line)
