@@ -109,7 +109,9 @@ def said_at(body: Raw) -> float | None:
 
 def team_of(body: Raw, me: Me) -> Me:
     """Who we are in the workspace this comes from: one app in two workspaces hears both on each of its sockets."""
-    team = body.get("team_id") or mapping(body.get("team")).get("id")
+    # A form that was opened in a shared channel is sent with the sender's own workspace, and names that of the app.
+    view = mapping(body.get("view"))
+    team = view.get("app_installed_team_id") or body.get("team_id") or mapping(body.get("team")).get("id")
     listed = body.get("authorizations")
     installed = (
         {one.get("team_id"): one for one in listed if isinstance(one, Mapping)} if isinstance(listed, list) else {}

@@ -22,6 +22,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from adapters.slack.asides import Asides
+from adapters.slack.blocks import text_of
 from adapters.slack.envelope import (
     Happening,
     Malformed,
@@ -40,7 +41,7 @@ from adapters.slack.envelope import (
 )
 from adapters.slack.me import Me
 from adapters.slack.names import Names
-from adapters.slack.parse import parse
+from adapters.slack.parse import TAKEN, parse
 from adapters.slack.pressed import card_address, form_wanted
 from adapters.slack.settings import SlackSettings
 from adapters.slack.speaking import Speaking
@@ -118,6 +119,8 @@ class Intake:
         kind = kind_of(body)
         if kind in OPENED:
             self._welcome(kind, body)
+        elif kind not in TAKEN:
+            log.debug("%s: nothing is made of %s", self._who, kind)
         elif kind == "block_actions" and (approval := form_wanted(body)) is not None:
             await self._open_form(body, team_of(body, me), approval)
         elif await self._is_next(kind, body, team_of(body, me)):
@@ -125,6 +128,7 @@ class Intake:
                 signal = parse(await self._happening(body, team_of(body, me)))
                 if signal is not None:
                     return self._answered(kind, signal, await sink(signal))
+                log.debug("%s: nothing is made of this %s", self._who, kind)
         else:
             log.info("%s: a message waits for what was said before it; Slack will send it again", self._who)
             return BoltResponse(status=AWAY, body="")
@@ -212,8 +216,11 @@ class Intake:
 
 
 def says_to(me: Me, body: Raw) -> bool:
-    """Whether a message is for us, as far as it tells by itself."""
-    return room_of(body).startswith("D") or names_me(str(mapping(body.get("event")).get("text") or ""), me)
+    """Whether a message is for us, as far as it alone tells. Errors: Malformed."""
+    try:
+        return room_of(body).startswith("D") or names_me(text_of(mapping(body.get("event"))), me)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Malformed(f"{type(error).__name__}: {error}") from error
 
 
 async def _at_once(place: Address, *, comes_again: bool, to_us: bool) -> bool:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from adapters.slack import pressed, spoken
 from adapters.slack.envelope import NOTHING, Happening, Malformed, kind_of
 from runtime.contract import Signal
+
+TAKEN: Final = frozenset({"message", "block_actions", "view_submission", "command", NOTHING})
+"""Kinds that something may come of. For any other no name is looked up, and nobody waits."""
 
 
 def parse(happened: Happening) -> Signal | None:

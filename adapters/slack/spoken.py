@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from adapters.slack.blocks import text_of
 from adapters.slack.envelope import Happening, Raw
 from adapters.slack.me import Me
 from adapters.slack.words import names_me, readable
@@ -13,6 +14,8 @@ from runtime.contract import COMMANDS, Amended, Body, Commanded, FileRef, Reach,
 SPOKEN: Final = frozenset({None, "file_share", "thread_broadcast", "bot_message", "me_message"})
 """Kinds of messages in which somebody says something; joins, topics and the like are no words to us."""
 
+GONE: Final = frozenset({"tombstone", "hidden_by_limit"})
+"""Modes of files that nobody can read any more: deleted, or older than the workspace's plan shows."""
 COMMAND: Final = re.compile(rf"!({'|'.join(COMMANDS)})\b\s*(.*)", re.IGNORECASE | re.DOTALL)
 NAME: Final = re.compile(r"[^\w.() -]+")
 
@@ -24,9 +27,9 @@ def message(happened: Happening) -> Signal | None:
         return _changed(happened)
     if event.get("subtype") not in SPOKEN or _is_mine(event, me):
         return None
-    files = tuple(map(_file, event.get("files") or ()))
+    files = tuple(_file(file) for file in event.get("files") or () if file.get("mode") not in GONE)
     text = readable(_text(event), me)
-    if not text and not files and not names_me(event.get("text") or "", me):
+    if not text and not files and not names_me(text_of(event), me):
         return None
     return _heard(happened, event, _said(text, files), natural_key=f"{event['channel']}:{event['ts']}")
 
@@ -35,7 +38,8 @@ def _changed(happened: Happening) -> Signal | None:
     """Somebody edited their words; a preview of a link is no edit."""
     event, me = happened.body["event"], happened.me
     after, before = event["message"], event.get("previous_message") or {}
-    if not after.get("edited") or after.get("text") == before.get("text") or _is_mine(after, me):
+    unchanged = not after.get("edited") or text_of(after) == text_of(before)
+    if unchanged or after.get("subtype") not in SPOKEN or _is_mine(after, me):
         return None
     told = {**after, "channel": event["channel"], "channel_type": event.get("channel_type")}
     return _heard(happened, told, Amended(readable(_text(after), me)))
@@ -59,7 +63,7 @@ def _heard(happened: Happening, event: Raw, said: Body, *, natural_key: str | No
 def _reach(event: Raw, said: Body, me: Me) -> Reach:
     """In a thread that hangs on a message of ours, and for a command in a thread, no mention is needed."""
     in_thread = event.get("thread_ts") not in (None, event["ts"])
-    named = event["type"] == "app_mention" or names_me(event.get("text") or "", me)
+    named = event["type"] == "app_mention" or names_me(text_of(event), me)
     answers = in_thread and event.get("parent_user_id") == me.user
     orders = in_thread and isinstance(said, Commanded | Stopped)
     return Reach.MENTION if named or answers or orders else Reach.OVERHEARD
@@ -78,7 +82,7 @@ def _text(told: Raw) -> str:
     """The words, and those of a message that was shared along."""
     shared = [a for a in told.get("attachments") or () if a.get("is_share") or a.get("is_msg_unfurl")]
     quotes = ["\n".join(f"> {line}" for line in str(a.get("text") or "").splitlines()) for a in shared]
-    return "\n\n".join(filter(None, [told.get("text") or "", *quotes]))
+    return "\n\n".join(filter(None, [text_of(told), *quotes]))
 
 
 def _said(text: str, files: tuple[FileRef, ...]) -> Body:
