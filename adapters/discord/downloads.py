@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from discord.http import Route
 
+from adapters.discord.contents import attachments
 from adapters.discord.errors import ours
 from adapters.discord.http import Http
 from adapters.discord.settings import DiscordSettings
@@ -50,7 +51,7 @@ class Downloads:
         channel, message, attachment = file.remote.split("/")
         path = "/channels/{channel_id}/messages/{message_id}"
         raw: Any = await self._http.request(Route("GET", path, channel_id=channel, message_id=message))
-        urls = [str(one["url"]) for one in raw.get("attachments", ()) if str(one["id"]) == attachment]
+        urls = [str(one["url"]) for one in attachments(raw) if str(one["id"]) == attachment]
         if not urls or not self._is_of_discord(urls[0]):
             raise Rejected(f"the file {file.name} is no longer at Discord")
         return urls[0]

@@ -168,11 +168,12 @@ class Line(discord.Client):
             self._remember(socket)
 
     async def _frame(self, socket: DiscordWebSocket) -> None:
-        """Take one frame. What the library cannot read is no reason to lose the connection: `hear` was given it."""
+        """Take one frame. What the library cannot read is no reason to lose the connection, nor for a warning: `hear` was
+        given it, and warns of what is malformed for us too."""
         try:
             await socket.poll_event()
         except (LookupError, ValueError, TypeError, AttributeError) as error:
-            log.warning("an event of Discord is malformed, and left alone: %s", told(error))
+            log.debug("the library cannot read an event of Discord: %s", told(error))
 
     def _remember(self, socket: DiscordWebSocket) -> None:
         self._session = Session(socket.session_id, socket.sequence, socket.gateway) if socket.session_id else None

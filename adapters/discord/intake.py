@@ -21,11 +21,14 @@ from adapters.discord.interactions import (
     answer,
     body_of,
     channel_id,
+    elsewhere,
+    is_elsewhere,
     opens_form,
     place_told,
     reason_form,
     signal,
     unknown,
+    unread,
 )
 from adapters.discord.lanes import Lanes, Work
 from adapters.discord.parse import Me, edit, message
@@ -166,8 +169,7 @@ class Intake:
         if place := self._rooms.places.get(channel):
             return place
         place = Place(channel, DM) if is_direct else await self._asked(channel)
-        self._rooms.places[channel] = place
-        return place
+        return self._rooms.places.setdefault(channel, place)  # the gateway may have told it meanwhile
 
     async def _asked(self, channel: str) -> Place:
         wait = self._waits.again
@@ -183,10 +185,22 @@ class Intake:
     # ---------------------------------------------------------------------------------------------- interactions
 
     async def _interaction(self, raw: Raw) -> None:
-        """Stored, then answered. A form to write a reason into is opened at once: it is no decision yet."""
+        """Stored, then answered. What is malformed is told in the log, and to the person who waits for an answer."""
+        try:
+            await self._interacted(raw)
+        except MALFORMED as error:
+            log.warning("an interaction of Discord is malformed, and left alone: %s", told(error))
+            if raw.get("id") and raw.get("token"):
+                await self._answering.answer(raw, unread())
+
+    async def _interacted(self, raw: Raw) -> None:
+        """A form to write a reason into is opened at once: it is no decision yet."""
         if approval := opens_form(raw):
             await self._answering.answer(raw, reason_form(approval))
         elif body := body_of(raw):
+            if is_elsewhere(raw):
+                await self._answering.answer(raw, elsewhere())
+                return
             async with asyncio.timeout(self._waits.press.total_seconds()):
                 verdict = await self._taken(raw, body)
             await self._answering.answer(raw, answer(raw, verdict.notice))

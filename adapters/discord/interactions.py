@@ -29,8 +29,8 @@ from runtime.contract import (
 Raw = Mapping[str, Any]
 Answer = Mapping[str, Any]
 
-COMMAND, COMPONENT, MODAL = 2, 3, 5
-MESSAGE, UPDATE_LATER, FORM = 4, 6, 9  # types of answers
+COMMAND, COMPONENT, TYPING, MODAL = 2, 3, 4, 5
+MESSAGE, UPDATE_LATER, OFFERED, FORM = 4, 6, 8, 9  # types of answers
 PRIVATE: Final = 2000  # characters of an answer that one person sees
 EPHEMERAL: Final = 1 << 6  # seen by one person alone
 TEXT_INPUT, ACTION_ROW, PARAGRAPH = 4, 1, 2
@@ -41,6 +41,8 @@ WITH_REASON: Final = "reason"
 REASON: Final = "why"
 LONGEST_REASON: Final = 1000  # characters, as on the page
 STRING: Final = 3  # an option that is text
+PRIVATE_CHANNEL: Final = 2  # the context of a conversation of other people
+GUILD_INSTALL, USER_INSTALL = "0", "1"
 
 
 def payload(approval: str, choice: str) -> str:
@@ -76,8 +78,19 @@ def signal(raw: Raw, body: Body, place: Place, me: Me) -> Signal:
 
 
 def place_told(raw: Raw) -> Place | None:
-    """The place it came from, where Discord tells more of it than its number; that field is optional."""
-    return place_of(raw["channel"]) if raw.get("channel") else None
+    """The place it came from, where Discord tells enough of it: that field is optional, and partial."""
+    channel = raw.get("channel") or {}
+    if "id" not in channel or "type" not in channel:
+        return None
+    place = place_of(channel)
+    return place if place.parent or not place.is_thread else None
+
+
+def is_elsewhere(raw: Raw) -> bool:
+    """Whether it comes from where the bot is not: conversations of others, and servers where one person alone has it."""
+    owners = raw.get("authorizing_integration_owners") or {}
+    by_its_user_alone = bool(raw.get("guild_id")) and USER_INSTALL in owners and GUILD_INSTALL not in owners
+    return raw.get("context") == PRIVATE_CHANNEL or by_its_user_alone
 
 
 def channel_id(raw: Raw) -> str:
@@ -142,8 +155,20 @@ def answer(raw: Raw, notice: str | None) -> Answer:
     return told(f"You asked: {asked[:1800]}" if raw["data"]["name"] == ASK else "The answer comes here.")
 
 
+def elsewhere() -> Answer:
+    """For what comes from a place where we cannot write."""
+    return told("I'm not part of this conversation. Write to me directly, or in a server that I'm in.")
+
+
+def unread() -> Answer:
+    """For what does not have the form that Discord documents."""
+    return told("I couldn't read that. Please tell me in words what you need.")
+
+
 def unknown(raw: Raw) -> Answer:
-    """For a button or command that is not ours, or not any more."""
+    """For a button or command that is not ours, or not any more. No choices are known while somebody types."""
+    if raw["type"] == TYPING:
+        return {"type": OFFERED, "data": {"choices": []}}
     return told("I do not know this command any more." if raw["type"] == COMMAND else "I do not know this button.")
 
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import PurePosixPath
 from typing import Any, Final
 
+from adapters.discord.contents import files_of, unreadable, words
 from adapters.discord.rooms import Place
 from adapters.discord.snowflakes import made_at
-from runtime.contract import Address, Amended, FileRef, Identity, Reach, Said, Signal
+from runtime.contract import UNREAD, Address, Amended, Commanded, Identity, Reach, Said, Signal
 
 Raw = Mapping[str, Any]
 
 CHANNEL: Final = "discord"
 SPOKEN: Final = frozenset({0, 19})  # a message, a reply; others tell of joins, pins, new threads, commands
-USER: Final = re.compile(r"<@!?(\d+)>")
-ROLE: Final = re.compile(r"<@&(\d+)>")
-EDGES: Final = " \t\n,:\u00a0"
-FOLDER: Final = "inbox"  # where files are put in the workspace
-UNSAFE: Final = re.compile(r"[^\w.\- ]+")
-NAME: Final = 100  # characters of a file name
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +38,33 @@ def message(raw: Raw, place: Place, me: Me) -> Signal | None:
     """
     if raw["type"] not in SPOKEN or is_own(raw, me):
         return None
-    text, files = words(raw, me), files_of(raw)
-    if not text and not files:
+    if (body := _body(raw, place, me)) is None:
         return None
     number, reach = str(raw["id"]), reach_of(raw, place, me)
+    address = address_of(raw, place, reach, me)
     return Signal(
         platform=me.platform,
         dedupe_key=f"m{number}",
         actor=actor_of(raw["author"]),
         actor_name=name_of(raw),
-        address=address_of(raw, place, reach, me),
-        body=Said(text, files),
+        address=address,
+        body=body,
         received_at=made_at(number),
         reach=reach,
         message_id=number,
-        joinable=reach is Reach.MENTION and (place.is_thread or me.threads),
+        joinable=reach is Reach.MENTION and bool(address.thread),
         by_bot=is_bot(raw),
         room_name=f"@{name_of(raw)}" if place.is_direct else place.room_name,
     )
+
+
+def _body(raw: Raw, place: Place, me: Me) -> Said | Commanded | None:
+    """What it says. Somebody who is alone with us is told of what cannot be read."""
+    text, files = words(raw, me.identity, me.roles), files_of(raw)
+    if text or files:
+        return Said(text, files)
+    what = unreadable(raw) if place.is_direct else ""
+    return Commanded(UNREAD, what) if what else None
 
 
 def edit(raw: Raw, place: Place, me: Me) -> Signal | None:
@@ -77,7 +79,7 @@ def edit(raw: Raw, place: Place, me: Me) -> Signal | None:
         actor=actor_of(raw["author"]),
         actor_name=name_of(raw),
         address=address_of(raw, place, reach, me),
-        body=Amended(words(raw, me)),
+        body=Amended(words(raw, me.identity, me.roles)),
         received_at=datetime.fromisoformat(at),
         reach=reach,
         message_id=number,
@@ -104,44 +106,16 @@ def is_called(raw: Raw, me: Me) -> bool:
     answered = (raw.get("referenced_message") or {}).get("author") or {}
     return (
         str(answered.get("id")) == me.identity
-        or any(str(user["id"]) == me.identity for user in raw.get("mentions", ()))
-        or not me.roles.isdisjoint(map(str, raw.get("mention_roles", ())))
+        or any(str(user["id"]) == me.identity for user in raw.get("mentions") or ())
+        or not me.roles.isdisjoint(map(str, raw.get("mention_roles") or ()))
     )
 
 
 def address_of(raw: Raw, place: Place, reach: Reach, me: Me) -> Address:
     """Where the answer goes. A thread that a message begins will have the message's id."""
     address = place.address(CHANNEL, me.identity)
-    begins = me.threads and reach is Reach.MENTION and not place.is_thread
+    begins = me.threads and reach is Reach.MENTION and place.has_threads
     return Address(CHANNEL, me.identity, address.room, str(raw["id"])) if begins else address
-
-
-def words(raw: Raw, me: Me) -> str:
-    """The text without the mention that called us, others named as people read them."""
-    names = {str(user["id"]): user.get("global_name") or user["username"] for user in raw.get("mentions", ())}
-    content = str(raw.get("content") or "") or forwarded(raw)
-
-    def user(found: re.Match[str]) -> str:
-        name = names.get(found[1])
-        return found[0] if name is None else f"@{name}"
-
-    text = _without(_without(content, USER, {me.identity}), ROLE, me.roles)
-    return USER.sub(user, text).strip()
-
-
-def forwarded(raw: Raw) -> str:
-    """The words of a message that was passed on, which are not in its own."""
-    passed = [snapshot.get("message") or {} for snapshot in raw.get("message_snapshots") or ()]
-    return "\n\n".join(str(one.get("content") or "") for one in passed).strip()
-
-
-def _without(text: str, mention: re.Pattern[str], own: frozenset[str] | set[str]) -> str:
-    """`text` without our mentions, and without the comma or colon behind the first where it stands in front."""
-    ours = [found for found in mention.finditer(text) if found[1] in own]
-    for found in reversed(ours):
-        before, behind = text[: found.start()], text[found.end() :]
-        text = before + (behind.lstrip(EDGES) if not before.strip() else behind)
-    return text.strip() if ours else text
 
 
 def actor_of(user: Raw) -> Identity:
@@ -152,25 +126,3 @@ def name_of(raw: Raw) -> str:
     """What people call the author: the name in this server, the one they chose, the one of the account."""
     author = raw["author"]
     return str((raw.get("member") or {}).get("nick") or author.get("global_name") or author["username"])
-
-
-def files_of(raw: Raw) -> tuple[FileRef, ...]:
-    """Attachments, by a handle: their links end after a day, and whoever has one needs no token."""
-    return tuple(_file(raw, number, one) for number, one in enumerate(raw.get("attachments", ()), 1))
-
-
-def _file(raw: Raw, number: int, attachment: Raw) -> FileRef:
-    name = str(attachment["filename"])
-    return FileRef(
-        name=name,
-        path=f"{FOLDER}/{raw['id']}-{number}-{safe(name)}",
-        size=int(attachment["size"]),
-        remote=f"{raw['channel_id']}/{raw['id']}/{attachment['id']}",
-        mime=str(attachment.get("content_type") or ""),
-    )
-
-
-def safe(name: str) -> str:
-    """A file name that leads nowhere else; its end, which says the kind, is kept."""
-    plain = UNSAFE.sub("_", PurePosixPath(name.replace("\\", "/")).name).strip(". ") or "file"
-    return plain[-NAME:]

@@ -12,6 +12,7 @@ Raw = Mapping[str, Any]
 
 DM: Final = 1
 GROUP_DM: Final = 3
+BEGINS_THREADS: Final = frozenset({0, 5})  # a text channel, an announcement channel: there a message may begin one
 THREADS: Final = frozenset({10, 11, 12})  # in an announcement channel, public, private
 
 
@@ -37,6 +38,11 @@ class Place:
     @property
     def is_thread(self) -> bool:
         return self.kind in THREADS
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether a message there may begin a thread: not in the chat of a voice channel, and no thread in a thread."""
+        return self.kind in BEGINS_THREADS
 
     @property
     def is_direct(self) -> bool:
@@ -78,12 +84,12 @@ class Rooms:
         """Take in what the gateway tells about places; anything else is left alone."""
         match event:
             case "GUILD_CREATE":
-                self._keep([*data.get("channels", ()), *data.get("threads", ())], str(data["id"]))
-                self._roles(str(data["id"]), data.get("roles", ()))
+                self._keep([*(data.get("channels") or ()), *(data.get("threads") or ())], str(data["id"]))
+                self._roles(str(data["id"]), data.get("roles") or ())
             case "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE":
                 self._keep([data])
             case "THREAD_LIST_SYNC":
-                self._keep(data.get("threads", ()), str(data["guild_id"]))
+                self._keep(data.get("threads") or (), str(data["guild_id"]))
             case "CHANNEL_DELETE" | "THREAD_DELETE":
                 self.places.pop(str(data["id"]), None)
                 self.told.discard(str(data["id"]))
@@ -91,7 +97,8 @@ class Rooms:
                 pass
 
     def _keep(self, told: Iterable[Raw], guild: str = "") -> None:
-        for raw in told:
+        """What lacks an id or a kind is asked for when somebody speaks there; the others are kept."""
+        for raw in (one for one in told if "id" in one and "type" in one):
             place = place_of(raw, guild)
             around = self.places.get(place.parent)
             self.places[place.id] = replace(place, room=around.name) if around else place

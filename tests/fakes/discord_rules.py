@@ -121,6 +121,9 @@ def check_response(raw: Mapping[str, Any]) -> None:
             check_message(data, files=0)
         case 7:
             check_message(data, files=0, changes=True)
+        case 8:
+            if not isinstance(data.get("choices"), list):
+                raise Refusal.form("data.choices", "BASE_TYPE_REQUIRED", "This field is required")
         case 9:
             _check_modal(data)
         case other:

@@ -8,7 +8,8 @@ from typing import Any, Final
 import pytest
 
 from adapters.discord import interactions
-from adapters.discord.parse import Me, edit, message, safe
+from adapters.discord.contents import safe
+from adapters.discord.parse import Me, edit, message
 from adapters.discord.rooms import Place, Rooms
 from adapters.discord.snowflakes import first_at, made_at
 from runtime.contract import (
