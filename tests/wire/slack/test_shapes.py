@@ -54,8 +54,8 @@ async def _over_http(on: Workspace) -> AsyncIterator[None]:
 
 async def _tell(on: Workspace, line: Line) -> Outcome:
     """Tell it until it is acknowledged. What is suggested or opened beside that may end later."""
-    before, payload = len(on.sink.calls), on.slack.people.do(_raw(line))
-    [event] = payload
+    before = len(on.sink.calls)
+    [event] = on.slack.people.do(_raw(line))
     with heard() as warnings:
         on.slack.delivery.tell(event)
         await until(lambda: event.id in on.slack.board.acked, f"acknowledgement of {line['name']}")
