@@ -322,6 +322,7 @@ class App:
             public_url=self._settings.web.public_url,
             command=for_strangers(),
             written=lambda name, identities: written(self._reload.settings, name, identities),
+            given=lambda: self._live.rules.gate.rights.given,
             info=self._info(),
             reports=self._report_desk(),
             schedules=self._schedule_desk(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adapters.webhook.settings import identity_of
+from bot.identities import given
 from bot.names import Named
 from bot.settings import Settings
 from bot.settings_tables import RoomTable
@@ -25,7 +26,7 @@ def gate_of(settings: Settings, *, named: Named = str, trouble: Callable[[Addres
     return Gate(
         open_to_all=access.default == "allow",
         busy=settings.sessions.busy,
-        rights=Rights(frozenset(access.approvers), access.self_approval),
+        rights=Rights(frozenset(access.approvers), access.self_approval, given(settings)),
         pairs=access.default == "pair",
         rooms=rooms_of(settings, named),
         bots_in_a_row=access.bots_in_a_row,

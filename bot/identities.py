@@ -5,10 +5,11 @@ Translated anew whenever an account learns who it is, since some do so long afte
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from bot.names import Account, identity_at
 from bot.settings import Settings
+from runtime.naming import is_identity
 
 
 def with_identities(settings: Settings, accounts: Collection[Account]) -> Settings:
@@ -31,13 +32,25 @@ def with_identities(settings: Settings, accounts: Collection[Account]) -> Settin
     )
 
 
+def named(settings: Settings) -> Iterator[tuple[str, Sequence[str], bool]]:
+    """The settings that may name people: each with whom it names, and whether it gives them something."""
+    yield "access.blocked", settings.access.blocked, False
+    for number, room in enumerate(settings.rooms, start=1):
+        yield f"rooms[{number}].people", room.people, True
+        yield f"rooms[{number}].blocked", room.blocked, False
+    for number, rule in enumerate(settings.policy, start=1):
+        yield f"policy[{number}].person", (rule.person,), rule.result != "deny"
+
+
+def given(settings: Settings) -> frozenset[str]:
+    """The names to which the settings give something."""
+    every = (name for _, names, gives in named(settings) if gives for name in names)
+    return frozenset(name for name in every if not is_identity(name))
+
+
 def written(settings: Settings, name: str, identities: Collection[str]) -> list[str]:
     """The settings that name a person, or one of their identities as an owner."""
-    lists = {"access.blocked": settings.access.blocked}
-    for number, room in enumerate(settings.rooms):
-        lists |= {f"rooms[{number}].people": room.people, f"rooms[{number}].blocked": room.blocked}
-    rules = {f"policy[{number}].person": (rule.person,) for number, rule in enumerate(settings.policy)}
-    places = [place for place, names in (lists | rules).items() if name in names]
+    places = [place for place, names, _ in named(settings) if name in names]
     return places + ["access.owners"] * bool(set(identities) & set(settings.access.owners))
 
 

@@ -13,7 +13,7 @@ from bot.console.desk import ConsoleDesk
 from bot.console.operations import Operations
 from bot.console.planning import ScheduleDesk
 from bot.gate import gate_of
-from bot.identities import written
+from bot.identities import given, written
 from bot.live import destinations_of
 from bot.lock import holding
 from bot.login import command_line
@@ -78,6 +78,7 @@ async def _desk(store: SqlStore, settings: Settings) -> ConsoleDesk:
         checkpoint=CheckpointFile(settings.data_dir).read,
         public_url=settings.web.public_url or f"http://{settings.web.host}:{settings.web.port}",
         written=partial(written, settings),
+        given=partial(given, settings),
         reports=_reports(store, known, settings, called),
         schedules=_schedules(store, known, settings, called),
     )

@@ -179,7 +179,10 @@ class PolicyRule(Section):
     effect: Effect | None = Field(default=None, description='What the tool may do: "read", "write" or "danger".')
     agent: Text = Field(default="*", description="Name of the agent.")
     room: Text = Field(default="*", description="Address of the room.")
-    person: Text = Field(default="*", description="Identity of the one who asked.")
+    person: Text = Field(
+        default="*",
+        description="Identity of the one who asked, or their name. In an allow a glob fits identities alone.",
+    )
     arguments: dict[str, str] = Field(default={}, description="A glob for each argument that matters, by its name.")
     where: dict[str, Where] = Field(
         default={},

@@ -102,10 +102,14 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """Who may approve. Without `approvers` (identities or person ids) operators and owners do."""
+    """Who may approve. Without `approvers` (identities or person ids) operators and owners do.
+
+    `given` are the names to which the settings give something: nobody who is let in is called so.
+    """
 
     approvers: frozenset[str] = frozenset()
     self_approval: bool = True
+    given: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from runtime.markup.glyphs import visible
+from runtime.markup.glyphs import seen, visible
 
 SHORTEST: Final = 4
 """Characters of an id below which nothing is looked for: they would fit half of all."""
@@ -13,6 +14,11 @@ MARKS: Final = "#@"
 """What people write before the name of a room, or leave out."""
 LONGEST: Final = 100
 """Characters of a person's name."""
+LOOKALIKES: Final = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХаеѕіјорсухԁһӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορυχıł",
+    "ABESIJKMHOPCTYXaesijopcyxdhlABEZHIKMNOPTYXaikvopuxil",
+)
+"""Letters of other scripts that are drawn as one of ours. Source: the commonest of Unicode's confusables.txt (UTS 39)."""
 
 T = TypeVar("T")
 
@@ -31,6 +37,18 @@ def meant(
 def folded(text: str) -> str:
     """A name as it is compared: whatever its case, and with or without its mark."""
     return " ".join(text.split()).lstrip(MARKS).casefold()
+
+
+def alike(text: str) -> str:
+    """A person's name as people see it: equal for two that are easily taken for each other."""
+    plain = unicodedata.normalize("NFKC", seen(text)).translate(LOOKALIKES)
+    return folded(plain).translate(LOOKALIKES)
+
+
+def is_identity(text: str) -> bool:
+    """Whether a text is an account at a platform: `slack:T1/U1`. No name that a platform tells reads so."""
+    channel, colon, user = text.partition(":")
+    return bool(channel.isalpha() and colon and user and not any(letter.isspace() for letter in text))
 
 
 def fault_of_name(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import Final
 
 from runtime.contract import Effect, Json
 from runtime.matchers import Matcher
+from runtime.naming import is_identity
 
 
 class Ruling(StrEnum):
@@ -88,10 +89,18 @@ def matches(rule: Rule, ask: Ask) -> bool:
         and rule.effect in (None, ask.effect)
         and fnmatchcase(ask.agent, rule.agent)
         and fnmatchcase(ask.room, rule.room)
-        and (rule.person == "*" or any(fnmatchcase(name, rule.person) for name in ask.names))
+        and _is_for(rule, ask.names)
         and all(_argument(ask.arguments.get(name), glob) for name, glob in rule.arguments.items())
         and all(_holds(rule.ruling, matcher, ask.arguments.get(name)) for name, matcher in rule.where.items())
     )
+
+
+def _is_for(rule: Rule, names: frozenset[str]) -> bool:
+    """A glob gives rights to identities alone: people call themselves as they like, and a glob may fit that."""
+    if rule.person == "*" or rule.person in names:
+        return True
+    sure = rule.ruling is Ruling.ALLOW
+    return any(fnmatchcase(name, rule.person) for name in names if is_identity(name) or not sure)
 
 
 def _holds(ruling: Ruling, matcher: Matcher, value: Json) -> bool:

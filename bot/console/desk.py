@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,7 +47,8 @@ class ConsoleDesk:
     `named` writes an address as settings do; `rooms` knows what people call them.
     `public_url` begins links that people get; empty where whoever asks knows it better. `command` is how this
     program is called on its machine. `written` tells where the
-    settings name a person, or one of the identities as an owner. `reports` has reports made, `schedules` has what is planned.
+    settings name a person, or one of the identities as an owner, and `given` the names to which they give something.
+    `reports` has reports made, `schedules` has what is planned.
     """
 
     store: Store
@@ -70,6 +71,7 @@ class ConsoleDesk:
     public_url: str = ""
     command: str = "signalbox"
     written: Callable[[str, Sequence[str]], Sequence[str]] = unwritten
+    given: Callable[[], Collection[str]] = frozenset
     info: Mapping[str, str] = field(default_factory=dict)
     reports: ReportDesk | None = None
     schedules: ScheduleDesk | None = None

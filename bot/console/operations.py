@@ -45,6 +45,7 @@ from runtime.contract import (
 )
 from runtime.deliveries import DeliveryState
 from runtime.errors import ConfigError
+from runtime.naming import is_identity
 from runtime.runs import RunState
 from runtime.store.protocol import DeliveryRow, Unpaired
 from runtime.trails import Thing
@@ -158,7 +159,7 @@ class Operations:
     async def add_person(self, name: str, role: str, identities: Sequence[str] = ()) -> View:
         self.actor.must_be(Role.OWNER)
         name = new_name(name)
-        wrong = next((identity for identity in identities if not _is_identity(identity)), None)
+        wrong = next((identity for identity in identities if not is_identity(identity)), None)
         if wrong is not None:
             raise Refusal(400, f'"{wrong}" is not an identity such as telegram:1001.')
         given = [Identity(identity) for identity in identities]
@@ -186,7 +187,8 @@ class Operations:
         chosen = _role(role) if role else None
         if name and chosen is not None:
             await self._keep_an_owner(name, chosen)
-        made = await self._store.pair(code, name, chosen, self.actor.person, actor=self.actor.name)
+        given, actor = self._desk.given(), self.actor
+        made = await self._store.pair(code, name, chosen, actor.person, actor=actor.name, given=given)
         if isinstance(made, Unpaired):
             raise Refusal(429 if made.locked else 404, made.reason)
         for address in (made.address, *made.cards):
@@ -404,11 +406,6 @@ def _role(text: str) -> Role:
         return Role[text.upper()]
     except KeyError:
         raise Refusal(400, f'"{text}" is no role. Roles are {", ".join(role.word for role in Role)}.') from None
-
-
-def _is_identity(text: str) -> bool:
-    channel, colon, user = text.partition(":")
-    return bool(channel.isalpha() and colon and user and not any(c.isspace() for c in text))
 
 
 def _digest(view: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ from bot.doctor.configuration import check_configuration
 from bot.doctor.hooks import check_hooks
 from bot.doctor.mcp import check_mcp
 from bot.doctor.model import check_model
+from bot.doctor.people import check_people
 from bot.doctor.place import check_place
 from bot.doctor.policy import check_policy
 from bot.doctor.process import check_process
@@ -40,6 +41,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "web": check_web,
     "hooks": check_hooks,
     "policy": check_policy,
+    "people": check_people,
     "templates": check_templates,
     "schedules": check_schedules,
     "metrics": check_metrics,

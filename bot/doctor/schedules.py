@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
 
 from bot.client import connected
-from bot.doctor.subject import REACH, Subject, fine, warning
+from bot.doctor.rows import Rows, rows_of
+from bot.doctor.subject import Subject, fine, warning
 from bot.lock import Control
 from bot.names import naming
 from bot.settings import Settings
@@ -44,10 +40,7 @@ async def check_schedules(subject: Subject) -> Sequence[Finding]:
     if subject.control:
         rows = await _asked(subject.control)
         return [*findings(settings, rows), *_unplanned(settings, rows)]
-    if (file := settings.database_file) is not None:
-        rows = await asyncio.to_thread(_embedded, file) if file.exists() else []
-    else:
-        rows = await _server(settings.database_url) if settings.database_url.startswith("postgresql://") else []
+    rows = _rows(*await rows_of(settings, PLANNED, ACCOUNTS))
     return list(findings(settings, rows))
 
 
@@ -111,35 +104,7 @@ def _of_view(view: Mapping[str, Any]) -> Row:
     return Row(*(view[name] for name in ("id", "name", "state", "reason", "failures", "by_file", "to")))
 
 
-def _embedded(file: Path) -> Sequence[Row]:
-    try:
-        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as database:
-            database.execute("PRAGMA busy_timeout = 2000")
-            return rows_of(database.execute(PLANNED).fetchall(), database.execute(ACCOUNTS).fetchall())
-    except sqlite3.Error:  # an older schema, or a fault that the check of the store tells
-        return []
-
-
-async def _server(url: str) -> Sequence[Row]:
-    from asyncpg import PostgresError
-
-    from runtime.store.postgres import open_pool  # not loaded for an embedded store
-
-    try:
-        async with asyncio.timeout(REACH.total_seconds()):
-            pool = await open_pool(url)
-    except (BotError, TimeoutError):  # told by the check of the store
-        return []
-    try:
-        async with pool.acquire() as connection:
-            return rows_of(await connection.fetch(PLANNED), await connection.fetch(ACCOUNTS))
-    except PostgresError:  # an older schema
-        return []
-    finally:
-        await pool.close()
-
-
-def rows_of(planned: Sequence[Sequence[Any]], accounts: Sequence[Sequence[str]]) -> list[Row]:
+def _rows(planned: Rows, accounts: Rows) -> list[Row]:
     named = naming((channel, identity, name) for channel, identity, name in accounts)
     return [
         Row(ident, name, state, reason, failures, bool(by_file), [named(Address.parse(one)) for one in json.loads(to)])

@@ -115,7 +115,7 @@ def only_reads(signal: Signal, who: Person, now: datetime, new_id: NewId) -> Op[
 
 def _welcome(signal: Signal, now: datetime, new_id: NewId) -> Op[Person]:
     # The identity is part of the name, since two strangers may call themselves the same.
-    who = yield from new_person(f"{newcomers.called(signal.actor_name)} ({signal.actor})", Role.USER, now, new_id)
+    who = yield from new_person(f"{newcomers.own(signal.actor_name)} ({signal.actor})", Role.USER, now, new_id)
     for identity in (signal.actor, web_identity(who)):
         yield ADD_IDENTITY, {"identity": identity, "person_id": who.id, "room": None}
     yield from fact(now, "person added", signal.actor, who.name, f"{who.role.word}, by writing to {signal.address}")
@@ -179,7 +179,7 @@ def _invited(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Tak
         told = yield from tell_once(signal, f"crowded:{signal.actor}:{now:%Y-%m-%d}", pairing.CROWDED, now, new_id)
         return replace(taken, deliveries=told)
     yield from fact(now, "pairing offered", signal.actor, str(signal.address))
-    asked = yield from newcomers.ask(signal, gate.rooms.named, now, new_id)
+    asked = yield from newcomers.ask(signal, gate.rooms.named, gate.rights.given, now, new_id)
     text = pairing.invitation(code, asked=asked is not None)
     told = yield from answer(signal, taken.verdict.signal_id, text, now, new_id)
     return replace(taken, deliveries=(*told, *(asked or ())))

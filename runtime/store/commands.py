@@ -142,7 +142,7 @@ def commanded(
     name = commands.name_of(command)
     elsewhere: tuple[Address, ...] = ()
     if name == commands.PAIR and who.role is Role.OWNER:
-        text, elsewhere = yield from _paired(signal, command, who, now, new_id)
+        text, elsewhere = yield from _paired(signal, command, who, gate, now, new_id)
     elif name == UNREAD and command.argument:
         text = commands.unread(command.argument)
     else:
@@ -221,13 +221,13 @@ def _going(signal: Signal, aside: Aside) -> Op[Going]:
 
 
 def _paired(
-    signal: Signal, command: Commanded, who: Person, now: datetime, new_id: NewId
+    signal: Signal, command: Commanded, who: Person, gate: Gate, now: datetime, new_id: NewId
 ) -> Op[tuple[str, tuple[Address, ...]]]:
     """What the owner reads, and where the person is told."""
     code, _, name = command.argument.strip().partition(" ")
     if signal.reach is not Reach.DIRECT or not code:
         return commands.PAIR_WHERE, ()
-    made = yield from pair(code, seen(name), None, who, who.name, now, new_id)
+    made = yield from pair(code, seen(name), None, who, who.name, gate.rights.given, now, new_id)
     if isinstance(made, Unpaired):
         return made.reason, ()
     return commands.paired(made.person, made.identity), (made.address, *made.cards)

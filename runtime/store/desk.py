@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
@@ -125,7 +126,7 @@ def decide(
             "at": micros(now),
         },
     )
-    return (yield from _rule(ruled, now, new_id))
+    return (yield from _rule(ruled, now, new_id, rights.given))
 
 
 def expire(now: datetime, new_id: NewId) -> Op[list[Decided]]:
@@ -181,9 +182,9 @@ def _end(approval: Approval, event: ApprovalEvent, reason: str, now: datetime, n
     return (yield from _rule(_ended(approval, event, reason, now), now, new_id))
 
 
-def _rule(ruled: Approval, now: datetime, new_id: NewId) -> Op[Decided]:
+def _rule(ruled: Approval, now: datetime, new_id: NewId, given: Collection[str] = ()) -> Op[Decided]:
     """Record the ruling; the last one of a run makes it ready for its lane."""
-    rooms = yield from _record(ruled, now, new_id)
+    rooms = yield from _record(ruled, now, new_id, given)
     ready = False
     left = yield PENDING, {"run": ruled.run_id}
     if left[0][0] == 0 and (yield RUN_READY, {"run": ruled.run_id, "at": micros(now)}):
@@ -192,11 +193,11 @@ def _rule(ruled: Approval, now: datetime, new_id: NewId) -> Op[Decided]:
     return Decided(None, ruled, SessionKey(ruled.session), ready, rooms)
 
 
-def _record(ruled: Approval, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+def _record(ruled: Approval, now: datetime, new_id: NewId, given: Collection[str] = ()) -> Op[tuple[Address, ...]]:
     """The ruling, and what follows from it at once; where a courier is to look."""
     rooms = yield from record(ruled, now, new_id)
     if ruled.kind is ApprovalKind.PERSON:
-        return (*rooms, *(yield from newcomers.answered(ruled, now, new_id)))
+        return (*rooms, *(yield from newcomers.answered(ruled, given, now, new_id)))
     yield from _answer_step(ruled, now)
     return rooms
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime
 from itertools import count
@@ -28,6 +28,7 @@ from runtime.contract import (
 )
 from runtime.machines import move
 from runtime.markup.glyphs import seen
+from runtime.naming import alike
 from runtime.store.common import ADD_DELIVERY, ADD_IDENTITY, delivery_row, digest, fact, new_person, person, whom
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.people import NAMED, SET_ROLE, is_the_last_owner, web_identity
@@ -49,6 +50,7 @@ LAST_ASKED = (
 OPEN = select(approvals.c.address).where(
     is_word(approvals.c.kind, ApprovalKind.PERSON), is_word(approvals.c.state, "pending")
 )
+EVERY_NAME = select(people.c.name)
 MAY_ANSWER = people.c.role >= int(min(LETS_IN.values()))
 PRIVATE_ROOMS = (
     select(identities.c.room)
@@ -99,7 +101,7 @@ def turned_away(identity: Identity, now: datetime) -> Op[bool]:
 
 
 def ask(
-    signal: Signal, named: Callable[[Address], str], now: datetime, new_id: NewId
+    signal: Signal, named: Callable[[Address], str], given: Collection[str], now: datetime, new_id: NewId
 ) -> Op[tuple[Address, ...] | None]:
     """A card about a stranger for each who may let them in, in private; the rooms. None where nobody is asked so."""
     last = yield from last_asked(signal.actor)
@@ -108,7 +110,7 @@ def ask(
     rooms = () if (yield from _is_crowded(signal.address)) else (yield from _private_rooms())
     if not rooms:
         return None
-    asked, about = ApprovalId(new_id()), _about(signal, named)
+    asked, about = ApprovalId(new_id()), (yield from _about(signal, named, given))
     yield ADD_APPROVAL, _row(asked, signal, about, now)
     for ordinal, room in enumerate(rooms):
         content = cards.stranger(asked, about)
@@ -129,18 +131,23 @@ def called(name: str) -> str:
     return seen(name)[: pairing.LONGEST_NAME]
 
 
-def _own(name: str) -> str:
+def own(name: str) -> str:
     """The same as our name for them: no identity, since settings name people by those too."""
     return " ".join(called(name).replace(":", " ").split())
 
 
-def _about(signal: Signal, named: Callable[[Address], str]) -> str:
-    """Who wants to come in, as the card tells it."""
+def _about(signal: Signal, named: Callable[[Address], str], given: Collection[str]) -> Op[str]:
+    """Who wants to come in, as the card tells it, and what they will be called where their name is somebody else's."""
     channel, _, user = signal.actor.partition(":")
     workspace, slash, _ = user.rpartition("/")
     account = named(signal.address).partition("/")[0]
     about = {"name": called(signal.actor_name), "platform": channel, "id": signal.actor, "account": account}
-    return json.dumps({**about, "workspace": workspace} if slash else about, ensure_ascii=False)
+    if slash:
+        about["workspace"] = workspace
+    mine = own(signal.actor_name)
+    if mine and (free := (yield from _free(mine, given))) != mine:
+        about["will be called"] = free
+    return json.dumps(about, ensure_ascii=False)
 
 
 def _row(asked: ApprovalId, signal: Signal, about: str, now: datetime) -> dict[str, object]:
@@ -168,12 +175,12 @@ def last_asked(identity: Identity) -> Op[Approval | None]:
 # ---------------------------------------------------------------------------------------------------------- its answer
 
 
-def answered(ruled: Approval, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+def answered(ruled: Approval, given: Collection[str], now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
     """The stranger is let in or turned away, and told so; one about whom nobody decided hears nothing."""
     identity = Identity(ruled.run_id)
     if ruled.state is ApprovalState.APPROVED and ruled.choice:
         name = json.loads(ruled.arguments)["name"]
-        who = yield from known_as(identity, "", name, Role[ruled.choice.name], now, new_id)
+        who = yield from known_as(identity, "", name, Role[ruled.choice.name], given, now, new_id)
         yield from fact(now, "paired", ruled.decided_name, identity, f"{who.name}, {who.role.word}")
         yield from told(pairing.welcome(who), ruled.address, now, new_id)
     elif ruled.state is ApprovalState.DENIED and not (yield from whom(identity)):
@@ -207,17 +214,23 @@ def told(text: str, at: Address, now: datetime, new_id: NewId) -> Op[None]:
 
 
 def known_as(
-    identity: Identity, name: str, own_name: str, role: Role | None, now: datetime, new_id: NewId
+    identity: Identity,
+    name: str,
+    own_name: str,
+    role: Role | None,
+    given: Collection[str],
+    now: datetime,
+    new_id: NewId,
 ) -> Op[Person]:
-    """The person that this identity is from now on. Only a name that the owner wrote names one who is there already:
-    what strangers call themselves may be anybody's name."""
+    """The person that this identity is from now on. Only a name that the owner wrote names one who is there already, or
+    one to whom settings give something: what strangers call themselves may be anybody's name."""
     if already := (yield from whom(identity)):
         return already
     rows = (yield NAMED, {"n": name}) if name else []
     if rows:
         who = yield from _promoted(person(rows[0][:3]), role)
     else:
-        free = name or (yield from _free(_own(own_name) or identity))
+        free = name or (yield from _free(own(own_name) or identity, given))
         who = yield from new_person(free, Role.USER if role is None else role, now, new_id)
         yield ADD_IDENTITY, {"identity": web_identity(who), "person_id": who.id, "room": None}
     yield ADD_IDENTITY, {"identity": identity, "person_id": who.id, "room": None}
@@ -231,10 +244,9 @@ def _promoted(who: Person, role: Role | None) -> Op[Person]:
     return Person(who.id, who.name, role)
 
 
-def _free(name: str) -> Op[str]:
-    """`name`, with a number where somebody has it."""
-    for number in count(1):
-        free = name if number == 1 else f"{name} {number}"
-        if not (yield NAMED, {"n": free}):
-            return free
-    raise AssertionError("numbers do not end")
+def _free(name: str, given: Collection[str]) -> Op[str]:
+    """`name`, with a number where somebody has it or one like it, or the settings give something to it."""
+    rows = yield EVERY_NAME, {}
+    taken = {alike(one) for one in (*(row[0] for row in rows), *given)}
+    numbered = (name if number == 1 else f"{name} {number}" for number in count(1))
+    return next(free for free in numbered if alike(free) not in taken)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -80,7 +80,14 @@ def invite(signal: Signal, now: datetime) -> Op[str | None]:
 
 
 def pair(
-    code: str, name: str, role: Role | None, by: Person, actor: str, now: datetime, new_id: NewId
+    code: str,
+    name: str,
+    role: Role | None,
+    by: Person,
+    actor: str,
+    given: Collection[str],
+    now: datetime,
+    new_id: NewId,
 ) -> Op[Paired | Unpaired]:
     """Whoever was sent `code` is known from now on, and told so in their room."""
     if wait := (yield from _locked(by, now)):
@@ -92,7 +99,7 @@ def pair(
     if not rows:
         return (yield from _missed(by, actor, now))
     identity, own_name, address = rows[0][:3]
-    who = yield from known_as(Identity(identity), name.strip(), own_name, role, now, new_id)
+    who = yield from known_as(Identity(identity), name.strip(), own_name, role, given, now, new_id)
     yield DROP_CODE, {"i": identity}
     yield FORGIVE, {"a": by.id}
     yield from fact(now, "paired", actor, identity, f"{who.name}, {who.role.word}")
@@ -140,7 +147,14 @@ class PairingStore(Base):
         return await self._driver.read(lambda: pending(now))
 
     async def pair(
-        self, code: str, name: str, role: Role | None, by: Person, *, actor: str | None = None
+        self,
+        code: str,
+        name: str,
+        role: Role | None,
+        by: Person,
+        *,
+        actor: str | None = None,
+        given: Collection[str] = (),
     ) -> Paired | Unpaired:
-        now = self.now()
-        return await self._driver.write(lambda: pair(code, name, role, by, actor or by.name, now, self._new_id))
+        now, who = self.now(), actor or by.name
+        return await self._driver.write(lambda: pair(code, name, role, by, who, given, now, self._new_id))

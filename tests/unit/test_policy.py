@@ -78,6 +78,15 @@ def test_a_rule_for_a_person_does_not_match_a_call_that_nobody_asked_for() -> No
     assert not matches(Rule(Ruling.ALLOW, person="A*"), replace(ASK, names=NOBODY))
 
 
+@pytest.mark.parametrize(("ruling", "does"), [(Ruling.ALLOW, False), (Ruling.ASK, True), (Ruling.DENY, True)])
+@pytest.mark.parametrize("name", ["Ada", "A", "A (slack:T1/U9)"])
+def test_a_glob_allows_no_name_that_people_give_themselves(name: str, ruling: Ruling, does: bool) -> None:
+    ask = replace(ASK, names=frozenset({name, "slack:T1/U9"}))
+    assert matches(Rule(ruling, person="A*"), ask) is does
+    assert matches(Rule(ruling, person="slack:T1/*"), ask)
+    assert matches(Rule(ruling, person=name), ask)
+
+
 @pytest.mark.parametrize(
     ("value", "glob", "does"),
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -98,10 +98,18 @@ class People(Links, Protocol):
         """Who waits for a code to be entered, oldest first."""
 
     async def pair(
-        self, code: str, name: str, role: Role | None, by: Person, *, actor: str | None = None
+        self,
+        code: str,
+        name: str,
+        role: Role | None,
+        by: Person,
+        *,
+        actor: str | None = None,
+        given: Collection[str] = (),
     ) -> Paired | Unpaired:
         """Make whoever was sent `code` known: to the person called `name` if there is one, else as a new one.
 
         `role` is that of a new person, a user without it; a person who is there already keeps theirs unless it is named.
-        Wrong codes count against `by`, whose name the audit has where there is no `actor`.
+        Wrong codes count against `by`, whose name the audit has where there is no `actor`. Nobody is called by a name
+        that is `given` something in the settings because they call themselves so.
         """

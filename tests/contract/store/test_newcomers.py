@@ -9,9 +9,9 @@ from datetime import timedelta
 import pytest
 
 from runtime import pairing
-from runtime.approvals import ApprovalState
+from runtime.approvals import ApprovalState, Rights
 from runtime.cards import LABELS
-from runtime.contract import Address, ApprovalId, Choice, Content, Identity, Outcome, Role, Said
+from runtime.contract import Address, ApprovalId, Choice, Clicked, Content, Identity, Outcome, Role, Said
 from runtime.store.protocol import Paired, Taken
 from tests.contract.store.stage import ADA, GATE, OTTO, UMA, Stage
 from tests.contract.store.test_aftermath import restore
@@ -78,6 +78,19 @@ async def test_a_name_is_neither_long_nor_an_identity(stage: Stage) -> None:
         assert who
         assert who.name in ("telegram 7", "x" * pairing.LONGEST_NAME)
         assert len((await newest(stage, ADAS)).text) < 500
+
+
+@pytest.mark.parametrize("name", ["Grace", "GRACE", "Uma"])
+async def test_a_name_that_is_somebodys_is_told_on_the_card(stage: Stage, name: str) -> None:
+    gate = replace(PAIRS, rights=Rights(given=frozenset({"Grace"})))
+    await stage.say("hello", actor=ADA, at=ADAS)
+    await stage.take_in(replace(private(stage), actor_name=name), gate)
+    assert f"- will be called: `{name} 2`" in (await card(stage, ADAS)).text
+    (pending,) = await stage.store.approvals(state=ApprovalState.PENDING)
+    await stage.take_in(stage.signal(Clicked(pending.id, Choice.USER), actor=ADA, at=ADAS), gate)
+    who = await stage.store.identified(SAM)
+    assert who
+    assert who.name == f"{name} 2"
 
 
 async def test_a_flood_of_strangers_asks_about_a_few_at_once(stage: Stage) -> None:

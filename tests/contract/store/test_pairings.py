@@ -10,6 +10,7 @@ from datetime import timedelta
 import pytest
 
 from runtime import pairing
+from runtime.approvals import Rights
 from runtime.contract import (
     Address,
     Amended,
@@ -251,6 +252,33 @@ async def test_who_calls_themselves_as_somebody_else_does_not_become_them(stage:
     made = await enter(stage, await code_of(stage))
     assert isinstance(made, Paired)
     assert (made.person.name, made.person.role) == ("Ada 2", Role.USER)
+
+
+@pytest.mark.parametrize("own_name", ["Ada", "ada", "A\u200bda", "Ａｄа", "@ADA"])  # noqa: RUF001 - as meant
+async def test_who_is_called_like_somebody_gets_another_name(stage: Stage, own_name: str) -> None:
+    await stage.take_in(replace(private(stage), actor_name=own_name), PAIRS)
+    made = await enter(stage, await code_of(stage))
+    assert isinstance(made, Paired)
+    assert made.person.name.endswith(" 2")
+
+
+async def test_a_stranger_is_not_called_as_settings_name_somebody(stage: Stage) -> None:
+    """A room is for Grace, who is not known yet: whoever calls themselves so has none of her rights."""
+    gate = replace(PAIRS, rights=Rights(given=frozenset({"Grace", "Grace 2"})))
+    await stage.take_in(replace(private(stage), actor_name="Grace"), gate)
+    code = await code_of(stage)
+    await stage.drain(DIRECT)
+    await stage.take_in(stage.signal(Said(f"/pair {code}"), actor=ADA), gate)
+    who = await stage.store.identified(SAM)
+    assert who
+    assert who.name == "Grace 3"
+
+
+async def test_an_owner_may_call_somebody_as_settings_do(stage: Stage) -> None:
+    await stage.take_in(replace(private(stage), actor_name="Grace"), PAIRS)
+    made = await stage.store.pair(await code_of(stage), "Grace", None, await owner(stage), given={"Grace"})
+    assert isinstance(made, Paired)
+    assert made.person.name == "Grace"
 
 
 async def test_five_wrong_codes_lock_whoever_entered_them_for_an_hour(stage: Stage) -> None:

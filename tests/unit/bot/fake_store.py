@@ -185,7 +185,9 @@ class FakeStore:
     async def pairings(self) -> list[Pairing]:
         return self.unpaired
 
-    async def pair(self, code: str, name: str, role: Role | None, by: Person, *, actor: str) -> Paired | Unpaired:
+    async def pair(
+        self, code: str, name: str, role: Role | None, by: Person, *, actor: str, given: Collection[str] = ()
+    ) -> Paired | Unpaired:
         """Every code but `CODE` is wrong."""
         if code != CODE:
             return Unpaired(wrong(4))

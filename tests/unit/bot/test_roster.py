@@ -69,7 +69,7 @@ async def test_mistakes_are_told() -> None:
             (do.rename_person("Bob", " "), "has 1 to 100 characters"),
             (do.merge_people("Bob", "Bob"), "Name two people"),
             (do.rename_person("Mallory", "Mal"), r"name Mallory in access.blocked. Write Mal there"),
-            (do.merge_people("Ada", "Bob"), r"rooms\[0\].people. Write Bob there"),
+            (do.merge_people("Ada", "Bob"), r"rooms\[1\].people. Write Bob there"),
             (do.remove_person("owner"), r"in access.owners. Take them out there"),
         ):
             with pytest.raises(Refusal, match=words):
