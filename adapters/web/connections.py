@@ -9,11 +9,10 @@ answered whoever holds the others. All of it is looked at once a second, so that
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import resource
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
@@ -24,6 +23,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from adapters.web.errors import Refusal
+from adapters.web.shortage import Shortage
 
 HEADER_LIMIT: Final = timedelta(seconds=10)
 BODY_LIMIT: Final = timedelta(seconds=30)
@@ -35,7 +35,6 @@ STORE_FILES: Final = 32  # descriptors kept for the store
 MOST: Final = 4096
 BACKLOG: Final = 128
 FILES_UNKNOWN: Final = 64  # open descriptors where the system does not list them
-NO_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 UPLOAD: Final = "multipart/form-data"
 TOO_SLOW: Final = "The request did not arrive in time: send it again."
 
@@ -254,26 +253,20 @@ class Site(web.TCPSite):
 
     def __init__(self, runner: web.AppRunner, host: str, port: int, connections: Connections | None = None) -> None:
         self._connections = Connections() if connections is None else connections  # an empty one is false
+        self._shortage: Shortage | None = None
         super().__init__(runner, host, port, backlog=self._connections.bounds.backlog)
 
     async def start(self) -> None:
         """Errors: OSError when the port cannot be listened on."""
         await web.BaseSite.start(self)
         loop, server = asyncio.get_running_loop(), cast("web.Server", self._runner.server)
-        loop.set_exception_handler(_heeding(self._connections.no_descriptor))
         self._server = await loop.create_server(
             lambda: Connection(server, self._connections, loop), self._host, self._port, backlog=self._backlog
         )
+        self._shortage = Shortage.of(loop)
+        self._shortage.tell(self._connections.no_descriptor, [one.fileno() for one in self._server.sockets])
 
-
-def _heeding(no_descriptor: Callable[[], None]) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
-    """Faults of the loop as ever, but one that it meets again and again while no descriptor is free."""
-
-    def heed(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        error = context.get("exception")
-        if isinstance(error, OSError) and error.errno in NO_FILES and "socket" in context:
-            no_descriptor()
-        else:
-            loop.default_exception_handler(context)
-
-    return heed
+    async def stop(self) -> None:
+        if self._shortage is not None:
+            self._shortage.forget(self._connections.no_descriptor)
+        await super().stop()

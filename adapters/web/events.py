@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, Final
@@ -20,7 +20,19 @@ from adapters.web.errors import Refusal
 from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant
 from runtime.cancellation import cancellable
-from runtime.contract import PEOPLE, Address, Bell, Ledger, Progress, Resting, Speaking, Thinking, Working, room_topic
+from runtime.contract import (
+    PEOPLE,
+    Address,
+    Bell,
+    Identity,
+    Ledger,
+    Progress,
+    Resting,
+    Speaking,
+    Thinking,
+    Working,
+    room_topic,
+)
 from runtime.errors import StoreError
 from runtime.markup.arguments import in_a_line
 
@@ -30,7 +42,9 @@ WRITE_LIMIT: Final = timedelta(seconds=30)  # a page that takes nothing for so l
 BACKLOG: Final = 100  # progress events a slow page may be behind; the oldest go first
 ARGUMENTS_SHOWN: Final = 400  # characters of a tool's arguments
 TEXT_SHOWN: Final = 50_000  # characters of a text that is being spoken: its end
+STREAMS: Final = 32  # open at once by one person: a page holds one, and the connections are for everybody
 ROOMS_IN_MIND: Final = 1_000  # rooms whose last progress is kept for pages that open later
+TOO_MANY: Final = f"You have {STREAMS} pages open here, and that is the most. Close one, then open this one again."
 
 BEAT: Final = b": still here\n\n"
 RETRY: Final = b"retry: 1000\n\n"  # milliseconds until the browser connects again
@@ -117,6 +131,7 @@ class Events:
         self._bell = bell
         self._feeds: dict[Address, set[Feed]] = {}
         self._latest: dict[Address, Progress] = {}
+        self._open: Counter[Identity] = Counter()
 
     def progress(self, address: Address, event: Progress) -> None:
         self._latest.pop(address, None)
@@ -133,18 +148,18 @@ class Events:
             feed.close()
 
     async def stream(self, request: web.Request) -> web.StreamResponse:
-        """GET /api/rooms/{room}/events."""
-        _, address = await self._rooms.open(request)
+        """GET /api/rooms/{room}/events. Errors: Refusal 429 for one more than a person may have open."""
+        visitor, address = await self._rooms.open(request)
         window = Window(instant(request, "since"))
         headers = {"Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
         response = web.StreamResponse(headers=headers)
-        feed = self._enter(address)
+        feed = self._enter(visitor.identity, address)
         try:
             await cancellable(self._stream(request, response, feed, address, window))
         except* (ConnectionError, TimeoutError, Refusal, StoreError):
             pass  # the page is gone, its link is void or the store is away: it comes back by itself, or shall not
         finally:
-            self._leave(address, feed)
+            self._leave(visitor.identity, address, feed)
         return response
 
     async def _stream(
@@ -158,7 +173,10 @@ class Events:
             await self._send(request, response, feed, address, window)
             hearing.cancel()
 
-    def _enter(self, address: Address) -> Feed:
+    def _enter(self, who: Identity, address: Address) -> Feed:
+        if self._open[who] >= STREAMS:
+            raise Refusal(429, TOO_MANY)
+        self._open[who] += 1
         feed = Feed()
         feed.change()
         if (latest := self._latest.get(address)) is not None:
@@ -166,7 +184,10 @@ class Events:
         self._feeds.setdefault(address, set()).add(feed)
         return feed
 
-    def _leave(self, address: Address, feed: Feed) -> None:
+    def _leave(self, who: Identity, address: Address, feed: Feed) -> None:
+        self._open[who] -= 1
+        if not self._open[who]:
+            del self._open[who]
         feeds = self._feeds[address]
         feeds.discard(feed)
         if not feeds:

@@ -33,9 +33,10 @@ def health_routes(
     """`checks` by what they look at, such as "store" or "web"; `stuck` is why this process must be started anew. Whoever
     asks is told whether all is well; why not, only who `may_know`."""
 
-    async def healthz(_request: web.Request) -> web.Response:
+    async def healthz(request: web.Request) -> web.Response:
         if reason := stuck():
-            return web.json_response({"status": "stuck", "reason": reason}, status=503)
+            told = {"reason": reason} if may_know(request) else {}
+            return web.json_response({"status": "stuck", **told}, status=503)
         return web.json_response({"status": "ok"})
 
     async def readyz(request: web.Request) -> web.Response:

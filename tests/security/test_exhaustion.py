@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gzip
 import logging
 import sys
@@ -11,11 +12,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
 import pytest
 from aiohttp import web
+from structlog.testing import capture_logs
 from yarl import URL
 
 from adapters.web.connections import Bounds, Connections, Site
@@ -373,6 +375,48 @@ async def test_with_200_descriptors_and_1500_half_requests_people_are_served(tmp
         for writer in halves:
             writer.close()
         house.kill()
+
+
+async def test_each_port_hears_of_its_own_shortage_and_tells_it_once_a_minute() -> None:
+    """The metrics may have a port of their own: what one meets is not told by the other, and the loop's other faults are
+    told as before."""
+    loop, faults = asyncio.get_running_loop(), list[dict[str, Any]]()
+    loop.set_exception_handler(lambda _, context: faults.append(context))
+    async with two_ports() as ports, asyncio.timeout(PATIENCE):
+        with capture_logs() as told:
+            for _ in range(2):
+                for site in ports:
+                    for _ in range(3):
+                        loop.call_exception_handler(shortage_at(site))
+                await asyncio.sleep(3 * SHORT.look.total_seconds())
+        loop.call_exception_handler({"message": "another", "exception": OSError(errno.EMFILE, "many")})
+    loop.call_exception_handler({"message": "late"})
+    lines = [line["without_descriptor"] for line in told if line["event"] == "connections were cut"]
+    assert lines == [3, 3]
+    assert [fault["message"] for fault in faults] == ["another", "late"]
+
+
+def shortage_at(site: web.BaseSite) -> dict[str, Any]:
+    """What a loop tells that cannot accept on this port."""
+    server = site._server  # the sockets that it listens on
+    assert isinstance(server, asyncio.Server)
+    error = OSError(errno.EMFILE, "Too many open files")
+    return {"message": "socket.accept() out of system resource", "exception": error, "socket": server.sockets[0]}
+
+
+@asynccontextmanager
+async def two_ports() -> AsyncIterator[list[Site]]:
+    runners = [web.AppRunner(web.Application(), access_log=None) for _ in range(2)]
+    sites = []
+    try:
+        for runner in runners:
+            await runner.setup()
+            sites.append(Site(runner, "127.0.0.1", 0, Connections(SHORT)))
+            await sites[-1].start()
+        yield sites
+    finally:
+        for runner in runners:
+            await runner.cleanup()
 
 
 def test_descriptors_are_kept_for_the_store() -> None:

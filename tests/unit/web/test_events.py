@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -192,3 +193,30 @@ async def gone(stage: Stage) -> None:
         while stage.bell.listeners:
             stage.adapter.progress(stage.address(ROOM), Thinking())
             await asyncio.sleep(0.01)
+
+
+async def test_a_person_has_so_many_streams_and_leaves_the_rest_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "STREAMS", 3)
+    async with AsyncExitStack() as stack:
+        stage = await stack.enter_async_context(served(tmp_path))
+        ada = await stack.enter_async_context(stage.client(stage.links.add("Ada", Role.USER)))
+        otto = await stack.enter_async_context(stage.client(stage.links.add("Otto", Role.OPERATOR)))
+        pages = [await stack.enter_async_context(ada.get(EVENTS)) for _ in range(3)]
+        assert [page.status for page in pages] == [200] * 3
+        async with ada.get(EVENTS) as refused:
+            assert refused.status == 429
+            assert "Close one" in (await refused.json())["error"]
+        async with otto.get(EVENTS) as others:
+            assert others.status == 200
+        pages[0].close()
+        async with asyncio.timeout(20):
+            while True:
+                async with ada.get(EVENTS) as again:
+                    if again.status == 200:
+                        break
+                stage.bell.ring(
+                    room_topic(stage.address(ROOM))
+                )  # what is written to a page that is gone ends its stream
+                await asyncio.sleep(0.05)
