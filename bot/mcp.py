@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +28,9 @@ FOLDER: Final = "mcp"
 """Of `data_dir`: a folder for each server that is started here, and what each of them last offered."""
 
 AGAIN: Final = 5.0  # seconds
+
+SEEN_AGAIN: Final = timedelta(days=1)
+"""A form that nobody sees for long is forgotten: retention.approvals_days."""
 
 See = Callable[[str, str], Awaitable[str]]
 """A tool is offered in a form: what changed of it, where nobody was told yet."""
@@ -65,9 +70,11 @@ class Toolbox(Mapping[str, Tool]):
         self._renewed.set()
 
     async def watch(self, see: See, tell: Tell, told: Told) -> None:
-        """Have each form of a tool of others seen, and tell of those that changed. Never returns."""
+        """Have each form of a tool of others seen, anew each day, and tell of those that changed. Never returns."""
         while True:
-            await self._renewed.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SEEN_AGAIN.total_seconds()):
+                    await self._renewed.wait()
             self._renewed.clear()
             try:
                 for name, form in [(it.spec.name, it.spec.form) for it in self._now.values() if it.spec.form]:

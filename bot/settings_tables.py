@@ -413,7 +413,10 @@ class Retention(Section):
     """How long things are kept, in days; 0 keeps them for good. What is still open is never removed."""
 
     messages_days: Number = Field(
-        default=365, ge=0, le=36500, description="What people wrote, and what was shown to them."
+        default=365,
+        ge=0,
+        le=36500,
+        description="What people wrote, and what was shown to them; and names of rooms where nothing was ever asked.",
     )
     transcripts_days: Number = Field(
         default=365, ge=0, le=36500, description="What the agent remembers of a conversation, from its last word on."
@@ -425,7 +428,12 @@ class Retention(Section):
         description="Pieces of work with their steps, which hold the output of tools; and what became of the instants of "
         "schedules, of which each keeps its last.",
     )
-    approvals_days: Number = Field(default=365, ge=0, le=36500, description="Questions, and who answered them how.")
+    approvals_days: Number = Field(
+        default=365,
+        ge=0,
+        le=36500,
+        description="Questions, and who answered them how; and the accepted form of an MCP tool that nobody offers any more.",
+    )
     usage_days: Number = Field(default=400, ge=0, le=36500, description="Tokens and money of each model call.")
     audit_days: Number = Field(
         default=0, ge=0, le=36500, description="The audit. What is removed is replaced by a signed checkpoint."

@@ -40,6 +40,8 @@ def keep_of(settings: Settings) -> Keep:
         Stock.USAGE: days.usage_days,
         Stock.NODES: days.nodes_days,
         Stock.TRANSCRIPTS: days.transcripts_days,
+        Stock.ROOM_NAMES: days.messages_days,
+        Stock.TOOL_FORMS: days.approvals_days,
     }
     workspaces = timedelta(days=days.workspaces_days) if days.workspaces_days else None
     return Keep({stock: timedelta(days=age) for stock, age in ages.items() if age}, workspaces)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from time import monotonic
 from typing import Final, Protocol
 
 import structlog
@@ -17,6 +18,8 @@ from runtime.markup.glyphs import seen
 
 TOPIC: Final = "room names"
 LONGEST: Final = 80  # characters
+SEEN_AGAIN: Final = 86_400.0
+"""Seconds after which a room that is heard of is kept as seen anew; names of rooms that nobody hears of go."""
 AGAIN: Final = timedelta(seconds=10)
 """After the store could not take a name."""
 
@@ -44,14 +47,17 @@ class RoomNames:
         self._ear = bell.listen(TOPIC)
         self._known: dict[Address, str] = {}
         self._fresh: dict[Address, str] = {}
+        self._seen: dict[Address, float] = {}
 
     def hear(self, signal: Signal) -> None:
         """Take in the name that `signal` brings along."""
         if not signal.room_name:
             return
         room, name = room_at(signal.address), seen(signal.room_name)[:LONGEST]
-        if name and self._known.get(room) != name:
+        now = monotonic()
+        if name and (self._known.get(room) != name or now - self._seen.get(room, -SEEN_AGAIN) >= SEEN_AGAIN):
             self._known[room] = self._fresh[room] = name
+            self._seen[room] = now
             self._bell.ring_here(TOPIC)
 
     def of(self, address: Address) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from sqlalchemy import bindparam, select, update
 
 from runtime.forms import changes
 from runtime.store.base import Base
 from runtime.store.common import fact
-from runtime.store.driver import Op
+from runtime.store.driver import Op, micros
 from runtime.store.schema import tool_forms
 from runtime.store.upsert import insert
 
@@ -25,19 +26,27 @@ SEE = (
     .values(seen=bindparam("form"))
     .returning(tool_forms.c.tool)
 )
+SEEN = (
+    update(tool_forms)
+    .where(tool_forms.c.tool == bindparam("t"), tool_forms.c.seen_at < bindparam("since"))
+    .values(seen_at=bindparam("at"))
+)
+ANEW: Final = timedelta(days=1)
+"""How old the time at which it was seen may be before it is written anew."""
 ACCEPT = update(tool_forms).where(tool_forms.c.tool == bindparam("t")).values(accepted=bindparam("form"))
 
 
-def accepted_form(tool: str, form: str) -> Op[str]:
+def accepted_form(tool: str, form: str, now: datetime) -> Op[str]:
     rows = yield FORMS, {"t": tool}
     if not rows:
-        yield FIRST, {"tool": tool, "accepted": form, "seen": form}
+        yield FIRST, {"tool": tool, "accepted": form, "seen": form, "seen_at": micros(now)}
         rows = yield FORMS, {"t": tool}
     return str(rows[0][0])
 
 
-def see_form(tool: str, form: str) -> Op[str]:
-    accepted = yield from accepted_form(tool, form)
+def see_form(tool: str, form: str, now: datetime) -> Op[str]:
+    accepted = yield from accepted_form(tool, form, now)
+    yield SEEN, {"t": tool, "since": micros(now - ANEW), "at": micros(now)}
     seen = (yield FORMS, {"t": tool})[0][1]
     return changes(accepted, form) if seen != form else ""
 
@@ -49,7 +58,7 @@ def told_form(tool: str, form: str, now: datetime) -> Op[None]:
 
 
 def accept_form(tool: str, form: str, by: str, now: datetime) -> Op[None]:
-    accepted = yield from accepted_form(tool, form)
+    accepted = yield from accepted_form(tool, form, now)
     if accepted != form:
         yield ACCEPT, {"t": tool, "form": form}
         yield from fact(now, "tool accepted", by, tool, changes(accepted, form))
@@ -59,10 +68,12 @@ class FormStore(Base):
     """Implements `protocol.Forms`."""
 
     async def accepted_form(self, tool: str, form: str) -> str:
-        return await self._driver.write(lambda: accepted_form(tool, form))
+        now = self.now()
+        return await self._driver.write(lambda: accepted_form(tool, form, now))
 
     async def see_form(self, tool: str, form: str) -> str:
-        return await self._driver.write(lambda: see_form(tool, form))
+        now = self.now()
+        return await self._driver.write(lambda: see_form(tool, form, now))
 
     async def told_form(self, tool: str, form: str) -> None:
         now = self.now()

@@ -75,9 +75,12 @@ UNSETTLED = (
         is_word(parts.c.state, "unsettled"),
     )
 )
-NAMED = select(named_rooms).limit(NAMES)
+NAMED = select(*list(named_rooms.columns)[:4]).limit(NAMES)
 _NAME = insert(named_rooms).values({c.name: bindparam(c.name) for c in named_rooms.columns})
-NAME = _NAME.on_conflict_do_update(index_elements=["channel", "account", "room"], set_={"name": _NAME.excluded.name})
+NAME = _NAME.on_conflict_do_update(
+    index_elements=["channel", "account", "room"],
+    set_={"name": _NAME.excluded.name, "seen_at": _NAME.excluded.seen_at},
+)
 
 
 def seen(channel: str, account: str, since: datetime) -> Op[list[Seen]]:
@@ -115,9 +118,10 @@ def room_names() -> Op[dict[Address, str]]:
     return {Address(channel, account, room): name for channel, account, room, name in (yield NAMED, {})}
 
 
-def name_rooms(names: Mapping[Address, str]) -> Op[None]:
+def name_rooms(names: Mapping[Address, str], now: datetime) -> Op[None]:
     for one, name in names.items():
-        yield NAME, {"channel": one.channel, "account": one.account, "room": one.room, "name": name}
+        place = {"channel": one.channel, "account": one.account, "room": one.room}
+        yield NAME, {**place, "name": name, "seen_at": micros(now)}
 
 
 class PlaceStore(Base):
@@ -127,7 +131,8 @@ class PlaceStore(Base):
         return await self._driver.read(room_names)
 
     async def name_rooms(self, names: Mapping[Address, str]) -> None:
-        await self._driver.write(lambda: name_rooms(names))
+        now = self.now()
+        await self._driver.write(lambda: name_rooms(names, now))
 
     async def seen(self, channel: str, account: str, since: datetime) -> list[Seen]:
         return await self._driver.read(lambda: seen(channel, account, since))

@@ -43,11 +43,13 @@ from runtime.store.schema import (
     occurrences,
     participation,
     parts,
+    rooms,
     runs,
     schedules,
     sessions,
     signals,
     steps,
+    tool_forms,
     turns,
     usage,
     votes,
@@ -69,7 +71,7 @@ class Rule:
 
 # ------------------------------------------------------------------------------------------------------- the conditions
 
-WALKED: Final = (signals, deliveries, runs, approvals, moves, sessions, occurrences, schedules)
+WALKED: Final = (signals, deliveries, runs, approvals, moves, sessions, occurrences, schedules, rooms)
 OPEN_RUN: Final = ("running", "parked", "ready")
 UNSETTLED: Final = ("queued", "open", "held", "dead")  # a dead one keeps its payload until a person throws it away
 
@@ -325,6 +327,48 @@ def quiet_rooms(after: str, before: datetime, limit: int) -> Op[Quiet]:
     return Quiet(SessionKey(last), more, tuple(Address.parse(address) for (address,) in rows))
 
 
+# ------------------------------------------------------------------------------------------------- names that nobody uses
+
+ROOM = rooms.c.channel + literal_column("':'") + rooms.c.account + literal_column("'/'") + rooms.c.room
+"""As addresses write it."""
+
+
+def _unused(key: ColumnElement[str], act: Delete) -> tuple[Executable, Executable]:
+    """The next keys, and the removal of those behind `after` up to `upto` that were not seen since `before`."""
+    some = select(key).where(key > bindparam("after", type_=Text)).order_by(key).limit(bindparam("n", type_=Integer))
+    within = and_(key > bindparam("after", type_=Text), key <= bindparam("upto", type_=Text))
+    return some, act.where(within).returning(key)
+
+
+def _nothing_in_it() -> ColumnElement[bool]:
+    """Nobody was ever answered in this room, and nothing is planned for it."""
+    own, planned = sessions.alias(), schedules.alias()
+    threads = ROOM + literal_column("'/'")
+    begins = func.substr(own.c.address, 1, func.length(threads)) == threads
+    named = planned.c.addresses.like(literal_column("'%'") + ROOM + literal_column("'%'"))
+    return and_(
+        _none(or_(own.c.address == ROOM, begins)),
+        _none(is_word(planned.c.state, "active", "paused"), or_(planned.c.home == ROOM, named)),
+    )
+
+
+OLD: Final[Mapping[Stock, tuple[Executable, Executable]]] = {
+    Stock.ROOM_NAMES: _unused(ROOM, delete(rooms).where(rooms.c.seen_at < bindparam("before"), _nothing_in_it())),
+    Stock.TOOL_FORMS: _unused(tool_forms.c.tool, delete(tool_forms).where(tool_forms.c.seen_at < bindparam("before"))),
+}
+"""Keys do not grow with time, so these walks read all of them."""
+
+
+def drop_unused(duty: Duty, stock: Stock, after: str, before: datetime, limit: int) -> Op[Swept | None]:
+    if not (yield from held(duty)):
+        return None
+    some, drop = OLD[stock]
+    rows = yield some, {"after": after, "n": limit}
+    last = rows[-1][0] if rows else after
+    removed = yield drop, {"after": after, "upto": last, "before": micros(before)}
+    return Swept(last, len(rows) == limit, len(removed))
+
+
 class RetentionStore(Base):
     """Implements `protocol.Upkeep`."""
 
@@ -334,6 +378,9 @@ class RetentionStore(Base):
         if stock is Stock.TRANSCRIPTS:
             start = str(after or "")
             return await self._driver.write(lambda: drop_transcripts(duty, start, before, limit))
+        if stock in OLD:
+            start = str(after or "")
+            return await self._driver.write(lambda: drop_unused(duty, stock, start, before, limit))
         return await self._driver.write(lambda: sweep(duty, stock, after, before, limit))
 
     async def quiet_rooms(self, after: str, before: datetime, *, limit: int = 200) -> Quiet:

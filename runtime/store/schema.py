@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0010"
+REVISION: Final = "0011"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -453,7 +453,7 @@ aliases = Table(
     PrimaryKeyConstraint("channel", "account", "room"),
 )
 
-# What platforms call their rooms, as they last told it.
+# What platforms call their rooms, as they last told it. `seen_at` is right to a day, here and with the forms of tools.
 rooms = Table(
     "rooms",
     metadata,
@@ -461,6 +461,7 @@ rooms = Table(
     words("account"),
     words("room"),
     words("name"),
+    number("seen_at", server_default="0"),
     PrimaryKeyConstraint("channel", "account", "room"),
 )
 
@@ -537,4 +538,5 @@ tool_forms = Table(
     words("tool", primary_key=True),
     words("accepted"),
     words("seen"),
+    number("seen_at", server_default="0"),
 )

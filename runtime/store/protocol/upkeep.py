@@ -30,6 +30,8 @@ class Stock(StrEnum):
     USAGE = "usage"
     NODES = "nodes"
     TRANSCRIPTS = "transcripts"
+    ROOM_NAMES = "room names"
+    TOOL_FORMS = "tool forms"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from runtime.contract import (
 )
 from runtime.store.protocol import AuditCheckpoint, Duty, Stock
 from tests.contract.store.stage import ADA, LIST, OTHER_ROOM, OTTO, ROOM, SHELL, STRANGER, TTL, UMA, Stage, step
+from tests.contract.store.test_commands import plan_for
 
 DAY = timedelta(days=1)
 
@@ -408,3 +409,32 @@ async def test_a_checkpoint_for_rows_that_are_still_there_is_no_fault_if_it_is_t
         wrong = AuditCheckpoint(3, "forged", stage.clock())
         told = await verified(stage, Verifier(head.number, head.hash, cut=wrong))
         assert str(told).startswith("row 3: not the one at which the audit was cut")
+
+
+# ------------------------------------------------------------------------------------------------- names that nobody uses
+
+
+async def test_the_name_of_a_room_goes_that_nobody_hears_of_nor_asked_in(stage: Stage) -> None:
+    gone, heard, asked, threaded, planned = (replace(ROOM, room=f"r_{n}") for n in range(5))
+    await plan_for(stage, "news", planned)
+    await stage.say("hello", at=asked)
+    await stage.say("hello", at=replace(threaded, thread="1.5"))
+    await stage.store.name_rooms({one: f"#{one.room}" for one in (gone, heard, asked, threaded, planned)})
+    stage.clock.advance(hours=25)
+    await stage.store.name_rooms({heard: "#heard"})
+    assert await sweep(stage, Stock.ROOM_NAMES, limit=2) == 1
+    assert await stage.store.room_names() == {
+        heard: "#heard",
+        **{one: f"#{one.room}" for one in (asked, threaded, planned)},
+    }
+
+
+async def test_the_form_of_a_tool_goes_that_nobody_offers_any_more(stage: Stage) -> None:
+    store = stage.store
+    for tool in ("a_gone", "b_here"):
+        await store.see_form(tool, '{"description": "first"}')
+    stage.clock.advance(hours=25)
+    await store.see_form("b_here", '{"description": "first"}')
+    assert await sweep(stage, Stock.TOOL_FORMS, limit=1) == 1
+    assert await store.accepted_form("a_gone", '{"description": "now"}') == '{"description": "now"}'
+    assert await store.accepted_form("b_here", '{"description": "now"}') == '{"description": "first"}'
