@@ -62,6 +62,9 @@ class Nothing:
     async def rooms(self, channel: str, account: str, owner: Identity) -> list[Room]:
         return []
 
+    async def own_rooms(self, channel: str, account: str, owner: Identity) -> frozenset[Address]:
+        return frozenset()
+
     async def room_owner(self, address: Address) -> Identity | None:
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final, Protocol
 
@@ -20,6 +20,8 @@ TOPIC: Final = "room names"
 LONGEST: Final = 80  # characters
 SEEN_AGAIN: Final = 86_400.0
 """Seconds after which a room that is heard of is kept as seen anew; names of rooms that nobody hears of go."""
+OVERLAP: Final = timedelta(minutes=5)
+"""Read again with each look, since clocks of nodes differ and a write takes a while."""
 AGAIN: Final = timedelta(seconds=10)
 """After the store could not take a name."""
 
@@ -29,10 +31,12 @@ log = structlog.get_logger("rooms")
 class NameBook(Protocol):
     """The names as they are stored, by rooms without their threads."""
 
-    async def room_names(self) -> Mapping[Address, str]:
-        """At most 10,000."""
+    async def room_names(self, since: datetime | None = None) -> Mapping[Address, str]:
+        """Those that were kept `since` then, at most 10,000."""
 
     async def name_rooms(self, names: Mapping[Address, str]) -> None: ...
+
+    def now(self) -> datetime: ...
 
 
 class RoomNames:
@@ -48,6 +52,7 @@ class RoomNames:
         self._known: dict[Address, str] = {}
         self._fresh: dict[Address, str] = {}
         self._seen: dict[Address, float] = {}
+        self._read_at: datetime | None = None
 
     def hear(self, signal: Signal) -> None:
         """Take in the name that `signal` brings along."""
@@ -68,8 +73,11 @@ class RoomNames:
         return self._known
 
     async def refresh(self) -> None:
-        """Read what other nodes heard. Errors: StoreError."""
-        self._known = {**await self._book.room_names(), **self._fresh}
+        """Read what other nodes heard since the last time. Errors: StoreError."""
+        began, since = self._book.now(), self._read_at
+        news = await self._book.room_names(since - OVERLAP if since else None)
+        self._known = {**self._known, **news, **self._fresh}
+        self._read_at = began
 
     async def run(self) -> None:
         """Keep what is heard, until cancelled."""

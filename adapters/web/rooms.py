@@ -46,7 +46,10 @@ class Rooms:
     async def of(self, visitor: Visitor) -> list[Room]:
         """The conversations of `visitor`, newest first."""
         rooms = await self._ledger.rooms(self._channel, self._account, visitor.identity)
-        return [room for room in rooms if await self._may_read(visitor, room.address)]
+        if visitor.person.role >= Role.OPERATOR or not rooms:
+            return rooms
+        own = await self._ledger.own_rooms(self._channel, self._account, visitor.identity)
+        return [room for room in rooms if room.address in own and not self._is_named(room.address)]
 
     def address(self, room: str) -> Address:
         """Errors: Refusal 404 for what is no room's name."""

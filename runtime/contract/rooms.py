@@ -92,6 +92,9 @@ class Ledger(Protocol):
     async def rooms(self, channel: str, account: str, owner: Identity) -> list[Room]:
         """Rooms in which `owner` spoke, newest first, at most 200."""
 
+    async def own_rooms(self, channel: str, account: str, owner: Identity) -> frozenset[Address]:
+        """All rooms whose `room_owner` this is."""
+
     async def room_owner(self, address: Address) -> Identity | None:
         """Who began this room by speaking there; None where nobody did, or where something was posted before."""
 

@@ -37,6 +37,23 @@ FIRST_WORDS = (
 posted_before = exists().where(
     deliveries.c.address == signals.c.address, deliveries.c.created_at < signals.c.accepted_at
 )
+# Of the rooms in which they spoke, those where nobody spoke and nothing was posted before.
+of_theirs = (
+    select(signals.c.address, func.min(signals.c.accepted_at).label("at"))
+    .where(signals.c.actor == bindparam("actor"), *taken_in, signals.c.address.like(bindparam("like"), escape="\\"))
+    .group_by(signals.c.address)
+    .subquery()
+)
+other = signals.alias("other")
+OWN_ROOMS = select(of_theirs.c.address).where(
+    ~exists().where(
+        other.c.address == of_theirs.c.address,
+        is_word(other.c.kind, "said"),
+        other.c.state != literal_column("'refused'"),
+        other.c.accepted_at < of_theirs.c.at,
+    ),
+    ~exists().where(deliveries.c.address == of_theirs.c.address, deliveries.c.created_at < of_theirs.c.at),
+)
 FIRST_SPEAKER = (
     select(signals.c.actor, posted_before)
     .where(signals.c.address == bindparam("room"), *taken_in)
@@ -98,8 +115,7 @@ BUSY = select(
 
 
 def rooms(channel: str, account: str, owner: Identity) -> Op[list[Room]]:
-    like = f"{channel}:{account}/".replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-    rows = yield ROOMS, {"actor": owner, "like": like}
+    rows = yield ROOMS, {"actor": owner, "like": _like(channel, account)}
     found = []
     for address, _, last in rows:
         words = yield FIRST_WORDS, {"room": address}
@@ -108,6 +124,15 @@ def rooms(channel: str, account: str, owner: Identity) -> Op[list[Room]]:
         at = moment(max(last, shown[0][0] or 0))
         found.append(Room(Address.parse(address), title(words[0][0]), at, asked[0][0]))
     return sorted(found, key=lambda room: room.last_at, reverse=True)
+
+
+def own_rooms(channel: str, account: str, owner: Identity) -> Op[frozenset[Address]]:
+    rows = yield OWN_ROOMS, {"actor": owner, "like": _like(channel, account)}
+    return frozenset(Address.parse(address) for (address,) in rows)
+
+
+def _like(channel: str, account: str) -> str:
+    return f"{channel}:{account}/".replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
 
 
 def title(text: str) -> str:
@@ -174,6 +199,9 @@ class LedgerStore(Base):
 
     async def rooms(self, channel: str, account: str, owner: Identity) -> list[Room]:
         return await self._driver.read(lambda: rooms(channel, account, owner))
+
+    async def own_rooms(self, channel: str, account: str, owner: Identity) -> frozenset[Address]:
+        return await self._driver.read(lambda: own_rooms(channel, account, owner))
 
     async def room_owner(self, address: Address) -> Identity | None:
         return await self._driver.read(lambda: room_owner(address))

@@ -75,7 +75,7 @@ UNSETTLED = (
         is_word(parts.c.state, "unsettled"),
     )
 )
-NAMED = select(*list(named_rooms.columns)[:4]).limit(NAMES)
+NAMED = select(*list(named_rooms.columns)[:4]).where(named_rooms.c.seen_at >= bindparam("since")).limit(NAMES)
 _NAME = insert(named_rooms).values({c.name: bindparam(c.name) for c in named_rooms.columns})
 NAME = _NAME.on_conflict_do_update(
     index_elements=["channel", "account", "room"],
@@ -114,8 +114,9 @@ def unsettled(channel: str, account: str) -> Op[list[Address]]:
     return [Address.parse(row[0]) for row in rows]
 
 
-def room_names() -> Op[dict[Address, str]]:
-    return {Address(channel, account, room): name for channel, account, room, name in (yield NAMED, {})}
+def room_names(since: datetime | None) -> Op[dict[Address, str]]:
+    rows = yield NAMED, {"since": 0 if since is None else micros(since)}
+    return {Address(channel, account, room): name for channel, account, room, name in rows}
 
 
 def name_rooms(names: Mapping[Address, str], now: datetime) -> Op[None]:
@@ -127,8 +128,8 @@ def name_rooms(names: Mapping[Address, str], now: datetime) -> Op[None]:
 class PlaceStore(Base):
     """Implements `contract.Places` and `roomnames.NameBook`."""
 
-    async def room_names(self) -> dict[Address, str]:
-        return await self._driver.read(room_names)
+    async def room_names(self, since: datetime | None = None) -> dict[Address, str]:
+        return await self._driver.read(lambda: room_names(since))
 
     async def name_rooms(self, names: Mapping[Address, str]) -> None:
         now = self.now()

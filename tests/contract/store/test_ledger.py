@@ -216,3 +216,16 @@ async def test_another_room_is_not_busy(stage: Stage) -> None:
 async def test_a_person_sees_no_rooms_of_others(stage: Stage) -> None:
     await stage.say("hello", actor=OTTO)
     assert await stage.store.rooms("web", "main", Identity("web:ada")) == []
+
+
+async def test_own_rooms_are_those_in_which_one_spoke_first(stage: Stage) -> None:
+    own, others = (replace(ROOM, room=f"room_{n}") for n in range(2))
+    await stage.say("mine", at=own)
+    await stage.say("and others", actor=OTTO, at=own)
+    await stage.say("theirs", actor=OTTO, at=others)
+    stage.clock.advance(seconds=1)
+    await stage.say("late", at=others)
+    await stage.say("elsewhere", at=replace(own, account="xain"))
+    found = await stage.store.own_rooms(ROOM.channel, ROOM.account, ADA)
+    assert found == {own}
+    assert [room for room in (own, others) if await stage.store.room_owner(room) == ADA] == [own]

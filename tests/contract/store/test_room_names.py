@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 import pytest
@@ -25,11 +26,16 @@ class Counting:
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        self.writes = 0
+        self.writes = self.read = 0
         self.written = asyncio.Event()
 
-    async def room_names(self) -> Mapping[Address, str]:
-        return await self._stage.store.room_names()
+    async def room_names(self, since: datetime | None = None) -> Mapping[Address, str]:
+        found = await self._stage.store.room_names(since)
+        self.read += len(found)
+        return found
+
+    def now(self) -> datetime:
+        return self._stage.store.now()
 
     async def name_rooms(self, names: Mapping[Address, str]) -> None:
         await self._stage.store.name_rooms(names)
@@ -72,6 +78,22 @@ async def test_a_name_is_kept_once_and_read_by_others(stage: Stage) -> None:
     assert other.of(GENERAL) == ""
     await other.refresh()
     assert other.of(replace(GENERAL, thread="another")) == "#team"
+
+
+async def test_a_look_reads_what_is_new_and_not_every_name(stage: Stage) -> None:
+    rooms = {replace(GENERAL, room=f"C{number}"): f"#{number}" for number in range(50)}
+    await stage.store.name_rooms(rooms)
+    stage.clock.advance(hours=1)
+    book = Counting(stage)
+    names = RoomNames(book, LocalBell())
+    await names.refresh()
+    assert book.read == 50
+    await names.refresh()
+    await stage.store.name_rooms({GENERAL: "#general"})
+    stage.clock.advance(seconds=1)
+    await names.refresh()
+    assert (names.of(GENERAL), names.of(replace(GENERAL, room="C7"))) == ("#general", "#7")
+    assert book.read == 51
 
 
 async def test_a_name_cannot_steer_where_it_is_shown(stage: Stage) -> None:

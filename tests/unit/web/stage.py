@@ -109,6 +109,10 @@ class FakeLedger:
         waiting = sum('"approve"' in entry.body for entry in entries if entry.author is Author.AGENT)
         return Room(address, entries[0].body[:60], entries[-1].at, waiting)
 
+    async def own_rooms(self, channel: str, account: str, owner: Identity) -> frozenset[Address]:
+        here = (channel, account)
+        return frozenset(a for a, who in self.owners.items() if who == owner and (a.channel, a.account) == here)
+
     async def room_owner(self, address: Address) -> Identity | None:
         return self.owners.get(address)
 
