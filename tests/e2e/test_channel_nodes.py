@@ -33,7 +33,7 @@ async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[R
 @contextmanager
 def houses(folder: Path, postgres: Postgres, rig: Rig) -> Iterator[list[House]]:
     database = f"database_url = {json.dumps(postgres.create_database())}\n"
-    settings = f'{database}[access]\ndefault = "allow"\n[nodes]\nlease_seconds = 3\n{toml(rig.settings())}'
+    settings = f'{database}[access]\ndefault = "allow"\n[nodes]\nlease_seconds = 1\n{toml(rig.settings())}'
     made: list[House] = []
     try:
         for name in ("one", "two"):

@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from adapters.telegram import search
 from bot import channels, logs
 from bot.app import build
 from bot.cli.run import _heed_signals
@@ -129,9 +130,13 @@ def fakes(given: Given, *, places: Sequence[str]) -> Sequence[ChannelAdapter]:
     ]
 
 
-def hurry() -> None:
-    """Telegram is looked at in steps of seconds, as it demands of everybody; here they are hundredths of one."""
+def hurry(second_look: float) -> None:
+    """Telegram is looked at in steps of seconds, as it demands of everybody; here they are hundredths of one.
+
+    And a request comes no later than the second look, which is after `second_look` seconds here.
+    """
     made = channels._made
+    setattr(search, "LATE", timedelta(seconds=second_look))  # noqa: B010 - a constant, in production
 
     def made_in_a_hurry(account: AnyAccount, name: str, settings: Any, given: Given) -> ChannelAdapter:
         if isinstance(account, TelegramAccount):
@@ -152,7 +157,7 @@ async def serve(
     settings = settings_of(given.data, dict(given.set))
     logs.configure(settings.log.level, settings.log.format, settings.secret_values())
     if given.hurry:
-        hurry()
+        hurry(settings.outbox.settle_second_seconds)
     tools = first_tools(shell_of(settings)).items()
     make = partial(
         build,

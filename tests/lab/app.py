@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-from bot import app, watchdog
+from bot import app, failover, watchdog
 from runtime import courier
+from runtime import failover as decision
 from runtime.courier import Courier
 from tests.faults.app import arguments, serve
 
@@ -49,8 +50,22 @@ def swallowed() -> None:
 PLANTS: Final[Mapping[str, Callable[[], None]]] = {"stuck": stuck, "swallowed": swallowed, "": lambda: None}
 
 
+def lose_after(seconds: float) -> None:
+    """A way to a platform counts as lost after so long, and is tried as much more often."""
+    share = seconds / decision.LOST.total_seconds()
+    for module, name in (
+        (decision, "LOST"),
+        (decision, "DOWN"),
+        (failover, "LOST"),
+        (failover, "EVERY"),
+        (failover, "AGAIN"),
+    ):
+        setattr(module, name, getattr(module, name) * share)
+
+
 def given() -> argparse.Namespace:
     parser = arguments()
+    parser.add_argument("--lost", type=float, metavar="SECONDS", help="silence after which a platform counts as lost")
     parser.add_argument("--plant", choices=PLANTS, default="")
     return parser.parse_args()
 
@@ -58,4 +73,6 @@ def given() -> argparse.Namespace:
 if __name__ == "__main__":
     told = given()
     PLANTS[told.plant]()
+    if told.lost:
+        lose_after(told.lost)
     asyncio.run(serve(told))

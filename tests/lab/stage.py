@@ -283,29 +283,35 @@ async def lab(
     nodes: int = 2,
     think: float = 0.0,
     plant: str = "",
+    lost: float | None = None,
     **settings: object,
 ) -> AsyncIterator[Lab]:
     """So many nodes at work, the first with every duty; on an SQLite file, and then one, without a `server`.
 
-    `think`: seconds that the model takes for each answer; `plant`: a bug put into the program, by `tests.lab.app`.
+    `think`: seconds that the model takes for each answer. By `tests.lab.app`, `plant`: a bug put into the program;
+    `lost`: seconds of silence after which a platform counts as lost, where those of production are too long.
     """
     url = server.create_database() if server else ""
+    program = [f"--think={think}", f"--plant={plant}", *([f"--lost={lost}"] if lost else [])]
     async with AsyncExitStack() as stack:
         rig = await stack.enter_async_context(RIGS[platform](folder, process=True))
         made: list[Node] = []
         for number in range(nodes if server else 1):
-            made.append(
-                await _node(stack, f"node{number}", folder, rig, url, {"think": think, "plant": plant, **settings})
-            )
+            made.append(await _node(stack, f"node{number}", folder, rig, url, program, settings))
             await stack.enter_async_context(made[-1].living())
         yield Lab(rig, made, url or str(made[0].data / "signalbox.db"))
 
 
 async def _node(
-    stack: AsyncExitStack, name: str, folder: Path, rig: Rig, url: str, settings: Mapping[str, object]
+    stack: AsyncExitStack,
+    name: str,
+    folder: Path,
+    rig: Rig,
+    url: str,
+    program: Sequence[str],
+    settings: Mapping[str, object],
 ) -> Node:
-    account, more = dict(rig.settings()), dict(settings)
-    arguments = [f"--think={more.pop('think')}", f"--plant={more.pop('plant')}"]
+    account = dict(rig.settings())
     way = await _way(stack, account["api_base_url"])
     store = await _way(stack, url) if url else None
     given = {
@@ -313,9 +319,9 @@ async def _node(
         "access.default": "allow",
         "workspace_dir": str(folder / "workspaces"),
         **({"database_url": _past(url, store)} if store else {}),
-        **more,
+        **settings,
     }
-    arguments += [f"--set={each}={json.dumps(value)}" for each, value in given.items()]
+    arguments = [*program, *(f"--set={each}={json.dumps(value)}" for each, value in given.items())]
     return Node(name, folder, arguments, way, store)
 
 

@@ -46,7 +46,9 @@ async def freeze_with_sends_in_flight(on: Lab, chance: Random) -> float:
 
 
 @pytest.mark.parametrize(
-    "times", [2, pytest.param(REPEATS, marks=[pytest.mark.soak, pytest.mark.timeout(30 * REPEATS)])], ids=["2", "many"]
+    "times",
+    [1, pytest.param(REPEATS, marks=[pytest.mark.soak, pytest.mark.timeout(30 * REPEATS)])],
+    ids=["once", "many"],
 )
 async def test_a_node_frozen_with_sends_in_flight_serves_again(
     postgres: Postgres, tmp_path: Path, times: int, tell: Callable[[str], None]
