@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from pathlib import Path
 
 import aiohttp
@@ -14,6 +13,7 @@ from tests.contract.adapters.rigs.slack import SlackRig
 from tests.contract.adapters.rigs.telegram import polling
 from tests.e2e.house import House
 from tests.e2e.test_channel_nodes import answered, is_ready
+from tests.fakes.ports import free_port
 from tests.unit.bot.test_doctor_channels import toml
 
 pytestmark = [pytest.mark.xdist_group("e2e-nodes"), pytest.mark.timeout(120)]
@@ -41,10 +41,8 @@ async def test_slack_brings_signed_events(tmp_path: Path) -> None:
 
 
 async def test_telegram_brings_updates_with_their_secret(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     async with polling(tmp_path, process=True) as rig:
-        here = f"http://127.0.0.1:{port}"
+        here = f"http://127.0.0.1:{free_port()}"
         table = {**rig.settings(), "mode": "webhook", "webhook_url": here}
         house = House(tmp_path, OPEN + toml(table))
         house.url = here

@@ -10,7 +10,6 @@ import importlib.util
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -21,6 +20,8 @@ from pathlib import Path
 from typing import Final, Self
 
 import asyncpg
+
+from tests.fakes.ports import free_port
 
 NOBODY: Final = 65534  # uid and gid that own nothing, on Debian and elsewhere
 START: Final = timedelta(seconds=30)  # a start takes 0.2 s; two loaded cores may need much longer
@@ -95,7 +96,7 @@ class Postgres:
         """Start the server, after `stop` on the same port with the same databases."""
         fixed = self._port
         for _ in range(1 if fixed else PORT_TRIES):
-            self._port = fixed or _free_port()
+            self._port = fixed or free_port()
             if self._launch():
                 return
         log = self._log.read_text(errors="replace")
@@ -200,13 +201,6 @@ def _programs(home: Path) -> Path:
             shutil.copytree(libraries, copy / libraries.name, symlinks=True)
         package = copy / package.name
     return package / "pginstall" / "bin"
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def _await(ready: Callable[[], bool | None]) -> bool:

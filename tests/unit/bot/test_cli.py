@@ -23,6 +23,7 @@ from bot.cli.root import cli
 from bot.lock import control_of, holder
 from bot.login import command_line
 from tests.fakes import forked
+from tests.fakes.ports import free_port
 
 pytestmark = pytest.mark.xdist_group("cli")  # one process of the program for all of them
 
@@ -399,8 +400,7 @@ def test_doctor_is_content_here_and_says_what_to_mend_elsewhere(tmp_path: Path) 
 
 
 def test_doctor_tells_that_a_local_model_server_is_away(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as gone:
-        url = f"http://127.0.0.1:{gone.getsockname()[1]}/v1"
+    url = f"http://127.0.0.1:{free_port()}/v1"
     variables = {"SIGNALBOX_MODEL__NAME": "ollama/x", "SIGNALBOX_MODEL__API_BASE": url}
     ended = signalbox(tmp_path, "doctor", **variables)
     assert ended.returncode == 1

@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse
 from runtime.contract import Call
 from runtime.errors import ModelFailed, StoreError
 from tests.fakes.models import Answer
+from tests.fakes.ports import free_port
 from tests.unit.bot.notebook import LIST, WRITE, Running, running
 
 Numbers = dict[tuple[str, ...], float]
@@ -37,7 +38,7 @@ async def numbers(at_work: Running) -> Numbers:
 
 async def with_some(at_work: Running, *sample: str) -> Numbers:
     """The numbers once `sample` is above 0: what is on screen is counted a moment later, after its checkpoint."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not (found := await numbers(at_work)).get(sample):  # noqa: ASYNC110 - Prometheus has no event either
             await asyncio.sleep(0.02)
         return found
@@ -145,7 +146,7 @@ async def test_a_metrics_port_in_use_keeps_nobody_from_being_answered(tmp_path: 
 
 
 async def once_there(url: str) -> tuple[int, str]:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while True:
             try:
                 return await read(url)
@@ -154,8 +155,7 @@ async def once_there(url: str) -> tuple[int, str]:
 
 
 async def test_on_a_port_of_their_own_they_are_not_on_the_page(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     async with running(tmp_path, [], metrics__port=port) as at_work:
         status, text = await once_there(f"http://127.0.0.1:{port}")
         assert (status, "signalbox_nodes 1.0" in text) == (200, True)

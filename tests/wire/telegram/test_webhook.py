@@ -11,8 +11,9 @@ import pytest
 
 from adapters.telegram.settings import TelegramSettings
 from runtime.contract import Connection, Said
-from tests.contract.adapters.rigs.telegram import TelegramRig, free_port
+from tests.contract.adapters.rigs.telegram import TelegramRig
 from tests.contract.adapters.stage import stage_for, until
+from tests.fakes.ports import free_port
 from tests.fakes.serve import serving
 from tests.fakes.telegram import TOKEN, Telegram
 from tests.fakes.telegram_driver import attached

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
@@ -32,6 +31,7 @@ from tests.contract.adapters.rig import (
     Trouble,
     platform,
 )
+from tests.fakes.ports import free_port
 from tests.fakes.serve import serving
 from tests.fakes.telegram import TOKEN, Telegram
 from tests.fakes.telegram_driver import ADA, BOB, Driver, attached
@@ -321,13 +321,6 @@ def words(message: Raw) -> str:
 def presses(message: Raw) -> tuple[Press, ...]:
     rows = (message.get("reply_markup") or {}).get("inline_keyboard", [])
     return tuple(Press(button["text"], button["callback_data"]) for row in rows for button in row)
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 @asynccontextmanager
