@@ -78,7 +78,7 @@ async def listening(adapter: ChannelAdapter, sink: Sink) -> AsyncIterator[None]:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not holds():  # noqa: ASYNC110 - what is waited for is another process's or library's doing
             await asyncio.sleep(0.005)
 

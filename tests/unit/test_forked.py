@@ -56,7 +56,7 @@ async def test_it_dies_of_a_signal_like_any_other(number: signal.Signals, tmp_pa
         assert int(await process.stdout.readline()) == process.pid
         assert process.returncode is None
         process.send_signal(number)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             assert await process.wait() == process.returncode == -number
         assert await process.stdout.read() == b""
 

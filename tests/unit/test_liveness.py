@@ -112,7 +112,7 @@ class Watching:
 
 @asynccontextmanager
 async def watching(channel: Channel, **more: object) -> AsyncIterator[Watching]:
-    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         seen = Watching(channel, group, **more)  # type: ignore[arg-type]  # as given
         try:
             yield seen

@@ -137,7 +137,7 @@ async def test_a_store_that_is_away_renews_nothing_and_ends_nothing() -> None:
 
 async def test_a_node_declared_dead_is_lost() -> None:
     with pytest.raises(NodeLost):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await node(Registry(beats=[True, False]), Clock()).run()
 
 

@@ -145,7 +145,7 @@ async def test_a_store_that_is_away_is_asked_again(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module, "EVERY", SECOND / 1000)
     scene = Scene(Store([StoreError("away"), Agenda(lanes=True)]))
     with capture_logs():
-        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(30), asyncio.TaskGroup() as group:
             beating = group.create_task(scene.pulse.run())
             assert await scene.ears[LANES].within(5)
             beating.cancel()

@@ -93,7 +93,7 @@ async def sealing(
             Sealer(book=store, file=HeadFile(folder), take=take, bell=bell or LocalBell(), every=every).run()
         )
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(30):
                 yield
         finally:
             task.cancel()

@@ -459,7 +459,7 @@ async def test_a_process_that_waits_too_long_is_ended_by_the_clock() -> None:
 
 async def test_cancelling_ends_the_process() -> None:
     task = asyncio.ensure_future(process(ENDLESS))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not _children():  # noqa: ASYNC110 - no event tells that a process was started
             await asyncio.sleep(0.01)
     task.cancel()
@@ -471,7 +471,7 @@ async def test_cancelling_ends_the_process() -> None:
 async def test_a_process_has_no_variable_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SIGNALBOX_TEST_SECRET", "hidden")
     task = asyncio.ensure_future(process(ENDLESS))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not (found := _children()):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.01)
     assert set(found[0].environ()) <= {"LANG", "LC_CTYPE"}

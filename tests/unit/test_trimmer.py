@@ -157,7 +157,7 @@ async def test_who_seals_also_trims(book: Book) -> None:
         trimmer=book.trimmer,
         every=timedelta(seconds=0.005),
     )
-    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         sealing = group.create_task(sealer.run())
         for _ in range(1000):
             if (told := await book.told())["removed"] == 7 and not told["unsealed"]:

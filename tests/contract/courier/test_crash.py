@@ -129,7 +129,7 @@ async def test_a_request_applied_after_its_connection_was_cut_is_settled_and_not
     delivery = await stage.put("hello")
     stage.fault("cut_late", seconds=late / of)
     courier = await stage.courier()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while await stage.state(delivery) is not DeliveryState.SHOWN:
             await courier.drain()
             await asyncio.sleep(0.01)

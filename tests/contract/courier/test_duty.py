@@ -83,7 +83,7 @@ async def test_a_courier_without_the_duty_is_quiet(stage: Stage) -> None:
     """So that its process may leave at once."""
     await (await stage.courier(lease=await stage.lease(alone=False))).drain()
     idle = await stage.courier(lease=await stage.lease(alone=False))
-    async with running(idle), asyncio.timeout(5):
+    async with running(idle), asyncio.timeout(30):
         idle.nudge(address())
         await idle.quiet()
     assert not idle.on_duty
@@ -318,7 +318,7 @@ async def test_a_courier_that_loses_its_duty_while_it_is_cancelled_ends(stage: S
         courier.spawn(learns_it_last())
         await asyncio.sleep(0)
         task.cancel()
-        ended, _ = await asyncio.wait({task}, timeout=5)
+        ended, _ = await asyncio.wait({task}, timeout=20)
         task.cancel()  # so that one that went on does not outlive the test
     assert ended
     assert not courier.on_duty

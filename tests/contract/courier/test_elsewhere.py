@@ -65,7 +65,7 @@ async def test_a_call_reaches_only_who_is_on_duty(stage: Stage) -> None:
     """So that a process which serves nothing may leave at once."""
     courier = await stage.courier()
     Couriers([courier], stage.store).called(address())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await courier.quiet()
     assert not courier.on_duty
 

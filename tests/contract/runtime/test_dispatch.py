@@ -116,7 +116,7 @@ async def test_drain_waits_for_the_runs_that_go_and_begins_no_other(
 
 async def test_drain_of_an_idle_process_ends_at_once(stage: Stage) -> None:
     process = await stage.process(Strict([]))
-    async with process.running(), asyncio.timeout(5):
+    async with process.running(), asyncio.timeout(30):
         await process.dispatch.drain()
     assert await stage.states() == []
 

@@ -157,7 +157,7 @@ async def test_a_kill_within_a_fetch_fetches_again(any_stage: Stage) -> None:
     carrier.before = asyncio.Event().wait
     async with before.running():
         await before.say("see this", files=(REPORT,))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not carrier.asked:  # noqa: ASYNC110 - a plain list reads better here
                 await asyncio.sleep(0)
     carrier.before = None
@@ -256,7 +256,7 @@ async def test_a_stop_ends_a_fetch(stage: Stage) -> None:
     process = await stage.process(Strict([]), carrier=carrier)
     async with process.running():
         await process.say("see this", files=(REPORT,))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not carrier.asked:  # noqa: ASYNC110 - a plain list reads better here
                 await asyncio.sleep(0)
         await process.stop()

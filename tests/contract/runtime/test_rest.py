@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime import pulse
+from runtime import courier, dispatch, pulse, timer
 from runtime.contract import Busy, NodeId
 from runtime.errors import StoreError
 from runtime.ids import new_id
@@ -26,8 +26,10 @@ from tests.contract.runtime.strict import Strict
 
 @pytest.fixture(autouse=True)
 def _pulse(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is quick here. All others wait as long as ever: they are woken, or a test runs out of time."""
+    """It is quick here. All others wait for ever: they are woken, or a test runs out of time."""
     monkeypatch.setattr(pulse, "EVERY", pulse.EVERY / 50)
+    for module in (courier, dispatch, timer):
+        monkeypatch.setattr(module, "REST", timedelta(hours=1))
 
 
 @asynccontextmanager
@@ -41,7 +43,7 @@ async def at_rest(process: Process) -> AsyncIterator[None]:
 
 
 async def shows(stage: Stage, *texts: str) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while await stage.screen() != list(texts):  # noqa: ASYNC110 - no event tells
             await asyncio.sleep(0.005)
 
@@ -99,7 +101,7 @@ async def test_whether_a_commit_without_an_answer_gave_us_a_lane_is_looked_up_at
     async with at_rest(process):
         with pytest.raises(StoreError):
             await process.dispatch.take_in(lost)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await looked.wait()
 
 

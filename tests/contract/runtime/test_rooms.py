@@ -27,7 +27,7 @@ def report(words: str) -> NewDelivery:
 
 
 async def until_on_duty(process: Process) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not process.courier.on_duty:  # noqa: ASYNC110 - no event tells of it
             await asyncio.sleep(0)
     await process.courier.quiet()

@@ -58,7 +58,7 @@ async def test_nothing_of_it_is_shown_before_its_end_and_the_room_goes_on_beside
     async with at.process.running():
         await slow.begun.wait()
         await at.process.say("hi")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not await stage.answers():  # noqa: ASYNC110 - no event tells
                 await asyncio.sleep(0)
         assert await stage.screen() == ["hello"]

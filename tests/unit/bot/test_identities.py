@@ -97,7 +97,7 @@ async def test_rules_and_owners_are_those_of_a_workspace_once_it_is_known(tmp_pa
         late.told.set()
         await until(lambda: process.app._live.rules.gate.rights.approvers == {"fake:B1/bob"})
         await until(lambda: late.sink)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while "fake:B1/ada" not in await owners(process):  # noqa: ASYNC110 - a row rings no bell
                 await asyncio.sleep(0.01)
 

@@ -60,7 +60,7 @@ async def test_a_name_that_is_taken_gets_a_number() -> None:
 async def test_nodes_that_start_at_once_agree_on_one_owner() -> None:
     store = await open_store("sqlite:///:memory:")
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await asyncio.gather(*(settle_owner(store, ["telegram:1", "slack:T1/U1"], None) for _ in range(3)))
         known = await store.people()
     finally:

@@ -159,7 +159,7 @@ async def at_work(account: Presence) -> AsyncIterator[None]:
 
 
 async def until(met: Callable[[], object]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not met():  # noqa: ASYNC110 - nothing rings when a task of the account gets there
             await asyncio.sleep(0.001)
 

@@ -54,10 +54,10 @@ async def test_those_that_hang_are_few_and_the_next_has_its_turn_when_one_is_ove
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
                 await look_up("slow.test")
-    assert all(begun.acquire(timeout=5) for _ in range(AT_ONCE))
+    assert all(begun.acquire(timeout=20) for _ in range(AT_ONCE))
     assert not begun.acquire(blocking=False), "one too many"
     over.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         assert await look_up("now.test") == ["192.0.2.1"]
 
 

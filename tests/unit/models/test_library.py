@@ -47,7 +47,7 @@ async def waiting(slow: Slow, count: int) -> AsyncIterator[tuple[Library, list[a
 async def test_however_many_wait_the_threads_of_the_loop_are_free() -> None:
     """They look up names, for one: a platform whose name waits is told nothing."""
     async with waiting(slow := Slow(), 100) as (library, tasks):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             assert await asyncio.to_thread(lambda: "free") == "free"
         assert not library.is_loaded
         slow.let_go.set()

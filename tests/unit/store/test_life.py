@@ -86,7 +86,7 @@ class Life(RuleBasedStateMachine):
 
     def do(self, work: Awaitable[T]) -> T:
         async def bounded() -> T:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(30):
                 return await work
 
         return self.loop.run_until_complete(bounded())

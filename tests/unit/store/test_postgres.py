@@ -215,16 +215,16 @@ async def test_a_cancelled_operation_ends_at_once_though_the_server_is_silent(po
     url = postgres.create_database()
     to = urlsplit(url)
     async with proxy(to.hostname or "", to.port or 0) as way:
-        store = await open_store(url.replace(f":{to.port}/", f":{way.port}/"))
+        store = await open_store(url.replace(f":{to.port}/", f":{way.port}/"), within=timedelta(minutes=5))
         way.stall()
         async with asyncio.TaskGroup() as group:
             task = group.create_task(store._driver.write(_write))
             await asyncio.sleep(0.1)
             task.cancel()
-            ended, _ = await asyncio.wait({task}, timeout=5)  # an operation may take ten
+            ended, _ = await asyncio.wait({task}, timeout=20)  # an operation may take minutes
         assert ended
         assert task.cancelled()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await store.close()
 
 

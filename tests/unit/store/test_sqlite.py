@@ -58,7 +58,7 @@ async def gathering(driver: SqliteDriver) -> AsyncIterator[None]:
 
     def block() -> Op[None]:
         entered.set()
-        release.wait(10)
+        release.wait(50)
         yield text("SELECT 1"), {}
 
     async with asyncio.TaskGroup() as group:

@@ -24,6 +24,6 @@ async def started(mark: str) -> None:
 
 async def gone(mark: str) -> None:
     """Returns once no such process runs; a killed one takes the kernel a moment. Errors: TimeoutError."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while list(running(mark)):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.01)

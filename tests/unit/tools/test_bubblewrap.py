@@ -178,7 +178,7 @@ async def test_a_cancelled_command_is_killed_with_its_children(bubblewrap: Bubbl
 
 
 async def test_what_a_command_left_in_the_background_ends_with_it(bubblewrap: Bubblewrap, workspace: Path) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         assert await printed(bubblewrap, "setsid sleep 612343 & echo done", workspace) == "done\n"
     await gone("612343")
 

@@ -53,7 +53,7 @@ async def test_a_pattern_that_explodes_is_stopped_and_stops_nothing_else(context
         await searching
     assert "a.txt:1: found" in str(caught.value)
     assert time.monotonic() - began < 10
-    assert ticks > 20
+    assert ticks > 5  # of a hundred, where nothing else runs
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ async def raw(folder: Path, mode: str = "plain", patience: Patience = SOON, **mo
 
 
 async def until(reached: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not reached():  # noqa: ASYNC110 - what is looked at is in other processes too
             await asyncio.sleep(0.005)
 

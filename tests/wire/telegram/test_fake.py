@@ -166,7 +166,7 @@ async def conflict(bot: Bot) -> str:
 async def test_a_long_poll_ends_with_the_first_update(stand: Stand) -> None:
     _, driver, bot = stand
     await emptied(bot)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         poll = group.create_task(bot.get_updates(timeout=10))
         await asyncio.sleep(0.05)
         await driver.say("a")
