@@ -278,7 +278,7 @@ class App:
             named=self._named,
             busy=self._busy_in,
             probe=self._probe,
-            files=fetching_of(self._settings, workspaces, files_of, self._new_id, self._space),
+            files=fetching_of(self._settings, workspaces, files_of, self.store.senders, self._new_id, self._space),
             long_replies=long_replies,
             reporting=Reporting(workspaces, self._new_id, long_replies.content, self.store.report_root),
             reporter=self._reporters,

@@ -10,7 +10,7 @@ from bot.presence import Presence
 from bot.settings import Settings
 from runtime.contract import Address, HasFiles, Model, NewId, Space, Transcriber
 from runtime.disk_space import DiskBounds, DiskSpace
-from runtime.fetching import Fetching, FileBounds, FilesOf
+from runtime.fetching import Fetching, FileBounds, FilesOf, Senders
 from runtime.longreplies import LongForm, LongReplies
 from runtime.pace import Pace, Unknown
 from runtime.store.store import POSTGRES, SqlStore
@@ -55,7 +55,12 @@ def space_of(settings: Settings) -> DiskSpace:
 
 
 def fetching_of(
-    settings: Settings, workspaces: SessionWorkspaces, files_of: FilesOf, new_id: NewId, space: Space
+    settings: Settings,
+    workspaces: SessionWorkspaces,
+    files_of: FilesOf,
+    senders: Senders,
+    new_id: NewId,
+    space: Space,
 ) -> Fetching:
     sessions = settings.sessions
     bounds = FileBounds(
@@ -63,6 +68,7 @@ def fetching_of(
     )
     return Fetching(
         files_of=files_of,
+        senders=senders,
         workspaces=workspaces,
         new_id=new_id,
         bounds=bounds,

@@ -307,7 +307,11 @@ class Files(Section):
         "is taken in or written until files are removed.",
     )
     person_mib: Whole = Field(
-        default=4096, ge=1, le=1 << 30, description="Most that one person's uploads on the page may take, in all rooms."
+        default=4096,
+        ge=1,
+        le=1 << 30,
+        description="Most that the files one person sends may take, in all rooms together: uploads on the page, and files "
+        "from chat platforms.",
     )
     free_mib: Whole = Field(
         default=256,

@@ -27,6 +27,7 @@ from runtime.contract import (
     Progress,
     Resting,
     RunId,
+    SessionKey,
     Speaking,
     TaskKind,
     Thinking,
@@ -78,7 +79,7 @@ class Outlet(Protocol):
 class Files(Protocol):
     """Files that people sent: implemented by `runtime.fetching`."""
 
-    async def gather(self, address: Address, turns: Sequence[Turn]) -> list[str]:
+    async def gather(self, session: SessionKey, address: Address, turns: Sequence[Turn]) -> list[str]:
         """Fetch what is missing of the files that the model has not seen yet; what it must be told of them."""
 
 
@@ -235,7 +236,7 @@ class Agent:
         """`turns` once the files that came with them are here; what is to be said of those becomes turns too."""
         if self._files is None or not any(turn.files for turn in not_seen(turns)):
             return turns
-        told = await run.unless_stopped(self._files.gather(run.address, turns))
+        told = await run.unless_stopped(self._files.gather(run.claim.lane.session, run.address, turns))
         for text in told:
             run.obey(own(await self._store.note(run.claim.lane, run.claim.run_id, text)).stop)
         return await self._turns(run) if told else turns

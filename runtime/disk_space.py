@@ -1,4 +1,4 @@
-"""Bounds of disk: of a room's files, of what one person uploads, and the free disk that is never used up.
+"""Bounds of disk: of a room's files, of what one person sends, and the free disk that is never used up.
 
 A folder is walked when it is first asked about, after a command, and before anything is refused; in between only what was
 written is added. A walk ends at the bound, so a big tree costs no more than a full room.
@@ -25,7 +25,7 @@ MIB: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class DiskBounds:
-    """In bytes: a room's files, the files that a person uploaded, and the disk that must stay free."""
+    """In bytes: a room's files, the files that a person sent, and the disk that must stay free."""
 
     room: int = 2048 * MIB
     person: int = 4096 * MIB
@@ -33,22 +33,24 @@ class DiskBounds:
 
 
 class DiskSpace:
-    """Implements `contract.Space`. `ledger` is a folder that keeps what people uploaded, over restarts."""
+    """Implements `contract.Space`. `ledger` is a folder that keeps what people sent, over restarts."""
 
     def __init__(self, bounds: DiskBounds, ledger: Path) -> None:
         self._bounds = bounds
         self._ledger = ledger
         self._used: dict[Path, int] = {}
-        self._uploaded: dict[str, int] = {}
+        self._sent: dict[str, int] = {}
         self._arriving: dict[str, int] = {}
+        self._pages = asyncio.Lock()
 
     async def shortage(self, folder: Path, person: str = "") -> Shortage | None:
         if short := self._short_of_disk(folder):
             return short
         if folder not in self._used or self._used[folder] >= self._bounds.room:
             await self.recount(folder)
-        if person and (person not in self._uploaded or self._of(person) >= self._bounds.person):
-            self._uploaded[person] = await asyncio.to_thread(self._still_there, person)
+        if person and (person not in self._sent or self._of(person) >= self._bounds.person):
+            async with self._pages:
+                self._sent[person] = await asyncio.to_thread(self._still_there, person)
         return self.add(folder, 0, person)
 
     async def recount(self, folder: Path) -> Shortage | None:
@@ -67,21 +69,24 @@ class DiskSpace:
             return Shortage(f"The files of this room have reached {most:,} MiB, which is all it may have. Remove some.")
         if person and self._of(person) >= self._bounds.person:
             most = self._bounds.person // MIB
-            return Shortage(f"Your uploads have reached {most:,} MiB, which is all that one person may have.")
+            return Shortage(
+                f"The files of one person may take {most:,} MiB in all rooms together, and that is reached. Remove some."
+            )
         return None
 
     def left(self, folder: Path) -> int:
         return max(0, self._bounds.room - self._used.get(folder, 0))
 
-    def keep(self, file: Path, size: int, person: str) -> None:
-        self._ledger.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with self._page(person).open("a", encoding="utf-8", errors="surrogateescape") as page:
-            page.write(f"{size} {str(file)!a}\n")
-        self._uploaded[person] = self._uploaded.get(person, 0) + max(size, ENTRY)
+    async def keep(self, file: Path, size: int, person: str) -> None:
+        if not person:
+            return
+        async with self._pages:
+            await asyncio.to_thread(self._note, person, file, size)
+            self._sent[person] = self._sent.get(person, 0) + max(size, ENTRY)
         self.add(file.parent, -size, person)
 
     def _of(self, person: str) -> int:
-        return self._uploaded.get(person, 0) + self._arriving.get(person, 0)
+        return self._sent.get(person, 0) + self._arriving.get(person, 0)
 
     def _short_of_disk(self, folder: Path) -> Shortage | None:
         disk = os.statvfs(folder)
@@ -96,28 +101,34 @@ class DiskSpace:
             everywhere=True,
         )
 
+    def _note(self, person: str, file: Path, size: int) -> None:
+        self._ledger.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with self._page(person).open("a", encoding="utf-8", errors="surrogateescape") as page:
+            page.write(f"{size} {str(file)!a}\n")
+
     def _still_there(self, person: str) -> int:
-        """Count what is left of a person's uploads, and forget the rest."""
+        """Count what is left of a person's files, and forget the rest."""
         page = self._page(person)
-        left = list(_entries(page))
+        left = dict(_entries(page))
         if left or page.exists():
             fresh = page.with_suffix(".new")
-            fresh.write_text("".join(f"{size} {file!a}\n" for size, file in left), encoding="utf-8")
+            fresh.write_text("".join(f"{size} {file!a}\n" for file, size in left.items()), encoding="utf-8")
             fresh.replace(page)
-        return sum(max(size, ENTRY) for size, _ in left)
+        return sum(max(size, ENTRY) for size in left.values())
 
     def _page(self, person: str) -> Path:
         return self._ledger / hashlib.sha256(person.encode()).hexdigest()[:32]
 
 
-def _entries(page: Path) -> Iterator[tuple[int, str]]:
+def _entries(page: Path) -> Iterator[tuple[str, int]]:
+    """Each file that is still there with its size; the last word counts of one that was sent again under its name."""
     with suppress(FileNotFoundError):
         for line in page.read_text(encoding="utf-8").splitlines():
             size, _, quoted = line.partition(" ")
             with suppress(ValueError):  # a line that a kill cut
                 file = quoted[1:-1].encode().decode("unicode_escape")
                 if os.path.lexists(file):
-                    yield int(size), file
+                    yield file, int(size)
 
 
 def used_by(folder: Path, most: int) -> int:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from mimetypes import guess_type
 from pathlib import Path
@@ -23,6 +23,7 @@ from runtime.contract import (
     FileRef,
     HasFiles,
     NewId,
+    SessionKey,
     Space,
     Transcriber,
     Turn,
@@ -47,6 +48,8 @@ WORDS: Final = 20_000
 LINK: Final = re.compile(r"\w+://\S+")
 
 FilesOf = Callable[[Address], HasFiles | None]
+Senders = Callable[[SessionKey], Awaitable[Mapping[str, str]]]
+"""Who sent each file of a session that the model has not seen yet: the person's id, by the file's path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +63,27 @@ class FileBounds:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A file that came with something the model has not seen. `most`: bytes that may be fetched of it."""
+    """A file that came with something the model has not seen. `most`: bytes that may be fetched of it.
+
+    `sender` is the id of the person whose files it counts to, empty where nobody known sent it.
+    """
 
     file: FileRef
     most: int
+    sender: str = ""
 
 
 class Fetching:
-    """Brings files of any channel that carries them. `files_of` gives the channel of an address, if it does."""
+    """Brings files of any channel that carries them. `files_of` gives the channel of an address, if it does.
+
+    `senders` is asked only where a message came with files.
+    """
 
     def __init__(
         self,
         *,
         files_of: FilesOf,
+        senders: Senders,
         workspaces: SessionWorkspaces,
         new_id: NewId,
         bounds: FileBounds = FileBounds(),
@@ -81,6 +92,7 @@ class Fetching:
         space: Space = BOUNDLESS,
     ) -> None:
         self._files_of = files_of
+        self._senders = senders
         self._workspaces = workspaces
         self._new_id = new_id
         self._bounds = bounds
@@ -89,11 +101,13 @@ class Fetching:
         self._space = space
         self._room = asyncio.Semaphore(AT_ONCE)
 
-    async def gather(self, address: Address, turns: Sequence[Turn]) -> list[str]:
+    async def gather(self, session: SessionKey, address: Address, turns: Sequence[Turn]) -> list[str]:
         """Fetch what is missing of the files that the model has not seen yet; what it must be told of them, in order."""
         unseen = list(not_seen(turns))
         said = "\n".join(turn.text for turn in unseen)
         wanted = [one for turn in unseen for one in self._wanted(turn) if not _is_told(one.file, said)]
+        senders = await self._senders(session) if any(one.file.remote for one in wanted) else {}
+        wanted = [replace(one, sender=senders.get(one.file.path, "")) for one in wanted]
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._one(address, one)) for one in wanted]
         return [text for task in tasks if (text := task.result())]
@@ -130,13 +144,13 @@ class Fetching:
             return "no account here can fetch it any more"
         if wanted.most == 0 or wanted.file.size > wanted.most:
             return too_large(wanted.file.size, wanted.most)
-        if shortage := await self._space.shortage(self._workspaces.folder(address)):
+        if shortage := await self._space.shortage(self._workspaces.folder(address), wanted.sender):
             return shortage.words
         arriving = self._workspaces.arriving(self._new_id())
         try:
             async with asyncio.timeout(self._bounds.time.total_seconds()):
                 await self._fetch(source, wanted, arriving)
-            return await asyncio.to_thread(self._keep, address, wanted, arriving)
+            return await self._keep(address, wanted, arriving)
         except TimeoutError:
             return f"it took longer than {self._bounds.time.total_seconds():g} seconds"
         except ChannelError as error:
@@ -161,12 +175,20 @@ class Fetching:
             else:
                 return
 
-    def _keep(self, address: Address, wanted: _Wanted, arrived: Path) -> str | None:
-        size = arrived.stat().st_size
+    async def _keep(self, address: Address, wanted: _Wanted, arrived: Path) -> str | None:
+        size = (await asyncio.to_thread(arrived.stat)).st_size
         if size > wanted.most:  # the adapter should have noticed
             return too_large(size, wanted.most)
-        self._workspaces.keep(address, wanted.file.path, arrived)
-        self._space.add(self._workspaces.folder(address), size)
+        folder, sender, noted = self._workspaces.folder(address), wanted.sender, False
+        try:
+            if self._space.add(folder, size, sender) and (short := await self._space.shortage(folder, sender)):
+                return short.words
+            await asyncio.to_thread(self._workspaces.keep, address, wanted.file.path, arrived)
+            await self._space.keep(folder / wanted.file.path, size, sender)
+            noted = True
+        finally:
+            if not noted:
+                self._space.add(folder, -size, sender)
         return None
 
     # ------------------------------------------------------------------------------------------------ voice notes

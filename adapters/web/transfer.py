@@ -67,7 +67,7 @@ class Transfer:
                     if self._space.add(root, len(chunk), person):
                         _refuse(await self._space.shortage(root, person))
                 path = await asyncio.to_thread(upload.keep, name)
-                await asyncio.to_thread(self._space.keep, root / path, upload.size, person)
+                await self._space.keep(root / path, upload.size, person)
             finally:
                 await asyncio.to_thread(upload.close)
                 if not path:

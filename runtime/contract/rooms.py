@@ -146,7 +146,7 @@ class Shortage:
 
 
 class Space(Protocol):
-    """Bounds of disk. `folder` is a workspace, `person` the id of whoever writes there."""
+    """Bounds of disk. `folder` is a workspace, `person` the id of who sends a file there, empty where nobody known does."""
 
     async def shortage(self, folder: Path, person: str = "") -> Shortage | None:
         """Tell why nothing may be written now; counted anew before it refuses."""
@@ -160,8 +160,8 @@ class Space(Protocol):
     def left(self, folder: Path) -> int:
         """Bytes that may still be written there, as last counted."""
 
-    def keep(self, file: Path, size: int, person: str) -> None:
-        """Note that a person's upload, whose `size` bytes were added, is at `file`. Blocks for a write."""
+    async def keep(self, file: Path, size: int, person: str) -> None:
+        """Note that a person's file, whose `size` bytes were added, is at `file`."""
 
 
 class Boundless:
@@ -179,7 +179,7 @@ class Boundless:
     def left(self, folder: Path) -> int:
         return 1 << 62
 
-    def keep(self, file: Path, size: int, person: str) -> None:
+    async def keep(self, file: Path, size: int, person: str) -> None:
         return None
 
 

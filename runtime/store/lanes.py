@@ -12,7 +12,7 @@ from runtime.store.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.endings import finish, park, release
 from runtime.store.protocol import Claim, Lane, Lease, NewDelivery, NewStep, Question, Recorded, Released
 from runtime.store.steps import finish_tool, mark_tool, note, record_model
-from runtime.store.turns import transcript
+from runtime.store.turns import senders, transcript
 
 
 class LaneStore(Base):
@@ -31,6 +31,9 @@ class LaneStore(Base):
 
     async def turns(self, session: SessionKey, since: int | None = None) -> list[Turn]:
         return await self._driver.read(lambda: transcript(session, since))
+
+    async def senders(self, session: SessionKey) -> dict[str, str]:
+        return await self._driver.read(lambda: senders(session))
 
     async def record_model(
         self, lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep]

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, func, literal_column, select, update
 
 from runtime.contract import AssistantTurn, Call, FileRef, RunId, SessionKey, ToolTurn, Turn, UserTurn, files_of
 from runtime.store.common import add
 from runtime.store.driver import Op, is_word, micros
-from runtime.store.schema import sessions, turns
+from runtime.store.schema import sessions, signals, turns
 
 ADD_TURN = add(turns)
 SET_TURN = (
@@ -24,6 +24,24 @@ SET_FILES = (
     update(turns)
     .where(turns.c.session == bindparam("s"), turns.c.number == bindparam("n"))
     .values(files=bindparam("new_files"))
+)
+_SPOKEN = (
+    select(turns.c.number)
+    .where(turns.c.session == bindparam("s"), is_word(turns.c.role, "assistant"))
+    .order_by(turns.c.number.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+SENDERS = select(signals.c.files, signals.c.person_id).where(
+    signals.c.person_id.is_not(None),
+    signals.c.run_id.in_(
+        select(turns.c.run_id).where(
+            turns.c.session == bindparam("s"),
+            turns.c.number > func.coalesce(_SPOKEN, -1),
+            is_word(turns.c.role, "user"),
+            turns.c.files != literal_column("'[]'"),
+        )
+    ),
 )
 ATTACHED = (
     select(turns.c.files)
@@ -71,6 +89,12 @@ def attached(session: SessionKey, run: RunId) -> Op[tuple[FileRef, ...]]:
     """What the tools of a run put onto its reply."""
     rows = yield ATTACHED, {"s": session, "run": run}
     return tuple(file for (files,) in rows for file in files_of(files))
+
+
+def senders(session: SessionKey) -> Op[dict[str, str]]:
+    """Who sent each file that came since the model spoke last; one whom nobody knows is left out."""
+    rows = yield SENDERS, {"s": session}
+    return {file.path: person for files, person in rows for file in files_of(files)}
 
 
 def _turn_of(row: tuple[Any, ...]) -> Turn:

@@ -57,13 +57,22 @@ async def test_a_person_is_bounded_over_rooms_and_restarts(tmp_path: Path, room:
         file = room / f"ünd {number}\n"
         file.write_bytes(b"x" * (MIB // 2))
         bounds.add(room, MIB // 2, "ada")
-        bounds.keep(file, MIB // 2, "ada")
+        await bounds.keep(file, MIB // 2, "ada")
     short = await space(tmp_path, person=MIB).shortage(tmp_path, "ada")
     assert short is not None
     assert "one person" in short.words
     assert await space(tmp_path, person=MIB).shortage(room, "bob") is None
     file.unlink()
     assert await space(tmp_path, person=MIB).shortage(room, "ada") is None
+
+
+async def test_a_file_sent_again_under_its_name_counts_once(tmp_path: Path, room: Path) -> None:
+    bounds = space(tmp_path, person=MIB)
+    for _ in range(3):
+        (room / "report").write_bytes(b"x" * (MIB // 2))
+        bounds.add(room, MIB // 2, "ada")
+        await bounds.keep(room / "report", MIB // 2, "ada")
+    assert await bounds.shortage(room, "ada") is None
 
 
 async def test_below_the_floor_nothing_is_written_anywhere(tmp_path: Path, room: Path) -> None:

@@ -186,6 +186,9 @@ class Lanes(Forms, Protocol):
         From turn `since` on, as a run knows it; without it from where a person last asked to begin anew.
         """
 
+    async def senders(self, session: SessionKey) -> dict[str, str]:
+        """Who sent the files since the model spoke last: the person's id, by the path of the file."""
+
     async def record_model(
         self, lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep]
     ) -> Recorded | None:

@@ -289,6 +289,7 @@ class Process:
     def _fetching(self) -> Fetching:
         return Fetching(
             files_of=lambda _: self._given.carrier,
+            senders=self.store.senders,
             workspaces=self.stage.workspaces,
             new_id=new_id,
             bounds=self.stage.bounds,
