@@ -94,7 +94,7 @@ def arguments(settings: ShellSettings, command: str) -> list[str]:
         *("--ro-bind-try", "/etc/alternatives", "/etc/alternatives"),
         *("--perms", "0644", "--file", str(FIRST_FILE), "/etc/passwd"),
         *("--perms", "0644", "--file", str(FIRST_FILE + 1), "/etc/group"),
-        *("--proc", "/proc"),
+        *("--proc", "/proc", "--remount-ro", "/proc"),  # else a command takes its OOM score back
         *own_memory(room),
         *("--bind", ".", INSIDE, "--chdir", INSIDE, "--remount-ro", "/"),
         "--clearenv",
