@@ -49,7 +49,7 @@ LINK: Final = re.compile(r"\w+://\S+")
 
 FilesOf = Callable[[Address], HasFiles | None]
 Senders = Callable[[SessionKey], Awaitable[Mapping[str, str]]]
-"""Who sent each file of a session that the model has not seen yet: the person's id, by the file's path."""
+"""The senders of the files in a session that the model has not seen yet: a person's id by the path of each."""
 
 
 @dataclass(frozen=True, slots=True)

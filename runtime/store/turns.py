@@ -92,7 +92,7 @@ def attached(session: SessionKey, run: RunId) -> Op[tuple[FileRef, ...]]:
 
 
 def senders(session: SessionKey) -> Op[dict[str, str]]:
-    """Who sent each file that came since the model spoke last; one whom nobody knows is left out."""
+    """The senders of files that came since the model spoke last; a sender whom nobody knows is left out."""
     rows = yield SENDERS, {"s": session}
     return {file.path: person for files, person in rows for file in files_of(files)}
 

@@ -1,4 +1,7 @@
-"""Half requests, descriptors, bombs: whoever sends them waits for themselves alone."""
+"""Half requests, descriptors, packed bombs: whoever sends them waits for themselves alone.
+
+Bombs of disk, memory and processes are in `bombs`, and a disk that runs full in `test_disk_floor`.
+"""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ class Lanes(Forms, Protocol):
         """
 
     async def senders(self, session: SessionKey) -> dict[str, str]:
-        """Who sent the files since the model spoke last: the person's id, by the path of the file."""
+        """The senders of files since the model spoke last: a person's id by the path of each."""
 
     async def record_model(
         self, lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep]
