@@ -233,6 +233,8 @@ class Intake:
             await work()
         except TimeoutError:
             log.warning("a press or command was given up: it could not be stored")
+        except MALFORMED as error:
+            log.warning("an interaction of Discord is malformed, and left alone: %s", told(error))
         except Exception:
             log.exception("an interaction of Discord was not taken in")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Final
 
 import structlog
@@ -58,7 +58,7 @@ class Intake:
         signal = self._reader().signal(bundle)
         verdict = await sink(signal) if signal else None
         if query := bundle[0].callback_query:
-            group.create_task(self._answer(query, verdict))
+            _begin(group, self._answer(query, verdict))
 
     async def _answer(self, query: CallbackQuery, verdict: Verdict | None) -> None:
         """Best effort: a button that is not answered shows a clock for a while, and an old one cannot be."""
@@ -71,3 +71,11 @@ class Intake:
                 )
         except TelegramError as error:
             log.info("a pressed button was not answered", reason=error.message)
+
+
+def _begin(group: asyncio.TaskGroup, work: Coroutine[object, object, None]) -> None:
+    """Do `work` in `group`; where that ends just now it is left out, and what was pressed is stored all the same."""
+    try:
+        group.create_task(work)
+    except RuntimeError:
+        work.close()

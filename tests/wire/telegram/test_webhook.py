@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
 
 from adapters.telegram.settings import TelegramSettings
-from runtime.contract import Connection, Said
+from runtime.contract import Connection, Said, Signal, Verdict
 from tests.contract.adapters.rigs.telegram import TelegramRig
-from tests.contract.adapters.stage import stage_for, until
+from tests.contract.adapters.stage import at_work, stage_for, until
 from tests.fakes.ports import free_port
 from tests.fakes.serve import serving
 from tests.fakes.telegram import TOKEN, Telegram
@@ -20,7 +22,7 @@ from tests.fakes.telegram_driver import attached
 from tests.wire.telegram.stage import GROUP, Bench, a_while
 
 SECRET = {"X-Telegram-Bot-Api-Secret-Token": "s3cret"}
-UPDATE = {
+UPDATE: dict[str, Any] = {
     "update_id": 1,
     "message": {
         "message_id": 1,
@@ -154,3 +156,24 @@ def test_the_settings_show_no_secret() -> None:
     told = repr(TelegramSettings("tg", TOKEN, "webhook", "https://x.org", "s3cret"))
     assert TOKEN not in told
     assert "s3cret" not in told
+
+
+async def test_what_is_pressed_while_the_account_closes_is_taken_in(hooked: Bench) -> None:
+    """Its private answer is left out; the request is no error."""
+    adapter, begun, goes_on = hooked.rig.adapter(hooked.stage.given), asyncio.Event(), asyncio.Event()
+
+    async def slowly(signal: Signal) -> Verdict:
+        begun.set()
+        await goes_on.wait()
+        return await hooked.sink(signal)
+
+    async with hooked.rig.reachable(adapter), asyncio.TaskGroup() as group:
+        async with at_work(adapter, slowly):
+            pressed = {"id": "q1", "from": UPDATE["message"]["from"], "chat_instance": "1", "data": "a:approve"}
+            update = {"update_id": 2, "callback_query": {**pressed, "message": UPDATE["message"]}}
+            await until(lambda: adapter.standing().connection is Connection.CONNECTED, "connection")
+            request = group.create_task(posted(hooked, json=update, headers=SECRET))
+            await begun.wait()
+        goes_on.set()
+        assert await request == 200
+    assert len(hooked.sink.clicks) == 1
