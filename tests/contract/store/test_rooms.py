@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Final
 
 import pytest
 
@@ -59,11 +60,16 @@ async def overheard(stage: Stage, rules: Gate = GATE, **more: object) -> Taken:
     return await stage.take_in(heard(stage, Reach.OVERHEARD, **more), rules)  # type: ignore[arg-type]  # as given
 
 
-async def nothing_came_of(stage: Stage, signal: Signal, rules: Gate) -> None:
+NOTHING: Final[tuple[Outcome, tuple[Address, ...], bool, set[str]]] = (Outcome.IGNORED, (), False, set())
+
+
+async def made_of(stage: Stage, signal: Signal, rules: Gate) -> tuple[Outcome, tuple[Address, ...], bool, set[str]]:
+    """The outcome, where a courier is to look, whether a lane is ready, and the tables that changed."""
     before = await stage.everything()
     taken = await stage.take_in(signal, rules)
-    assert (taken.verdict.outcome, taken.deliveries, taken.lane_ready) == (Outcome.IGNORED, (), False)
-    assert await stage.everything() == before
+    after = await stage.everything()
+    changed = {name for name in before if before[name] != after[name]}
+    return taken.verdict.outcome, tuple(taken.deliveries), taken.lane_ready, changed
 
 
 # ------------------------------------------------------------------------------------------------------------ attention
@@ -103,7 +109,7 @@ async def test_whoever_writes_to_the_agent_alone_needs_no_mention(stage: Stage, 
 
 async def test_of_what_is_ignored_nothing_is_stored(stage: Stage) -> None:
     """Scenario 5: a human thread leaves no trace, not even in the audit."""
-    await nothing_came_of(stage, heard(stage, Reach.OVERHEARD), gate())
+    assert await made_of(stage, heard(stage, Reach.OVERHEARD), gate()) == NOTHING
 
 
 async def test_a_room_that_is_off_says_so_in_private(stage: Stage) -> None:
@@ -164,7 +170,7 @@ async def test_a_mention_joins_its_thread_and_what_follows_needs_none(stage: Sta
 async def test_another_thread_is_not_joined_by_it(stage: Stage) -> None:
     """Scenario 5."""
     await mentioned(stage, gate())
-    await nothing_came_of(stage, heard(stage, Reach.OVERHEARD, at=OTHER_THREAD), gate())
+    assert await made_of(stage, heard(stage, Reach.OVERHEARD, at=OTHER_THREAD), gate()) == NOTHING
 
 
 async def test_ten_mentions_of_one_thread_join_it_once(stage: Stage) -> None:
@@ -191,7 +197,7 @@ async def test_a_lasting_thread_is_joined_only_where_that_is_set(stage: Stage) -
 
 async def test_a_room_without_threads_is_not_joined(stage: Stage) -> None:
     await mentioned(stage, gate(), at=ROOM)
-    await nothing_came_of(stage, heard(stage, Reach.OVERHEARD, at=ROOM), gate())
+    assert await made_of(stage, heard(stage, Reach.OVERHEARD, at=ROOM), gate()) == NOTHING
 
 
 async def test_a_stranger_joins_nothing(stage: Stage) -> None:
@@ -203,7 +209,7 @@ async def test_a_stranger_joins_nothing(stage: Stage) -> None:
 async def test_who_may_not_ask_is_not_heard_in_a_joined_thread(stage: Stage, actor: Identity) -> None:
     """Scenario 8: in a room nothing."""
     await mentioned(stage, gate())
-    await nothing_came_of(stage, heard(stage, Reach.OVERHEARD, actor=actor), gate())
+    assert await made_of(stage, heard(stage, Reach.OVERHEARD, actor=actor), gate()) == NOTHING
 
 
 # ---------------------------------------------------------------------------------------------------------- who may speak
@@ -214,7 +220,7 @@ async def test_only_the_people_of_a_room_are_answered_there(stage: Stage) -> Non
     assert (await mentioned(stage, rules, actor=UMA)).verdict.outcome is Outcome.ACCEPTED
     assert (await mentioned(stage, rules, actor=OTTO)).verdict.outcome is Outcome.ACCEPTED
     assert (await mentioned(stage, rules, actor=ADA)).verdict.outcome is Outcome.REFUSED
-    await nothing_came_of(stage, heard(stage, Reach.OVERHEARD, actor=ADA), rules)
+    assert await made_of(stage, heard(stage, Reach.OVERHEARD, actor=ADA), rules) == NOTHING
 
 
 @pytest.mark.parametrize("name", [UMA, "Uma"])
@@ -248,7 +254,7 @@ async def test_a_room_may_have_its_own_way_with_messages_that_come_meanwhile(sta
 async def test_other_bots_are_ignored(stage: Stage) -> None:
     """Scenario 6: also where a mention would count, and where everybody is welcome."""
     open_to_all = replace(gate(Attention.OPEN), open_to_all=True)
-    await nothing_came_of(stage, heard(stage, Reach.MENTION, actor=BOT, by_bot=True), open_to_all)
+    assert await made_of(stage, heard(stage, Reach.MENTION, actor=BOT, by_bot=True), open_to_all) == NOTHING
 
 
 async def test_a_bot_that_may_speak_is_heard_as_a_user_until_it_speaks_alone_for_too_long(stage: Stage) -> None:
@@ -272,7 +278,7 @@ async def test_the_bound_for_bots_is_each_conversations_own(stage: Stage) -> Non
 
 async def test_a_bot_that_may_speak_needs_a_mention_as_everybody(stage: Stage) -> None:
     rules = gate(bots=frozenset([BOT]))
-    await nothing_came_of(stage, heard(stage, Reach.OVERHEARD, actor=BOT, by_bot=True), rules)
+    assert await made_of(stage, heard(stage, Reach.OVERHEARD, actor=BOT, by_bot=True), rules) == NOTHING
 
 
 # -------------------------------------------------------------------------------------------------------------- observing
@@ -317,7 +323,7 @@ async def test_a_talkative_room_fills_no_transcript(stage: Stage) -> None:
 
 @pytest.mark.parametrize("actor", [STRANGER, VERA])
 async def test_strangers_and_readers_are_no_context(stage: Stage, actor: Identity) -> None:
-    await nothing_came_of(stage, heard(stage, Reach.OVERHEARD, actor=actor), gate(Attention.OBSERVE))
+    assert await made_of(stage, heard(stage, Reach.OVERHEARD, actor=actor), gate(Attention.OBSERVE)) == NOTHING
 
 
 async def test_a_command_that_is_only_observed_is_words(stage: Stage) -> None:
@@ -370,4 +376,4 @@ async def test_two_hundred_messages_in_a_minute_are_refused_by_nothing_of_ours(s
 async def test_commands_and_clicks_of_bots_are_ignored(stage: Stage) -> None:
     parked = await stage.park(SHELL)
     for body in (Commanded("status"), Clicked(parked.approvals[0], Choice.APPROVE)):
-        await nothing_came_of(stage, replace(stage.signal(body, actor=BOT), by_bot=True), gate())
+        assert await made_of(stage, replace(stage.signal(body, actor=BOT), by_bot=True), gate()) == NOTHING
