@@ -73,5 +73,16 @@ def test_an_old_python_is_refused_by_name(tmp_path: Path) -> None:
     assert "Python 3.9.2" in ended.stderr
 
 
+def test_what_the_recipes_of_the_docs_leave_behind_is_not_committed() -> None:
+    """What they write lies in the clone, with conversations and keys in it."""
+    recipes = "".join((ROOT / "docs" / name).read_text() for name in ("start.md", "backup.md"))
+    folders = re.findall(r"SIGNALBOX_DATA_DIR=(\w+)", recipes)
+    backups = re.findall(r"signalbox backup (?:--\S+ )?(\w+\.zip)", recipes)
+    places = [*{f"{folder}/signalbox.db" for folder in folders}, *set(backups), "var/signalbox.db", "signalbox.toml"]
+    assert {"rescued/signalbox.db", "monday.zip"} <= set(places)
+    ended = subprocess.run(["git", "check-ignore", *places], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert sorted(ended.stdout.split()) == sorted(places)
+
+
 def _project() -> dict[str, dict[str, list[str]]]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text())
