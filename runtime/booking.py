@@ -42,6 +42,8 @@ LOOKED_AT: Final = 60
 """Instants between which the least distance is measured: an hour of every minute."""
 WORDS: Final = 4
 """Words of a task that become its name."""
+REMINDER: Final = re.compile(r"\s*remind me\b(?: (?:to|that)\b)?", re.IGNORECASE)
+"""How the task of a reminder begins, which tells nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,5 +415,5 @@ def checked_name(name: str) -> str:
 
 def name_of(task: Task) -> str:
     """A name made of the first words of a task."""
-    words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*", task.text)
+    words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*", REMINDER.sub("", task.text))
     return " ".join(words[:WORDS]).lower()[:NAME] or TaskKind(task.kind).value

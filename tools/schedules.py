@@ -42,6 +42,9 @@ SHOWN: Final = 80
 """Characters of a task in a list."""
 TIMEOUT: Final = timedelta(seconds=30)
 UTC: Final = "UTC"
+PLANNED: Final = "Planned"
+ONCE: Final = "once, "
+"""How the words of a time begin that comes but once."""
 
 When = Annotated[
     str,
@@ -273,12 +276,15 @@ class Words:
     timetable: Timetable
     named: Callable[[Address], str]
 
-    def planned(self, schedule: Schedule, context: ToolContext, verb: str = "Planned") -> str:
+    def planned(self, schedule: Schedule, context: ToolContext, verb: str = PLANNED) -> str:
         """What was understood, and the next instants."""
-        head = f'{verb}: "{schedule.name}", {self.timetable.words(schedule)}, {self.where(schedule, context)}.'
+        when, where = self.timetable.words(schedule), self.where(schedule, context)
+        head = f'{verb}: "{schedule.name}", {when.removeprefix(ONCE)}, {where}.'
         if schedule.state is not ScheduleState.ACTIVE:
             return f"{head} It is {schedule.state}{because(schedule)}."
         coming = self.timetable.upcoming(schedule, NEXT)
+        if when.startswith(ONCE):
+            return head if verb != PLANNED else promised(schedule.name, when.removeprefix(ONCE), where)
         return f"{head} Next{' and last' if len(coming) == 1 else ''}: {self._instants(schedule, coming)}."
 
     def _instants(self, schedule: Schedule, instants: Sequence[datetime]) -> str:
@@ -295,8 +301,9 @@ class Words:
 
     def line(self, schedule: Schedule, context: ToolContext) -> str:
         """One of a list."""
-        parts = [f'- "{schedule.name}": {self.timetable.words(schedule)}, {self.where(schedule, context)}']
-        if schedule.next_at:
+        when = self.timetable.words(schedule)
+        parts = [f'- "{schedule.name}": {when.removeprefix(ONCE)}, {self.where(schedule, context)}']
+        if schedule.next_at and not when.startswith(ONCE):  # else the words name the instant
             parts.append(f"next {self._instants(schedule, [schedule.next_at])}")
         if schedule.state is not ScheduleState.ACTIVE:
             parts.append(f"{schedule.state}{because(schedule)}")
@@ -305,17 +312,18 @@ class Words:
         return "; ".join([*parts, f"task: {brief(schedule.task.text)}"])
 
 
+def promised(name: str, when: str, where: str) -> str:
+    """Said of what is done once."""
+    return f'I\'ll do that {when}, {where}. To change or cancel it, call it "{name}".'
+
+
 def because(schedule: Schedule) -> str:
     return f" ({schedule.reason})" if schedule.reason else ""
 
 
 def hint(given: str, zone: str) -> str:
     """For somebody whose zone nobody knows."""
-    return (
-        ""
-        if given or zone != UTC
-        else " Times are read in UTC, since I know of no other zone: tell me yours to change that."
-    )
+    return "" if given or zone != UTC else " I read times in UTC until I'm told your time zone."
 
 
 def shown(wall: datetime) -> str:

@@ -69,7 +69,7 @@ async def test_what_is_said_of_a_time_is_planned_without_a_question_and_done_the
     assert answer == (
         'Planned: "list the files", every weekday at 09:00 (UTC), here. Next: Monday 2026-03-02 09:00, '
         "Tuesday 2026-03-03 09:00, Wednesday 2026-03-04 09:00. "
-        "Times are read in UTC, since I know of no other zone: tell me yours to change that."
+        "I read times in UTC until I'm told your time zone."
     )
     assert await any_stage.pending() == []
     await at.fire(timedelta(hours=21))
@@ -79,14 +79,24 @@ async def test_what_is_said_of_a_time_is_planned_without_a_question_and_done_the
 async def test_a_reminder_comes_once(any_stage: Stage) -> None:
     at = await chat(any_stage)
     answer = await at.say("remind me in 20 minutes to stretch", who=UMA)
-    assert "once, on Sunday 1 March 2026 at 12:20 (UTC), here. Next and last: Sunday 2026-03-01 12:20." in answer
+    assert answer == (
+        'I\'ll do that on Sunday 1 March 2026 at 12:20 (UTC), here. To change or cancel it, call it "stretch". '
+        "I read times in UTC until I'm told your time zone."
+    )
     for _ in range(3):
         await at.fire(timedelta(minutes=20))
     assert (await any_stage.screen())[1:] == ["Reminder: stretch"]
     assert [one.state for one in await at.planned()] == [ScheduleState.ENDED]
     for words in ("what is scheduled?", "/schedules"):
         assert (await at.say(words, who=UMA)).startswith("Nothing is planned here.")
-    assert "done, posted" in await at.say("history of the schedule remind me stretch", who=UMA)
+    assert "done, posted" in await at.say("history of the reminder stretch", who=UMA)
+
+
+async def test_what_comes_once_names_its_instant_once(any_stage: Stage) -> None:
+    at = await chat(any_stage)
+    await at.say("remind me in 20 minutes to stretch", who=UMA)
+    listed = await at.say("what is scheduled?", who=UMA)
+    assert listed == '- "stretch": on Sunday 1 March 2026 at 12:20 (UTC), here; task: Remind me: stretch'
 
 
 async def test_a_task_is_stored_as_it_was_written(any_stage: Stage) -> None:

@@ -141,7 +141,7 @@ async def test_an_interval_is_told_by_the_clocks_that_are_meant(desk: Desk) -> N
 @pytest.mark.parametrize(("zone", "hinted"), [("", True), ("UTC", False), ("Europe/Berlin", False)])
 async def test_where_no_zone_is_known_that_is_said(desk: Desk, zone: str, hinted: bool) -> None:
     told = await desk.call("schedule_set", when="every hour", task="Look.", zone=zone)
-    assert ("I know of no other zone" in told) is hinted
+    assert ("until I'm told your time zone" in told) is hinted
 
 
 async def test_in_a_thread_the_report_stays_in_it_and_the_room_knows(desk: Desk) -> None:
