@@ -122,7 +122,11 @@ def unread(what: str) -> str:
 def _listed(mark: str) -> str:
     """All commands, as they are written where `mark` stands before them."""
     lines = [f"- `{mark}{name}` · {meaning}" for name, meaning in COMMANDS.items()]
-    beside = [] if mark in ("/", "!") else ["", "In a thread write them as `!help`."]
+    beside = (
+        []
+        if mark in ("/", "!")
+        else ["", f"In a thread `{mark.strip()}` doesn't work: write `!help`, `!status` and so on there."]
+    )
     return "\n".join([*lines, *beside])
 
 

@@ -108,7 +108,7 @@ async def test_commands_are_told_as_they_are_written_there(stage: Stage, mark: s
     signal = replace(stage.signal(Commanded("help")), private=3000, command_mark=mark)
     told = (await stage.take_in(signal)).verdict.notice or ""
     assert all(f"`{mark}{name}`" in told for name in COMMANDS)
-    assert ("In a thread" in told) is (mark == "/signalbox ")
+    assert ("In a thread `/signalbox` doesn't work: write `!help`, `!status`" in told) is (mark == "/signalbox ")
 
 
 async def test_a_written_command_stands_in_its_room_as_answered(stage: Stage) -> None:

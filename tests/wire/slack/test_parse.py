@@ -104,6 +104,14 @@ def test_only_a_mention_names_us() -> None:
 # ------------------------------------------------------------------------------------------------------- messages
 
 
+def test_help_names_commands_as_they_work_where_it_is_read() -> None:
+    asked = heard(text="<@U0BOT>", type="app_mention")
+    assert (asked.body, asked.command_mark) == (Commanded("help"), "/signalbox "), "it is shown in the channel"
+    in_thread = heard(text="<@U0BOT>", type="app_mention", ts="1700000009.000001", thread_ts=TS)
+    assert (in_thread.body, in_thread.command_mark) == (Commanded("help"), "!")
+    assert in_thread.address.thread == TS
+
+
 def test_a_message_in_a_channel_is_a_thread_of_its_own() -> None:
     signal = heard()
     assert signal == Signal(
