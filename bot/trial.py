@@ -52,7 +52,7 @@ _FIXES: Final = (
     ("no credit", "Add credit with the vendor, or use another key."),
     ("not permitted", "Choose a model that this key may use."),
     ("unknown to its provider", "Write the name as the vendor does, behind its name and a slash. {place}"),
-    ("names no provider", "Write the vendor's name, a slash and the model, such as openai/gpt-4o-mini."),
+    ("cannot be asked", "Its name must begin with a vendor that is known."),
     ("", "{place}"),
 )
 

@@ -12,6 +12,7 @@ from urllib.request import getproxies
 
 from bot import model_keys
 from bot.doctor.subject import REACH, Subject, fault, fine, warning
+from bot.oversights import unknown_model
 from bot.settings import Settings
 from bot.trial import Answered, try_model
 from runtime.contract import Finding
@@ -44,6 +45,8 @@ async def check_model(subject: Subject) -> Sequence[Finding]:
     if model.is_demo:
         why = "The demo only shows how things work."
         return [warning("model.name", "the built-in demo", why, "signalbox init --force, or set model.name")]
+    if wrong := unknown_model(subject.settings):
+        return [wrong]
     found = [fine("model.name", model.name), _key(subject.settings)]
     return [*found, await _answer(subject.settings) if subject.live else await _reach(subject.settings)]
 

@@ -10,6 +10,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import Any, Final
 
+from runtime.models.vendors import fault_of
 from runtime.output import bound
 
 
@@ -61,7 +62,9 @@ def failure_of(error: Exception, *, litellm: Any, model: str, limit: timedelta) 
         case litellm.APIConnectionError() | litellm.InternalServerError() if NOT_REACHED.search(str(error)):
             return AWAY
         case litellm.BadRequestError() if "LLM Provider NOT provided" in str(error):
-            return Failure(f"The model name {model} names no provider: write provider/name, such as openai/{model}.")
+            return Failure(
+                f"The model cannot be asked: {fault_of(model) or f'{model} names no provider LiteLLM knows'}."
+            )
         case litellm.AuthenticationError() if headers is None and "Missing" in str(error):
             return Failure(f"There is no key for the model {model} in the settings.")
         case _:

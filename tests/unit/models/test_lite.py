@@ -273,7 +273,10 @@ async def test_a_slow_stream_is_waited_for_as_long_as_it_moves() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (ModelSettings("gpt-nonsense", "http://127.0.0.1:1/v1", KEY), "names no provider: write provider/name"),
+        (
+            ModelSettings("gpt-nonsense", "http://127.0.0.1:1/v1", KEY),
+            "gpt-nonsense names no provider; write provider/model",
+        ),
         (ModelSettings("anthropic/claude-sonnet-4-5"), "There is no key for the model anthropic/claude-sonnet-4-5"),
     ],
 )
