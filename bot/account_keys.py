@@ -35,10 +35,10 @@ def complete(is_set: Callable[[str], bool]) -> Iterator[str]:
     return (channel for channel in USUAL if all(is_set(USUAL[channel][name]) for name in needed(channel)))
 
 
-def incomplete(is_set: Callable[[str], bool]) -> Iterator[tuple[str, str, str]]:
-    """(channel, a variable that is set, one that is missing beside it)."""
+def incomplete(is_set: Callable[[str], bool]) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """(channel, a variable that is set, those that are missing beside it)."""
     for channel, usual in USUAL.items():
-        names = [usual[name] for name in needed(channel)]
-        there = [name for name in names if is_set(name)]
-        if there and len(there) < len(names):
-            yield channel, there[0], next(name for name in names if name not in there)
+        there = [variable for variable in usual.values() if is_set(variable)]
+        missing = [usual[name] for name in needed(channel) if not is_set(usual[name])]
+        if there and missing:
+            yield channel, there[0], missing

@@ -104,14 +104,10 @@ class _Search:
     def usual_accounts(self) -> None:
         """Where no account of a channel is set, its usual variables make one by the channel's name."""
         theirs = {table.get("channel") for _, table in self.layers.tables("accounts")}
-        for channel in account_keys.complete(self._is_handed_over):
+        for channel in account_keys.complete(self.chain.is_handed_over):
             if channel not in theirs:
                 first = next(iter(account_keys.USUAL[channel].values()))
                 self.layers.add_table("accounts", {"name": channel, "channel": channel}, source=first)
-
-    def _is_handed_over(self, variable: str) -> bool:
-        """Whether this process was given it. For sealed ones a table has to ask: no file is opened just to look."""
-        return bool(self.variables.get(variable) or (self.chain.folder and self.chain.folder.value(variable)))
 
     def accounts(self) -> None:
         for name in twins_in_lists(self.layers):

@@ -14,7 +14,7 @@ import typer
 
 from bot.cli.options import ConfigFile, settings_of
 from bot.cli.options import run as run_to_end
-from bot.invocation import called
+from bot.invocation import as_called
 from runtime.errors import BotError
 
 if TYPE_CHECKING:
@@ -43,9 +43,11 @@ def run(context: typer.Context, config: ConfigFile = None, host: Host = None, po
     given = {name: value for name, value in flags.items() if value is not None}
     settings = settings_of(context, config, given, with_secrets=True)
     from bot import logs
+    from bot.oversights import tell_oversights
 
     logs.configure(settings.log.level, settings.log.format, settings.secret_values())
     logs.tell_skipped(settings.chain.skipped)
+    tell_oversights(settings)
     run_to_end(_serve(settings))
 
 
@@ -140,7 +142,7 @@ def _greet(settings: Settings, ready: Ready) -> None:
 
     url = ready.control.url
     lines = [f"Signalbox is ready at {url}"]
-    anew = f"{called()} people link {quote(ready.owner)}"
+    anew = as_called(f"signalbox people link {quote(ready.owner)}")
     if ready.link and ready.once:
         minutes = int(ONCE_WITHIN.total_seconds() / 60)
         lines += [

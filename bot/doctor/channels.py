@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import chain
 
-from bot import account_keys
 from bot.account_trial import WHY, look_at
-from bot.doctor.subject import Subject, fault, fine, warning
-from bot.settings import Settings
+from bot.doctor.subject import Subject, fault, fine
+from bot.oversights import half_set_accounts
 from bot.settings_accounts import AnyAccount
 from runtime.contract import Finding
 from runtime.errors import ConfigError
@@ -24,7 +23,7 @@ async def check_channels(subject: Subject, look: Look = look_at) -> Sequence[Fin
     whole = [account for account in settings.accounts if account.enabled and account not in wrong]
     found = await asyncio.gather(*(look(account) for account in whole))
     off = [fine(f"{a.channel}.{a.name}", "turned off: enabled is false") for a in settings.accounts if not a.enabled]
-    return [*chain.from_iterable(found), *map(_not_looked_at, wrong), *off, *_half_set(settings)]
+    return [*chain.from_iterable(found), *map(_not_looked_at, wrong), *off, *half_set_accounts(settings)]
 
 
 def _is_wrong(account: AnyAccount, faults: ConfigError | None) -> bool:
@@ -36,14 +35,3 @@ def _is_wrong(account: AnyAccount, faults: ConfigError | None) -> bool:
 def _not_looked_at(account: AnyAccount) -> Finding:
     what = "not looked at, since its settings are wrong (see above)"
     return fault(f"{account.channel}.{account.name}.settings", what, WHY, "change them, then: signalbox doctor")
-
-
-def _half_set(settings: Settings) -> Iterator[Finding]:
-    """A variable is set, and the one that belongs to it is not: one may wonder why there is no account."""
-    theirs = {account.channel for account in settings.accounts}
-    for channel, there, missing in account_keys.incomplete(lambda name: bool(settings.chain.variables.get(name))):
-        if channel not in theirs:
-            what = f"{there} is set, and {missing} is not: that makes no account"
-            yield warning(
-                channel, what, "Nobody is answered there.", f"set {missing} too, or write it under [[accounts]]"
-            )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from bot import model_keys
 from bot.doctor.subject import Subject, fault, fine, warning
+from bot.oversights import unused_database
 from bot.settings import Settings
 from bot.settings_secrets import uses
 from runtime.contract import Finding
@@ -42,7 +43,8 @@ def _exposed(settings: Settings) -> Iterator[Finding]:
 
 
 def _unused(settings: Settings) -> Iterator[Finding]:
-    """Keys that are set and not used: one may wonder why it is still the demo."""
+    """Variables that are set and not used: one may wonder why it is still the demo, or another database."""
+    yield from unused_database(settings)
     names = [name for name in model_keys.ALL if settings.chain.variables.get(name)]
     if settings.model.is_demo and names:
         why = "Without model.name it is the demo, whatever keys there are."

@@ -94,6 +94,10 @@ class Chain:
                 return Found(entry.value, f"{name} in {member.file.path}")
         return None
 
+    def is_handed_over(self, name: str) -> bool:
+        """Whether this process was given it. No sealed file is opened just to look: of those a setting has to ask."""
+        return bool(self.variables.get(name) or (self.folder and self.folder.value(name)))
+
     def require_named(self) -> None:
         """Errors: SecretsError when the file that the settings name cannot be opened."""
         for member in self.members:
