@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from bot.settings_types import Number, Secret, Section, Switch, Whole
+from bot.settings_types import Number, Proof, Secret, Section, Switch, Whole
 from bot.tokens import Token, fault_of
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
@@ -101,8 +101,10 @@ class TelegramAccount(Account):
     webhook_url: PublicUrl = Field(
         default="", description="Address under which Telegram reaches the page's port, with HTTPS; for webhooks."
     )
-    webhook_secret: Annotated[Secret, AfterValidator(_shown_by_telegram)] = Field(
-        default=None, description="What Telegram shows with each message, for webhooks; else made from the token."
+    webhook_secret: Annotated[Proof, AfterValidator(_shown_by_telegram)] = Field(
+        default=None,
+        description="What Telegram shows with each message, for webhooks: at least 16 characters; else "
+        "made from the token.",
     )
     webhook_secret_env: str = Field(
         default="", description="Name of the variable or sealed secret that holds `webhook_secret`."

@@ -6,14 +6,12 @@ import re
 from datetime import timedelta
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationInfo
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from bot.settings_accounts import AccountName
-from bot.settings_types import IdentityName, Number, Secret, Section, Text, Whole
+from bot.settings_types import IdentityName, Number, Proof, Section, Text, Whole
 from runtime.contract import Address, Urgency
 
-SHORTEST: Final = 16
-"""Characters of a secret that nobody guesses over a network."""
 PAGE_ROOM: Final = re.compile(r"[a-z0-9]{6,32}")
 """As the page names its rooms; any other would be a room that nobody can open."""
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")  # a token of RFC 9110
@@ -26,12 +24,6 @@ def _room(address: str) -> str:
     if found.channel == "web" and not PAGE_ROOM.fullmatch(found.room):
         raise ValueError('a room of the page with 6 to 32 small letters and digits, such as "web:main/deploys"')
     return address
-
-
-def _long(value: SecretStr | None) -> SecretStr | None:
-    if value and len(value.get_secret_value()) < SHORTEST:
-        raise ValueError(f"at least {SHORTEST} characters; make one with: openssl rand -hex 32")
-    return value
 
 
 def _header(name: str) -> str:
@@ -64,7 +56,7 @@ class HookTable(Section):
     to: Annotated[Text, AfterValidator(_room)] = Field(
         description='Address of the room that reads it and its answer, such as "slack:work/C1".'
     )
-    secret: Annotated[Secret, AfterValidator(_long)] = Field(
+    secret: Proof = Field(
         default=None, description="What proves that a sender may: at least 16 characters, each hook's its own."
     )
     secret_env: str = Field(default="", description="Name of the variable or sealed secret that holds `secret`.")

@@ -9,7 +9,19 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from bot.settings_types import IdentityName, Number, Place, PublicUrl, Secret, Section, Switch, Text, TextFile, Whole
+from bot.settings_types import (
+    IdentityName,
+    Number,
+    Place,
+    Proof,
+    PublicUrl,
+    Secret,
+    Section,
+    Switch,
+    Text,
+    TextFile,
+    Whole,
+)
 from runtime.attention import Attention
 from runtime.contract import Address, Busy, Effect
 from runtime.matchers import words_of
@@ -48,8 +60,10 @@ class Web(Section):
     port: Whole = Field(
         default=8080, ge=0, le=65535, description="Port to listen on; 0 picks a free one and prints it."
     )
-    token: Secret = Field(
-        default=None, description="The owner's token in the link. Without one it is made, and printed once as a link."
+    token: Proof = Field(
+        default=None,
+        description="The owner's token in the link: at least 16 characters. Without one it is made, and printed once as "
+        "a link.",
     )
     token_env: str = Field(default="", description="Name of the variable that holds `token`.")
     hosts: tuple[Text, ...] = Field(
@@ -462,9 +476,9 @@ class Metrics(Section):
         default=0, ge=0, le=65535, description="A port of their own; 0 shows them on the port of the web page."
     )
     host: Text = Field(default="127.0.0.1", description="Address to listen on, where they have a port of their own.")
-    token: Secret = Field(
+    token: Proof = Field(
         default=None,
-        description="Whoever reads them must show it. Without one they are shown only where this machine alone can "
+        description="Whoever reads them must show it: at least 16 characters. Without one they are shown only where this machine alone can "
         "reach the port.",
     )
     token_env: str = Field(default="", description="Name of the variable that holds `token`.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -17,6 +17,9 @@ from pydantic import (
     StringConstraints,
     ValidationInfo,
 )
+
+SHORTEST_PROOF: Final = 16
+"""Characters of a secret that nobody guesses over a network."""
 
 
 def beside_file(path: Path, info: ValidationInfo) -> Path:
@@ -36,6 +39,12 @@ def _readable(path: Path) -> Path:
 def _given(value: object) -> object:
     """An empty secret is no secret: deployments often set a variable to nothing."""
     return None if value == "" else value
+
+
+def _long(value: SecretStr | None) -> SecretStr | None:
+    if value and len(value.get_secret_value()) < SHORTEST_PROOF:
+        raise ValueError(f"at least {SHORTEST_PROOF} characters; make one with: openssl rand -hex 32")
+    return value
 
 
 def _public(url: str) -> str:
@@ -62,6 +71,8 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 Place = Annotated[Path, AfterValidator(beside_file)]
 TextFile = Annotated[Path, AfterValidator(beside_file), AfterValidator(_readable)]
 Secret = Annotated[SecretStr | None, BeforeValidator(_given)]
+Proof = Annotated[Secret, AfterValidator(_long)]
+"""A secret that others must show us before they are let in."""
 PublicUrl = Annotated[str, AfterValidator(_public)]
 IdentityName = Annotated[str, StringConstraints(pattern=r"^[a-z]+:\S+$")]
 

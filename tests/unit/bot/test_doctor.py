@@ -107,7 +107,7 @@ async def test_wrong_settings_are_told_and_the_rest_is_looked_at(patient: Patien
 
 async def test_a_secret_in_a_file_that_others_can_read_is_told(patient: Patient) -> None:
     file = patient.folder / "signalbox.toml"
-    file.write_text('[web]\ntoken = "sesame"\n')
+    file.write_text('[web]\ntoken = "sesame-of-the-page"\n')
     for mode, exposed in ((0o644, True), (0o600, False)):
         file.chmod(mode)
         read, faults = load_usable(file, environ={})
@@ -368,7 +368,7 @@ async def test_a_metrics_port_that_another_program_answers_on_is_told(patient: P
 async def test_metrics_that_nobody_may_read_are_told(patient: Patient, where: str) -> None:
     found = await patient.look("metrics", settings=f"{where}\n")
     assert found["metrics.token"].level is Level.WARNING
-    found = await patient.look("metrics", settings=f'{where}\n[metrics]\ntoken = "tell-nobody"\n')
+    found = await patient.look("metrics", settings=f'{where}\n[metrics]\ntoken = "tell-nobody-of-this"\n')
     assert found["metrics"].level is Level.OK
 
 
@@ -429,7 +429,7 @@ async def test_a_server_that_is_away_is_told(patient: Patient) -> None:
 
 
 async def test_a_missing_key_is_told_with_the_command(patient: Patient) -> None:
-    found = await patient.look("model", settings='[model]\nname = "unheard-of/x"\n')
+    found = await patient.look("model", settings='[model]\nname = "lm_studio/x"\n')
     assert found["model.key"].level is Level.OK
     found = await patient.look("settings", settings='[model]\nname = "openai/x"\n')
     assert "signalbox secrets set OPENAI_API_KEY" in found["settings.valid"].what

@@ -46,10 +46,10 @@ def test_a_bound_id_is_on_every_line_until_then() -> None:
 
 
 def test_secrets_do_not_show() -> None:
-    out, log = configured("info", "sesame-open"), structlog.get_logger("test")
-    log.info("with sesame-open in it", api_key="anything", url="http://x/?k=sesame-open")
+    out, log = configured("info", "sesame-open-the-door"), structlog.get_logger("test")
+    log.info("with sesame-open-the-door in it", api_key="anything", url="http://x/?k=sesame-open-the-door")
     try:
-        raise ValueError("sesame-open")
+        raise ValueError("sesame-open-the-door")
     except ValueError:
         log.exception("failed")
     assert "sesame" not in out.getvalue()

@@ -102,7 +102,10 @@ def test_a_value_is_hidden_however_it_is_written(secret: str, write: object) -> 
 
 
 def test_a_secret_inside_another_leaves_nothing_of_it() -> None:
-    assert Mask(["sesame-open", "sesame-open-wide"])("sesame-open-wide sesame-open") == f"{HIDDEN} {HIDDEN}"
+    assert (
+        Mask(["sesame-open-the-door", "sesame-open-the-door-wide"])("sesame-open-the-door-wide sesame-open-the-door")
+        == f"{HIDDEN} {HIDDEN}"
+    )
 
 
 def test_what_is_too_short_to_be_one_is_left_alone() -> None:

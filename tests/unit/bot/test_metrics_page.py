@@ -133,9 +133,9 @@ async def test_where_others_reach_the_page_the_metrics_need_their_token(tmp_path
     async with running(tmp_path, [], web__hosts=others) as at_work:
         status, text = await read(at_work.url)
     assert (status, "metrics.token" in text) == (403, True)
-    async with running(tmp_path, [], web__hosts=others, metrics__token="tell-nobody") as at_work:
+    async with running(tmp_path, [], web__hosts=others, metrics__token="tell-nobody-of-this") as at_work:
         assert (await read(at_work.url))[0] == 401
-        assert (await read(at_work.url, Authorization="Bearer tell-nobody"))[0] == 200
+        assert (await read(at_work.url, Authorization="Bearer tell-nobody-of-this"))[0] == 200
 
 
 async def test_a_metrics_port_in_use_keeps_nobody_from_being_answered(tmp_path: Path) -> None:

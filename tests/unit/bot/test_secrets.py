@@ -23,10 +23,10 @@ from runtime.errors import ConfigError
 
 ROOT = Path(__file__).parents[3]
 AT = datetime(2026, 8, 1, tzinfo=UTC)
-OPENS = Keyring(variable="sesame-open")
+OPENS = Keyring(variable="sesame-open-the-door")
 
 
-def sealed(path: Path, passphrase: str = "sesame-open", **secrets: str) -> SealedFile:
+def sealed(path: Path, passphrase: str = "sesame-open-the-door", **secrets: str) -> SealedFile:
     path.parent.mkdir(parents=True, exist_ok=True)
     entries = {name: Entry(value, AT) for name, value in secrets.items()}
     replace(path, seal(entries, passphrase, Lock.KEY_FILE))  # the cheap kind: this is not about its cost
@@ -169,8 +169,8 @@ def test_a_full_disk_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_passphrase_file_gives_its_first_line(tmp_path: Path) -> None:
-    (tmp_path / "p").write_text("sesame-open\r\nnot this\n")
-    assert Keyring(file=tmp_path / "p").passphrase(tmp_path, Lock.PASSPHRASE).text == "sesame-open"
+    (tmp_path / "p").write_text("sesame-open-the-door\r\nnot this\n")
+    assert Keyring(file=tmp_path / "p").passphrase(tmp_path, Lock.PASSPHRASE).text == "sesame-open-the-door"
 
 
 @pytest.mark.parametrize(("data", "words"), [(b"", "empty"), (b"\n", "empty"), (b"\xff\xfe", "not UTF-8")])
@@ -239,7 +239,7 @@ class House:
         return file
 
     def _with(self, variables: dict[str, str]) -> dict[str, str]:
-        return {"HOME": str(self.folder / "home"), VARIABLE: "sesame-open", **variables}
+        return {"HOME": str(self.folder / "home"), VARIABLE: "sesame-open-the-door", **variables}
 
 
 @pytest.fixture
@@ -274,10 +274,10 @@ def test_config_says_where_a_secret_came_from(house: House) -> None:
 
 
 def test_a_twin_names_a_sealed_secret_as_well_as_a_variable(house: House) -> None:
-    sealed(house.local, MY_TOKEN="sesame-token")
+    sealed(house.local, MY_TOKEN="sesame-token-of-mine")
     settings = house.load('[web]\ntoken_env = "MY_TOKEN"\n')
     assert settings.web.token is not None
-    assert settings.web.token.get_secret_value() == "sesame-token"
+    assert settings.web.token.get_secret_value() == "sesame-token-of-mine"
     assert settings.web.token_env == "MY_TOKEN"
 
 
@@ -355,7 +355,7 @@ def test_the_passphrase_is_no_setting_and_a_slip_in_its_name_is_told(house: Hous
 
 def test_a_named_passphrase_file_opens_what_a_key_sealed(house: House) -> None:
     sealed(house.local, OPENAI_API_KEY="sk-sesame")
-    (house.folder / "pass").write_text("sesame-open\n")
+    (house.folder / "pass").write_text("sesame-open-the-door\n")
     text = f'[secrets]\npassphrase_file = "pass"\n{MODEL}'
     assert key_of(house.load(text, **{VARIABLE: ""})) == "sk-sesame"
 
@@ -388,11 +388,15 @@ def test_an_address_that_was_not_asked_for_is_no_address_of_another_database(hou
     [
         (
             '[web]\ntoken_env = "T"\n',
-            {"T": "same-sesame", "OPENAI_API_KEY": "same-sesame"},
+            {"T": "same-sesame-for-both", "OPENAI_API_KEY": "same-sesame-for-both"},
             "web.token (T) and model.api",
         ),
-        ('database_url = "postgresql://me:same-sesame@h/x"\n', {"OPENAI_API_KEY": "same-sesame"}, "database_url"),
-        ('[web]\ntoken = "sesame-open"\n', {"OPENAI_API_KEY": "x"}, f"web.token ({{file}}) and {VARIABLE}"),
+        (
+            'database_url = "postgresql://me:same-sesame-for-both@h/x"\n',
+            {"OPENAI_API_KEY": "same-sesame-for-both"},
+            "database_url",
+        ),
+        ('[web]\ntoken = "sesame-open-the-door"\n', {"OPENAI_API_KEY": "x"}, f"web.token ({{file}}) and {VARIABLE}"),
     ],
 )
 def test_one_value_under_two_purposes_is_refused_with_both_names(
@@ -406,7 +410,7 @@ def test_one_value_under_two_purposes_is_refused_with_both_names(
 
 
 def test_a_sealed_value_under_two_names_counts_too(house: House) -> None:
-    sealed(house.local, OPENAI_API_KEY="same-sesame", PAGE="same-sesame")
+    sealed(house.local, OPENAI_API_KEY="same-sesame-for-both", PAGE="same-sesame-for-both")
     told = house.faults(f'[web]\ntoken_env = "PAGE"\n{MODEL}')
     assert "web.token (PAGE in " in told
     assert "model.api_key (OPENAI_API_KEY in " in told
@@ -414,7 +418,7 @@ def test_a_sealed_value_under_two_names_counts_too(house: House) -> None:
 
 
 def test_different_values_and_the_same_purpose_are_fine(house: House) -> None:
-    sealed(house.local, OPENAI_API_KEY="sk-one", PAGE="two")
+    sealed(house.local, OPENAI_API_KEY="sk-one", PAGE="another-sesame-for-it")
     house.load(f'[web]\ntoken_env = "PAGE"\n{MODEL}')
 
 
@@ -424,7 +428,7 @@ def test_different_values_and_the_same_purpose_are_fine(house: House) -> None:
 def test_everything_that_was_opened_is_to_be_masked(house: House) -> None:
     sealed(house.local, OPENAI_API_KEY="sk-one", OTHER="two-two")
     held = house.load(MODEL, ANTHROPIC_API_KEY="of-another-vendor").secret_values()
-    assert {"sk-one", "two-two", "sesame-open", "of-another-vendor"} <= set(held)
+    assert {"sk-one", "two-two", "sesame-open-the-door", "of-another-vendor"} <= set(held)
 
 
 # ------------------------------------------------------------------------------------------------- what can be used
@@ -454,8 +458,8 @@ def test_the_chain_has_each_file_once(tmp_path: Path) -> None:
 
 
 def test_a_variable_that_a_setting_names_is_no_setting_whatever_it_is_called(house: House) -> None:
-    named = house.load('[web]\ntoken_env = "SIGNALBOX_PAGE"\n', SIGNALBOX_PAGE="sesame")
+    named = house.load('[web]\ntoken_env = "SIGNALBOX_PAGE"\n', SIGNALBOX_PAGE="sesame-of-the-page")
     assert named.source("web.token") == "SIGNALBOX_PAGE"
-    named = house.load("", SIGNALBOX_WEB__TOKEN_ENV="SIGNALBOX_PAGE", SIGNALBOX_PAGE="sesame")
+    named = house.load("", SIGNALBOX_WEB__TOKEN_ENV="SIGNALBOX_PAGE", SIGNALBOX_PAGE="sesame-of-the-page")
     assert named.source("web.token") == "SIGNALBOX_PAGE"
-    assert "SIGNALBOX_PAGE: there is no such setting" in house.faults("", SIGNALBOX_PAGE="sesame")
+    assert "SIGNALBOX_PAGE: there is no such setting" in house.faults("", SIGNALBOX_PAGE="sesame-of-the-page")

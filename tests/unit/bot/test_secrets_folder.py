@@ -9,7 +9,7 @@ import pytest
 from bot.settings import Settings, load
 from runtime.errors import ConfigError
 
-URL = "postgresql://ada:sesame-open@db/signalbox"
+URL = "postgresql://ada:sesame-open-the-door@db/signalbox"
 ASKS = {"SIGNALBOX_DATABASE_URL_ENV": "DATABASE_URL"}
 
 
@@ -29,7 +29,7 @@ def test_a_file_stands_for_the_variable_it_is_called_as(folder: Path) -> None:
     settings = read(folder, **ASKS)
     assert settings.database_url == URL
     assert settings.source("database_url") == f"DATABASE_URL in {folder}"
-    assert "sesame-open" in settings.secret_values()
+    assert "sesame-open-the-door" in settings.secret_values()
 
 
 def test_a_vendors_key_is_found_under_its_usual_name(folder: Path) -> None:

@@ -95,7 +95,7 @@ def test_variables_hold_toml_values_or_plain_text(tmp_path: Path) -> None:
         SIGNALBOX_RUN__APPROVAL_HOURS="0.5",
         SIGNALBOX_SESSIONS__BUSY="collect",
         SIGNALBOX_TOOLS__SHELL__UID="1000",
-        SIGNALBOX_WEB__TOKEN="12345678",
+        SIGNALBOX_WEB__TOKEN="1234567812345678",
         SIGNALBOX_POLICY='[{tool = "shell", arguments = {command = "ls *"}, result = "allow"}]',
         SIGNALBOX_LOG__LEVEL="",
     )
@@ -105,7 +105,7 @@ def test_variables_hold_toml_values_or_plain_text(tmp_path: Path) -> None:
     assert settings.sessions.busy is Busy.COLLECT
     assert settings.tools.shell.uid == 1000
     assert settings.web.token is not None
-    assert settings.web.token.get_secret_value() == "12345678"
+    assert settings.web.token.get_secret_value() == "1234567812345678"
     assert settings.policy[0].arguments == {"command": "ls *"}
     assert settings.log.level == "info"
 
@@ -138,14 +138,16 @@ def test_the_example_file_is_valid() -> None:
 
 
 def test_a_twin_names_the_variable_that_holds_the_secret(tmp_path: Path) -> None:
-    settings = read(tmp_path, '[web]\ntoken_env = "MINE"\n', MINE="sesame-open")
+    settings = read(tmp_path, '[web]\ntoken_env = "MINE"\n', MINE="sesame-open-the-door")
     assert settings.web.token is not None
-    assert settings.web.token.get_secret_value() == "sesame-open"
+    assert settings.web.token.get_secret_value() == "sesame-open-the-door"
 
 
 def test_a_later_layer_replaces_the_twin_of_an_earlier_one(tmp_path: Path) -> None:
-    settings = read(tmp_path, '[web]\ntoken = "first"\n', SIGNALBOX_WEB__TOKEN_ENV="MINE", MINE="second")
-    assert settings.secret_values() == ["second"]
+    settings = read(
+        tmp_path, '[web]\ntoken = "the-first-of-them"\n', SIGNALBOX_WEB__TOKEN_ENV="MINE", MINE="the-second-of-them"
+    )
+    assert settings.secret_values() == ["the-second-of-them"]
 
 
 def test_both_twins_in_one_layer_are_a_fault(tmp_path: Path) -> None:
@@ -159,12 +161,12 @@ def test_a_twin_whose_variable_is_not_set_is_a_fault(tmp_path: Path) -> None:
 def test_secrets_are_masked_wherever_settings_are_shown(tmp_path: Path) -> None:
     settings = read(
         tmp_path,
-        'database_url = "postgresql://me:hunter2@db/x"\n[web]\ntoken = "sesame-1"\n[model]\napi_key = "sk-sesame-2"\n',
+        'database_url = "postgresql://me:hunter2@db/x"\n[web]\ntoken = "sesame-1-of-the-page"\n[model]\napi_key = "sk-sesame-2"\n',
     )
     shown = f"{settings!r} {settings} {settings.shown()} {settings.web!r}"
     assert not any(secret in shown for secret in ("hunter2", "sesame"))
     assert settings.shown()["database_url"] == f"postgresql://me:{MASK}@db/x"
-    assert sorted(settings.secret_values()) == ["hunter2", "sesame-1", "sk-sesame-2"]
+    assert sorted(settings.secret_values()) == ["hunter2", "sesame-1-of-the-page", "sk-sesame-2"]
 
 
 def test_the_way_past_a_pooler_is_masked_too_and_may_have_the_same_password(tmp_path: Path) -> None:

@@ -149,11 +149,13 @@ def test_the_log_says_once_that_traces_are_lost_and_once_that_they_are_taken_aga
 async def test_the_token_is_shown_to_the_collector(tmp_path: Path) -> None:
     async with (
         collecting() as collector,
-        running(tmp_path, ["done"], telemetry__endpoint=collector.url, telemetry__token="tell-nobody") as at_work,
+        running(
+            tmp_path, ["done"], telemetry__endpoint=collector.url, telemetry__token="tell-nobody-of-this"
+        ) as at_work,
     ):
         await at_work.say("hello")
         await at_work.notebook.until("done")
-    assert collector.headers[0]["Authorization"] == "Bearer tell-nobody"
+    assert collector.headers[0]["Authorization"] == "Bearer tell-nobody-of-this"
 
 
 # ---------------------------------------------------------------------------------------------------------- identity

@@ -65,7 +65,7 @@ class Scripted:
 
 @pytest.fixture
 def draft(tmp_path: Path) -> Draft:
-    keyring = Keyring(variable="sesame-open", key_file=tmp_path / "config" / "secrets.key")
+    keyring = Keyring(variable="sesame-open-the-door", key_file=tmp_path / "config" / "secrets.key")
     return Draft(Flags(), tmp_path / "signalbox.toml", {}, keyring)
 
 
@@ -257,7 +257,7 @@ def test_a_settings_file_that_is_there_is_shown_without_its_secrets_and_kept(dra
 
 
 def test_secrets_join_those_that_are_sealed_already(draft: Draft) -> None:
-    opened = SealedFile(draft.sealed).make(Passphrase("sesame-open", "here"), Lock.KEY_FILE)
+    opened = SealedFile(draft.sealed).make(Passphrase("sesame-open-the-door", "here"), Lock.KEY_FILE)
     draft.secrets = {"A": Kept("1", "model.api_key")}
     seal_secrets(draft, lambda file: opened)
     draft.secrets = {"B": Kept("2", "database_url")}

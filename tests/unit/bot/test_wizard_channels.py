@@ -70,7 +70,7 @@ def slack(tmp_path: Path) -> Iterator[Platform]:
 
 
 def draft_in(folder: Path, flags: Flags | None = None, **variables: str) -> Draft:
-    keyring = Keyring(variable="sesame-open", key_file=folder / "config" / "secrets.key")
+    keyring = Keyring(variable="sesame-open-the-door", key_file=folder / "config" / "secrets.key")
     return Draft(flags or Flags(), folder / "signalbox.toml", variables, keyring)
 
 
