@@ -20,6 +20,7 @@ This page is made from `bot/cli/` by `python -m bot.commands_doc`; a test fails 
 Commands read the same [settings](settings.md) as the process; `--config FILE` may stand before or after a command's
 name. While a process runs with the same `data_dir`, commands ask that process; otherwise they open the store
 themselves. Output is for people; with `--json` it is for programs. What went wrong is one sentence on standard error.
+What cannot be undone asks first; where nobody sits at a terminal it needs `--yes`.
 
 | exit code | meaning |
 | --- | --- |

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+from collections.abc import Sequence
+from itertools import pairwise, takewhile
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 NAME: Final = "signalbox"
+CONFIG: Final = "--config"
 COMMANDS: Final = (
     *(
         "run",
@@ -38,9 +42,18 @@ def called(started_as: str | None = None) -> str:
     return NAME if found and Path(found).resolve() == Path(given).resolve() else given
 
 
+def settings_file(given: Sequence[str] | None = None) -> str:
+    """The settings file that this command was started with; "" for none."""
+    words = list(takewhile(lambda word: word != "--", sys.argv[1:] if given is None else given))
+    whole = [word.removeprefix(f"{CONFIG}=") for word in words if word.startswith(f"{CONFIG}=")]
+    apart = [after for word, after in pairwise(words) if word == CONFIG]
+    return next(iter([*apart, *whole]), "")
+
+
 def as_called(text: str, by: str | None = None) -> str:
-    """`text`, with the commands in it as they work here."""
-    command = called() if by is None else by
+    """`text`, with the commands in it as they work here: by this program, with these settings."""
+    file = settings_file() if by is None else ""
+    command = f"{called()} {CONFIG} {quote(file)}" if file else called() if by is None else by
     return text if command == NAME else TOLD.sub(lambda _: command, text)
 
 

@@ -92,6 +92,11 @@ class Faults:
                 seen.add(name)
                 self._add_detail(name, layers.title(name), detail, layers.source(name))
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """A sentence for each."""
+        return tuple(self._lines)
+
     def error(self) -> ConfigError:
         """All of them, as one error."""
         many = "This setting is" if len(self._lines) == 1 else f"These {len(self._lines)} settings are"
@@ -110,7 +115,7 @@ class Faults:
             case kind:
                 value = detail["ctx"]["tag"] if kind == "union_tag_invalid" else detail["input"]
                 given = _shape(value, secret=is_secret(name))
-                self._lines.append(f"{title}: got {given}{_from(source)}; expected {_wanted(name, detail)}.")
+                self._lines.append(f"{title}: got {given}{_from(source)}; expected {wanted(name, detail)}.")
 
     def _near(self, place: tuple[int | str, ...]) -> str | None:
         """The known name most like this one: first among its neighbours, then the same word anywhere else."""
@@ -148,7 +153,8 @@ def _place(detail: ErrorDetails) -> tuple[int | str, ...]:
     return place
 
 
-def _wanted(name: str, detail: ErrorDetails) -> str:
+def wanted(name: str, detail: ErrorDetails) -> str:
+    """The words for a value that fits where `detail` is at fault."""
     kind, context = detail["type"], detail.get("ctx", {})
     if kind in _BOUNDS:
         return _BOUNDS[kind].format(**context)

@@ -9,7 +9,7 @@ import typer
 
 from bot.cli.options import AsJson, ConfigFile, run, settings_of
 from bot.cli.output import clean, show_json
-from bot.invocation import called
+from bot.invocation import as_called
 
 if TYPE_CHECKING:
     from bot.backup.make import Made
@@ -98,7 +98,7 @@ def _tell(restored: Restored) -> None:
         typer.echo(
             f"Since then nothing is known: {_count(after.deliveries, 'message')} to look for before sending, "
             f"{_count(after.questions, 'question')} to ask again, {_count(after.runs, 'piece')} of work to go on with. "
-            f"The next start does all that: {called()} run"
+            + as_called("The next start does all that: signalbox run")
         )
     for path in restored.kept:
         typer.echo(f"Kept what was there before: {path}")

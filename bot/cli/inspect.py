@@ -76,7 +76,8 @@ async def _look(settings: Settings, faults: ConfigError | None, mask: Mask, *, l
 
     found: list[Finding] = []
     async for finding in examine(settings, faults, live=live):
-        safe = replace(finding, what=mask(finding.what), why=mask(finding.why), fix=mask(finding.fix))
+        what, why, fix = (as_called(mask(words)) for words in (finding.what, finding.why, finding.fix))
+        safe = replace(finding, what=what, why=why, fix=fix)
         found.append(safe)
         if show:
             _print(safe)
@@ -116,7 +117,7 @@ def _print(finding: Finding) -> None:
     what = clean(finding.what).replace("\n", f"\n{INDENT}")
     typer.echo(f"{typer.style(f'{mark:<7}', fg=colour)}  {group:<13}  {what}")
     if finding.why:
-        typer.echo(f"{INDENT}{clean(finding.why)}\n{INDENT}To mend it: {clean(as_called(finding.fix))}")
+        typer.echo(f"{INDENT}{clean(finding.why)}\n{INDENT}To mend it: {clean(finding.fix)}")
 
 
 def _group(ident: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 
+from bot.cli.misuse import note_parameters
 from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ InRoom = Annotated[
     str, typer.Option("--room", metavar="ROOM", help="Only of this room: its name, as #general, or its address.")
 ]
 WithIds = Annotated[bool, typer.Option("--ids", help="Write rooms by their addresses.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask first. Needed where nobody sits at a terminal.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 MASK: Final = "signalbox.mask"  # in the context of a command
@@ -55,6 +57,7 @@ def settings_of(
     demand = None if with_secrets else ()
     settings = load(config or context.find_root().obj, overrides, demand=demand, ask=asking())
     context.find_root().meta[MASK] = hide_secrets(settings)
+    note_parameters(context)
     return settings
 
 
@@ -70,6 +73,15 @@ def asking() -> Ask | None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     return lambda words: str(typer.prompt(words, hide_input=True, err=True))
+
+
+def ask_first(yes: bool, question: str) -> None:
+    """Have the person at the terminal say yes to what cannot be undone. Errors: ConfigError where nobody sits there."""
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise ConfigError(f"{question}? Nobody can be asked here, so nothing was done. Add --yes to do it.")
+    typer.confirm(f"{question}?", abort=True, err=True, prompt_suffix=" ")
 
 
 def hide_secrets(settings: Settings) -> Mask:

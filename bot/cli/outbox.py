@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_office, settings_of
+from bot.cli.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, Yes, ask_first, ask_office, settings_of
 from bot.cli.output import by_name, clean, show_facts, show_json, show_rows
 
 if TYPE_CHECKING:
@@ -109,9 +109,11 @@ def discard(
     delivery: DeliveryArgument = "",
     last: Last = False,
     room: InRoom = "",
+    yes: Yes = False,
     config: ConfigFile = None,
 ) -> None:
     """Throw one away: it will not be shown."""
+    ask_first(yes, f"Throw {f'the delivery {delivery}' if delivery else 'the newest delivery'} away")
     made = _done(context, config, _which(delivery, last, room, UNSETTLED), lambda office, one: office.discard(one))
     typer.echo(f"{made['id']}: {made['state']}.")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from shlex import quote
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, ask_office, settings_of
+from bot.cli.options import AsJson, ConfigFile, Yes, ask_first, ask_office, settings_of
 from bot.cli.output import show_json, show_rows
 from bot.invocation import as_called
 
@@ -25,7 +24,6 @@ commands = typer.Typer(
 
 Name = Annotated[str, typer.Argument(metavar="NAME")]
 RoleName = Annotated[str, typer.Argument(metavar="ROLE", help="viewer, user, operator or owner.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask first.")]
 WAITING = {"name": "Calls themselves", "identity": "Identity", "address": "Room", "until": "Until"}
 COLUMNS = {"name": "Name", "role": "Role", "identities": "Identities", "linked": "Has a link"}
 
@@ -107,7 +105,7 @@ def merge(
     config: ConfigFile = None,
 ) -> None:
     """Make two people one: accounts, conversations, schedules and votes of FROM become INTO's."""
-    _ask_first(yes, f"Make {name} and {into} one person? It cannot be taken apart again")
+    ask_first(yes, f"Make {name} and {into} one person, for good")
     _tell(context, config, lambda office: office.merge_people(name, into))
 
 
@@ -120,14 +118,8 @@ def sign_out(context: typer.Context, name: Name, config: ConfigFile = None) -> N
 @commands.command()
 def remove(context: typer.Context, name: Name, yes: Yes = False, config: ConfigFile = None) -> None:
     """Forget a person: accounts, link and schedules. Their words stay in the conversations and in the audit."""
-    _ask_first(yes, f"Remove {name}? They are a stranger from then on")
+    ask_first(yes, f"Remove {name}, who is a stranger from then on")
     _tell(context, config, lambda office: office.remove_person(name))
-
-
-def _ask_first(yes: bool, question: str) -> None:
-    """Where somebody sits at the terminal."""
-    if not yes and sys.stdin.isatty():
-        typer.confirm(question, abort=True)
 
 
 def _tell(context: typer.Context, config: Path | None, work: Callable[[Office], Awaitable[View]]) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from bot.cli.options import AsJson, ConfigFile, ask_office, settings_of
 from bot.cli.output import clean, show_json
+from bot.invocation import as_called
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -20,7 +21,7 @@ def reload(context: typer.Context, as_json: AsJson = False, config: ConfigFile =
     if as_json:
         show_json(told)
     else:
-        typer.echo("\n".join(map(clean, in_words(told))))
+        typer.echo(as_called("\n".join(map(clean, in_words(told)))))
 
 
 def in_words(told: Mapping[str, Sequence[str]]) -> list[str]:

@@ -22,6 +22,7 @@ from bot.cli import (
     secrets,
     trace,
 )
+from bot.cli.misuse import NoArgsIsHelpError, UsageError, as_typed, told
 from bot.cli.options import ConfigFile, mask_of
 from bot.invocation import as_called
 from runtime.errors import BotError, ConfigError
@@ -33,11 +34,23 @@ INTERRUPTED: Final = 130
 
 
 class Commands(TyperGroup):
-    """Ends a command that raises one of our errors with a sentence on standard error."""
+    """Ends a command that raises one of our errors, or is used wrongly, with a sentence on standard error."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except NoArgsIsHelpError:
+            raise
+        except UsageError as error:
+            raise _misused(error.ctx or typer.Context(self, info_name="signalbox"), error) from None
 
     def invoke(self, ctx: Any) -> Any:  # typer's own copy of click's Context has no public name
         try:
             return super().invoke(ctx)
+        except NoArgsIsHelpError:
+            raise
+        except UsageError as error:
+            raise _misused(ctx, error) from None
         except ConfigError as error:
             raise _ended(ctx, error, WRONG_USE) from None
         except BotError as error:
@@ -72,8 +85,14 @@ def _shared(context: typer.Context, config: ConfigFile = None, version: Version 
 
 
 def _ended(context: typer.Context, error: BotError, code: int) -> typer.Exit:
-    typer.echo(f"signalbox: {as_called(mask_of(context)(str(error)))}", err=True)
+    words = as_typed(mask_of(context)(str(error)), context)
+    typer.echo(f"signalbox: {as_called(words)}", err=True)
     return typer.Exit(code)
+
+
+def _misused(context: Any, error: UsageError) -> typer.Exit:
+    typer.echo(f"signalbox: {told(error, context)}", err=True)
+    return typer.Exit(WRONG_USE)
 
 
 run.add_to(cli)

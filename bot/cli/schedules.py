@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bot.cli.options import Answer, AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_office, settings_of
+from bot.cli.options import (
+    Answer,
+    AsJson,
+    ConfigFile,
+    InRoom,
+    Last,
+    Which,
+    WithIds,
+    Yes,
+    ask_first,
+    ask_office,
+    settings_of,
+)
 from bot.cli.output import clean, show_facts, show_json, show_rows, tell, word
 from bot.invocation import as_called
 from runtime.errors import ConfigError
@@ -240,10 +252,12 @@ def remove(
     context: typer.Context,
     name: ScheduleArgument = "",
     last: Last = False,
+    yes: Yes = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
     """Take it out. What it did stays in the trace and the audit."""
+    ask_first(yes, f"Remove {f'the schedule {name}' if name else 'the newest schedule'}")
     made = _done(context, config, name, last, lambda office, name: office.remove_schedule(name))
     if as_json:
         show_json(made)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, asking, settings_of
+from bot.cli.options import AsJson, ConfigFile, Yes, ask_first, asking, settings_of
 from bot.cli.output import show_json, show_rows, tell
 from bot.invocation import as_called
 from runtime.errors import BotError, ConfigError
@@ -69,9 +69,12 @@ def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
 
 
 @commands.command()
-def remove(context: typer.Context, name: Name, user: ForUser = False, config: ConfigFile = None) -> None:
-    """Take a secret out."""
+def remove(
+    context: typer.Context, name: Name, user: ForUser = False, yes: Yes = False, config: ConfigFile = None
+) -> None:
+    """Take a secret out, for good."""
     _check_name(name)
+    ask_first(yes, f"Take {name} out, for good")
     settings = settings_of(context, config)
     file = _target(settings, user=user)
     opened = file.open(settings.chain.keyring)

@@ -52,7 +52,7 @@ class Terminal:
             runner.run(conversation.say(text))
             self._catch_up(runner, conversation)
         except BotError as error:
-            typer.echo(f"signalbox: {error}", err=True)
+            typer.echo(f"signalbox: {as_called(str(error))}", err=True)
 
     def _catch_up(self, runner: asyncio.Runner, conversation: Conversation) -> None:
         """Show what is new and ask what is to be decided, until neither is left."""
@@ -80,7 +80,7 @@ class Terminal:
             made = runner.run(conversation.decide(approval, *picked))
             typer.echo(f"{made['state']}.")
         except BotError as error:
-            typer.echo(f"signalbox: {error}", err=True)
+            typer.echo(f"signalbox: {as_called(str(error))}", err=True)
 
 
 def _picked(approval: View) -> tuple[str, str] | None:

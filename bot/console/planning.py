@@ -263,8 +263,15 @@ def terms_in(fields: Mapping[str, Any], terms: Terms) -> Terms | None:
         return TermsTable.model_validate(whole).terms
     except ValidationError as error:
         faults = Faults(TermsTable)
-        faults.add_invalid(error, Layers(whole))
-        raise Refusal(400, str(faults.error())) from None
+        faults.add_invalid(error, Fields(whole))
+        raise Refusal(400, " ".join(faults.lines)) from None
+
+
+class Fields(Layers):
+    """What came over the API, whose fields stand in backticks."""
+
+    def title(self, name: str) -> str:
+        return f"`{name}`"
 
 
 def terms_view(terms: Terms) -> View:

@@ -47,9 +47,14 @@ class Roster:
         if name == into:
             raise Refusal(400, "Name two people: one is merged into the other.")
         self._keep_settings_true(name, f"Write {into} there")
-        made = done(await self._store.merge(name, into, actor=self._actor.name), name, into)
+        moved = await self._store.merge(name, into, actor=self._actor.name)
+        made = done(moved, *(await self._missing(name, into) if moved is Unmoved.NOBODY else (name, into)))
         self._desk.bell.ring(PEOPLE)
         return _told(made, f"{name} and {into} are one person from now on: {made.name} ({made.role.word}).")
+
+    async def _missing(self, *names: str) -> Sequence[str]:
+        """Those that nobody has; all of them where somebody just came by one."""
+        return [name for name in names if await self._store.person_named(name) is None] or names
 
     def _keep_settings_true(self, name: str, fix: str, identities: Sequence[str] = ()) -> None:
         """Settings may write people by name: a blocked one must not come back under another, nor an owner at the start."""

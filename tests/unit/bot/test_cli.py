@@ -292,7 +292,7 @@ def test_people_are_managed_with_and_without_a_process(tmp_path: Path) -> None:
     here = command_line()
     assert told == [("person added", here), ("link made", here), ("role set", here)]
     assert signalbox(tmp_path, "people", "rename", "ada", "Zoë").stdout == "ada is called Zoë from now on.\n"
-    assert "is the only owner" in signalbox(tmp_path, "people", "remove", "owner").stderr
+    assert "is the only owner" in signalbox(tmp_path, "people", "remove", "owner", "--yes").stderr
     rows = cast("list[dict[str, Any]]", json.loads(signalbox(tmp_path, "people", "list", "--json").stdout))
     assert [(row["name"], row["role"], row["linked"]) for row in rows] == [
         ("Zoë", "operator", True),
@@ -364,7 +364,7 @@ def test_a_message_is_traced_without_a_process(tmp_path: Path) -> None:
 
 
 def test_settings_are_shown_without_their_secrets(tmp_path: Path) -> None:
-    ended = signalbox(tmp_path, "config", "show", SIGNALBOX_WEB__TOKEN="sesame-open")
+    ended = signalbox(tmp_path, "config", "show", SIGNALBOX_WEB__TOKEN="sesame-open-the-door")
     assert "sesame" not in ended.stdout
     assert "# SIGNALBOX_WEB__TOKEN" in ended.stdout
     assert json.loads(signalbox(tmp_path, "config", "show", "--json").stdout)["web"]["port"] == 0

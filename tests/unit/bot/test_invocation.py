@@ -44,6 +44,23 @@ def test_commands_in_a_text_are_those_that_work(text: str, told: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("signalbox --config my.toml doctor", "signalbox --config my.toml run"),
+        ("signalbox doctor --config=/etc/my.toml", "signalbox --config /etc/my.toml run"),
+        ("signalbox doctor", "signalbox run"),
+        ("signalbox ask -- --config x", "signalbox run"),
+    ],
+)
+def test_commands_are_told_with_the_settings_of_this_one(
+    monkeypatch: pytest.MonkeyPatch, typed: str, told: str
+) -> None:
+    monkeypatch.setattr("sys.argv", ["bot", *typed.split()[1:]])
+    assert as_called("signalbox run") == told
+    assert for_strangers() == "signalbox"
+
+
+@pytest.mark.parametrize(
     ("started", "told"),
     [(".venv/bin/signalbox", ".venv/bin/signalbox"), ("/home/ada/.venv/bin/signalbox", "signalbox")],
 )

@@ -67,7 +67,7 @@ def test_one_is_planned_changed_turned_and_removed(house: House) -> None:
     assert done(house, "pause", "news", "--reason", "holiday") == "news: paused, every 2 hours.\n"
     assert "holiday" in done(house, "show", "news")
     assert done(house, "resume", "news").startswith("news: active, every 2 hours. Next: ")
-    assert done(house, "remove", "news") == "news: removed.\n"
+    assert done(house, "remove", "news", "--yes") == "news: removed.\n"
     assert "There is no schedule called 'news'" in refused(house, "show", "news")
 
 
@@ -91,7 +91,7 @@ def test_a_report_or_a_template_is_planned_in_place_of_a_task(house: House) -> N
     ("arguments", "code", "words"),
     [
         (["add", "every foo", "x", *TO], FAILED, '"every foo" is not understood. For example:'),
-        (["add", "every day at 9", "x"], FAILED, "`to` is missing"),
+        (["add", "every day at 9", "x"], FAILED, "--to is missing"),
         (["add", "every day at 9", "x", "--to", "slack:work/C1"], FAILED, "No account here serves slack:work/C1"),
         (["add", "every day at 9", *TO], FAILED, "Say what is to be done"),
         (["add", "every day at 9", "x", *TO, "--misfire", "never"], FAILED, 'expected "skip", "once"'),
@@ -99,7 +99,7 @@ def test_a_report_or_a_template_is_planned_in_place_of_a_task(house: House) -> N
         (["add", "every day at 9", "x", *TO, "--option", "days"], WRONG_USE, '"days" is not NAME=VALUE'),
         (["change", "morning", "--when", "every day at 9"], FAILED, "stands in the settings file"),
         (["change", "morning"], WRONG_USE, "Nothing is to be changed"),
-        (["remove", "morning"], FAILED, "stands in the settings file"),
+        (["remove", "morning", "--yes"], FAILED, "stands in the settings file"),
         (["pause", "evening"], FAILED, "There is no schedule called 'evening'"),
     ],
 )

@@ -15,7 +15,7 @@ from bot.secrets.file import SealedFile
 from bot.secrets.keys import VARIABLE, Keyring
 from bot.secrets.sealed import COSTS, Lock
 
-PASSPHRASE = "sesame-open"
+PASSPHRASE = "sesame-open-the-door"
 VALUE = "sk-a-value-that-nobody-may-see"
 DONE, FAILED, WRONG_USE = 0, 1, 2
 
@@ -65,7 +65,7 @@ def test_a_secret_is_sealed_listed_used_and_taken_out_and_never_shown(shell: She
     assert row["set_at"].startswith("20")
     shown = shell("config", "show", SIGNALBOX_MODEL__NAME="openai/x")
     assert f"OPENAI_API_KEY in {shell.sealed}" in shown.output
-    assert shell("secrets", "remove", "OPENAI_API_KEY").exit_code == DONE
+    assert shell("secrets", "remove", "OPENAI_API_KEY", "--yes").exit_code == DONE
     assert shell.held() == {}
     assert VALUE not in shell.said
 
@@ -108,7 +108,7 @@ def test_without_a_terminal_the_value_comes_from_standard_input(shell: Shell) ->
 def test_a_wrong_passphrase_is_a_sentence_and_changes_nothing(shell: Shell) -> None:
     shell.seal()
     before = shell.sealed.read_bytes()
-    for arguments in (["set", "OTHER", "--stdin"], ["remove", "OPENAI_API_KEY"], ["passphrase", "--stdin"]):
+    for arguments in (["set", "OTHER", "--stdin"], ["remove", "OPENAI_API_KEY", "--yes"], ["passphrase", "--stdin"]):
         refused = shell("secrets", *arguments, typed="x", passphrase="guessed")
         assert refused.exit_code == WRONG_USE
         assert refused.output.startswith(f"signalbox: {shell.sealed}: the variable {VARIABLE} does not open it")
@@ -160,7 +160,7 @@ def test_the_file_that_the_settings_name_is_the_one_that_is_changed(shell: Shell
 
 def test_taking_out_what_is_not_there_fails(shell: Shell) -> None:
     shell.seal()
-    refused = shell("secrets", "remove", "OTHER")
+    refused = shell("secrets", "remove", "OTHER", "--yes")
     assert refused.exit_code == FAILED
     assert f"There is no OTHER in {shell.sealed}" in refused.output
 
