@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from typing import Any
 
 import pytest
 
-from runtime.models.library import loaded
+from runtime.models.library import LIBRARY
 from runtime.models.vendors import VENDORS, fault_of
 
 
 @pytest.fixture(scope="module")
 def litellm() -> Any:
-    return loaded()
+    return asyncio.run(LIBRARY.get())
 
 
 def test_all_vendors_are_those_of_the_library(litellm: Any) -> None:
