@@ -15,6 +15,7 @@ from adapters.web.files import size_of
 from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant
 from runtime.contract import Address, Body, FileRef, Given, Role, Said, Signal, Sink, Stopped, Verdict
+from runtime.markup.glyphs import visible
 
 
 class Api:
@@ -74,7 +75,7 @@ class Api:
                 "rooms": [
                     {
                         "id": room.address.room,
-                        "title": room.title,
+                        "title": visible(room.title, one_line=True),
                         "last_at": room.last_at.isoformat(),
                         "waiting_approvals": room.waiting_approvals,
                     }

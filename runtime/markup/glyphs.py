@@ -37,6 +37,20 @@ _BLANK: Final = frozenset(
         range(0xE0100, 0xE01F0),
     )
 )
+# In a sentence: what turns its neighbours round or hides among them. Joiners, selectors and tags stay where their scripts
+# and emoji need them: not behind plain letters; and zero-width spaces where words have no others between them.
+_HIDES: Final = re.compile(
+    "[\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u115f\u1160\u3164\uffa0\u2800\x00-\x08\x0b-\x1f\x7f-\x9f]"
+    "|(?<![\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\u200b"
+    "|(?:^|(?<=[ -~]))[\u200c\u200d\ufe00-\ufe0e\U000e0100-\U000e01ef]"
+    '|(?:^|(?<=[ -"$-)+-/:-~]))\ufe0f'
+    "|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"
+)
+_MAY_HIDE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u115f\u1160\u200b-\u200d\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff9-\ufffb\U000e0000-\U000e01ef]"
+)
+"""Their letters, wherever they stand: most sentences have none, and a set is found fast."""
 _EMOJI: Final = "\ufe0f"
 _KEYCAP: Final = "\u20e3"
 _PICTURES: Final = ((0x00A9, 0x00AE), (0x2100, 0x24FF), (0x25A0, 0x27BF), (0x2900, 0x2BFF), (0x3030, 0x33FF))
@@ -49,6 +63,15 @@ def visible(text: str, *, one_line: bool = False) -> str:
     'echo start⟨120 spaces⟩&& rm -rf ~⟨U+202E⟩'
     """
     return "".join(_pieces(text, one_line=one_line))
+
+
+def legible(text: str) -> str:
+    """A sentence with codes for what turns others round or hides among them; what scripts and emoji need stays.
+
+    >>> legible("saved as \u202efdp.exe, 👍🏽 for \u0645\u06cc\u200c\u062e")
+    'saved as ⟨U+202E⟩fdp.exe, 👍🏽 for می\u200cخ'
+    """
+    return _HIDES.sub(lambda found: "".join(map(_code, found[0])), text) if _MAY_HIDE.search(text) else text
 
 
 def seen(name: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Final
 
+from runtime.markup.glyphs import legible
 from runtime.markup.tree import (
     Block,
     Break,
@@ -54,8 +55,8 @@ def _block(block: Block) -> str:
         case Quote(blocks):
             return f"<blockquote>{_lines(blocks)}</blockquote>"
         case CodeBlock(text, info):
-            label = f' data-info="{escape(info)}"' if info else ""
-            return f"<pre{label}><code>{escape(text)}</code></pre>"
+            label = f' data-info="{_words(info)}"' if info else ""
+            return f"<pre{label}><code>{_words(text)}</code></pre>"
         case Table(header, rows):
             body = f"<tbody>{''.join(_row(row, 'td') for row in rows)}</tbody>" if rows else ""
             return f"<table><thead>{_row(header, 'th')}</thead>{body}</table>"
@@ -95,9 +96,9 @@ def _inlines(children: Iterable[Inline], *, linked: bool = False) -> str:
 def _inline(inline: Inline, *, linked: bool) -> str:
     match inline:
         case Text(text):
-            return (escape(text) if linked else _with_links(text)).replace("\n", "<br>\n")
+            return (_words(text) if linked else _with_links(text)).replace("\n", "<br>\n")
         case Code(text):
-            return f"<code>{escape(text)}</code>"
+            return f"<code>{_words(text)}</code>"
         case Strong(children):
             return f"<strong>{_inlines(children, linked=linked)}</strong>"
         case Emphasis(children):
@@ -109,11 +110,11 @@ def _inline(inline: Inline, *, linked: bool) -> str:
         case Break():
             return "<br>\n"
         case Moment(at, text):
-            return f'<time datetime="{at:%Y-%m-%dT%H:%M:%SZ}">{escape(text)}</time>'
+            return f'<time datetime="{at:%Y-%m-%dT%H:%M:%SZ}">{_words(text)}</time>'
 
 
 def _anchor(url: str, inner: str, title: str = "") -> str:
-    hint = f' title="{escape(title)}"' if title else ""
+    hint = f' title="{_words(title)}"' if title else ""
     return f'<a href="{escape(url)}"{hint} target="_blank" rel="noopener noreferrer nofollow">{inner}</a>'
 
 
@@ -122,9 +123,14 @@ def _with_links(text: str) -> str:
     made, end = [], 0
     for found in BARE_LINK.finditer(text):
         url = _without_tail(found.group())
-        made += [escape(text[end : found.start()]), _anchor(url, escape(url))]
+        made += [_words(text[end : found.start()]), _anchor(url, _words(url))]
         end = found.start() + len(url)
-    return "".join([*made, escape(text[end:])])
+    return "".join([*made, _words(text[end:])])
+
+
+def _words(text: str) -> str:
+    """`text` escaped, with codes for what would turn its neighbours round or hide among them."""
+    return escape(legible(text))
 
 
 def _without_tail(url: str) -> str:

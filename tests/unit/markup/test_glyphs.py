@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.markup.arguments import in_a_line, in_full
-from runtime.markup.glyphs import INDENT, INSIDE, MARKS, meant, shortened, visible
+from runtime.markup.glyphs import INDENT, INSIDE, MARKS, legible, meant, shortened, visible
 
 TRICKY = ["a", " ", "\t", "\n", "⟨", "⟩", "⟨U+202E⟩", " spaces⟩", "9", "\u202e", "\u200b", "\u0301", "\u2800", "\ufe0f"]
 TRICKY += ["❤", "\u20e3", "\u200d", " " * (INSIDE + 1), " " * (INDENT + 1), "\n" * 5, "\r", "\0", "\ud800", "\u3164"]
@@ -78,3 +78,26 @@ def test_arguments_are_shown_so_that_they_can_be_told_apart(values: dict[str, ob
         assert [meant(shown)] == list(values.values())
         assert not shown.startswith("{")
     assert "\n" not in in_a_line(json.dumps(values))
+
+
+KEPT = [
+    "1\ufe0f\u20e3",
+    "❤\ufe0f",
+    "👨\u200d👩\u200d👧",
+    "\U0001f3f4\U000e0067\U000e0062\U000e007f",
+    "می\u200cخ",
+    "ไทย\u200bไทย",
+    "a\u00a0b\u202fc",
+]
+CODED = ["a\u202eb", "\u2066a", "x\u200by", "a\u200db", "a\ufe0fb", "a\U000e0041", "a\x07b", "a\u3164", "\ufeffa"]
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_a_sentence_keeps_what_scripts_and_emoji_need(text: str) -> None:
+    assert legible(text) == text
+
+
+@pytest.mark.parametrize("text", CODED)
+def test_a_sentence_shows_what_turns_or_hides(text: str) -> None:
+    assert legible(text) != text
+    assert meant(legible(text)) == text

@@ -104,3 +104,9 @@ def test_code_is_shown_as_written() -> None:
     assert to_html(parse("```py\nif a < b:\n    c\n```")) == (
         '<pre data-info="py"><code>if a &lt; b:\n    c</code></pre>'
     )
+
+
+def test_what_turns_text_round_is_a_code_and_an_address_stays_as_it_is() -> None:
+    made = to_html(parse("a \u202eb, `c\u202ed` and https://a.example/\u202ee"))
+    assert made.count("⟨U+202E⟩") == 3
+    assert made.count("\u202e") == 1  # in the link itself, where a browser encodes it
