@@ -20,6 +20,7 @@ from runtime.contract import (
     Role,
     RunId,
 )
+from runtime.markup.moments import ago
 
 
 class ApprovalState(StrEnum):
@@ -127,9 +128,10 @@ def objection(approval: Approval, voter: Voter, choice: Choice, rights: Rights, 
     if approval.state is ApprovalState.VOID and approval.reason:
         return f"This question was withdrawn. {approval.reason}"
     if approval.state is not ApprovalState.PENDING:
-        return f"This was already settled: {told(approval)}."
+        when = f", {ago(now - approval.decided_at)}" if approval.decided_at else ""
+        return f"This was already settled: {told(approval)}{when}."
     if now >= approval.expires_at:
-        return "This question has expired."
+        return f"This question expired {ago(now - approval.expires_at)}."
     if choice not in CHOICES[approval.kind]:
         return "This question does not have that answer."
     if approval.kind is ApprovalKind.PERSON:

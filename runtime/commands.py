@@ -14,7 +14,7 @@ from typing import Final
 from runtime.approvals import Approval
 from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
 from runtime.markup.arguments import in_a_line
-from runtime.markup.moments import moment
+from runtime.markup.moments import moment, roughly, several
 from runtime.runs import RunState
 from runtime.stop_words import is_stop
 
@@ -139,7 +139,7 @@ def begun_anew(runs: Sequence[RunState], mark: str = "/") -> str:
     if RunState.RUNNING in runs:
         words.append(f"What I am working on right now goes on with all it knows; `{mark}stop` ends it.")
     if waiting := sum(state is not RunState.RUNNING for state in runs):
-        words.append(f"{_several(waiting, 'task')} of before, about which I asked, can still be answered.")
+        words.append(f"{several(waiting, 'task')} of before, about which I asked, can still be answered.")
     return " ".join(words)
 
 
@@ -159,9 +159,9 @@ def going_on(going: Going, now: datetime, mark: str = "/") -> str:
     """What `/status` answers."""
     lines = [_work(work, now) for work in going.works]
     if going.waiting:
-        lines.append(f"{_several(going.waiting, 'message')} waiting for their turn")
+        lines.append(f"{several(going.waiting, 'message')} waiting for their turn")
     if going.questions:
-        lines.append(f"{_several(going.questions, 'question')} waiting for an answer: `{mark}approvals`")
+        lines.append(f"{several(going.questions, 'question')} waiting for an answer: `{mark}approvals`")
     if going.trouble:
         lines.append(f"trouble: {going.trouble}")
     if not lines:
@@ -173,9 +173,7 @@ def _work(work: Work, now: datetime) -> str:
     whose = f"a request of {work.requester}" if work.requester else "a request"
     match work.state:
         case RunState.RUNNING:
-            calls = (
-                f"{_several(work.iterations, 'model call')} so far" if work.iterations else "in the first model call"
-            )
+            calls = f"{several(work.iterations, 'model call')} so far" if work.iterations else "in the first model call"
             return f"at work on {whose} for {roughly(now - work.started_at)}, {calls}"
         case RunState.READY:
             return f"{whose} is decided and goes on next"
@@ -187,7 +185,7 @@ def asked(pending: Sequence[Approval], now: datetime) -> str:
     """What `/approvals` answers."""
     if not pending:
         return "No question waits for an answer here."
-    head = f"{_several(len(pending), 'question')} waiting for an answer here; the cards above show each call in full, with its buttons:"
+    head = f"{several(len(pending), 'question')} waiting for an answer here; the cards above show each call in full, with its buttons:"
     return "\n".join([head, "", *(f"- {_asked(one, now)}" for one in pending)])
 
 
@@ -228,16 +226,3 @@ def waited_too_long(said_at: datetime, most: timedelta) -> str:
         f"Your message of {moment(said_at)} waited too long while I was away: more than {roughly(most)}. "
         "I have not acted on it, nor on others of yours as old. If it still matters, ask again."
     )
-
-
-def roughly(length: timedelta) -> str:
-    """A duration as one says it: its largest unit, rounded down."""
-    seconds = max(0, int(length.total_seconds()))
-    for size, word in ((86_400, "day"), (3600, "hour"), (60, "minute")):
-        if seconds >= 2 * size or seconds == size:
-            return _several(seconds // size, word)
-    return _several(seconds, "second")
-
-
-def _several(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

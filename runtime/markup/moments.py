@@ -6,7 +6,7 @@ Where a channel cannot do that, the words of the link are what is read: they nam
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 SCHEME: Final = "time:"
@@ -38,3 +38,22 @@ def instant_of(url: str) -> datetime | None:
 def in_words(text: str) -> str:
     """Markdown with the words of its instants alone, for whoever reads it as it is written."""
     return WRITTEN.sub(r"\1", text) if SCHEME in text else text
+
+
+def roughly(length: timedelta) -> str:
+    """A duration as one says it: its largest unit, rounded down."""
+    seconds = max(0, int(length.total_seconds()))
+    for size, word in ((86_400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= 2 * size or seconds == size:
+            return several(seconds // size, word)
+    return several(seconds, "second")
+
+
+def ago(length: timedelta) -> str:
+    """How long back something was."""
+    return "just now" if length < timedelta(seconds=10) else f"{roughly(length)} ago"
+
+
+def several(number: int, noun: str) -> str:
+    """A number of things: `1 minute`, `2 minutes`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -14,6 +14,7 @@ from runtime import commands
 from runtime.commands import Going, Spent, Sum, Work
 from runtime.contract import COMMANDS, Commanded, FileRef, Role, Said, Stopped
 from runtime.ids import first_at, made_at, new_id
+from runtime.markup.moments import roughly
 from runtime.pairing import ALPHABET, LENGTH, fresh_code, invitation, locked, tidy, wrong
 from runtime.runs import RunState
 from runtime.stop_words import STOP_WORDS, is_stop
@@ -135,7 +136,7 @@ def test_looking_is_for_viewers_and_acting_for_users() -> None:
     ],
 )
 def test_durations_are_told_roughly(seconds: int, words: str) -> None:
-    assert commands.roughly(timedelta(seconds=seconds)) == words
+    assert roughly(timedelta(seconds=seconds)) == words
 
 
 @pytest.mark.parametrize(

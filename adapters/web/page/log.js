@@ -14,6 +14,7 @@ export class Log {
   #room = null;
   #me;
   #actions;
+  #answers = new Map(); // entry id -> what became of an answer that came too late, for the card as it is drawn then
   #following = true; // whether the end was in view before the last change
 
   /** `actions`: decide(button, reason) -> Promise<notice or null>, retry(id), discard(id), edit(item). */
@@ -30,6 +31,7 @@ export class Log {
   enter(room) {
     this.#room = room;
     this.#drawn.clear();
+    this.#answers.clear();
     this.#list.replaceChildren();
     this.#jump.hidden = true;
   }
@@ -72,7 +74,7 @@ export class Log {
       const day = dayOf(entry.at);
       if (day !== today) wanted.push([`day ${day}`, day, () => h("li", { class: "day" }, h("span", {}, day))]);
       today = day;
-      wanted.push([`entry ${entry.id}`, String(entry.version), () => this.#entry(entry)]);
+      wanted.push([`entry ${entry.id}`, `${entry.version} ${this.#answerTo(entry)}`, () => this.#entry(entry)]);
     }
     for (const item of pending) {
       wanted.push([`sent ${item.id}`, item.state + item.error, () => this.#pending(item)]);
@@ -126,11 +128,23 @@ export class Log {
 
   #card(entry) {
     const open = entry.buttons?.length > 0;
-    const head = open ? "Waits for a decision" : "Decided";
-    const actions = open ? new Actions(entry, this.#me.may_write, this.#actions.decide).element : null;
+    const head = open ? "Waits for a decision" : "Settled";
+    const decide = async (button, reason) => {
+      const answer = await this.#actions.decide(button, reason);
+      if (!answer.decided && answer.notice) this.#answers.set(entry.id, answer.notice);
+      return answer;
+    };
+    const actions = open
+      ? new Actions(entry, this.#me.may_write, decide).element
+      : this.#answerTo(entry) && h("p", { class: "card-notice", role: "status" }, this.#answerTo(entry));
     return h("li", { class: open ? "message card open" : "message card", "data-testid": "card", "data-state": open ? "open" : "closed", "data-entry": entry.id },
       h("p", { class: "card-head" }, icon(open ? "hand" : "check"), h("span", {}, head), timeOf(entry.at)),
-      prose(entry), fileLinks(this.#room, entry.files), actions);
+      prose(entry), fileLinks(this.#room, entry.files), actions || null);
+  }
+
+  /** Why our own answer to a card that is settled by now did not count. */
+  #answerTo(entry) {
+    return entry.buttons?.length > 0 ? "" : (this.#answers.get(entry.id) ?? "");
   }
 
   #pending(item) {
@@ -161,7 +175,7 @@ class Actions {
     const row = h("div", { class: "actions" });
     this.element = h("div", { class: "card-actions" }, row, this.#notice);
     for (const button of mayWrite ? entry.buttons : []) {
-      row.append(h("button", { type: "button", class: `choice ${button.choice}`, "data-testid": button.choice, onclick: () => this.#press(button, "") }, button.label));
+      row.append(h("button", { type: "button", class: `choice ${button.choice}`, "data-testid": button.choice, onclick: () => this.#press(button) }, button.label));
     }
     const denial = mayWrite && entry.buttons.find((button) => button.choice === "deny");
     if (denial) {
@@ -182,7 +196,7 @@ class Actions {
         h("button", { type: "button", class: "choice quiet", onclick: () => this.#closeForm(opener) }, "Cancel")));
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#press(denial, words.value);
+      this.#press(denial);
     });
     words.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
@@ -206,7 +220,9 @@ class Actions {
     opener.focus();
   }
 
-  async #press(button, reason) {
+  /** A denial takes the words along that stand in the form, whichever button sends it. */
+  async #press(button) {
+    const reason = button.choice === "deny" ? (this.#form?.querySelector("textarea").value ?? "") : "";
     for (const control of this.#buttons()) control.disabled = true;
     this.#notice.textContent = "Sending your answer …";
     const { notice, decided } = await this.#decide(button, reason);

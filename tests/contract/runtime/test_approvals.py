@@ -234,7 +234,10 @@ async def test_a_second_click_changes_nothing_and_is_told_who_was_first(any_stag
     await process.click(question, Choice.DENY, who=OTTO)
     verdict = await process.click(question, who=ADA)
     await process.answer_all()
-    assert (verdict.outcome, verdict.notice) == (Outcome.UNCHANGED, "This was already settled: denied by Otto.")
+    assert (verdict.outcome, verdict.notice) == (
+        Outcome.UNCHANGED,
+        "This was already settled: denied by Otto, just now.",
+    )
     assert process.tools["shell"].calls == []
     assert len(await any_stage.audit("click refused")) == 1
 
