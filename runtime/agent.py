@@ -29,6 +29,7 @@ from runtime.contract import (
     RunId,
     SessionKey,
     Speaking,
+    Stopping,
     TaskKind,
     Thinking,
     Tool,
@@ -49,7 +50,7 @@ from runtime.transcript import OURS, not_seen, repair
 T = TypeVar("T")
 log = structlog.get_logger("agent")
 
-STOPPED: Final = "Stopped."
+STOPPED: Final = "Stopped here."
 NOTHING: Final = "The model answered nothing. Please ask again, perhaps in other words."
 
 
@@ -180,6 +181,7 @@ class Agent:
         if run is None:
             return False
         run.stop()
+        self._progress(run.claim, Stopping())
         return True
 
     # ------------------------------------------------------------------------------------------------- the loop

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import structlog
 
-from runtime.contract import Address, Progress, Resting, RunId, Speaking, Thinking, Types, Working
+from runtime.contract import Address, Progress, Resting, RunId, Speaking, Stopping, Thinking, Types, Working
 from runtime.errors import Retryable
 from runtime.extras import Extras
 from runtime.pace import Pace
@@ -25,6 +25,7 @@ from runtime.store.protocol import Claim
 log = structlog.get_logger("liveness")
 
 THINKING: Final = "thinking"
+STOPPING: Final = "stopping"
 LINGERS: Final = timedelta(seconds=30)
 """A status that stays for longer is changed with the words and taken away at the end; others lapse by themselves."""
 RENEW: Final = 0.8
@@ -48,10 +49,13 @@ class Life:
     said: tuple[float, str] | None = None
     is_long: bool = False
     is_watched: bool = False
+    is_stopping: bool = False
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def status(self) -> str:
+        if self.is_stopping:
+            return STOPPING
         return f"running `{self.tools[-1]}`" if self.tools else THINKING
 
     def hear(self, event: Progress, now: float) -> None:
@@ -67,6 +71,8 @@ class Life:
             case Working(tool):
                 if tool in self.tools:
                     self.tools.remove(tool)
+            case Stopping():
+                self.is_stopping = True
             case Resting():
                 pass  # `hush` says so
 

@@ -29,12 +29,14 @@ from runtime.contract import (
     Progress,
     Resting,
     Speaking,
+    Stopping,
     Thinking,
     Working,
     room_topic,
 )
 from runtime.errors import StoreError
 from runtime.markup.arguments import in_a_line
+from runtime.markup.glyphs import legible
 
 HEARTBEAT: Final = timedelta(seconds=15)
 FRAME: Final = timedelta(milliseconds=50)  # between two states of a text that is being spoken
@@ -232,8 +234,10 @@ def _told(event: Progress) -> dict[str, Any]:
         case Thinking():
             return {"kind": "thinking"}
         case Speaking(text):
-            return {"kind": "speaking", "text": text[-TEXT_SHOWN:]}
+            return {"kind": "speaking", "text": legible(text[-TEXT_SHOWN:])}
         case Working(tool, arguments, ended):
             return {"kind": "working", "tool": tool, "arguments": in_a_line(arguments, ARGUMENTS_SHOWN), "ended": ended}
+        case Stopping():
+            return {"kind": "stopping"}
         case Resting():
             return {"kind": "resting"}

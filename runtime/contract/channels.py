@@ -73,11 +73,16 @@ class Working:
 
 
 @dataclass(frozen=True, slots=True)
+class Stopping:
+    """A person ends the run; a tool that cannot be cut short ends first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Resting:
     """The run ended or waits for a person: no more progress from it."""
 
 
-Progress = Thinking | Speaking | Working | Resting
+Progress = Thinking | Speaking | Working | Stopping | Resting
 
 
 class ChannelAdapter(Protocol):

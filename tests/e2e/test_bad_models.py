@@ -143,4 +143,4 @@ async def test_a_model_call_is_cut_by_stop_at_once(talk: Talk) -> None:
     await talk.hears("a long question")
     stopped = await talk.owner.post(f"/api/rooms/{talk.room}/stop", {"id": uuid4().hex})
     assert stopped.body["outcome"] == "decided"
-    assert await talk.owner.told(talk.room) == ["Stopped."]
+    assert await talk.owner.told(talk.room) == ["Stopped here."]

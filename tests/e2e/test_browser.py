@@ -172,8 +172,10 @@ async def test_stop_lets_a_running_command_end_and_says_so(tab: Tab) -> None:
     await expect(tab.at("stop")).to_be_hidden()  # it waits for a person, so nothing works
     await (await tab.open_card()).get_by_test_id("approve").click()
     await expect(tab.at("progress")).to_contain_text("Running shell")
-    await tab.at("stop").click()
-    await tab.reply("Stopped.")
+    async with tab.page.expect_response("**/stop"):
+        await tab.at("stop").click()
+    await expect(tab.at("progress")).to_contain_text("Stopping …")
+    await tab.reply("Stopped here.")
     await expect(tab.at("stop")).to_be_hidden()
     await expect(tab.at("progress")).to_be_hidden()
     await tab.say("are you there?")

@@ -96,7 +96,7 @@ async def test_a_stop_cuts_a_run_at_the_other_node_at_once(postgres: Postgres, t
         stopped = await here.post(f"/api/rooms/{room}/stop", {"id": uuid4().hex})
         assert stopped.body["outcome"] == "decided"
         await soon(there.reply())
-        assert await here.replies(room) == ["Stopped."]
+        assert await here.replies(room) == ["Stopped here."]
 
 
 async def test_the_work_of_a_killed_node_is_shown_on_an_open_page_of_the_other(

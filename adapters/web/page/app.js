@@ -28,7 +28,6 @@ class Page {
   #reading = null; // the refresh under way
   #again = false; // something changed while it was
   #around = null; // the timer of a look at what else changed
-  #stopping = false;
   #reconnect = 0;
 
   constructor(me) {
@@ -73,7 +72,7 @@ class Page {
     const early = this.#room ? "" : text.value; // typed, or put back by the browser, before one was open
     this.#room = room;
     this.#entries = [];
-    this.#busy = this.#more = this.#stopping = false;
+    this.#busy = this.#more = false;
     this.#loaded = isFresh(room); // there is nothing to read
     if (roomInAddress() !== room) history.pushState(null, "", `#${room}`);
     this.live.clear();
@@ -157,7 +156,6 @@ class Page {
     this.#merge(answer.entries);
     this.#busy = answer.busy;
     if (first) this.#more = answer.entries.length >= PAGE;
-    if (!this.#busy) this.#stopping = false;
     this.#loaded = true;
     this.#draw({ first });
     this.#lookAround(first ? 0 : SOON);
@@ -243,8 +241,8 @@ class Page {
   #drawControls() {
     const working = this.#busy || this.live.active;
     byId("stop").hidden = !working || !this.#me.may_write;
-    byId("stop").disabled = this.#stopping;
-    byId("stop").querySelector("span").textContent = this.#stopping ? "Stopping …" : "Stop";
+    byId("stop").disabled = this.live.stopping;
+    byId("stop").querySelector("span").textContent = this.live.stopping ? "Stopping …" : "Stop";
     byId("send").disabled = !this.#maySend();
   }
 
@@ -387,18 +385,26 @@ class Page {
     }
   }
 
+  /** It is stopping until the timeline or the events tell of the end: a tool at work may have to end first. */
   async #stop() {
-    this.#stopping = true;
-    this.#drawControls();
+    const room = this.#room;
+    this.#showStopping(true);
     try {
-      const { notice } = await request(`/api/rooms/${this.#room}/stop`, { method: "POST", body: { id: newId() } });
+      const { outcome, notice } = await request(`/api/rooms/${room}/stop`, { method: "POST", body: { id: newId() } });
+      if (room !== this.#room) return;
       this.#notify(notice ?? "");
+      if (outcome === "unchanged") this.#showStopping(false);
       await this.refresh();
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
+      if (room !== this.#room) return;
       this.#notify(`Could not stop. ${error.message}`);
+      this.#showStopping(false);
     }
-    this.#stopping = false;
+  }
+
+  #showStopping(stopping) {
+    this.log.following(() => (this.live.stopping = stopping));
     this.#drawControls();
   }
 

@@ -8,16 +8,27 @@ export class Live {
   #status = byId("live-status");
   #thinking = false;
   #resting = false;
+  #stopping = false;
   #text = "";
   #tools = [];
   #said = "";
 
   get active() {
-    return this.#thinking || this.#text !== "" || this.#tools.length > 0;
+    return this.#thinking || this.#stopping || this.#text !== "" || this.#tools.length > 0;
+  }
+
+  get stopping() {
+    return this.#stopping;
+  }
+
+  /** A person ends what is at work; what cannot be cut short ends first. */
+  set stopping(now) {
+    this.#stopping = now;
+    this.#draw();
   }
 
   clear() {
-    this.#thinking = this.#resting = false;
+    this.#thinking = this.#resting = this.#stopping = false;
     this.#text = "";
     this.#tools = [];
     this.#draw();
@@ -26,7 +37,10 @@ export class Live {
   /** Take a progress event of the server. */
   hear(event) {
     this.#resting = false;
-    if (event.kind === "thinking") {
+    if (event.kind === "stopping") {
+      this.#stopping = true;
+    } else if (event.kind === "thinking") {
+      this.#stopping = false; // a run that ends does not begin to think: this is the next one
       this.#thinking = true;
       this.#text = "";
     } else if (event.kind === "speaking") {
@@ -36,6 +50,7 @@ export class Live {
       this.#thinking = false;
       this.#work(event);
     } else {
+      this.#stopping = false;
       this.#resting = true; // what it says stays until the timeline shows the lasting message in its place
     }
     this.#draw();
@@ -77,15 +92,17 @@ export class Live {
     );
     const text = this.#text && h("div", { class: "preliminary" },
       h("span", { class: "label" }, "Writing …"), h("p", {}, this.#text));
-    const dots = this.#thinking && h("div", { class: "thinking" },
+    const stopping = this.#stopping && h("div", { class: "thinking" },
+      h("span", { class: "spinner", "aria-hidden": "true" }), h("span", {}, "Stopping …"));
+    const dots = this.#thinking && !this.#stopping && h("div", { class: "thinking" },
       h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), h("span", {}, "Thinking …"));
-    return [...tools, text, dots].filter(Boolean);
+    return [...tools, text, dots, stopping].filter(Boolean);
   }
 
   /** For screen readers: the kind of work, once each time it changes, not every word of it. */
   #say() {
     const running = this.#tools.find((one) => !one.ended);
-    const now = running ? `Running ${running.tool}` : this.#text ? "Writing an answer" : this.#thinking ? "Thinking" : "";
+    const now = this.#stopping ? "Stopping" : running ? `Running ${running.tool}` : this.#text ? "Writing an answer" : this.#thinking ? "Thinking" : "";
     if (now !== this.#said) this.#status.textContent = this.#said = now;
   }
 }

@@ -46,7 +46,7 @@ async def test_something_urgent_cuts_a_model_call_and_is_answered_next(busy: Bus
         await never.begun.wait()
         assert (await urgent(process)).outcome is Outcome.ACCEPTED
         await process.rest()
-    assert await any_stage.answers() == ["Stopped.", "on my way"]
+    assert await any_stage.answers() == ["Stopped here.", "on my way"]
     assert await any_stage.states() == [RunState.STOPPED, RunState.DONE]
     assert [run.signals for run in await any_stage.runs()] == [("write a poem",), ("fire!",)]
 
@@ -64,7 +64,7 @@ async def test_something_urgent_cuts_a_read(stage: Stage) -> None:
         await process.begun("look")
         await urgent(process, urgency=Urgency.CRITICAL)
         await process.rest()
-    assert await stage.answers() == ["Stopped.", "on my way"]
+    assert await stage.answers() == ["Stopped here.", "on my way"]
 
 
 async def test_something_urgent_lets_a_tool_with_effects_end(stage: Stage) -> None:
@@ -88,7 +88,7 @@ async def test_something_urgent_lets_a_tool_with_effects_end(stage: Stage) -> No
         assert await stage.answers() == []
         go_on.set()
         await process.rest()
-    assert await stage.answers() == ["Stopped. `write` was at work, and ended first.", "on my way"]
+    assert await stage.answers() == ["Stopped here. `write` was at work, and ended first.", "on my way"]
     assert await stage.rows("SELECT result FROM steps WHERE kind = 'tool'") == [("written whole",)]
 
 
@@ -185,7 +185,7 @@ async def test_stop_as_a_message_cuts_a_model_call(stage: Stage) -> None:
         await never.begun.wait()
         assert (await process.say("!stop")).outcome is Outcome.DECIDED
         await process.rest()
-    assert await stage.answers() == ["Stopped."]
+    assert await stage.answers() == ["Stopped here."]
 
 
 async def test_after_new_the_model_hears_the_new_conversation_alone(any_stage: Stage) -> None:

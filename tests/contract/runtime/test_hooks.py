@@ -135,6 +135,6 @@ async def test_low_is_context_and_high_ends_what_is_at_work(any_stage: Stage) ->
         await never.begun.wait()
         await called(process, "fire", hook=replace(HOOK, urgency=Urgency.HIGH))
         await process.rest()
-    assert await any_stage.answers() == ["Stopped.", "the shop burns"]
+    assert await any_stage.answers() == ["Stopped here.", "the shop burns"]
     assert await any_stage.states() == [RunState.STOPPED, RunState.DONE]
     assert "a visitor" in heard(model.requests[0])

@@ -29,7 +29,7 @@ async def test_stop_cuts_a_model_call_at_once(stage: Stage) -> None:
         await never.begun.wait()
         assert (await process.stop()).outcome is Outcome.DECIDED
         await process.rest()
-    assert await stage.answers() == ["Stopped."]
+    assert await stage.answers() == ["Stopped here."]
     assert await stage.states() == [RunState.STOPPED]
 
 
@@ -61,7 +61,7 @@ async def test_a_message_that_is_only_stop_ends_the_work_and_asks_nobody(stage: 
         await never.begun.wait()
         await process.say(word)
         await process.rest()
-    assert await stage.answers() == ["Stopped."]
+    assert await stage.answers() == ["Stopped here."]
     assert len(model.requests) == 1
 
 
@@ -87,7 +87,7 @@ async def test_stop_cuts_a_tool_that_only_reads_at_once(stage: Stage) -> None:
         await process.begun("look")
         await process.stop()
         await process.rest()
-    assert await stage.answers() == ["Stopped."]
+    assert await stage.answers() == ["Stopped here."]
 
 
 async def test_stop_cuts_reads_side_by_side(stage: Stage) -> None:
@@ -98,7 +98,7 @@ async def test_stop_cuts_reads_side_by_side(stage: Stage) -> None:
         await process.begun("look", 3)
         await process.stop()
         await process.rest()
-    assert await stage.answers() == ["Stopped."]
+    assert await stage.answers() == ["Stopped here."]
 
 
 async def test_stop_lets_a_tool_with_effects_end_and_then_says_so(stage: Stage) -> None:
@@ -122,7 +122,7 @@ async def test_stop_lets_a_tool_with_effects_end_and_then_says_so(stage: Stage) 
         assert await stage.answers() == []
         go_on.set()
         await process.rest()
-    assert await stage.answers() == ["Stopped. `write` was at work, and ended first."]
+    assert await stage.answers() == ["Stopped here. `write` was at work, and ended first."]
     assert await stage.rows("SELECT result FROM steps WHERE kind = 'tool'") == [("written whole",)]
 
 
@@ -140,7 +140,7 @@ async def test_stop_between_the_steps_of_a_run_is_obeyed_before_the_model_is_ask
     process = await stage.process(model, tools, store=StoppedWhileReading(stage.store._driver, stage.store._new_id))
     await process.say("think hard")
     await process.answer_all()
-    assert await stage.answers() == ["Stopped."]
+    assert await stage.answers() == ["Stopped here."]
 
 
 async def test_calls_that_a_stop_left_undone_have_a_result(stage: Stage) -> None:
@@ -210,7 +210,7 @@ async def test_stop_in_one_room_leaves_the_others_alone(stage: Stage) -> None:
         await process.stop(room="r1")
         there.until.set()
         await process.rest()
-    assert (await stage.answers("r1"), await stage.answers("r2")) == (["Stopped."], ["there"])
+    assert (await stage.answers("r1"), await stage.answers("r2")) == (["Stopped here."], ["there"])
 
 
 @pytest.mark.parametrize("busy", list(Busy))
@@ -224,7 +224,7 @@ async def test_what_waits_behind_a_stopped_run_is_answered(busy: Busy, stage: St
         await process.say("second")
         await process.stop()
         await process.rest()
-    assert await stage.answers() == ["Stopped.", "second done"]
+    assert await stage.answers() == ["Stopped here.", "second done"]
 
 
 async def test_the_words_of_a_stopped_run_may_be_said_again_at_once(stage: Stage) -> None:
@@ -237,4 +237,4 @@ async def test_the_words_of_a_stopped_run_may_be_said_again_at_once(stage: Stage
         await process.stop()
         assert (await process.say("what time is it?")).outcome is Outcome.ACCEPTED
         await process.rest()
-    assert await stage.answers() == ["Stopped.", "answered"]
+    assert await stage.answers() == ["Stopped here.", "answered"]
