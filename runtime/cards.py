@@ -61,12 +61,16 @@ def _facts(arguments: str) -> str:
 
 def question(approval_id: ApprovalId, kind: ApprovalKind, tool: str, arguments: str, caution: str) -> Content:
     """The card with its buttons."""
-    if kind is ApprovalKind.CALL:
-        head = f"**May I run `{tool}`?**"
-    else:
-        head = f"**`{tool}` was cut off. Was it carried out?** I do not know, so I have not run it again."
+    head = f"**{asked(kind, f'`{tool}`')}**"
+    if kind is not ApprovalKind.CALL:
+        head += " I do not know, so I have not run it again."
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in CHOICES[kind])
     return Content("\n\n".join(filter(None, [head, shown_arguments(arguments), caution])), buttons)
+
+
+def asked(kind: ApprovalKind, tool: str) -> str:
+    """The question about a call of `tool`, on every surface that shows it."""
+    return f"May I run {tool}?" if kind is ApprovalKind.CALL else f"{tool} was cut off. Was it carried out?"
 
 
 def settled(approval: Approval) -> Content:
@@ -75,7 +79,9 @@ def settled(approval: Approval) -> Content:
         return _stranger_settled(approval)
     answer = f": {LABELS[approval.choice]}" if approval.state is ApprovalState.ANSWERED and approval.choice else ""
     why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
-    head = f"**{ENDED[approval.state]}{answer}**{_by(approval)}: `{approval.tool}`"
+    call = f"`{approval.tool}`"
+    about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
+    head = f"**{ENDED[approval.state]}{answer}**{_by(approval)}: {about}"
     return Content(f"{head}\n\n{shown_arguments(approval.arguments)}{why}")
 
 

@@ -118,7 +118,7 @@ def _how_it_ended(view: View) -> int:
     from runtime.markup.arguments import in_a_line
 
     for approval in view["approvals"]:
-        tell(f"Waits for an approval: {approval['tool']} {in_a_line(approval['arguments'])}")
+        tell(f"Waits for an approval: {approval['question']} {in_a_line(approval['arguments'])}")
         tell(as_called(f"Answer it: signalbox approvals approve {approval['id']}  (or deny)"))
     if view["approvals"]:
         return WAITS_FOR_APPROVAL

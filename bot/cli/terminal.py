@@ -67,7 +67,7 @@ class Terminal:
             self._question(runner, conversation, waiting[0])
 
     def _question(self, runner: asyncio.Runner, conversation: Conversation, approval: View) -> None:
-        typer.echo(f"\nMay I run {clean(approval['tool'])}?" if _is_call(approval) else f"\n{_lost(approval)}")
+        typer.echo(f"\n{clean(approval['question'])}")
         typer.echo(approval["call"])
         if approval["caution"]:
             typer.echo(clean(approval["caution"]))
@@ -99,7 +99,3 @@ def _picked(approval: View) -> tuple[str, str] | None:
 
 def _is_call(approval: View) -> bool:
     return "approve" in approval["choices"]
-
-
-def _lost(approval: View) -> str:
-    return f"{clean(approval['tool'])} was cut off. Was it carried out?"

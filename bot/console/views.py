@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -10,8 +11,8 @@ from adapters.web import render
 from bot.names import Named
 from bot.standings import State
 from runtime.approvals import EVENT_OF, Approval
-from runtime.cards import LABELS
-from runtime.contract import CHOICES, Entry
+from runtime.cards import LABELS, asked
+from runtime.contract import CHOICES, ApprovalKind, Entry
 from runtime.markup.arguments import in_full
 from runtime.markup.moments import in_words
 from runtime.store.protocol import DeliveryRow, Known, OpenPart, Pairing, RunRow, StepRow
@@ -57,6 +58,7 @@ def approval(row: Approval, named: Named, called: Named) -> View:
         "run": row.run_id,
         "address": named(row.address),
         "room": called(row.address),
+        "question": _question(row),
         "tool": row.tool,
         "effect": row.effect,
         "arguments": row.arguments,
@@ -70,6 +72,12 @@ def approval(row: Approval, named: Named, called: Named) -> View:
         "decided_at": at(row.decided_at),
         "reason": row.reason,
     }
+
+
+def _question(row: Approval) -> str:
+    if row.kind is ApprovalKind.PERSON:
+        return f"Let {json.loads(row.arguments)['name']} in?"
+    return asked(row.kind, row.tool)
 
 
 def delivery(row: DeliveryRow, named: Named, called: Named) -> View:

@@ -203,6 +203,21 @@ def test_arguments_cannot_break_out_of_their_block(arguments: str) -> None:
     assert shown.count(fence) == 2
 
 
+def test_a_settled_card_of_a_cut_off_call_keeps_its_question() -> None:
+    answered = replace(
+        ASKED, kind=ApprovalKind.OUTCOME, state=ApprovalState.ANSWERED, decided_name="Ada", choice=Choice.DONE
+    )
+    assert "It was done** by Ada: `shell` was cut off. Was it carried out?" in settled(answered).text
+
+
+def test_a_late_click_is_told_who_was_first_and_when() -> None:
+    denied = replace(ASKED, state=ApprovalState.DENIED, decided_name="Ada", decided_at=NOW, reason="no")
+    assert against(voter(), denied, now=NOW + timedelta(minutes=3)) == (
+        "This was already settled: denied by Ada (no), 3 minutes ago."
+    )
+    assert against(voter(), now=ASKED.expires_at + timedelta(minutes=5)) == "This question expired 5 minutes ago."
+
+
 def test_how_it_ended_says_who_and_why() -> None:
     assert told(replace(ASKED, state=ApprovalState.DENIED, decided_name="Ada", reason="no")) == "denied by Ada (no)"
     stopped = replace(ASKED, state=ApprovalState.VOID, reason="Stopped by Ada.")
