@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from runtime.contract import Address, NewId
+from runtime.markup.glyphs import visible
 
 Named = Callable[[Address], str]
 """An address as settings and people write it."""
@@ -72,6 +73,11 @@ def calling(named: Named, name_of: Callable[[Address], str]) -> Named:
         return f"{name} ({account}, thread)" if address.thread else f"{name} ({account})"
 
     return called
+
+
+def of_page(title: str) -> str:
+    """A conversation of the page as lists write it: nobody gives them a name, so its first words stand for one."""
+    return f"{visible(title, one_line=True)} (page)"
 
 
 def address_at(adapters: Iterable[Account], text: str) -> Address | None:

@@ -53,7 +53,9 @@ def is_identity(text: str) -> bool:
 
 def fault_of_name(name: str) -> str:
     """The fault of a new name for a person, in words that show what nobody would see; empty where it has none."""
-    if not name or len(name) > LONGEST:
-        return f"A name has 1 to {LONGEST} characters."
+    if not name:
+        return "Write a name."
+    if len(name) > LONGEST:
+        return f"A name has at most {LONGEST} characters, and this one has {len(name):,}."
     shown = visible(name, one_line=True)
     return "" if shown == name else f'"{shown}": a name has no invisible characters. Type it anew.'

@@ -13,9 +13,19 @@ from adapters.web.parse import event_id, read_object
 from bot.console.desk import ConsoleDesk
 from bot.console.entrance import Entrance
 from bot.console.operations import Operations
+from runtime.markup.glyphs import visible
 
 ROOT: Final = "/console/api"
 MOST_ROWS: Final = 500
+
+WANTED: Final = {
+    "name": "a name",
+    "new": "a name",
+    "into": "the name of the other person",
+    "role": "a role",
+    "code": "the pairing code",
+}
+"""What a field of a form holds, as people call it."""
 
 Answer = Callable[[web.Request, Operations], Awaitable[Any]]
 
@@ -186,6 +196,9 @@ def _number(request: web.Request, name: str, default: int) -> int:
 
 def _text(fields: dict[str, Any], name: str, default: str | None = None) -> str:
     value = fields.get(name, default)
-    if not isinstance(value, str) or not value.isprintable():
-        raise Refusal(400, f"`{name}` must be there, as one line of text.")
+    if not isinstance(value, str):
+        raise Refusal(400, f"Write {WANTED.get(name, name)}.")
+    if not value.isprintable():
+        shown = visible(value, one_line=True)
+        raise Refusal(400, f'"{shown}": invisible characters and line breaks have no place here. Type it anew.')
     return value

@@ -83,7 +83,7 @@ class ConsoleDesk:
 
     @property
     def finder(self) -> Finder:
-        return Finder(self.store, self.rooms, self.named, self.called)
+        return Finder(self.store, self.rooms, self.named, self.called, self.web_account)
 
     async def refresh(self) -> None:
         """Read the names that other processes heard."""

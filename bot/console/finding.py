@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from adapters.web.adapter import CHANNEL
 from adapters.web.errors import Refusal
-from bot.names import Named, calling
+from bot.names import Named, calling, of_page
 from runtime.contract import Address
 from runtime.markup.moments import in_words
 from runtime.naming import meant
@@ -34,6 +36,7 @@ class Finder:
     rooms: RoomNames | None
     named: Named
     called: Named
+    web_account: str
 
     async def found(self, words: str, *things: Thing) -> list[Candidate]:
         """Those of `things` that `words` may mean. Errors: Refusal 404 tells what may be given."""
@@ -57,12 +60,13 @@ class Finder:
         if (written := await self._written(words)) is not None:
             return written
         known = await self._known_rooms()
-        called = calling(self.named, known.__getitem__)  # as lists write it: with its account
-        found = meant(words, known, ids=lambda room: room.room, names=lambda room: [known[room], called(room)])
+        found = _going_by(words, known, calling(self.named, known.__getitem__))  # as lists write it: with its account
+        titles = {} if found else await self.store.conversations(CHANNEL, self.web_account)
+        found = found or _going_by(words, titles, lambda room: of_page(titles[room]))
         if len(found) == 1:
             return found[0]
         if found:
-            several = "; ".join(f"{self.named(room)} ({known[room]})" for room in found[:MANY])
+            several = "; ".join(f"{self.named(room)} ({known.get(room) or titles[room]})" for room in found[:MANY])
             raise Refusal(409, f"Several rooms go by {words!r}: {several}. Name one by its address.")
         some = ", ".join(sorted(set(known.values()))[:MANY])
         known_here = f" Known: {some}." if some else ""
@@ -109,6 +113,10 @@ class Finder:
     def _told(self, one: Candidate) -> str:
         text = " ".join(in_words(one.text).split())
         return f"{text if len(text) <= SHORTENED else text[: SHORTENED - 1] + '…'}, in {self.called(one.address)}"
+
+
+def _going_by(words: str, names: Mapping[Address, str], called: Named) -> Sequence[Address]:
+    return meant(words, names, ids=lambda room: room.room, names=lambda room: [names[room], called(room)])
 
 
 def _kind(thing: Thing) -> str:

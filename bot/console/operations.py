@@ -18,7 +18,7 @@ from adapters.web import parse
 from adapters.web.adapter import CHANNEL
 from adapters.web.errors import Refusal
 from adapters.web.rooms import ROOM
-from bot.console import audit, tracing, views
+from bot.console import audit, titles, tracing, views
 from bot.console.actor import Actor
 from bot.console.desk import ConsoleDesk
 from bot.console.planning import ScheduleDesk
@@ -73,7 +73,7 @@ class Operations:
 
     async def runs(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         rows = await self._store.runs(state=_word(RunState, state), room=await self._room_meant(room), limit=limit)
-        return [views.run(row, *self._names) for row in rows]
+        return await self._entitled([views.run(row, *self._names) for row in rows])
 
     async def run(self, run_id: str) -> View:
         run_id = await self._meant(run_id, Thing.RUN)
@@ -81,34 +81,38 @@ class Operations:
         if found is None:
             raise Refusal(404, f"There is no run {run_id}.")
         row, steps = found
-        return {**views.run(row, *self._names), "steps": [views.step(step) for step in steps]}
+        view = await self._one_entitled(views.run(row, *self._names))
+        return {**view, "steps": [views.step(step) for step in steps]}
 
     async def approvals(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         where = await self._room_meant(room)
         rows = await self._store.approvals(state=_word(ApprovalState, state), room=where, limit=limit)
-        return [views.approval(row, *self._names) for row in rows]
+        return await self._entitled([views.approval(row, *self._names) for row in rows])
 
     async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         where = await self._room_meant(room)
         rows = await self._store.deliveries(state=_word(DeliveryState, state), room=where, limit=limit)
-        return [views.delivery(row, *self._names) for row in rows]
+        return await self._entitled([views.delivery(row, *self._names) for row in rows])
 
     async def delivery(self, delivery_id: str) -> View:
         delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
         row = await self._store.delivery(DeliveryId(delivery_id))
         if row is None:
             raise Refusal(404, f"There is no delivery {delivery_id}.")
-        return views.delivery_with_parts(row, *self._names)
+        return await self._one_entitled(views.delivery_with_parts(row, *self._names))
 
     async def trace(self, message: str) -> View:
         """What happened to a message, or what may be meant."""
         await self._desk.refresh()
-        return await tracing.trace(self._desk, message)
+        found = await tracing.trace(self._desk, message)
+        if found["trace"]:
+            return {**found, "trace": await self._one_entitled(found["trace"])}
+        return {**found, "matches": await self._entitled(found["matches"])}
 
     async def traceable(self, room: str = "", limit: int = 10) -> list[View]:
         """The newest messages."""
         await self._desk.refresh()
-        return await tracing.traceable(self._desk, room, limit)
+        return await self._entitled(await tracing.traceable(self._desk, room, limit))
 
     async def people(self) -> list[View]:
         return [views.person(known) for known in await self._store.people()]
@@ -176,7 +180,7 @@ class Operations:
     async def pairings(self) -> list[View]:
         """Who was sent a code and waits."""
         await self._desk.refresh()
-        return [views.pairing(one, *self._names) for one in await self._store.pairings()]
+        return await self._entitled([views.pairing(one, *self._names) for one in await self._store.pairings()])
 
     async def pair(self, code: str, name: str = "", role: str = "") -> View:
         """Make whoever was sent `code` known: as the person called `name` if there is one, else as a new one."""
@@ -228,11 +232,12 @@ class Operations:
 
     async def schedules(self, state: str = "", room: str = "") -> list[View]:
         """All that is planned, by what is due next; or what reports to one room."""
-        return await self._schedules.listed(_word(ScheduleState, state), await self._room_meant(room))
+        rows = await self._schedules.listed(_word(ScheduleState, state), await self._room_meant(room))
+        return await self._entitled(rows)
 
     async def schedule(self, name: str) -> View:
         """One, by its name or id: its next five instants and its last twenty."""
-        return await self._schedules.shown(name, self.actor)
+        return await self._one_entitled(await self._schedules.shown(name, self.actor))
 
     async def schedule_history(self, name: str, limit: int = 20) -> list[View]:
         return await self._schedules.history(name, self.actor, limit)
@@ -326,6 +331,12 @@ class Operations:
     @property
     def _names(self) -> tuple[Named, Named]:
         return self._desk.named, self._desk.called
+
+    async def _entitled(self, rows: Sequence[View]) -> list[View]:
+        return await titles.entitled(self._desk, rows)
+
+    async def _one_entitled(self, row: View) -> View:
+        return (await self._entitled([row]))[0]
 
     async def _meant(self, words: str, thing: Thing) -> str:
         """The id of what an operator named. Errors: Refusal."""

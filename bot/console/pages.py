@@ -15,6 +15,7 @@ from bot.console.html import Html, tag
 from bot.console.layout import STATIC, badge, facts, moment, nothing, page, table, tabs, where
 from bot.console.operations import Operations
 from runtime.deliveries import DeliveryState
+from runtime.markup.glyphs import legible
 from runtime.runs import RunState
 
 FOLDER: Final = Path(__file__).parent / "static"
@@ -68,13 +69,16 @@ async def _overview(_request: web.Request, do: Operations) -> Html:
         for name, number in overview["counts"].items()
     ]
     pending = await do.approvals("pending")
+    asked = {row["run"] for row in pending}  # of a stranger it is their identity
+    strangers = [row for row in await do.pairings() if row["identity"] not in asked]
     return page(
         "Overview",
         "/console",
         tag("ul", *counts, class_="counts"),
         tag("h2", "Waiting for a person"),
         *(pieces.question(row) for row in pending),
-        None if pending else nothing("Nothing waits for a decision."),
+        *(people_page.stranger(row) for row in strangers),
+        None if pending or strangers else nothing("Nothing waits for a decision."),
         *pieces.accounts(overview["accounts"]),
         tag("h2", "This installation"),
         facts(overview["info"].items()),
@@ -125,7 +129,7 @@ async def _run(request: web.Request, do: Operations) -> Html:
             *([("Error", run["error"])] if run["error"] else []),
         ]
     )
-    said = [tag("blockquote", text) for text in run["signals"]]
+    said = [tag("blockquote", legible(text)) for text in run["signals"]]
     steps = (
         tag("ol", *(pieces.step(step) for step in run["steps"]), class_="steps")
         if run["steps"]
@@ -187,7 +191,7 @@ async def _delivery(request: web.Request, do: Operations) -> Html:
         about,
         tag("p", trace_page.link(row["id"])),
         pieces.mend(row),
-        tag("pre", row["text"]),
+        tag("pre", legible(row["text"])),
         tag("h2", "Parts"),
         table("Parts", heads, lines),
     )

@@ -9,9 +9,9 @@ from aiohttp import web
 
 from bot.console.api import ROOT
 from bot.console.html import Html, tag
-from bot.console.layout import badge, moment, nothing, page, table
+from bot.console.layout import badge, moment, nothing, page, table, where
 from bot.console.operations import Operations
-from bot.console.pieces import question
+from bot.console.pieces import cut, question
 from bot.console.views import View
 from runtime.contract import ApprovalKind, Role
 from runtime.pairing import LENGTH
@@ -39,10 +39,22 @@ def _waiting(rows: list[View]) -> Html:
         return nothing("Nobody has a pairing code right now.")
     heads = ("Calls themselves", "Identity", "Room", "Since", "Until")
     lines = (
-        (row["name"], tag("code", row["identity"]), row["address"], moment(row["since"]), moment(row["until"]))
+        (cut(row["name"]), tag("code", row["identity"]), where(row), moment(row["since"]), moment(row["until"]))
         for row in rows
     )
     return table("Waiting", heads, lines)
+
+
+def stranger(row: View) -> Html:
+    """Somebody who was sent a pairing code, on other pages than this."""
+    return tag(
+        "article",
+        tag("h3", f"{cut(row['name']) or 'Somebody'} waits to be let in"),
+        tag("p", tag("code", row["identity"]), ", in ", where(row)),
+        tag("p", "Their pairing code is good until ", moment(row["until"]), ".", class_="faint"),
+        tag("p", tag("a", "Enter the code on the People page", href=PLACE)),
+        class_="card",
+    )
 
 
 def _known(rows: list[View], names: Sequence[str]) -> Html:

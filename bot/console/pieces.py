@@ -14,8 +14,11 @@ from bot.console.trace_page import link as trace_link
 from bot.console.views import View
 from runtime.contract import ApprovalKind, Choice
 from runtime.markup import parse, to_plain
+from runtime.markup.glyphs import legible, visible
 
 MENDED: Final = {"held": ("requeue", "discard"), "dead": ("requeue", "discard"), "queued": ("discard",)}
+LONGEST: Final = 1_000
+"""Characters of a reason: it is shown in full."""
 PLAIN_FROM: Final = 600  # characters of Markdown, of which `plain` makes its line
 MAIN: Final = frozenset({Choice.APPROVE, Choice.USER})
 VERBS: Final = {"requeue": "Requeue", "discard": "Discard"}
@@ -50,17 +53,20 @@ def _asked(row: View) -> Iterator[Html]:
     """What it is about."""
     if row["kind"] == ApprovalKind.PERSON:
         about = json.loads(row["arguments"])
-        yield tag("h3", f"Let {about.pop('name')} in?")
-        yield facts((key, tag("code", value)) for key, value in about.items())
+        yield tag("h3", row["question"])
+        yield facts((key, tag("code", value)) for key, value in about.items() if key != "name")
         return
-    yield tag("h3", tag("code", row["tool"]), " ", badge(row["effect"]), tag("small", " in ", where(row)))
+    yield tag("h3", row["question"], " ", badge(row["effect"]), tag("small", " in ", where(row)))
+    if row["kind"] == ApprovalKind.OUTCOME:
+        yield tag("p", "The agent does not know, so it has not run it again.", class_="faint")
     yield tag("pre", row["call"])
 
 
 def settled(row: View) -> tuple[str, ...]:
-    how = f"{row['choice']}" if row["state"] == "answered" else row["state"]
-    who = f"{row['decided_by']}: {row['reason']}" if row["reason"] else row["decided_by"]
-    what = tag("details", tag("summary", tag("code", row["tool"])), tag("pre", row["call"]), id=f"a-{row['id']}")
+    how = row["choices"][row["choice"]] if row["state"] == "answered" else row["state"]
+    who = f"{row['decided_by']}: {cut(row['reason'], LONGEST)}" if row["reason"] else row["decided_by"]
+    about = tag("code", row["tool"]) if row["kind"] == ApprovalKind.CALL else row["question"]
+    what = tag("details", tag("summary", about), tag("pre", row["call"]), id=f"a-{row['id']}")
     when = moment(row["decided_at"])
     told = when if row["kind"] == ApprovalKind.PERSON else trace_link(row["id"], when)
     return told, what, badge(how), who or "-", where(row)
@@ -74,7 +80,7 @@ def step(step: View) -> Html:
             "details",
             tag("summary", tag("code", title), " ", badge(step["state"]), " ", _span(step)),
             tag("pre", step["call"]) if step["arguments"] else None,
-            tag("pre", step["result"]) if step["result"] else None,
+            tag("pre", legible(step["result"])) if step["result"] else None,
             id=f"s-{step['number']}",
         ),
     )
@@ -121,9 +127,14 @@ def _span(step: View) -> Html | None:
 
 def plain(markdown: str) -> str:
     """The beginning of a message as one line."""
-    return cut(to_plain(parse(markdown[:PLAIN_FROM])))
+    return legible(_short(to_plain(parse(markdown[:PLAIN_FROM])), 120))  # our words: cards have their codes already
 
 
 def cut(text: str, most: int = 120) -> str:
+    """The beginning of what others wrote, on one line on which nothing is hidden."""
+    return visible(_short(text, most), one_line=True)
+
+
+def _short(text: str, most: int) -> str:
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1]}…"

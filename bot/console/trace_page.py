@@ -13,6 +13,7 @@ from bot.console.html import Html, tag
 from bot.console.layout import badge, moment, nothing, page, table, where
 from bot.console.operations import Operations
 from bot.console.views import View
+from runtime.markup.glyphs import legible, visible
 from runtime.story import What, ahead
 
 PLACE: Final = "/console/trace"
@@ -83,14 +84,20 @@ def _told(found: View) -> Sequence[Html]:
 
 def _list(caption: str, rows: Sequence[View]) -> Sequence[Html]:
     lines = (
-        (tag("a", moment(row["at"]), href=_path(row["id"])), badge(row["state"]), row["who"], row["text"], where(row))
+        (
+            tag("a", moment(row["at"]), href=_path(row["id"])),
+            badge(row["state"]),
+            row["who"],
+            visible(row["text"], one_line=True),
+            where(row),
+        )
         for row in rows
     )
     return [tag("h2", caption), table("Messages", HEADS, lines)]
 
 
 def _story(told: View) -> Sequence[Html]:
-    who = tag("p", tag("b", told["who"]), f" {told['text']}")
+    who = tag("p", tag("b", told["who"]), f" {legible(told['text'])}")
     trace = tag("code", told["run"] or told["about"])
     run = tag("a", trace, href=f"/console/runs/{quote(told['run'], safe='')}") if told["run"] else trace
     place = tag("p", moment(told["began_at"]), " in ", where(told), ", trace ", run)
@@ -102,7 +109,7 @@ def _story(told: View) -> Sequence[Html]:
 
 def _event(event: View, time: str) -> Html:
     node = tag("small", f" on {event['node']}") if event["node"] else None
-    words = tag("span", event["words"], node)
+    words = tag("span", legible(event["words"]), node)
     at = tag("time", time, datetime=event["at"], data_relative=True)
     return tag("li", at, words, class_=TONES.get(event["what"], "over"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -20,17 +21,15 @@ TITLE = 80
 # A message whose words are gone still tells who spoke first in a room, to whom it belongs.
 taken_in = (is_word(signals.c.kind, "said"), signals.c.state != literal_column("'refused'"))
 said = (*taken_in, signals.c.state != literal_column("'forgotten'"))
-ROOMS = (
+SPOKEN_IN = (
     select(signals.c.address, func.min(signals.c.accepted_at), func.max(signals.c.accepted_at))
-    .where(
-        signals.c.actor == bindparam("actor"),
-        *said,
-        signals.c.address.like(bindparam("like"), escape="\\"),
-    )
+    .where(*said, signals.c.address.like(bindparam("like"), escape="\\"))
     .group_by(signals.c.address)
     .order_by(func.max(signals.c.accepted_at).desc())
-    .limit(200)
+    .limit(bindparam("n", type_=Integer))
 )
+ROOMS = SPOKEN_IN.where(signals.c.actor == bindparam("actor"))
+MOST_ROOMS = 200
 FIRST_WORDS = (
     select(signals.c.text).where(signals.c.address == bindparam("room"), *said).order_by(signals.c.accepted_at).limit(1)
 )
@@ -115,7 +114,7 @@ BUSY = select(
 
 
 def rooms(channel: str, account: str, owner: Identity) -> Op[list[Room]]:
-    rows = yield ROOMS, {"actor": owner, "like": _like(channel, account)}
+    rows = yield ROOMS, {"actor": owner, "like": _like(channel, account), "n": MOST_ROOMS}
     found = []
     for address, _, last in rows:
         words = yield FIRST_WORDS, {"room": address}
@@ -129,6 +128,20 @@ def rooms(channel: str, account: str, owner: Identity) -> Op[list[Room]]:
 def own_rooms(channel: str, account: str, owner: Identity) -> Op[frozenset[Address]]:
     rows = yield OWN_ROOMS, {"actor": owner, "like": _like(channel, account)}
     return frozenset(Address.parse(address) for (address,) in rows)
+
+
+def titles(addresses: Collection[Address]) -> Op[dict[Address, str]]:
+    found = {}
+    for address in addresses:
+        for (words,) in (yield FIRST_WORDS, {"room": str(address)}):
+            if words.strip():  # else a file came alone
+                found[address] = title(words)
+    return found
+
+
+def conversations(channel: str, account: str, limit: int) -> Op[dict[Address, str]]:
+    rows = yield SPOKEN_IN, {"like": _like(channel, account), "n": limit}
+    return (yield from titles([Address.parse(address) for address, _, _ in rows]))
 
 
 def _like(channel: str, account: str) -> str:
@@ -195,7 +208,13 @@ def busy(address: Address) -> Op[bool]:
 
 
 class LedgerStore(Base):
-    """Implements `contract.Ledger`."""
+    """Implements `contract.Ledger`, and the titles that operators read."""
+
+    async def titles(self, rooms: Collection[Address]) -> dict[Address, str]:
+        return await self._driver.read(lambda: titles(rooms))
+
+    async def conversations(self, channel: str, account: str, *, limit: int = MOST_ROOMS) -> dict[Address, str]:
+        return await self._driver.read(lambda: conversations(channel, account, limit))
 
     async def rooms(self, channel: str, account: str, owner: Identity) -> list[Room]:
         return await self._driver.read(lambda: rooms(channel, account, owner))

@@ -145,6 +145,12 @@ class Operators(Protocol):
 class Traces(Protocol):
     """What became of a message. Only reads."""
 
+    async def titles(self, rooms: Collection[Address]) -> Mapping[Address, str]:
+        """The first words that were said in each of `rooms`, on one line; without those in which none are kept."""
+
+    async def conversations(self, channel: str, account: str, *, limit: int = 200) -> Mapping[Address, str]:
+        """The rooms of an account in which people spoke last, with their titles."""
+
     async def find(self, words: str, *, things: Collection[Thing] = tuple(Thing), limit: int = 10) -> list[Candidate]:
         """Which of `things` `words` may mean: an id, else the page's id of a message, else the first characters of an id.
 

@@ -41,6 +41,17 @@ async def test_a_room_is_called_by_its_first_words(stage: Stage) -> None:
     assert room.title == "list the files"
 
 
+async def test_operators_read_the_titles_of_conversations(stage: Stage) -> None:
+    await stage.say("hello b", at=address("b"))
+    stage.clock.advance(seconds=1)
+    await stage.say("hello c", actor=OTTO, at=address("c"))
+    await stage.say("elsewhere", at=replace(ROOM, account="other", room="e"))
+    both = {address("b"): "hello b", address("c"): "hello c"}
+    assert await stage.store.titles([address("b"), address("c"), address("d")]) == both
+    assert await stage.store.conversations("web", "main") == both
+    assert await stage.store.conversations("web", "main", limit=1) == {address("c"): "hello c"}
+
+
 async def test_a_long_title_is_cut(stage: Stage) -> None:
     await stage.say("word " * 100)
     (room,) = await stage.store.rooms("web", "main", ADA)

@@ -118,6 +118,7 @@ class FakeStore:
     invitations: dict[str, str] = field(default_factory=dict)
     unpaired: list[Pairing] = field(default_factory=list)
     asked: list[Approval] = field(default_factory=list)
+    title: str = ""
     sent: list[DeliveryRow] = field(default_factory=list)
     ran: list[RunRow] = field(default_factory=list)
     said: list[Entry] = field(default_factory=list)
@@ -225,6 +226,12 @@ class FakeStore:
 
     async def run(self, run_id: RunId) -> tuple[RunRow, list[StepRow]] | None:
         return next(((row, [STEP]) for row in self.ran if row.id == run_id), None)
+
+    async def titles(self, rooms: Collection[Address]) -> Mapping[Address, str]:
+        return {room: self.title for room in rooms if self.title}
+
+    async def conversations(self, channel: str, account: str, *, limit: int = 200) -> Mapping[Address, str]:
+        return {ROOM: self.title} if self.title else {}
 
     async def find(self, words: str, *, things: Collection[Thing] = tuple(Thing), limit: int = 10) -> list[Candidate]:
         every = [

@@ -338,7 +338,7 @@ def test_what_happened_to_a_message_is_told_in_words_and_as_json(house: Path) ->
 def test_messages_are_listed_to_choose_from(house: Path) -> None:
     assert signalbox(house, "ask", "list the files").returncode == 0
     rows = json.loads(signalbox(house, "trace", "--json").stdout)
-    listed = signalbox(house, "trace", "--room", rows[0]["room"])
+    listed = signalbox(house, "trace", "--room", rows[0]["address"])
     assert (listed.returncode, rows[0]["id"] in listed.stdout) == (0, True)
     assert "signalbox trace ID" in listed.stdout
 

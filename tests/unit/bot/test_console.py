@@ -21,7 +21,7 @@ from bot.lock import Control
 from bot.login import command_line, login, sender
 from runtime.approvals import ApprovalState
 from runtime.bell import LocalBell
-from runtime.contract import Address, Author, Entry, View, room_topic
+from runtime.contract import Address, ApprovalKind, Author, Choice, Entry, View, room_topic
 from runtime.deliveries import DeliveryState
 from runtime.runs import RunState
 from runtime.store.protocol import RoomWork
@@ -254,9 +254,9 @@ async def test_mistakes_about_people_are_told() -> None:
             (office.add_person("ada", "user"), "belongs to somebody"),
             (office.add_person("new", "king"), "is no role"),
             (office.add_person("new", "user", ["nonsense"]), "is not an identity"),
-            (office.add_person(" ", "user"), "has 1 to 100 characters"),
+            (office.add_person(" ", "user"), "^Write a name.$"),
             (office.add_person("Ada\u3164", "user"), r"Ada⟨U\+3164⟩.*no invisible characters"),
-            (office.add_person("A" * 101, "user"), "has 1 to 100 characters"),
+            (office.add_person("A" * 101, "user"), "at most 100 characters, and this one has 101"),
             (office.pair(CODE, "Ada\u3164"), r"Ada⟨U\+3164⟩.*no invisible characters"),
             (office.set_role("none", "user"), "nobody named"),
             (office.link("none"), "nobody named"),
@@ -419,6 +419,27 @@ async def test_no_text_of_people_or_tools_becomes_markup(path: str) -> None:
     assert "style=" not in html
     assert "onclick" not in html
     assert html.count("<script") == 1
+
+
+async def test_a_cut_off_call_is_asked_about_in_words() -> None:
+    store = await crowd()
+    store.asked = [
+        approval("a1", kind=ApprovalKind.OUTCOME),
+        approval("a2", ApprovalState.ANSWERED, kind=ApprovalKind.OUTCOME, choice=Choice.DONE),
+    ]
+    html = await page(store, "/console/approvals")
+    assert html.count("shell was cut off. Was it carried out?") == 2
+    assert "It was done</span>" in html
+
+
+async def test_a_conversation_of_the_page_is_called_and_found_by_its_first_words() -> None:
+    store = await crowd()
+    store.title, store.ran = "list the files", [run()]
+    async with client(store) as office:
+        [row] = await office.runs()
+        assert (row["room"], row["address"]) == ("list the files (page)", str(ROOM))
+        assert [one["id"] for one in await office.runs(room=row["room"])] == ["r1"]
+        assert [one["id"] for one in await office.runs(room="List the files")] == ["r1"]
 
 
 async def test_the_overview_shows_counts_and_what_waits() -> None:

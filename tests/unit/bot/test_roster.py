@@ -66,7 +66,7 @@ async def test_mistakes_are_told() -> None:
             (do.rename_person("none", "x"), 'nobody named "none"\\.'),
             (do.rename_person("Bob", "Bob\u3164"), r"Bob⟨U\+3164⟩.*no invisible characters"),
             (do.rename_person("Bob", "<b>Eve"), "signalbox people merge"),
-            (do.rename_person("Bob", " "), "has 1 to 100 characters"),
+            (do.rename_person("Bob", " "), "^Write a name.$"),
             (do.merge_people("Bob", "Bob"), "Name two people"),
             (do.rename_person("Mallory", "Mal"), r"name Mallory in access.blocked. Write Mal there"),
             (do.merge_people("Ada", "Bob"), r"rooms\[1\].people. Write Bob there"),

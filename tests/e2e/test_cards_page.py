@@ -1,0 +1,162 @@
+"""Cards, stopping and the console's lists in a real browser: what people see of a decision, and of what others wrote."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Locator, Page, expect
+
+from tests.e2e.browser import Tab, chromium, executable, tab_of
+from tests.e2e.conftest import not_here
+from tests.e2e.house import House, open_house
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("e2e-browser"),
+    pytest.mark.timeout(180),
+]
+
+TURNED = "\u202e"
+LONG_NAME = "Maximilian Featherstonehaugh-Cholmondeley"
+LONG_IDENTITIES = ("slack:T0123456789/U0123456789ABCDEF", "discord:123456789012345678901234567890")
+SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+BROKEN = """cells => cells.filter((cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  return new Set([...range.getClientRects()].map((line) => Math.round(line.top))).size > 1;
+}).length"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    program = executable()
+    if program is None:
+        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
+    assert program is not None
+    async with chromium(program) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with open_house(tmp_path_factory.mktemp("house")) as house:
+        identities = [word for one in LONG_IDENTITIES for word in ("--identity", one)]
+        house.command("people", "add", LONG_NAME, "--role", "operator", *identities)
+        yield house
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def tab(browser: Browser, house: House) -> AsyncIterator[Tab]:
+    """The owner's page, in a conversation of its own."""
+    async with tab_of(browser, house.link) as tab:
+        await tab.at("new-room").click()
+        yield tab
+
+
+async def typed(card: Locator, reason: str) -> None:
+    await card.get_by_test_id("deny-reason").click()
+    await card.get_by_test_id("deny-reason-text").fill(reason)
+
+
+async def test_a_typed_reason_goes_along_with_whichever_button_denies(tab: Tab) -> None:
+    await tab.say("write hello to denied.txt")
+    card = await tab.open_card()
+    await typed(card, "not on a Friday")
+    await card.get_by_test_id("deny").click()
+    await expect(await tab.reply("I was not allowed to write")).to_contain_text("not on a Friday")
+    await expect(await tab.closed_card("Denied by owner")).to_contain_text("not on a Friday")
+
+
+DEAF = """() => {
+  const Real = EventSource;
+  window.streams = [];
+  window.EventSource = class extends Real { constructor(url) { super(url); window.streams.push(this); } };
+}"""
+
+
+async def test_an_answer_that_came_too_late_is_told_on_the_settled_card(tab: Tab, house: House) -> None:
+    await tab.page.add_init_script(f"({DEAF})()")
+    await tab.page.reload()
+    await tab.say("write hello to late.txt")
+    card = await tab.open_card()
+    await tab.page.evaluate("() => window.streams.forEach((one) => one.close())")  # this window falls behind
+    assert house.command("approvals", "deny", "--last", "--reason", "no time").returncode == 0
+    await card.get_by_test_id("approve").click()
+    settled = await tab.closed_card("Denied by owner")
+    await expect(settled).to_contain_text("no time")
+    await expect(settled.get_by_role("status")).to_contain_text("already settled: denied by owner (no time), just now")
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_another_window_sees_it_stop_too(tab: Tab, browser: Browser, house: House) -> None:
+    await tab.say("run: sleep 3; echo slept well")
+    await (await tab.open_card()).get_by_test_id("approve").click()
+    async with tab_of(browser, house.link) as other:
+        await other.page.goto(tab.page.url)
+        await expect(other.at("progress")).to_contain_text("Running shell")
+        await other.say("stop")
+        await expect(tab.at("progress")).to_contain_text("Stopping …")
+        await expect(tab.page.locator("#live-status")).to_have_text("Stopping")
+        await expect(tab.at("stop")).to_be_disabled()
+        await tab.reply("Stopped here.")
+
+
+async def test_what_turns_text_round_is_seen_in_the_agents_sentences(tab: Tab) -> None:
+    await tab.say(f"say saved as {TURNED}fdp.exe and more")
+    await expect(tab.said("agent").last).to_contain_text("⟨U+202E⟩fdp.exe")
+    assert TURNED not in await tab.said("agent").last.inner_text()
+
+
+async def console(tab: Tab, place: str) -> Page:
+    await tab.page.goto(f"{tab.page.url.partition('#')[0].rstrip('/').partition('/console')[0]}/console{place}")
+    return tab.page
+
+
+async def test_lists_name_conversations_hide_nothing_and_break_no_name(tab: Tab) -> None:
+    await tab.say(f"write {TURNED}hello to listed.txt")
+    await (await tab.open_card()).get_by_test_id("approve").click()
+    await tab.reply("Written to listed.txt")
+    await tab.page.set_viewport_size({"width": 1280, "height": 900})
+    for place in ("/runs", "/outbox", "/trace"):
+        page = await console(tab, place)
+        row = page.locator("tbody tr").filter(has_text="listed.txt").first
+        await expect(row.locator('[data-head="Room"]')).to_have_text("write ⟨U+202E⟩hello to listed.txt (page)")
+        assert TURNED not in await page.locator("main").inner_text()
+        assert await page.locator('[data-head="Who"]').evaluate_all(BROKEN) == 0
+
+
+async def test_people_fit_a_phone(browser: Browser, house: House) -> None:
+    async with tab_of(browser, house.link, viewport={"width": 390, "height": 800}) as tab:
+        page = await console(tab, "/people")
+        for change in await page.locator("details").all():
+            await change.locator("summary").click()
+        assert await page.evaluate(SIDEWAYS) == 0
+
+
+async def test_a_name_that_is_none_is_refused_in_words(tab: Tab) -> None:
+    page = await console(tab, "/people")
+    await page.get_by_label(f"Change {LONG_NAME}").click()
+    for name, words in (("  ", "Write a name."), (f"Eve{TURNED}", '"Eve⟨U+202E⟩": invisible characters')):
+        field = page.get_by_label("New name").first
+        await field.fill(name)
+        await field.press("Enter")
+        await expect(page.locator("#said")).to_contain_text(words)
+    tab.complaints.clear()  # a browser complains of each refusal
+
+
+async def test_who_waits_with_a_pairing_code_is_told_on_the_overview(tab: Tab, house: House) -> None:
+    now = int(time.time() * 1e6)
+    with sqlite3.connect(house.data / "signalbox.db") as database:
+        row = ("telegram:1001", f"Sam{TURNED}", "telegram:77/1001", "x", now, now + 3_600_000_000)
+        database.execute("INSERT INTO pairings VALUES (?, ?, ?, ?, ?, ?)", row)
+    page = await console(tab, "")
+    waiting = page.locator(".card").filter(has_text="Sam⟨U+202E⟩ waits to be let in")
+    await expect(waiting).to_contain_text("telegram:1001")
+    await expect(page.get_by_text("Nothing waits for a decision.")).to_have_count(0)
+    await waiting.get_by_role("link", name="People").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("People")
