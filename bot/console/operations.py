@@ -243,16 +243,16 @@ class Operations:
         return await self._schedules.history(name, self.actor, limit)
 
     async def add_schedule(self, fields: Mapping[str, Any]) -> View:
-        return await self._schedules.add(await self._with_rooms(fields), self.actor)
+        return await self._one_entitled(await self._schedules.add(await self._with_rooms(fields), self.actor))
 
     async def change_schedule(self, name: str, fields: Mapping[str, Any]) -> View:
-        return await self._schedules.change(name, await self._with_rooms(fields), self.actor)
+        return await self._one_entitled(await self._schedules.change(name, await self._with_rooms(fields), self.actor))
 
     async def pause_schedule(self, name: str, reason: str = "") -> View:
-        return await self._schedules.pause(name, self.actor, reason)
+        return await self._one_entitled(await self._schedules.pause(name, self.actor, reason))
 
     async def resume_schedule(self, name: str) -> View:
-        return await self._schedules.resume(name, self.actor)
+        return await self._one_entitled(await self._schedules.resume(name, self.actor))
 
     async def remove_schedule(self, name: str) -> View:
         return await self._schedules.remove(name, self.actor)

@@ -209,7 +209,7 @@ def test_the_terminal_shows_it_too(capsys: pytest.CaptureFixture[str]) -> None:
     for _, text in hidden.commands():
         row = views.approval(_asks({"command": text}), str, str)
         chat._how_it_ended({"approvals": [row], "run": None})
-        told = capsys.readouterr().err.partition("shell ")[2].partition("\nAnswer it:")[0]
+        told = capsys.readouterr().err.partition(f"{row['question']} ")[2].partition("\nAnswer it:")[0]
         assert (meant(told), hidden.hides(told)) == (text, "")
 
 

@@ -157,11 +157,11 @@ async def test_a_send_in_flight_when_the_duty_moves_is_cut_first_and_settled_by_
     adapter = Stalled(base_url=any_stage.url, kind=any_stage.channel.kind, account="main", identity="main")
     one = await any_stage.courier(adapter=adapter, lease=giver)
     two = await any_stage.courier(lease=taker)
-    await any_stage.put("hello")
     async with running(one, two):
         while not one.on_duty:
             await any_stage.store.hand_over(taker, "fake:main", [one.role], giver.node)
             await asyncio.sleep(0.005)
+        await any_stage.put("hello")  # only now: the other one may have been first, and would have shown it
         one.look_around()
         await in_flight.wait()
         async with one.pause.hold():

@@ -74,7 +74,7 @@ async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     (tmp_path / "new.md").write_text("{{ now }}!")
     async with serving(read(tmp_path, TEXT), with_link=False) as ready, connected(ready.control) as office:
         for room in (ROOM, ELSEWHERE):
-            await office.say(room, "hello", f"hello-{room}")
+            await office.say(room, f"hello {room}", f"hello-{room}")  # lists name it by its first words
         yield House(ready, office)
 
 
