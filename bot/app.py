@@ -27,7 +27,7 @@ from bot.life import Life
 from bot.live import Live, MakeGate, rules_of
 from bot.logs import set_level
 from bot.masking import Mask
-from bot.names import Known, address_at, calling, fresh_identity, of_adapters
+from bot.names import Known, LiveNames, address_at, calling, fresh_identity
 from bot.outages import Outages
 from bot.parts import fetching_of, files_in, long_replies_of, model_of, notices_of, pace_of, shell_of, space_of
 from bot.planning import reach_of, timetable_of
@@ -44,11 +44,11 @@ from bot.upkeep import retention_of, trimmer_of
 from bot.version import VERSION
 from bot.watchdog import Watchdog
 from runtime.agent import Agent, Limits
+from runtime.attention import BusyRules
 from runtime.bell import LocalBell, SharedBell
 from runtime.clock import Jumps
 from runtime.contract import (
     Address,
-    Busy,
     ChannelAdapter,
     Content,
     DeliveryId,
@@ -167,11 +167,11 @@ class App:
             )
             for adapter in every
         ]
-        self._named = of_adapters(self._accounts, named_before)
+        self._named = LiveNames(self._accounts, named_before)
         self._rooms = RoomNames(store, self._bell)
         self._called = calling(self._named, self._rooms.of)
-        gate = partial(gate_of, named=self._named, trouble=self._trouble_at)
-        self._live = Live(rules_of(with_identities(settings, self._accounts), gate))
+        gate = partial(gate_of, trouble=self._trouble_at)
+        self._live = Live(rules_of(with_identities(settings, self._accounts), gate), self._named.now)
         self._reload = self._make_reload(gate, named_before)
         self._others = Others()
         self._couriers = Couriers(map(self._courier, self._accounts), store, self._call)
@@ -250,7 +250,7 @@ class App:
     def _make_reception(self) -> Reception:
         return Reception(
             store=self.store,
-            gate=lambda: self._live.rules.gate,
+            gate=self._live.gate,
             bell=self._bell,
             nudge=self._couriers.nudge,
             serves=self._couriers.serves,
@@ -276,7 +276,7 @@ class App:
             now=self.store.now,
             new_id=self._new_id,
             named=self._named,
-            busy=self._busy_in,
+            busy=lambda address: self._busy_rules().at(address),
             probe=self._probe,
             files=fetching_of(self._settings, workspaces, files_of, self.store.senders, self._new_id, self._space),
             long_replies=long_replies,
@@ -381,8 +381,8 @@ class App:
 
     # ---------------------------------------------------------------------------------------------------- rooms
 
-    def _busy_in(self, address: Address) -> Busy:
-        return self._live.rules.gate.busy_in(address)
+    def _busy_rules(self) -> BusyRules:
+        return self._live.gate().busy_rules
 
     async def _store_trouble(self) -> str | None:
         """Why the store takes nothing. Errors: StoreError says it too."""
@@ -463,7 +463,7 @@ class App:
             lease=lease,
             agent=self._instruments.worker(self._agent),
             bell=self._bell,
-            busy=self._busy_in,
+            busy=self._busy_rules,
             lease_is_fresh=self._seat.lease_is_fresh,
             max_crashes=self._settings.run.max_crashes,
             probe=self._probe,

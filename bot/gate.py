@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from adapters.webhook.settings import identity_of
 from bot.identities import given
-from bot.names import Named
 from bot.settings import Settings
 from bot.settings_tables import RoomTable
 from runtime.approvals import Rights
-from runtime.attention import RoomRule, RoomRules
+from runtime.attention import AccountNames, RoomRule, RoomRules
 from runtime.contract import Address, Identity
 from runtime.store.protocol import Gate
+
+UNNAMED: Final = AccountNames()
 
 
 def no_trouble(address: Address) -> None:
     """Where no account is at work."""
 
 
-def gate_of(settings: Settings, *, named: Named = str, trouble: Callable[[Address], str | None] = no_trouble) -> Gate:
+def gate_of(
+    settings: Settings,
+    *,
+    named: AccountNames = UNNAMED,
+    trouble: Callable[[Address], str | None] = no_trouble,
+) -> Gate:
     """What acceptance needs to know from the settings; `named` writes addresses as they do, and `trouble` tells what is
     wrong with the account of one."""
     access = settings.access
@@ -36,7 +43,7 @@ def gate_of(settings: Settings, *, named: Named = str, trouble: Callable[[Addres
     )
 
 
-def rooms_of(settings: Settings, named: Named) -> RoomRules:
+def rooms_of(settings: Settings, named: AccountNames) -> RoomRules:
     """A hook may speak in a room that is for some people only: the settings send it there."""
     access, hooks = settings.access, frozenset(identity_of(hook.name) for hook in settings.hooks if not hook.person)
     rules = (

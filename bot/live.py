@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from bot.gate import gate_of
+from bot.gate import UNNAMED, gate_of
 from bot.settings import Planning, PolicyRule, Settings
+from runtime.attention import AccountNames
 from runtime.contract import Address
 from runtime.matchers import Commands, words_of
 from runtime.policy import SHIPPED, Policy, Rule, Ruling
@@ -28,8 +29,17 @@ class Rules:
 class Live:
     """The rules that hold at this moment. A reload puts others here, all at once."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, names: Callable[[], AccountNames] = lambda: UNNAMED) -> None:
         self.rules = rules
+        self._names = names
+
+    def gate(self) -> Gate:
+        """The gate as a value, with the names that accounts have by now: transactions read it on another thread."""
+        gate, names = self.rules.gate, self._names()
+        if gate.rooms.named is not names:
+            gate = replace(gate, rooms=replace(gate.rooms, named=names))
+            self.rules = replace(self.rules, gate=gate)
+        return gate
 
 
 MakeGate = Callable[[Settings], Gate]

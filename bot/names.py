@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from runtime.attention import AccountNames
 from runtime.contract import Address, NewId
 from runtime.markup.glyphs import visible
 
@@ -42,21 +43,29 @@ Known = tuple[str, str, str]
 """Channel, identity, and the name in the settings."""
 
 
-def naming(accounts: Iterable[Known]) -> Named:
+def naming(accounts: Iterable[Known]) -> AccountNames:
     """The naming of `accounts`. Unknown ones keep their identity."""
-    names = {(channel, identity): name for channel, identity, name in accounts}
-    return lambda address: _under(names, address)
+    return AccountNames({(channel, identity): name for channel, identity, name in accounts})
 
 
-def of_adapters(adapters: Sequence[Account], before: Iterable[Known] = ()) -> Named:
-    """The naming of accounts at work, of which some learn their identity late; `before` has those of earlier."""
-    earlier = {(channel, identity): name for channel, identity, name in before}
+class LiveNames:
+    """The naming of accounts at work, some of which learn their identity late; `before` has those of earlier."""
 
-    def named(address: Address) -> str:
-        now = {(one.channel, one.identity): one.account for one in adapters if one.identity}
-        return _under(earlier | now, address)
+    def __init__(self, adapters: Sequence[Account], before: Iterable[Known] = ()) -> None:
+        self._adapters = adapters
+        self._earlier = naming(before)
+        self._latest = self._earlier
 
-    return named
+    def __call__(self, address: Address) -> str:
+        return self.now()(address)
+
+    def now(self) -> AccountNames:
+        """The names that hold now: the same value until an account learns its identity."""
+        here = {(one.channel, one.identity): one.account for one in self._adapters if one.identity}
+        names = {**self._earlier.names, **here}
+        if names != self._latest.names:
+            self._latest = AccountNames(names)
+        return self._latest
 
 
 def calling(named: Named, name_of: Callable[[Address], str]) -> Named:
@@ -103,7 +112,3 @@ def identity_at(accounts: Iterable[Account], text: str) -> str:
         return text
     identities = (one.identity for one in accounts if (one.channel, one.account) == (channel, name))
     return f"{channel}:{found}/{user}" if (found := next(identities, "")) else text
-
-
-def _under(names: Mapping[tuple[str, str], str], address: Address) -> str:
-    return str(replace(address, account=names.get((address.channel, address.account), address.account)))

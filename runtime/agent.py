@@ -11,7 +11,6 @@ from typing import Final, Protocol, TypeVar
 
 import structlog
 
-from runtime.attention import BusyAt, busy_at
 from runtime.calls import Calls
 from runtime.contract import (
     Address,
@@ -108,7 +107,7 @@ class Agent:
         new_id: NewId,
         name: str = "main",
         named: Callable[[Address], str] = str,
-        busy: Busy | BusyAt = Busy.STEER,
+        busy: Callable[[Address], Busy] = lambda _: Busy.STEER,
         probe: Probe = no_probe,
         files: Files | None = None,
         long_replies: LongReplies | None = None,
@@ -123,7 +122,7 @@ class Agent:
         self._workspaces = workspaces
         self._live: dict[RunId, Cursor] = {}
         self._outlet = outlet
-        self._busy = busy_at(busy)
+        self._busy = busy
         self._probe = probe
         self._files = files
         self._reporter = reporter

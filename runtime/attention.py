@@ -6,7 +6,7 @@ reached it and on the attention that the room is given; `COURSES` holds all of i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from fnmatch import fnmatchcase
@@ -88,13 +88,16 @@ class RoomRule:
 
 ANY_ROOM: Final = RoomRule()
 
-BusyAt = Callable[[Address], Busy]
-"""What a message meets in a room that comes while the agent works."""
 
+@dataclass(frozen=True, slots=True)
+class AccountNames:
+    """The names that settings give to accounts, by channel and identity at the platform. Unknown ones keep their identity."""
 
-def busy_at(busy: Busy | BusyAt) -> BusyAt:
-    """The same everywhere, or as it is."""
-    return (lambda _: busy) if isinstance(busy, Busy) else busy
+    names: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def __call__(self, address: Address) -> str:
+        """The address as settings and people write it."""
+        return str(replace(address, account=self.names.get((address.channel, address.account), address.account)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ class RoomRules:
     blocked: frozenset[str] = frozenset()
     bots: frozenset[str] = frozenset()
     sources: frozenset[str] = frozenset()
-    named: Callable[[Address], str] = field(default=str, compare=False)
+    named: AccountNames = field(default_factory=AccountNames, compare=False)
 
     def rule(self, address: Address) -> RoomRule:
         if not self.rules:
@@ -154,3 +157,19 @@ class RoomRules:
 
 def _first(rules: Iterable[RoomRule], room: str, thread: str) -> RoomRule:
     return next((rule for rule in rules if rule.fits(room, thread)), ANY_ROOM)
+
+
+@dataclass(frozen=True, slots=True)
+class BusyRules:
+    """What a message meets that comes while the agent works: by room, else the default."""
+
+    default: Busy
+    rooms: RoomRules = field(default_factory=RoomRules)
+
+    def at(self, address: Address) -> Busy:
+        return self.rooms.rule(address).busy or self.default
+
+
+def busy_at(busy: Busy | BusyRules, address: Address) -> Busy:
+    """What holds at `address`, where one thing may hold everywhere."""
+    return busy if isinstance(busy, Busy) else busy.at(address)

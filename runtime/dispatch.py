@@ -9,9 +9,9 @@ from typing import Final, Protocol, TypeVar
 
 import structlog
 
-from runtime.attention import BusyAt
+from runtime.attention import BusyRules
 from runtime.bell import REST, LocalBell
-from runtime.contract import Busy, Probe, SessionKey, no_probe
+from runtime.contract import Probe, SessionKey, no_probe
 from runtime.errors import StoreError
 from runtime.intake import LANES, Accept
 from runtime.store.protocol import Claim, Lane, Lanes, Lease, Offer, Taken
@@ -56,7 +56,7 @@ class Dispatch:
         lease: Lease,
         agent: Worker,
         bell: LocalBell,
-        busy: Busy | BusyAt,
+        busy: Callable[[], BusyRules],
         lease_is_fresh: Callable[[], bool],
         width: int = 64,
         max_crashes: int = MAX_CRASHES,
@@ -122,7 +122,7 @@ class Dispatch:
 
     async def _begin(self, accept: Accept, answer: asyncio.Future[Taken]) -> None:
         try:
-            taken = await self._asked(accept(Offer(self._lease, self._busy)))
+            taken = await self._asked(accept(Offer(self._lease, self._busy())))
         except Exception as error:  # noqa: BLE001 - it is the waiter's, whatever it is
             self._done()
             tell(answer, error)
@@ -174,7 +174,7 @@ class Dispatch:
         try:
             if self._unsure:
                 await self._return_strays()
-            return await self._suspect() or await self._asked(self._store.claim(self._lease, self._busy))
+            return await self._suspect() or await self._asked(self._store.claim(self._lease, self._busy()))
         except StoreError as error:
             log.debug("cannot claim", reason=str(error))
             return None
@@ -184,7 +184,7 @@ class Dispatch:
         if not self._suspects:
             return None
         self._suspects = False
-        return await self._asked(self._store.claim_suspect(self._lease, self._busy, most=self._max_crashes))
+        return await self._asked(self._store.claim_suspect(self._lease, self._busy(), most=self._max_crashes))
 
     async def _one(self, claim: Claim) -> None:
         self._probe("claimed")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.metrics.answers import RESUMED, STRAIGHT
 from bot.metrics.counting import Counting
 from bot.metrics.meters import ENDINGS, EXPIRED, kind_of
-from runtime.attention import BusyAt
+from runtime.attention import BusyRules
 from runtime.contract import (
     ApprovalId,
     Busy,
@@ -69,13 +69,13 @@ class CountedWork(Counting, IntakeStore, LaneStore, DeskStore):
 
     # ------------------------------------------------------------------------------------------------------- runs
 
-    async def claim(self, lease: Lease, busy: Busy | BusyAt) -> Claim | None:
+    async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
         claim = await super().claim(lease, busy)
         if claim:
             self._begun(claim)
         return claim
 
-    async def claim_suspect(self, lease: Lease, busy: Busy | BusyAt, *, most: int) -> Claim | None:
+    async def claim_suspect(self, lease: Lease, busy: Busy | BusyRules, *, most: int) -> Claim | None:
         claim = await super().claim_suspect(lease, busy, most=most)
         if claim:
             self._begun(claim)

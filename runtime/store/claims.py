@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, case, or_, select, update
 
-from runtime.attention import BusyAt, busy_at
+from runtime.attention import BusyRules, busy_at
 from runtime.contract import Address, Busy, Person, PersonId, RunId, SessionKey
 from runtime.runs import RunEvent
 from runtime.steering import NOBODY, Standing, joining
@@ -123,7 +123,7 @@ LESS_WAITING = (
 ADD_RUN = add(runs)
 
 
-def claim(lease: Lease, busy: BusyAt, now: datetime) -> Op[Claim | None]:
+def claim(lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
     """A ready session: its live run after a kill, else a decided one, else a new one for what waits."""
     if not (yield LIVE_NODE, {"node": lease.node, "fence": lease.fence}):
         return None
@@ -139,7 +139,7 @@ def claim_lane(key: SessionKey, offer: Offer, now: datetime) -> Op[Claim | None]
     """This very session, which is ready: for a message that was taken in just now, in the same transaction."""
     if not (yield LIVE_NODE, {"node": offer.lease.node, "fence": offer.lease.fence}):
         return None
-    return (yield from _taken(key, offer.lease, busy_at(offer.busy), now))
+    return (yield from _taken(key, offer.lease, offer.busy, now))
 
 
 def lanes_of(lease: Lease) -> Op[list[Lane]]:
@@ -147,7 +147,7 @@ def lanes_of(lease: Lease) -> Op[list[Lane]]:
     return [Lane(SessionKey(key), lease.node, fence) for key, fence in rows]
 
 
-def claim_suspect(lease: Lease, busy: BusyAt, most: int, now: datetime) -> Op[Claim | None]:
+def claim_suspect(lease: Lease, busy: Busy | BusyRules, most: int, now: datetime) -> Op[Claim | None]:
     """The next run under which processes died, to be watched alone."""
     if not (yield LIVE_NODE, {"node": lease.node, "fence": lease.fence}):
         return None
@@ -158,16 +158,18 @@ def claim_suspect(lease: Lease, busy: BusyAt, most: int, now: datetime) -> Op[Cl
     return claimed
 
 
-def _taken(key: SessionKey, lease: Lease, busy: BusyAt, now: datetime) -> Op[Claim | None]:
+def _taken(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
     taken = yield TAKE_LANE, {"k": key, "node": lease.node}
     fence, address, next_turn, since = taken[0]
     return (yield from _run_of(Lane(key, lease.node, fence), Address.parse(address), next_turn, since, busy, now))
 
 
-def _run_of(lane: Lane, address: Address, next_turn: int, since: int, busy: BusyAt, now: datetime) -> Op[Claim | None]:
+def _run_of(
+    lane: Lane, address: Address, next_turn: int, since: int, busy: Busy | BusyRules, now: datetime
+) -> Op[Claim | None]:
     rows = yield GOING_ON, {"s": lane.session}
     if not rows or rows[0][-1] == "parked":
-        return (yield from _begin(lane, address, next_turn, since, busy(address), now))
+        return (yield from _begin(lane, address, next_turn, since, busy_at(busy, address), now))
     *row, state = rows[0]
     if state == "running":
         yield from moved(now, row[0], lane.node, RunEvent.RESUME, row[8] or "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runtime.attention import BusyAt, busy_at
+from runtime.attention import BusyRules
 from runtime.contract import Busy, FileRef, ModelReply, RunId, SessionKey, Turn
 from runtime.runs import RunState
 from runtime.store.base import Base
@@ -18,13 +18,13 @@ from runtime.store.turns import senders, transcript
 class LaneStore(Base):
     """Implements `protocol.Lanes`."""
 
-    async def claim(self, lease: Lease, busy: Busy | BusyAt) -> Claim | None:
+    async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
         now = self.now()
-        return await self._driver.write(lambda: claim(lease, busy_at(busy), now))
+        return await self._driver.write(lambda: claim(lease, busy, now))
 
-    async def claim_suspect(self, lease: Lease, busy: Busy | BusyAt, *, most: int) -> Claim | None:
+    async def claim_suspect(self, lease: Lease, busy: Busy | BusyRules, *, most: int) -> Claim | None:
         now = self.now()
-        return await self._driver.write(lambda: claim_suspect(lease, busy_at(busy), most, now))
+        return await self._driver.write(lambda: claim_suspect(lease, busy, most, now))
 
     async def lanes_of(self, lease: Lease) -> list[Lane]:
         return await self._driver.read(lambda: lanes_of(lease))

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from runtime.approvals import Rights
-from runtime.attention import BusyAt, RoomRules
+from runtime.attention import BusyRules, RoomRules
 from runtime.contract import (
     Address,
     Busy,
@@ -42,9 +42,10 @@ class Gate:
     model: str = ""
     trouble: Callable[[Address], str | None] = field(default=lambda _: None, compare=False)
 
-    def busy_in(self, address: Address) -> Busy:
-        """What a message meets there that comes while the agent works."""
-        return self.rooms.rule(address).busy or self.busy
+    @property
+    def busy_rules(self) -> BusyRules:
+        """What a message meets that comes while the agent works."""
+        return BusyRules(self.busy, self.rooms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Offer:
     """A node with room for one more run: a message for an idle session begins there at once."""
 
     lease: Lease
-    busy: Busy | BusyAt
+    busy: Busy | BusyRules
 
 
 class Intake(Protocol):

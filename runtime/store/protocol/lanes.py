@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from runtime.attention import BusyAt
+from runtime.attention import BusyRules
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -168,10 +168,10 @@ class Released:
 
 
 class Lanes(Forms, Protocol):
-    async def claim(self, lease: Lease, busy: Busy | BusyAt) -> Claim | None:
+    async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
         """The next session's run, oldest first; None when no lane is ready or the node is dead."""
 
-    async def claim_suspect(self, lease: Lease, busy: Busy | BusyAt, *, most: int) -> Claim | None:
+    async def claim_suspect(self, lease: Lease, busy: Busy | BusyRules, *, most: int) -> Claim | None:
         """A run under which processes died more than once; None when there is none, or another one is at work.
 
         One that `most` processes died under is written down as set aside: who claimed it ends it.

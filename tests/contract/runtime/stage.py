@@ -282,7 +282,7 @@ class Process:
             outlet=Couriers([self.courier], self.store),
             now=self.stage.clock,
             new_id=new_id,
-            busy=self._gate.busy_in,
+            busy=self._gate.busy_rules.at,
             probe=given.probe,
         )
 
@@ -304,7 +304,7 @@ class Process:
             lease=self.lease,
             agent=self.agent,
             bell=self.bell,
-            busy=self._gate.busy_in,
+            busy=lambda: self._gate.busy_rules,
             lease_is_fresh=self._is_fresh,
             max_crashes=self._given.max_crashes,
             width=self._given.width,

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from runtime import calls, pulse
 from runtime import dispatch as module
-from runtime.attention import BusyAt
+from runtime.attention import BusyRules
 from runtime.contract import Busy, Effect, Json, NodeId, Outcome, RunId, SessionKey, Signal, Turn
 from runtime.errors import StoreError
 from runtime.policy import Rule, Ruling
@@ -135,7 +135,7 @@ class Flaky(SqlStore):
             self.failures -= 1
             raise StoreError("the disk is full")
 
-    async def claim(self, lease: Lease, busy: Busy | BusyAt) -> Claim | None:
+    async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
         self._fail("claim")
         return await super().claim(lease, busy)
 
@@ -292,7 +292,7 @@ class Lossy(SqlStore):
 
     lost = ""
 
-    async def claim(self, lease: Lease, busy: Busy | BusyAt) -> Claim | None:
+    async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
         return self._answer("claim", await super().claim(lease, busy))
 
     async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
@@ -374,7 +374,7 @@ async def test_a_message_is_answered_in_two_commits(stage: Stage) -> None:
             writes.append("finish")
             return await super().finish(*given)  # type: ignore[arg-type]  # as given
 
-        async def claim(self, lease: Lease, busy: Busy | BusyAt) -> Claim | None:
+        async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
             claimed = await super().claim(lease, busy)
             writes.extend(["claim"] if claimed else [])
             return claimed

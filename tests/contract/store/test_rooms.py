@@ -243,7 +243,7 @@ async def test_a_room_may_have_its_own_way_with_messages_that_come_meanwhile(sta
     rules = gate(Attention.MENTION, RoomRule(str(ROOM), busy=Busy.FOLLOWUP))
     for text in ("one", "two"):
         await stage.say(text, gate=rules)
-    claim = await stage.store.claim(stage.lease, rules.busy_in)
+    claim = await stage.store.claim(stage.lease, rules.busy_rules)
     assert claim is not None
     assert await stage.store.turns(claim.lane.session) == [UserTurn("one", "Ada")]
 

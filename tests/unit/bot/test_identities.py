@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.identities import owners_now, with_identities
-from bot.names import Called, address_at, identity_at, of_adapters
+from bot.names import Called, LiveNames, address_at, identity_at
 from bot.settings import Settings, load
 from runtime.contract import Address, Role
 from tests.unit.bot.test_accounts_at_work import Chat, Late, Running, running, settings_in
@@ -75,7 +75,7 @@ def test_an_owner_whose_workspace_is_not_known_yet_is_no_other_person(settings: 
 
 def test_addresses_go_both_ways_as_soon_as_the_account_is_known() -> None:
     accounts = [Called("slack", "work", ""), TELEGRAM]
-    named = of_adapters(accounts, [("slack", "T1", "work"), ("telegram", "1", "gone")])
+    named = LiveNames(accounts, [("slack", "T1", "work"), ("telegram", "1", "gone")])
     assert address_at(accounts, "slack:work/C1") is None
     assert named(Address("slack", "T1", "C1")) == "slack:work/C1"  # by what was known before
     assert named(Address("telegram", "1", "2")) == "telegram:gone/2"
