@@ -75,9 +75,8 @@ from runtime.elsewhere import Elsewhere, outbox_topic
 from runtime.errors import Rejected
 from runtime.expiry import Expiry
 from runtime.ids import new_id as fresh_id
-from runtime.intake import LANES, Reception
+from runtime.intake import Reception
 from runtime.models.library import preload
-from runtime.nodes import ROLES
 from runtime.reporting import Reporting
 from runtime.roomnames import RoomNames
 from runtime.sealer import Sealer
@@ -86,6 +85,7 @@ from runtime.store.common import digest
 from runtime.store.protocol import Lease, NewDelivery
 from runtime.store.store import POSTGRES, SqlStore, open_store
 from runtime.timer import Timer
+from runtime.topics import LANES, ROLES
 from runtime.workspaces import SessionWorkspaces
 
 LAST_WORD: Final = timedelta(seconds=0.25)

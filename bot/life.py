@@ -26,11 +26,11 @@ from runtime.courier import Courier
 from runtime.couriers import Couriers
 from runtime.dispatch import Dispatch
 from runtime.errors import StoreError
-from runtime.intake import LANES
-from runtime.nodes import ROLES, Node, NodeLost
+from runtime.nodes import Node, NodeLost
 from runtime.pulse import Pulse
 from runtime.store.protocol import Lease
 from runtime.store.store import SqlStore
+from runtime.topics import LANES, ROLES
 
 log = structlog.get_logger("app")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from runtime.bell import REST, LocalBell
 from runtime.dispatch import Dispatch
 from runtime.intake import Accept
-from runtime.nodes import ROLES, Node
+from runtime.nodes import Node
 from runtime.store.protocol import Duty, Lease, Taken
+from runtime.topics import ROLES
 
 
 class Seat:

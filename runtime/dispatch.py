@@ -13,14 +13,13 @@ from runtime.attention import BusyRules
 from runtime.bell import REST, LocalBell
 from runtime.contract import Probe, SessionKey, no_probe
 from runtime.errors import StoreError
-from runtime.intake import LANES, Accept
+from runtime.intake import Accept
 from runtime.store.protocol import Claim, Lane, Lanes, Lease, Offer, Taken
+from runtime.topics import LANES, SUSPECTS
 
 T = TypeVar("T")
 log = structlog.get_logger("dispatch")
 
-SUSPECTS: Final = "suspects"
-"""Rung when there is a run under which processes died: hardly ever, so nobody looks for one at each claim."""
 PATIENCE: Final = timedelta(seconds=1)
 MAX_CRASHES: Final = 3
 BROKEN: Final = (

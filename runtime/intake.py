@@ -12,10 +12,10 @@ from runtime.contract import Address, Bell, Clicked, Outcome, Probe, RunId, Said
 from runtime.errors import Rejected
 from runtime.store.inbox import ignored
 from runtime.store.protocol import Decided, Gate, Intake, Offer, Taken
+from runtime.topics import LANES
 
 log = structlog.get_logger("intake")
 
-LANES = "lanes"
 """The Bell's topic for "a lane is ready"."""
 
 

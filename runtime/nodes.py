@@ -16,8 +16,6 @@ from runtime.store.protocol import Duty, Lease, Registry
 
 log = structlog.get_logger("node")
 
-ROLES: Final = "roles"
-"""Rung when a role may have come free."""
 SAFE: Final = 0.9
 """The share of the lease after which a node that could not renew starts no tool and no send."""
 

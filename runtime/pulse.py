@@ -16,13 +16,9 @@ import structlog
 
 from runtime.bell import LocalBell
 from runtime.contract import NodeId
-from runtime.dispatch import SUSPECTS
 from runtime.errors import StoreError
-from runtime.intake import LANES
-from runtime.nodes import ROLES
-from runtime.sealer import UNSEALED
 from runtime.store.agenda import Agenda
-from runtime.timer import DUE
+from runtime.topics import DUE, LANES, ROLES, SUSPECTS, UNSEALED
 
 log = structlog.get_logger("pulse")
 

@@ -17,12 +17,11 @@ from runtime.bell import LocalBell
 from runtime.errors import StoreError
 from runtime.signed import HeadFile, HeadMissing
 from runtime.store.protocol import AuditBook, Duty, Head
+from runtime.topics import UNSEALED
 from runtime.trimmer import Trimmer
 
 log = structlog.get_logger("sealer")
 
-UNSEALED: Final = "unsealed"
-"""Rung each second while there are rows to be sealed."""
 EVERY: Final = timedelta(seconds=5)
 """How often to look without a ring, since old rows are removed a slice at a time."""
 DAMAGED: Final = timedelta(minutes=1)

@@ -13,15 +13,13 @@ import structlog
 from runtime.bell import REST, LocalBell
 from runtime.contract import Now, OccurrenceId, Probe, Schedule, no_probe
 from runtime.errors import StoreError
-from runtime.intake import LANES
 from runtime.schedules import Firing, sorted_out
 from runtime.store.schedule_book import ScheduleBook
+from runtime.topics import DUE, LANES
 
 log = structlog.get_logger("timer")
 
 ROLE: Final = "timer"
-DUE: Final = "due"
-"""Rung when something is about to come: perhaps another process has planned it."""
 PATIENCE: Final = timedelta(seconds=1)
 AT_ONCE: Final = 100
 MOST: Final = 50_000

@@ -12,14 +12,10 @@ from structlog.testing import capture_logs
 from runtime import pulse as module
 from runtime.bell import Ear, LocalBell, SharedBell
 from runtime.contract import NodeId
-from runtime.dispatch import SUSPECTS
 from runtime.errors import StoreError
-from runtime.intake import LANES
-from runtime.nodes import ROLES
 from runtime.pulse import EVERY, Pulse
-from runtime.sealer import UNSEALED
 from runtime.store.agenda import Agenda
-from runtime.timer import DUE
+from runtime.topics import DUE, LANES, ROLES, SUSPECTS, UNSEALED
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

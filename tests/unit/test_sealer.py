@@ -16,10 +16,11 @@ from runtime.bell import LocalBell
 from runtime.contract import NodeId, Role
 from runtime.errors import StoreError
 from runtime.ids import new_id
-from runtime.sealer import UNSEALED, Sealer
+from runtime.sealer import Sealer
 from runtime.signed import HeadFile
 from runtime.store.protocol import Duty, Head
 from runtime.store.store import SqlStore
+from runtime.topics import UNSEALED
 from tests.contract.runtime.stores import memory_store
 
 HEAD = Head(7, "abc")

@@ -18,7 +18,7 @@ from runtime.ids import new_id
 from runtime.store.driver import Driver, MakeOp, T
 from runtime.store.protocol import Lane, Lease, Offer, Taken
 from runtime.store.store import SqlStore
-from runtime.timer import DUE
+from runtime.topics import DUE
 from tests.contract.runtime.planning import HOUR, Desk
 from tests.contract.runtime.stage import LEASE, Process, Stage
 from tests.contract.runtime.strict import Strict

@@ -1,0 +1,20 @@
+"""Topics of wake-ups: what a ring of the bell means."""
+
+from __future__ import annotations
+
+from typing import Final
+
+LANES: Final = "lanes"
+"""A lane is ready to be worked on."""
+
+SUSPECTS: Final = "suspects"
+"""A run waits under which processes died."""
+
+UNSEALED: Final = "unsealed"
+"""The audit has facts that are not sealed yet."""
+
+ROLES: Final = "roles"
+"""A role is free, or wanted by another node."""
+
+DUE: Final = "due"
+"""A schedule is due, or became so earlier."""
