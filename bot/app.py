@@ -21,7 +21,8 @@ from bot.failover import Failover, Others
 from bot.gate import gate_of
 from bot.hooks import webhooks_of
 from bot.identities import owners_now, with_identities, written
-from bot.instruments import Duty, Instruments, instruments_of
+from bot.instrument import Duty
+from bot.instruments import Instruments, instruments_of
 from bot.invocation import for_strangers
 from bot.life import Life
 from bot.live import Live, MakeGate, rules_of

@@ -14,7 +14,7 @@ from typing import Final
 import structlog
 
 from bot.failover import Others
-from bot.instruments import Duty
+from bot.instrument import Duty
 from bot.presence import Presence
 from bot.seat import Seat
 from bot.settings import Settings

@@ -7,7 +7,7 @@ from typing import Final
 
 from aiohttp import web
 
-from bot.instruments import Duty, Instrument
+from bot.instrument import Duty, Instrument
 from bot.metrics.door import Door
 from bot.metrics.labels import Labels
 from bot.metrics.listener import Listener

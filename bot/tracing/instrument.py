@@ -7,7 +7,7 @@ from typing import Final
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-from bot.instruments import Instrument
+from bot.instrument import Instrument
 from bot.settings import Telemetry
 from bot.tracing.exporter import Telling
 from bot.tracing.trail import Trail
