@@ -43,9 +43,8 @@ from runtime.contract import (
     Usage,
     Wire,
 )
-from runtime.ids import new_id
+from runtime.ids import digest, new_id
 from runtime.runs import RunState, StepState
-from runtime.store.common import digest
 from runtime.store.driver import T
 from runtime.store.protocol import Claim, Duty, Gate, Lease, NewDelivery, NewStep, Store
 

@@ -75,6 +75,7 @@ from runtime.dispatch import Dispatch
 from runtime.elsewhere import Elsewhere, outbox_topic
 from runtime.errors import Rejected
 from runtime.expiry import Expiry
+from runtime.ids import digest
 from runtime.ids import new_id as fresh_id
 from runtime.intake import Reception
 from runtime.models.library import preload
@@ -82,7 +83,6 @@ from runtime.reporting import Reporting
 from runtime.roomnames import RoomNames
 from runtime.sealer import Sealer
 from runtime.signed import CheckpointFile, HeadFile
-from runtime.store.common import digest
 from runtime.store.protocol import Lease, NewDelivery
 from runtime.store.store import POSTGRES, SqlStore, open_store
 from runtime.timer import Timer

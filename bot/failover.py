@@ -24,9 +24,9 @@ from runtime.contract import Connection, NodeId, Now, Pings
 from runtime.courier import Courier
 from runtime.errors import ChannelError, StoreError
 from runtime.failover import LOST, Decision, GiveUp, Keep, decide
-from runtime.store.agenda import Agenda
 from runtime.store.protocol import Failover as Store
 from runtime.store.protocol import Lease
+from runtime.store.protocol.registry import Agenda
 from runtime.topics import ROLES
 
 log = structlog.get_logger("accounts")

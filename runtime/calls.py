@@ -29,10 +29,10 @@ from runtime.contract import (
 from runtime.cursor import Cursor, Dropped, own
 from runtime.errors import StoreError, ToolError
 from runtime.forms import warning
+from runtime.ids import digest
 from runtime.output import bound
 from runtime.policy import Ask, Policy, Ruling
 from runtime.runs import StepState
-from runtime.store.common import digest
 from runtime.store.protocol import Claim, Lanes, NewStep, Recorded, ToolStep
 from runtime.transcript import DENIED, ERROR
 

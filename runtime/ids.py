@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from datetime import UTC, datetime, timedelta
@@ -53,3 +54,8 @@ def made_at(made: str) -> datetime | None:
     """When an id was made, to the millisecond, by the clock of the process that made it; None as for `value_of`."""
     value = value_of(made)
     return None if value is None else EPOCH + timedelta(milliseconds=value >> CHANCE)
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of a text, in hexadecimal: what tells whether two are the same."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

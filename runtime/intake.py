@@ -10,8 +10,8 @@ from runtime.arrivals import placed
 from runtime.attention import Course
 from runtime.contract import Address, Bell, Clicked, Outcome, Probe, RunId, Said, Signal, Verdict, no_probe, room_topic
 from runtime.errors import Rejected
-from runtime.store.inbox import ignored
 from runtime.store.protocol import Decided, Gate, Intake, Offer, Taken
+from runtime.store.protocol.intake import ignored
 from runtime.topics import LANES
 
 log = structlog.get_logger("intake")

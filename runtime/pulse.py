@@ -17,7 +17,7 @@ import structlog
 from runtime.bell import LocalBell
 from runtime.contract import NodeId
 from runtime.errors import StoreError
-from runtime.store.agenda import Agenda
+from runtime.store.protocol.registry import Agenda
 from runtime.topics import DUE, LANES, ROLES, SUSPECTS, UNSEALED
 
 log = structlog.get_logger("pulse")

@@ -13,8 +13,7 @@ import structlog
 from runtime.contract import Address, Content, DeliveryId, FileRef, Job, Kind, NewId, RunId, ScheduleId, Thread
 from runtime.markup import parse
 from runtime.markup.headline import headline
-from runtime.schedules import is_silent
-from runtime.store.jobs import origin_of
+from runtime.schedules import is_silent, origin_of
 from runtime.store.protocol import NewDelivery
 from runtime.workspaces import SessionWorkspaces
 

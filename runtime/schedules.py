@@ -8,7 +8,17 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from runtime.contract import Misfire, OccurrenceState, Schedule, ScheduleId, ScheduleState, TaskKind, Terms
+from runtime.contract import (
+    Misfire,
+    OccurrenceId,
+    OccurrenceState,
+    Schedule,
+    ScheduleId,
+    ScheduleState,
+    SessionKey,
+    TaskKind,
+    Terms,
+)
 
 LATE: Final = timedelta(minutes=1)
 """An instant that is older was missed: nobody was there to fire it."""
@@ -20,6 +30,9 @@ PAUSED_AFTER: Final = 5
 """Failures in a row, tries of one occurrence among them."""
 KEPT: Final = 8_000
 """Characters of a report that are kept for the next one to know."""
+
+OWN: Final = "timer|"
+"""How the session of an occurrence begins: it has one to itself."""
 
 NO_NEWS: Final = "NO NEWS"
 NO_MODEL: Final = "template"
@@ -161,3 +174,17 @@ def is_silent(terms: Terms, text: str) -> bool:
     """Whether a report has no news, and its schedule wants those not shown."""
     told = text.strip().strip("*_`.").strip()
     return terms.quiet and (not told or told.upper() == NO_NEWS)
+
+
+def session_of(occurrence: OccurrenceId, attempt: int) -> SessionKey:
+    return SessionKey(f"{OWN}{occurrence}|{attempt}")
+
+
+def occurrence_in(session: SessionKey) -> OccurrenceId | None:
+    """The occurrence that a session belongs to; None for a conversation."""
+    return OccurrenceId(session.split("|")[1]) if session.startswith(OWN) else None
+
+
+def origin_of(occurrence: OccurrenceId) -> str:
+    """The origin of its reports, one a destination."""
+    return f"occurrence:{occurrence}"

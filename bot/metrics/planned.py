@@ -8,8 +8,7 @@ from typing import Final
 from bot.metrics.counting import NOTHING, Counting
 from runtime.contract import ModelReply, Occurrence, OccurrenceId, RunId, ScheduleId
 from runtime.runs import RunState
-from runtime.schedules import Firing
-from runtime.store.jobs import occurrence_in
+from runtime.schedules import Firing, occurrence_in
 from runtime.store.lanes import LaneStore
 from runtime.store.occurrences import OccurrenceStore
 from runtime.store.protocol import Lane, NewDelivery, Released

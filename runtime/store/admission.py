@@ -25,10 +25,11 @@ from runtime.contract import (
 from runtime.store import newcomers
 from runtime.store.common import ADD_IDENTITY, WHO, fact, moved, new_person, person
 from runtime.store.driver import Op, is_word, micros
-from runtime.store.inbox import answer, ignored, is_written, refuse, tell_once
+from runtime.store.inbox import answer, is_written, refuse, tell_once
 from runtime.store.pairings import invite
 from runtime.store.people import web_identity
 from runtime.store.protocol import Gate, Taken
+from runtime.store.protocol.intake import ignored
 from runtime.store.schema import identities, moves, participation, signals
 from runtime.store.upsert import insert
 

@@ -5,8 +5,6 @@ Each part of it is the first row of a partial index.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, bindparam, func, select
@@ -14,6 +12,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, func, select
 from runtime.contract import NodeId
 from runtime.store.base import Base
 from runtime.store.driver import Op, is_word, maybe_moment
+from runtime.store.protocol.registry import Agenda
 from runtime.store.schema import audit, deliveries, nodes, occurrences, pings, roles, schedules, sessions
 
 
@@ -34,24 +33,6 @@ ASKED = _first(pings.c.asked_at, pings.c.asked_at.is_not(None), pings.c.node != 
 AGENDA = select(
     *(part.scalar_subquery() for part in (READY, SUSPECT, LEAVING, UNSEALED, DUE, AGAIN, LEASE, FREE, ASKED))
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Agenda:
-    """What there is to do at one moment: lanes that are ready, runs to be watched since processes died under them, what
-    must still be shown, facts to be sealed, roles of accounts that nobody has, another node that asks whether we reach the
-    platform of an account; when the next schedule fires or is tried
-    again, and when the first lease of another node ends.
-    """
-
-    lanes: bool = False
-    suspects: bool = False
-    deliveries: bool = False
-    facts: bool = False
-    roles: bool = False
-    asked: bool = False
-    fires_at: datetime | None = None
-    lease_ends_at: datetime | None = None
 
 
 def agenda(but: NodeId) -> Op[Agenda]:

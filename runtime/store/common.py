@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -19,10 +18,6 @@ from runtime.store.schema import audit, deliveries, identities, moves, people, r
 def add(table: Table, *, without: tuple[str, ...] = ()) -> Insert:
     """An insert whose parameters are the table's columns, by name."""
     return insert(table).values({c.name: bindparam(c.name) for c in table.columns if c.name not in without})
-
-
-def digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 # -------------------------------------------------------------------------------------------------------- the audit

@@ -28,18 +28,11 @@ from runtime.contract import (
     RunId,
     SessionKey,
 )
+from runtime.ids import digest
 from runtime.machines import move
 from runtime.store import newcomers
 from runtime.store.base import Base
-from runtime.store.common import (
-    LOCK_LANE,
-    RESUMABLE,
-    add,
-    digest,
-    fact,
-    moved,
-    narrowed,
-)
+from runtime.store.common import LOCK_LANE, RESUMABLE, add, fact, moved, narrowed
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.protocol import Decided
 from runtime.store.rulings import COLUMNS, approval_of, edit_cards, record

@@ -57,11 +57,6 @@ def repeated(signal: Signal) -> Op[Taken]:
     return Taken(Verdict(Outcome.DUPLICATE, SignalId(rows[0][0])))
 
 
-def ignored() -> Taken:
-    """It is none of the agent's business: nothing is stored."""
-    return Taken(Verdict(Outcome.IGNORED, SignalId("")))
-
-
 def row(signal: Signal, who: Person | None, state: str, now: datetime, signal_id: str) -> dict[str, object]:
     """A tombstone; what is worth keeping is added by the caller."""
     return {

@@ -30,9 +30,10 @@ from runtime.store.commands import NO_ASIDE, Aside, commanded, plans_of, spent_o
 from runtime.store.common import names_of
 from runtime.store.desk import decide
 from runtime.store.driver import Op, micros
-from runtime.store.inbox import ignored, keep, repeated, replied, row, seen
+from runtime.store.inbox import keep, repeated, replied, row, seen
 from runtime.store.messages import said
 from runtime.store.protocol import Gate, Offer, Taken
+from runtime.store.protocol.intake import ignored
 from runtime.store.rooms import amend, move_room
 from runtime.store.stops import stop
 

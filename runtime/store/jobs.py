@@ -20,7 +20,6 @@ from runtime.contract import (
     Job,
     Kind,
     NewId,
-    OccurrenceId,
     OccurrenceState,
     RunId,
     ScheduleState,
@@ -35,6 +34,7 @@ from runtime.schedules import (
     OccurrenceEvent,
     ScheduleEvent,
     after_failure,
+    occurrence_in,
 )
 from runtime.seen import seen_of
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
@@ -43,7 +43,6 @@ from runtime.store.protocol import NewDelivery
 from runtime.store.schedules import LOCKED, ONE, SET_STATE, schedule_of
 from runtime.store.schema import occurrences, schedules, signals, steps
 
-OWN: Final = "timer|"
 NOTHING: Final[Mapping[str, object]] = {}
 
 OF_ID = select(occurrences).where(occurrences.c.id == bindparam("occurrence"))
@@ -111,20 +110,6 @@ class Held(NamedTuple):
     failures: int
     home: str
     name: str
-
-
-def session_of(occurrence: OccurrenceId, attempt: int) -> SessionKey:
-    return SessionKey(f"{OWN}{occurrence}|{attempt}")
-
-
-def occurrence_in(session: SessionKey) -> OccurrenceId | None:
-    """The occurrence that a session belongs to; None for a conversation."""
-    return OccurrenceId(session.split("|")[1]) if session.startswith(OWN) else None
-
-
-def origin_of(occurrence: OccurrenceId) -> str:
-    """The origin of its reports, one a destination."""
-    return f"occurrence:{occurrence}"
 
 
 def job_of(session: SessionKey) -> Op[Job | None]:

@@ -24,9 +24,10 @@ from runtime.contract import (
     Verdict,
     files_json,
 )
+from runtime.ids import digest
 from runtime.store.admission import join
 from runtime.store.claims import claim_lane, with_files
-from runtime.store.common import LOCK_LANE, digest, fact, session_key
+from runtime.store.common import LOCK_LANE, fact, session_key
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.inbox import answer, keep, repeated, row
 from runtime.store.protocol import Gate, Offer, Taken

@@ -26,10 +26,11 @@ from runtime.contract import (
     Role,
     Signal,
 )
+from runtime.ids import digest
 from runtime.machines import move
 from runtime.markup.glyphs import seen
 from runtime.naming import alike
-from runtime.store.common import ADD_DELIVERY, ADD_IDENTITY, delivery_row, digest, fact, new_person, person, whom
+from runtime.store.common import ADD_DELIVERY, ADD_IDENTITY, delivery_row, fact, new_person, person, whom
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.people import NAMED, SET_ROLE, is_the_last_owner, web_identity
 from runtime.store.protocol import NewDelivery

@@ -31,11 +31,12 @@ from runtime.schedules import (
     OccurrenceEvent,
     ScheduleEvent,
     said,
+    session_of,
 )
 from runtime.store.base import Base
 from runtime.store.common import fact
 from runtime.store.driver import Op, is_word, maybe_moment, micros, moment
-from runtime.store.jobs import LOCKED_ONE, OF_ID, PREVIOUS, SET, Held, Kept, session_of, set_occurrence, values_of
+from runtime.store.jobs import LOCKED_ONE, OF_ID, PREVIOUS, SET, Held, Kept, set_occurrence, values_of
 from runtime.store.messages import OPEN_LANE
 from runtime.store.schedules import LOCKED, ONE, schedule_of
 from runtime.store.schema import deliveries, occurrences, parts, schedules, signals, usage

@@ -10,8 +10,9 @@ from sqlalchemy import bindparam, delete, select
 
 from runtime import pairing
 from runtime.contract import Address, Identity, NewId, Person, Role, Signal
+from runtime.ids import digest
 from runtime.store.base import Base
-from runtime.store.common import digest, fact
+from runtime.store.common import fact
 from runtime.store.driver import Op, micros, moment
 from runtime.store.newcomers import DROP_CODE, known_as, last_asked, let_in_otherwise, same_account, told
 from runtime.store.protocol import Paired, Pairing, Unpaired

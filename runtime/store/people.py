@@ -11,8 +11,9 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import bindparam, select, update
 
 from runtime.contract import Identity, NewId, Person, Role
+from runtime.ids import digest
 from runtime.store.base import Base
-from runtime.store.common import ADD_IDENTITY, NAMES, digest, fact, new_person, person, whom
+from runtime.store.common import ADD_IDENTITY, NAMES, fact, new_person, person, whom
 from runtime.store.driver import Driver, MakeOp, Op
 from runtime.store.protocol import Known, Unmoved
 from runtime.store.schema import identities, people

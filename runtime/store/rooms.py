@@ -8,10 +8,12 @@ from datetime import datetime
 from sqlalchemy import bindparam, delete, or_, select, update
 
 from runtime.contract import Address, Amended, Moved, NewId, Outcome, Person, Reach, Signal, SignalId, Verdict
-from runtime.store.common import LOCK_LANE, digest, fact, in_room
+from runtime.ids import digest
+from runtime.store.common import LOCK_LANE, fact, in_room
 from runtime.store.driver import Op, is_word, micros
-from runtime.store.inbox import ignored, keep, repeated, row, tell_once
+from runtime.store.inbox import keep, repeated, row, tell_once
 from runtime.store.protocol import Taken
+from runtime.store.protocol.intake import ignored
 from runtime.store.schema import aliases, signals
 from runtime.store.upsert import insert
 

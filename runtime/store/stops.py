@@ -24,11 +24,12 @@ from runtime.contract import (
     Verdict,
 )
 from runtime.runs import RunEvent, RunState
+from runtime.schedules import OWN
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, moved, session_key
 from runtime.store.desk import withdraw
 from runtime.store.driver import Op, is_word, micros
 from runtime.store.inbox import replied
-from runtime.store.jobs import OWN, ended
+from runtime.store.jobs import ended
 from runtime.store.protocol import Gate, NewDelivery, Taken
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.turns import SET_TURN

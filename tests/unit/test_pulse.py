@@ -14,7 +14,7 @@ from runtime.bell import Ear, LocalBell, SharedBell
 from runtime.contract import NodeId
 from runtime.errors import StoreError
 from runtime.pulse import EVERY, Pulse
-from runtime.store.agenda import Agenda
+from runtime.store.protocol.registry import Agenda
 from runtime.topics import DUE, LANES, ROLES, SUSPECTS, UNSEALED
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -12,9 +12,11 @@ from runtime.attention import BusyRules, RoomRules
 from runtime.contract import (
     Address,
     Busy,
+    Outcome,
     RunId,
     SessionKey,
     Signal,
+    SignalId,
     Verdict,
 )
 from runtime.store.protocol.lanes import Claim
@@ -69,6 +71,11 @@ class Offer:
 
     lease: Lease
     busy: Busy | BusyRules
+
+
+def ignored() -> Taken:
+    """It is none of the agent's business: nothing is stored."""
+    return Taken(Verdict(Outcome.IGNORED, SignalId("")))
 
 
 class Intake(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -9,6 +10,24 @@ from runtime.contract import (
     NodeId,
 )
 from runtime.store.protocol.leases import Duty, Lease
+
+
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """What there is to do at one moment: lanes that are ready, runs to be watched since processes died under them, what
+    must still be shown, facts to be sealed, roles of accounts that nobody has, another node that asks whether we reach the
+    platform of an account; when the next schedule fires or is tried
+    again, and when the first lease of another node ends.
+    """
+
+    lanes: bool = False
+    suspects: bool = False
+    deliveries: bool = False
+    facts: bool = False
+    roles: bool = False
+    asked: bool = False
+    fires_at: datetime | None = None
+    lease_ends_at: datetime | None = None
 
 
 class Registry(Protocol):

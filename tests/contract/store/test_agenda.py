@@ -8,8 +8,8 @@ from runtime.contract import NodeId, Wire
 from runtime.ids import new_id
 from runtime.runs import RunState
 from runtime.schedules import ScheduleEvent
-from runtime.store.agenda import Agenda
 from runtime.store.driver import micros, moment
+from runtime.store.protocol.registry import Agenda
 from tests.contract.store.stage import TTL, Stage
 from tests.contract.store.test_counted_schedules import HOUR, fire, planned
 from tests.contract.store.test_suspects import two_deaths, watches
