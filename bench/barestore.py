@@ -6,8 +6,8 @@ statements executed. It is therefore a hard measure; a program that built its ro
 
 How many operations share a commit is what the other side could do at best: with one session each operation waits for
 the one before, so each is a commit of its own; with 1,000 sessions at once the embedded writer may take 256 together
-(`runtime.store.sqlite.BATCH`), and so does the bare one. On PostgreSQL each operation is a transaction on both sides,
-over as many connections (`runtime.store.postgres.POOL`).
+(`runtime.store.sql.sqlite.BATCH`), and so does the bare one. On PostgreSQL each operation is a transaction on both sides,
+over as many connections (`runtime.store.sql.postgres.POOL`).
 """
 
 from __future__ import annotations

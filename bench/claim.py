@@ -17,8 +17,8 @@ from bench.engines import Engine, Sqlite, engines, path_of
 from bench.figures import Figure, high, middle, ratio_at_most
 from bench.history import fill_postgres, fill_sqlite, past_room
 from bench.pipeline import HERE, Pipeline, kept
-from runtime.ids import new_id
-from runtime.store.sqlite import SqliteDriver, connect
+from runtime.domain.ids import new_id
+from runtime.store.sql.sqlite import SqliteDriver, connect
 from runtime.store.store import SqlStore, open_store
 
 PASTS: Final = (1_000, 100_000, 1_000_000)

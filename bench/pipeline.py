@@ -24,7 +24,6 @@ from datetime import timedelta
 from typing import Final
 
 from bench.tape import Timed
-from runtime.approvals import Rights
 from runtime.contract import (
     Address,
     Busy,
@@ -43,10 +42,11 @@ from runtime.contract import (
     Usage,
     Wire,
 )
-from runtime.ids import digest, new_id
-from runtime.runs import RunState, StepState
-from runtime.store.driver import T
+from runtime.domain.approvals import Rights
+from runtime.domain.ids import digest, new_id
+from runtime.domain.runs import RunState, StepState
 from runtime.store.protocol import Claim, Duty, Gate, Lease, NewDelivery, NewStep, Store
+from runtime.store.sql.driver import T
 
 ADA: Final = Identity("bench:ada")
 HERE: Final = Address("bench", "main", "")

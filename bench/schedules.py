@@ -28,7 +28,7 @@ from runtime.contract import (
     TaskKind,
     Terms,
 )
-from runtime.ids import new_id
+from runtime.domain.ids import new_id
 from runtime.store.store import open_store
 
 MANY: Final = 10_000

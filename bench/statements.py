@@ -24,9 +24,9 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from bench.page import page
 from bench.program import TOKEN
 from bench.tape import Operation, Statement, Taped
-from bot.app import App, build
-from bot.serving import serving
-from bot.settings import Settings, load
+from bot.server.app import App, build
+from bot.server.process import serving
+from bot.settings.settings import Settings, load
 
 BY_THE_CLOCK: Final = frozenset({"agenda", "beat", "reap", "seal", "expire", "rooms"})
 """Operations that go on whether somebody speaks or not: the pulse, leases, the audit's sealer, the courier's look around."""

@@ -16,8 +16,8 @@ from bench.engines import Engine, engines
 from bench.figures import Bound, Figure, high, middle, ratio_at_least
 from bench.pipeline import Pipeline
 from bench.tape import Operation, Tape, Taped, Timed
-from runtime.ids import new_id
-from runtime.store.postgres import POOL
+from runtime.domain.ids import new_id
+from runtime.store.sql.postgres import POOL
 from runtime.store.store import SqlStore, open_store
 
 SESSIONS: Final = 1_000

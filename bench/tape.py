@@ -11,7 +11,7 @@ from typing import Final
 from sqlalchemy.engine import Dialect
 
 from runtime.errors import StoreError
-from runtime.store.driver import Compiler, Driver, MakeOp, Op, T
+from runtime.store.sql.driver import Compiler, Driver, MakeOp, Op, T
 
 CHANGES: Final = ("INSERT", "UPDATE", "DELETE")
 

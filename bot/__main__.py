@@ -7,7 +7,7 @@ import signal
 
 def main() -> None:
     from bot.cli.root import cli
-    from bot.private_files import keep_to_ourselves
+    from bot.node.private_files import keep_to_ourselves
 
     keep_to_ourselves()
 

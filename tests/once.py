@@ -8,9 +8,10 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy.engine import Dialect
 
-from runtime.store import postgres, sqlite, upgrade
-from runtime.store.driver import Compiler
+from runtime.store import upgrade
 from runtime.store.schema import REVISION
+from runtime.store.sql import postgres, sqlite
+from runtime.store.sql.driver import Compiler
 
 
 def share(patch: pytest.MonkeyPatch) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from runtime.contract import Tool
 from runtime.egress import Egress
-from tools.chart import chart_tool
+from tools.charting.chart import chart_tool
 from tools.charting.easel import Easel
-from tools.files import list_files, read_file, write_file
-from tools.http import http_tool
-from tools.search import search_files
-from tools.shell import Sandbox, ShellSettings, sandbox_for, shell_tool
+from tools.files.files import list_files, read_file, write_file
+from tools.files.search import search_files
+from tools.sandbox.shell import Sandbox, ShellSettings, sandbox_for, shell_tool
+from tools.web.fetch import http_tool
 
 
 def first_tools(

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 
 from runtime.contract import Activity, Address, Cost, Costs, Effect, Figures, Json, Now, Role, Tool, ToolContext
 from runtime.errors import ToolRetry
-from tools.declare import tool
+from tools.kit.declare import tool
 
 LONGEST: Final = 24 * 366
 """Hours that one report looks back."""

@@ -31,7 +31,7 @@ from runtime.contract import (
     Wanted,
 )
 from runtime.errors import ToolRetry
-from tools.declare import tool
+from tools.kit.declare import tool
 
 NEXT: Final = 3
 """Instants that are told of one that was planned or changed."""

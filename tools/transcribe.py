@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final
 
 from runtime.errors import ToolFailed
-from tools.process import capture
-from tools.workspace import own
+from tools.files.workspace import own
+from tools.kit.process import capture
 
 PLACE: Final = "{file}"
 """Where the recording's path goes in the command; at its end where it has no such place."""

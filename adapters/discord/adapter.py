@@ -13,16 +13,16 @@ from discord.http import Route
 
 from adapters.discord.answering import Answering
 from adapters.discord.checks import Checks
-from adapters.discord.downloads import Downloads
 from adapters.discord.errors import ours
 from adapters.discord.http import Http
+from adapters.discord.incoming.files import Downloads
+from adapters.discord.incoming.shards import Shards
+from adapters.discord.outgoing.reach import Reach
+from adapters.discord.outgoing.render import render
+from adapters.discord.outgoing.send import Sending, channel_of
 from adapters.discord.parse import CHANNEL
-from adapters.discord.reach import Reach
-from adapters.discord.render import render
-from adapters.discord.sending import Sending, channel_of
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.settle import Settling
-from adapters.discord.shards import Shards
 from runtime.contract import (
     Address,
     Attempt,

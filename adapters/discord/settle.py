@@ -16,10 +16,10 @@ import discord
 from discord.http import Route
 
 from adapters.discord.errors import NO_THREAD, ours
-from adapters.discord.gap import ROOMS, channels_of
 from adapters.discord.http import Http
+from adapters.discord.incoming.backfill import ROOMS, channels_of
+from adapters.discord.outgoing.send import Sending, channel_of, hung, text_of
 from adapters.discord.parse import CHANNEL
-from adapters.discord.sending import Sending, channel_of, hung, text_of
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.snowflakes import first_at
 from runtime.contract import Address, Attempt, Given, Look, Part, Receipt, Settled, Shown

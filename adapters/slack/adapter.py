@@ -11,26 +11,26 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from adapters.slack.asides import Asides, Work
 from adapters.slack.checks import Checks, refusal_for_want_of_scopes
-from adapters.slack.door import Door
-from adapters.slack.downloads import Downloads
 from adapters.slack.envelope import CHANNEL
 from adapters.slack.errors import NO_THREAD, Refusal
-from adapters.slack.gaps import Gaps
 from adapters.slack.health import Health
-from adapters.slack.intake import Intake
+from adapters.slack.incoming.backfill import Gaps
+from adapters.slack.incoming.files import Downloads
+from adapters.slack.incoming.http_events import Door
+from adapters.slack.incoming.intake import Intake
+from adapters.slack.incoming.socket_mode import Sockets
 from adapters.slack.me import NOBODY, Me
 from adapters.slack.names import Names
-from adapters.slack.posts import Posts, body_of, thread_of
-from adapters.slack.reach import Reach
-from adapters.slack.render import render
+from adapters.slack.outgoing.asides import Asides, Work
+from adapters.slack.outgoing.reach import Reach
+from adapters.slack.outgoing.render import render
+from adapters.slack.outgoing.send import Posts, body_of, thread_of
+from adapters.slack.outgoing.settle import Settling
+from adapters.slack.outgoing.speaking import Speaking
+from adapters.slack.outgoing.streams import Streams
+from adapters.slack.outgoing.uploads import Uploads
 from adapters.slack.settings import SlackSettings
-from adapters.slack.settle import Settling
-from adapters.slack.sockets import Sockets
-from adapters.slack.speaking import Speaking
-from adapters.slack.streams import Streams
-from adapters.slack.uploads import Uploads
 from adapters.slack.web import SLACK, Answer, Web
 from runtime.contract import (
     Address,

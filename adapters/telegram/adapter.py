@@ -19,23 +19,23 @@ from telegram.error import TelegramError
 
 from adapters.telegram.api import Api
 from adapters.telegram.checks import Checks
-from adapters.telegram.drafts import Drafting
 from adapters.telegram.errors import Refused, ours
-from adapters.telegram.files import Files
-from adapters.telegram.hook import Hook
-from adapters.telegram.intake import Intake
-from adapters.telegram.known import Known
-from adapters.telegram.line import Lines
-from adapters.telegram.memory import Memory
+from adapters.telegram.incoming.files import Files
+from adapters.telegram.incoming.intake import Intake
+from adapters.telegram.incoming.polling import Poller
+from adapters.telegram.incoming.webhook import Hook
+from adapters.telegram.outgoing.drafts import Drafting
+from adapters.telegram.outgoing.reach import Reach
+from adapters.telegram.outgoing.render import render
+from adapters.telegram.outgoing.send import Sending
 from adapters.telegram.parse import CHANNEL, Reader, moved
-from adapters.telegram.polling import Poller
 from adapters.telegram.rates import buckets
-from adapters.telegram.reach import Reach
-from adapters.telegram.render import render
 from adapters.telegram.rooms import Rooms, message_of, topic_of
-from adapters.telegram.sending import Sending
 from adapters.telegram.settings import TelegramSettings
-from adapters.telegram.settle import Settling
+from adapters.telegram.settling.known import Known
+from adapters.telegram.settling.line import Lines
+from adapters.telegram.settling.memory import Memory
+from adapters.telegram.settling.settle import Settling
 from runtime.contract import (
     COMMANDS,
     CONNECTED,

@@ -15,7 +15,7 @@ from adapters.web.files import size_of
 from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant
 from runtime.contract import Address, Body, FileRef, Given, Role, Said, Signal, Sink, Stopped, Verdict
-from runtime.markup.glyphs import visible
+from runtime.text.glyphs import visible
 
 
 class Api:

@@ -36,7 +36,7 @@ from runtime.contract import (
 )
 from runtime.errors import StoreError
 from runtime.markup.arguments import in_a_line
-from runtime.markup.glyphs import legible
+from runtime.text.glyphs import legible
 
 HEARTBEAT: Final = timedelta(seconds=15)
 FRAME: Final = timedelta(milliseconds=50)  # between two states of a text that is being spoken

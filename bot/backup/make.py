@@ -21,15 +21,15 @@ from bot.backup.errors import BackupFailed
 from bot.backup.folders import write_folders
 from bot.backup.manifest import Manifest
 from bot.backup.rows import write_tables
-from bot.client import connected
-from bot.lock import control_of
+from bot.node.lock import control_of
+from bot.node.version import VERSION
+from bot.operator.client import connected
 from bot.secrets.chain import SEALED
-from bot.settings import Settings
-from bot.version import VERSION
+from bot.settings.settings import Settings
+from runtime.domain.ids import new_id
 from runtime.errors import BotError, ConfigError
-from runtime.ids import new_id
-from runtime.store.files import SUFFIXES
 from runtime.store.snapshot import SQLITE, snapshot
+from runtime.store.sql.files import SUFFIXES
 
 AUDIT: Final = "audit/"
 SETTINGS: Final = "settings.json"

@@ -16,7 +16,7 @@ from typing import Final
 
 from bot.backup.errors import BackupFailed
 from bot.backup.make import flush_folder
-from bot.lock import UNFINISHED
+from bot.node.lock import UNFINISHED
 from runtime.errors import ConfigError
 
 FRESH: Final = ".restoring"

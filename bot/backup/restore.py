@@ -18,17 +18,17 @@ from bot.backup.make import AUDIT, CHECKPOINT, HEAD, KEY, SECRETS, sealed_file
 from bot.backup.manifest import Manifest
 from bot.backup.place import Places, fresh, refuse_unless
 from bot.backup.rows import BackedUpRows
-from bot.lock import holding
-from bot.login import command_line
-from bot.settings import Settings
+from bot.node.lock import holding
+from bot.node.login import command_line
+from bot.settings.settings import Settings
+from runtime.domain.ids import new_id
 from runtime.errors import ConfigError, StoreError
-from runtime.ids import new_id
-from runtime.store.aftermath import Aftermath, Origin, after_restore
-from runtime.store.driver import Op
 from runtime.store.load import is_empty, load_postgres, load_sqlite, was_restored
+from runtime.store.operations.after_restore import Aftermath, Origin, after_restore
 from runtime.store.snapshot import IN_MEMORY
+from runtime.store.sql.driver import Op
 from runtime.store.upgrade import check_revision
-from runtime.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import SessionWorkspaces
 
 FILES: Final = (HEAD, KEY, CHECKPOINT)
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 from bot.backup.archive import Archive, Writer
 from bot.backup.errors import BackupFailed
 from bot.backup.manifest import Table
-from runtime.store.driver import Rows
 from runtime.store.snapshot import Snapshot
+from runtime.store.sql.driver import Rows
 
 FOLDER: Final = "tables/"
 BATCH: Final = 500

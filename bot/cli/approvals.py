@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_office, settings_of
-from bot.cli.output import by_name, show_json, show_rows
+from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_office, settings_of
+from bot.terminal.output import by_name, show_json, show_rows
 
 if TYPE_CHECKING:
-    from bot.console.views import View
-    from bot.office import Office
+    from bot.operator.office import Office
+    from bot.operator.views import View
 
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
 

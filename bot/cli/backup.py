@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, run, settings_of
-from bot.cli.output import clean, show_json
-from bot.invocation import as_called
+from bot.node.invocation import as_called
+from bot.terminal.options import AsJson, ConfigFile, run, settings_of
+from bot.terminal.output import clean, show_json
 
 if TYPE_CHECKING:
     from bot.backup.make import Made

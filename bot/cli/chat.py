@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from bot.cli.options import ConfigFile, hide_secrets, reachable, settings_of
-from bot.cli.options import run as run_to_end
-from bot.cli.output import show_markdown, tell
-from bot.invocation import as_called
+from bot.node.invocation import as_called
+from bot.terminal.options import ConfigFile, hide_secrets, reachable, settings_of
+from bot.terminal.options import run as run_to_end
+from bot.terminal.output import show_markdown, tell
 from runtime.errors import BotError
 
 if TYPE_CHECKING:
-    from bot.cli.conversation import Conversation
-    from bot.console.views import View
-    from bot.lock import Control
-    from bot.settings import Settings
+    from bot.node.lock import Control
+    from bot.operator.views import View
+    from bot.settings.settings import Settings
+    from bot.terminal.conversation import Conversation
 
 WAITS_FOR_APPROVAL: Final = 3
 TIMED_OUT: Final = 4
@@ -39,7 +39,7 @@ def add_to(cli: typer.Typer) -> None:
 def chat(context: typer.Context, room: Room = "", config: ConfigFile = None) -> None:
     """Talk with the running process. Ctrl-C or Ctrl-D leaves."""
     settings = settings_of(context, config)
-    from bot.cli.terminal import Terminal
+    from bot.terminal.chat import Terminal
 
     control = run_to_end(reachable(settings))
     if control is None:
@@ -65,9 +65,9 @@ async def _ask(settings: Settings, text: str, room: str, patience: timedelta) ->
 
     The message keeps its id and its room, so that it is said once however often it is sent.
     """
-    from bot.cli.conversation import conversing, new_message, new_room
-    from bot.client import Gone
-    from bot.lock import AlreadyRunning
+    from bot.node.lock import AlreadyRunning
+    from bot.operator.client import Gone
+    from bot.terminal.conversation import conversing, new_message, new_room
 
     room, message_id, known = room or new_room(), new_message(), None
     tries = 0
@@ -88,8 +88,8 @@ async def _somebody(settings: Settings) -> AsyncIterator[Control]:
     if control := await reachable(settings):
         yield control
         return
-    from bot import logs
-    from bot.serving import serving
+    from bot.server.process import serving
+    from bot.telemetry import logs
 
     settings = settings.with_secrets()
     hide_secrets(settings)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from bot.cli.options import ConfigFile, asking, run
-from bot.cli.output import tell
-from bot.invocation import called
+from bot.node.invocation import called
+from bot.terminal.options import ConfigFile, asking, run
+from bot.terminal.output import tell
 from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _set_up(file: Path, flags: Flags, *, force: bool, alone: bool) -> None:
 
 
 def _draft(file: Path, flags: Flags) -> Draft:
-    from bot.settings import environment, keyring_of
+    from bot.settings.settings import environment, keyring_of
     from bot.wizard.draft import Draft
 
     variables = environment()
@@ -121,7 +121,7 @@ def _draft(file: Path, flags: Flags) -> Draft:
 
 def _unlocked(sealed: SealedFile, draft: Draft, *, with_key: bool) -> Opened:
     """Open the sealed file, or make it: with the passphrase that is set, else one that is asked for, or a key file."""
-    from bot.cli.sealing import new_lock
+    from bot.terminal.sealing import new_lock
 
     if sealed.exists():
         return sealed.open(draft.keyring)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, ask_office, asking, hide_secrets, run, settings_of
-from bot.cli.output import clean, show_json, tell
-from bot.invocation import as_called
+from bot.node.invocation import as_called
+from bot.terminal.options import AsJson, ConfigFile, ask_office, asking, hide_secrets, run, settings_of
+from bot.terminal.output import clean, show_json, tell
 
 if TYPE_CHECKING:
-    from bot.masking import Mask
-    from bot.settings import Settings
+    from bot.settings.settings import Settings
+    from bot.telemetry.masking import Mask
     from runtime.contract import Finding
     from runtime.errors import ConfigError
 
@@ -55,10 +55,10 @@ def doctor(
 
     It works while Signalbox runs and while it does not. Exit code: 0 fine or only warnings, 1 something is wrong.
     """
-    from bot import logs
     from bot.doctor.examine import is_healthy
-    from bot.settings import load_usable
-    from bot.version import VERSION
+    from bot.node.version import VERSION
+    from bot.settings.settings import load_usable
+    from bot.telemetry import logs
 
     settings, faults = load_usable(config or context.find_root().obj, ask=asking())
     mask = hide_secrets(settings)
@@ -106,7 +106,7 @@ def _beside(told: Mapping[str, Any]) -> str:
 
 def version() -> None:
     """Print the version."""
-    from bot.version import VERSION
+    from bot.node.version import VERSION
 
     typer.echo(f"signalbox {VERSION}")
 
@@ -122,7 +122,7 @@ def _print(finding: Finding) -> None:
 
 def _group(ident: str) -> str:
     """What was looked at: of accounts with their names."""
-    from bot.settings_accounts import CHANNELS
+    from bot.settings.accounts import CHANNELS
 
     first, *rest = ident.split(".")
     return ".".join([first, *rest[:1]]) if first in CHANNELS else first

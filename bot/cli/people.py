@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, Yes, ask_first, ask_office, settings_of
-from bot.cli.output import show_json, show_rows
-from bot.invocation import as_called
+from bot.node.invocation import as_called
+from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_office, settings_of
+from bot.terminal.output import show_json, show_rows
 
 if TYPE_CHECKING:
-    from bot.console.views import View
-    from bot.office import Office
+    from bot.operator.office import Office
+    from bot.operator.views import View
 
 commands = typer.Typer(
     no_args_is_help=True,

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, ask_office, settings_of
-from bot.cli.output import clean, show_json
-from bot.invocation import as_called
+from bot.node.invocation import as_called
+from bot.terminal.options import AsJson, ConfigFile, ask_office, settings_of
+from bot.terminal.output import clean, show_json
 
 
 def add_to(cli: typer.Typer) -> None:

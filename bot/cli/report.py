@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, ask_office, settings_of
-from bot.cli.output import clean, show_json, show_markdown, show_rows, tell
-from bot.invocation import as_called
+from bot.node.invocation import as_called
+from bot.terminal.options import AsJson, ConfigFile, ask_office, settings_of
+from bot.terminal.output import clean, show_json, show_markdown, show_rows, tell
 from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bot.office import Office
+    from bot.operator.office import Office
 
 LOOK: Final = 0.3  # seconds between two looks how it goes
 FAILED: Final = 1

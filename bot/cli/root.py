@@ -22,9 +22,9 @@ from bot.cli import (
     secrets,
     trace,
 )
-from bot.cli.misuse import NoArgsIsHelpError, UsageError, as_typed, told
-from bot.cli.options import ConfigFile, mask_of
-from bot.invocation import as_called
+from bot.node.invocation import as_called
+from bot.terminal.misuse import NoArgsIsHelpError, UsageError, as_typed, told
+from bot.terminal.options import ConfigFile, mask_of
 from runtime.errors import BotError, ConfigError
 
 DONE: Final = 0
@@ -70,7 +70,7 @@ cli = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        from bot.version import VERSION
+        from bot.node.version import VERSION
 
         typer.echo(f"signalbox {VERSION}")
         raise typer.Exit

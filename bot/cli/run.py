@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from bot.cli.options import ConfigFile, settings_of
-from bot.cli.options import run as run_to_end
-from bot.invocation import as_called
+from bot.node.invocation import as_called
+from bot.terminal.options import ConfigFile, settings_of
+from bot.terminal.options import run as run_to_end
 from runtime.errors import BotError
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable
 
-    from bot.notify import Manager
-    from bot.serving import Ready
-    from bot.settings import Settings
+    from bot.node.service_manager import Manager
+    from bot.server.process import Ready
+    from bot.settings.settings import Settings
 
 LEAVE_WITHIN: Final = timedelta(seconds=9.5)  # an orchestrator kills after 10; a kill is safe, so we may do it first
 
@@ -37,13 +37,13 @@ def add_to(cli: typer.Typer) -> None:
 
 def run(context: typer.Context, config: ConfigFile = None, host: Host = None, port: Port = None) -> None:
     """Start Signalbox: it works until it is asked to stop (Ctrl-C or SIGTERM)."""
-    import bot.lean  # noqa: F401 - before anything imports the library
+    import bot.node.lean  # noqa: F401 - before anything imports the library
 
     flags: dict[str, object] = {"web.host": host, "web.port": port}
     given = {name: value for name, value in flags.items() if value is not None}
     settings = settings_of(context, config, given, with_secrets=True)
-    from bot import logs
-    from bot.oversights import tell_oversights
+    from bot.telemetry import logs
+    from bot.wiring.oversights import tell_oversights
 
     logs.configure(settings.log.level, settings.log.format, settings.secret_values())
     logs.tell_skipped(settings.chain.skipped)
@@ -54,9 +54,9 @@ def run(context: typer.Context, config: ConfigFile = None, host: Host = None, po
 async def _serve(settings: Settings) -> None:
     import asyncio
 
-    from bot.notify import manager_of
-    from bot.serving import serving
-    from bot.settings import environment
+    from bot.node.service_manager import manager_of
+    from bot.server.process import serving
+    from bot.settings.settings import environment
 
     asked, again = asyncio.Event(), asyncio.Event()
     manager = manager_of(environment(), os.getpid())
@@ -138,7 +138,7 @@ async def _reload_when(
 
 
 def _greet(settings: Settings, ready: Ready) -> None:
-    from bot.owner import ONCE_WITHIN
+    from bot.wiring.owner import ONCE_WITHIN
 
     url = ready.control.url
     lines = [f"Signalbox is ready at {url}"]

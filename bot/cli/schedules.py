@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bot.cli.options import (
+from bot.node.invocation import as_called
+from bot.terminal.options import (
     Answer,
     AsJson,
     ConfigFile,
@@ -22,15 +23,14 @@ from bot.cli.options import (
     ask_office,
     settings_of,
 )
-from bot.cli.output import clean, show_facts, show_json, show_rows, tell, word
-from bot.invocation import as_called
+from bot.terminal.output import clean, show_facts, show_json, show_rows, tell, word
 from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-    from bot.console.views import View
-    from bot.office import Office
+    from bot.operator.office import Office
+    from bot.operator.views import View
 
 commands = typer.Typer(
     no_args_is_help=True, help="Work by the clock: list, plan, change, pause and run it; and when it is due."

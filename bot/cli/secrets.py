@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, Yes, ask_first, asking, settings_of
-from bot.cli.output import show_json, show_rows, tell
-from bot.invocation import as_called
+from bot.node.invocation import as_called
+from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, asking, settings_of
+from bot.terminal.output import show_json, show_rows, tell
 from runtime.errors import BotError, ConfigError
 
 if TYPE_CHECKING:
     from bot.secrets.chain import Member
     from bot.secrets.file import Entries, Opened, SealedFile
-    from bot.settings import Settings
+    from bot.settings.settings import Settings
 
 commands = typer.Typer(no_args_is_help=True, help="Secrets: keep keys and tokens in an encrypted file.")
 
@@ -94,9 +94,9 @@ def passphrase(
     config: ConfigFile = None,
 ) -> None:
     """Change the passphrase: the same secrets are sealed anew."""
-    from bot.cli.sealing import chosen
     from bot.secrets.keys import Passphrase
     from bot.secrets.sealed import Lock
+    from bot.terminal.sealing import chosen
 
     settings = settings_of(context, config)
     file, keyring = _target(settings, user=user), settings.chain.keyring
@@ -130,7 +130,7 @@ def _target(settings: Settings, *, user: bool) -> SealedFile:
 
 
 def _opened_or_made(file: SealedFile, settings: Settings, *, key_file: bool) -> Opened:
-    from bot.cli.sealing import new_lock
+    from bot.terminal.sealing import new_lock
 
     keyring = settings.chain.keyring
     if file.exists():
@@ -230,8 +230,8 @@ def _used_for(settings: Settings, name: str) -> list[str]:
 
 def _asked_for(settings: Settings) -> dict[str, list[str]]:
     """Names of variables or sealed secrets, with the settings that ask for them."""
-    from bot import model_keys
-    from bot.settings_secrets import asked_for
+    from bot.secrets import model_keys
+    from bot.settings.secrets import asked_for
 
     asked = asked_for(settings)
     if not settings.model.api_key_env:
@@ -245,7 +245,7 @@ def _asked_for(settings: Settings) -> dict[str, list[str]]:
 
 def _hint(settings: Settings, name: str, value: str, entries: Entries) -> None:
     """What keeps the secret from being used, or a start from working."""
-    from bot import model_keys
+    from bot.secrets import model_keys
 
     if settings.chain.variables.get(name):
         tell(f"The variable {name} is set here too, and goes first.")
@@ -261,7 +261,7 @@ def _hint(settings: Settings, name: str, value: str, entries: Entries) -> None:
 
 
 def _hint_restart(settings: Settings) -> None:
-    from bot.lock import holder
+    from bot.node.lock import holder
 
     if pid := holder(settings.data_dir):
         tell(f"Process {pid} goes on with what it read at its start: restart it.")

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bot.cli.options import AsJson, ConfigFile, InRoom, WithIds, ask_office, settings_of
-from bot.cli.output import PIPE_WIDTH, by_name, clean, show_json, show_rows
-from bot.invocation import as_called
+from bot.node.invocation import as_called
+from bot.terminal.options import AsJson, ConfigFile, InRoom, WithIds, ask_office, settings_of
+from bot.terminal.output import PIPE_WIDTH, by_name, clean, show_json, show_rows
 
 if TYPE_CHECKING:
-    from bot.console.views import View
-    from bot.office import Office
+    from bot.operator.office import Office
+    from bot.operator.views import View
 
 COLUMNS: Final = {
     "id": "Id",
@@ -116,7 +116,7 @@ def _named(story: View, nodes: Sequence[str]) -> Iterator[str]:
 
 
 def _events(events: Sequence[dict[str, Any]], nodes: Sequence[str], width: int) -> Iterator[str]:
-    from runtime.story import ahead
+    from runtime.timeline import ahead
 
     times = [ahead(event["after"]) for event in events]
     wide, named = max(map(len, times)), max(map(len, nodes), default=-2)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from bot.console.html import Html, join, tag
-from bot.console.views import View
+from bot.operator.views import View
 
 STATIC: Final = "/console/static"
 PLACES: Final = (

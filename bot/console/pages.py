@@ -9,14 +9,14 @@ from typing import Final
 from aiohttp import web
 
 from bot.console import people_page, pieces, schedules_page, trace_page
-from bot.console.desk import ConsoleDesk
-from bot.console.entrance import Entrance
 from bot.console.html import Html, tag
 from bot.console.layout import STATIC, badge, facts, moment, nothing, page, table, tabs, where
-from bot.console.operations import Operations
-from runtime.deliveries import DeliveryState
-from runtime.markup.glyphs import legible
-from runtime.runs import RunState
+from bot.http.entrance import Entrance
+from bot.operator.desk import ConsoleDesk
+from bot.operator.operations import Operations
+from runtime.domain.deliveries import DeliveryState
+from runtime.domain.runs import RunState
+from runtime.text.glyphs import legible
 
 FOLDER: Final = Path(__file__).parent / "static"
 ASSETS: Final = {"console.css": "text/css", "console.js": "text/javascript"}

@@ -7,14 +7,14 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from bot.console.api import ROOT
 from bot.console.html import Html, tag
 from bot.console.layout import badge, moment, nothing, page, table, where
-from bot.console.operations import Operations
 from bot.console.pieces import cut, question
-from bot.console.views import View
+from bot.http.operator_api import ROOT
+from bot.operator.operations import Operations
+from bot.operator.views import View
+from runtime.chat.pairing import LENGTH
 from runtime.contract import ApprovalKind, Role
-from runtime.pairing import LENGTH
 
 PLACE = "/console/people"
 

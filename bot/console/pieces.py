@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import quote
 
-from bot.console.api import ROOT
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, table, where
 from bot.console.trace_page import link as trace_link
-from bot.console.views import View
+from bot.http.operator_api import ROOT
+from bot.operator.views import View
 from runtime.contract import ApprovalKind, Choice
 from runtime.markup import parse, to_plain
-from runtime.markup.glyphs import legible, visible
+from runtime.text.glyphs import legible, visible
 
 MENDED: Final = {"held": ("requeue", "discard"), "dead": ("requeue", "discard"), "queued": ("discard",)}
 LONGEST: Final = 1_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from bot.console.api import Api
-from bot.console.desk import ConsoleDesk
-from bot.console.entrance import Entrance
 from bot.console.pages import Pages
+from bot.http.entrance import Entrance
+from bot.http.operator_api import Api
+from bot.operator.desk import ConsoleDesk
 
 
 def console_routes(desk: ConsoleDesk) -> list[web.RouteDef]:

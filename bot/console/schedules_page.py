@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from bot.console.api import ROOT
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table, tabs
-from bot.console.operations import Operations
-from bot.console.views import View
+from bot.http.operator_api import ROOT
+from bot.operator.operations import Operations
+from bot.operator.views import View
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo

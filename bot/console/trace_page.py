@@ -11,10 +11,10 @@ from aiohttp import web
 from adapters.web.errors import Refusal
 from bot.console.html import Html, tag
 from bot.console.layout import badge, moment, nothing, page, table, where
-from bot.console.operations import Operations
-from bot.console.views import View
-from runtime.markup.glyphs import legible, visible
-from runtime.story import What, ahead
+from bot.operator.operations import Operations
+from bot.operator.views import View
+from runtime.text.glyphs import legible, visible
+from runtime.timeline import What, ahead
 
 PLACE: Final = "/console/trace"
 HEADS: Final = ("When", "State", "Who", "Text", "Room")

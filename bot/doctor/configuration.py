@@ -5,11 +5,11 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator, Sequence
 
-from bot import model_keys
 from bot.doctor.subject import Subject, fault, fine, warning
-from bot.oversights import unused_database
-from bot.settings import Settings
-from bot.settings_secrets import uses
+from bot.secrets import model_keys
+from bot.settings.secrets import uses
+from bot.settings.settings import Settings
+from bot.wiring.oversights import unused_database
 from runtime.contract import Finding
 
 

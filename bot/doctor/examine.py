@@ -7,26 +7,26 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from bot import lock
-from bot.doctor.channels import check_channels
-from bot.doctor.clock import check_clock
 from bot.doctor.configuration import check_configuration
-from bot.doctor.hooks import check_hooks
-from bot.doctor.mcp import check_mcp
-from bot.doctor.model import check_model
+from bot.doctor.machine.clock import check_clock
+from bot.doctor.machine.place import check_place
+from bot.doctor.machine.process import check_process
+from bot.doctor.machine.sandbox import check_sandbox
+from bot.doctor.machine.store import check_store
 from bot.doctor.people import check_people
-from bot.doctor.place import check_place
 from bot.doctor.policy import check_policy
-from bot.doctor.process import check_process
-from bot.doctor.sandbox import check_sandbox
 from bot.doctor.schedules import check_schedules
 from bot.doctor.secrets import check_secrets
-from bot.doctor.store import check_store
+from bot.doctor.services.channels import check_channels
+from bot.doctor.services.hooks import check_hooks
+from bot.doctor.services.mcp import check_mcp
+from bot.doctor.services.model import check_model
+from bot.doctor.services.watching import check_metrics, check_telemetry
+from bot.doctor.services.web import check_web
 from bot.doctor.subject import Check, Subject, fault
 from bot.doctor.templates import check_templates
-from bot.doctor.watching import check_metrics, check_telemetry
-from bot.doctor.web import check_web
-from bot.settings import Settings
+from bot.node import lock
+from bot.settings.settings import Settings
 from runtime.contract import Finding, Level
 from runtime.errors import ConfigError
 

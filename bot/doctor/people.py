@@ -8,10 +8,10 @@ from typing import Final
 
 from bot.doctor.rows import rows_of
 from bot.doctor.subject import Subject, fine, warning
-from bot.identities import named
-from bot.settings import Settings
+from bot.settings.settings import Settings
+from bot.wiring.identities import named
 from runtime.contract import Finding
-from runtime.naming import alike, is_identity
+from runtime.text.naming import alike, is_identity
 
 NAMED: Final = "SELECT p.name, i.identity FROM people p LEFT JOIN identities i ON i.person_id = p.id ORDER BY 1, 2"
 ANYBODY: Final = "*"

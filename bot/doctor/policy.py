@@ -7,9 +7,9 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from bot.doctor.subject import Subject, fine, warning
-from bot.settings import PolicyRule
+from bot.settings.settings import PolicyRule
 from runtime.contract import Finding
-from runtime.matchers import words_of
+from runtime.policy.matchers import words_of
 
 SHELL: Final = "shell"
 COMMAND: Final = "command"

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from bot.doctor.subject import REACH
-from bot.settings import Settings
+from bot.settings.settings import Settings
 from runtime.errors import BotError
 
 Rows = Sequence[Sequence[Any]]
@@ -39,7 +39,7 @@ def _embedded(file: Path, statements: Sequence[str]) -> Sequence[Rows] | None:
 async def _server(url: str, statements: Sequence[str]) -> Sequence[Rows] | None:
     from asyncpg import PostgresError
 
-    from runtime.store.postgres import open_pool  # not loaded for an embedded store
+    from runtime.store.sql.postgres import open_pool  # not loaded for an embedded store
 
     try:
         async with asyncio.timeout(REACH.total_seconds()):

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.client import connected
+from bot.accounts.naming import naming
 from bot.doctor.rows import Rows, rows_of
 from bot.doctor.subject import Subject, fine, warning
-from bot.lock import Control
-from bot.names import naming
-from bot.settings import Settings
-from bot.settings_together import PAGE
+from bot.node.lock import Control
+from bot.operator.client import connected
+from bot.settings.cross_checks import PAGE
+from bot.settings.settings import Settings
 from runtime.contract import Address, Finding
 from runtime.errors import BotError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from bot.doctor.subject import Subject, fault, fine, warning
 from bot.secrets.chain import Member, Place
 from bot.secrets.errors import NoPassphrase, SecretsError
-from bot.settings import Settings
+from bot.settings.settings import Settings
 from runtime.contract import Finding
 
 NAMES = {Place.NAMED: "secrets.named", Place.DATA: "secrets.data_dir", Place.USER: "secrets.user"}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from bot.lock import Control
-from bot.settings import Settings
+from bot.node.lock import Control
+from bot.settings.settings import Settings
 from runtime.contract import Finding, Level
 from runtime.errors import ConfigError
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from bot.doctor.subject import Subject, fault, fine
-from bot.settings_schedules import ScheduleTable
+from bot.settings.schedules import ScheduleTable
 from runtime.contract import DataCall, Finding, TaskKind
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ async def check_templates(subject: Subject) -> Sequence[Finding]:
 
 
 async def _checked(table: ScheduleTable, renderer: Renderer) -> Finding:
-    from bot.reports import FOLDER
-    from runtime.reports import Catalogue, sheet_of
+    from bot.operator.reports import FOLDER
+    from runtime.reports.catalogue import Catalogue, sheet_of
     from runtime.templating.sheet import TemplateError
 
     ident = f"templates.{table.name}"

@@ -13,9 +13,9 @@ from typing import Final
 from bot.metrics.labels import Account, Labels
 from bot.metrics.tally import Gauge
 from runtime.contract import ApprovalKind, ChannelAdapter, Connection, ScheduleState
-from runtime.deliveries import DeliveryState
-from runtime.runs import RunState
-from runtime.store.depths import LANE_STATES, Depths
+from runtime.domain.deliveries import DeliveryState
+from runtime.domain.runs import RunState
+from runtime.store.operations.queue_depths import LANE_STATES, Depths
 
 Reading = tuple[Gauge, tuple[str, ...], float]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from bot.names import Account as Known
+from bot.accounts.naming import Account as Known
 from runtime.contract import Address
 
 Account = tuple[str, str]

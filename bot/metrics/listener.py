@@ -12,8 +12,8 @@ from typing import Final
 import structlog
 from aiohttp import web
 
-from adapters.web.connections import Site
 from adapters.web.guard import install
+from bot.http.connections import Site
 
 log = structlog.get_logger("metrics")
 

@@ -7,20 +7,20 @@ from typing import Final
 
 from aiohttp import web
 
-from bot.instrument import Duty, Instrument
+from bot.metrics.counting.store import CountedStore
 from bot.metrics.door import Door
 from bot.metrics.labels import Labels
 from bot.metrics.listener import Listener
 from bot.metrics.meters import Meters
 from bot.metrics.page import Page, metrics_routes
 from bot.metrics.place import place_of
-from bot.metrics.store import CountedStore
 from bot.metrics.wrappers import MeteredAdapter, MeteredModel, MeteredTool
-from bot.settings import Metrics, Web
-from bot.version import VERSION
+from bot.node.version import VERSION
+from bot.settings.settings import Metrics, Web
+from bot.telemetry.instrument import Duty, Instrument
 from runtime.contract import ChannelAdapter, Model, Tool
-from runtime.store.depths import Depths
-from runtime.store.driver import Watch
+from runtime.store.operations.queue_depths import Depths
+from runtime.store.sql.driver import Watch
 from runtime.store.store import SqlStore
 
 

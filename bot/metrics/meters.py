@@ -10,8 +10,8 @@ from typing import Final
 
 from bot.metrics.tally import Counter, Histogram
 from runtime.contract import CHOICES, ApprovalKind, Choice
+from runtime.domain.runs import RunState
 from runtime.errors import StoreError, Trouble
-from runtime.runs import RunState
 
 # Seconds: from a bare commit to the longest wait that is a wait still. A question may wait for half a day.
 LAG: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)

@@ -16,7 +16,7 @@ from bot.metrics.labels import Labels
 from bot.metrics.meters import Meters
 from runtime.contract import ChannelAdapter
 from runtime.errors import StoreError
-from runtime.store.depths import Depths
+from runtime.store.operations.queue_depths import Depths
 
 if TYPE_CHECKING:
     from bot.metrics.exposition import Exposition

@@ -8,8 +8,8 @@ from time import perf_counter
 from types import TracebackType
 from typing import Final
 
-from bot.around import AroundAdapter, AroundTool
 from bot.metrics.meters import Meters
+from bot.telemetry.wrappers import AroundAdapter, AroundTool
 from runtime.contract import (
     Attempt,
     ChannelAdapter,

@@ -9,11 +9,11 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from bot import account_keys
-from bot.account_trial import look_at
+from bot.secrets import account_keys
 from bot.secrets.chain import Chain, members
-from bot.settings_accounts import NAME, AnyAccount
-from bot.tokens import Token, fault_of
+from bot.secrets.token_forms import Token, fault_of
+from bot.settings.accounts import NAME, AnyAccount
+from bot.trials.account import look_at
 from bot.wizard.dialogue import Dialogue
 from bot.wizard.draft import Draft, Kept, Table
 from runtime.contract import Finding, Level

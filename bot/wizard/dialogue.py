@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 import typer
 
-from bot.cli.output import clean
+from bot.terminal.output import clean
 from runtime.errors import BotError
 
 Answer = TypeVar("Answer")
@@ -57,7 +57,7 @@ class AtTerminal:
         return said
 
     def wait(self, words: str, work: Coroutine[Any, Any, Answer]) -> Answer:
-        from bot.cli.output import console
+        from bot.terminal.output import console
 
         with console().status(words):
             return asyncio.run(work)

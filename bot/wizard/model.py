@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from bot import model_keys
+from bot.secrets import model_keys
 from bot.secrets.chain import Chain, members
-from bot.settings_tables import DEMO
-from bot.trial import Answered, Refused, try_model
+from bot.settings.tables import DEMO
+from bot.trials.model import Answered, Refused, try_model
 from bot.wizard.dialogue import Dialogue
 from bot.wizard.draft import Draft, Kept
 from runtime.errors import ConfigError

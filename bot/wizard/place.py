@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from bot.wizard.dialogue import Dialogue
 from bot.wizard.draft import Draft, Kept
 from runtime.errors import ConfigError, StoreError
-from runtime.naming import fault_of_name
+from runtime.text.naming import fault_of_name
 
 LITTLE: Final = 1 << 30  # bytes
 PORT: Final = 8080
@@ -106,7 +106,7 @@ async def _server_of(url: str) -> str:
     """Which server answers. Errors: StoreError in words, within seconds."""
     if not url.startswith("postgresql://"):
         raise StoreError("An address of a database begins with postgresql:// or sqlite:///.")
-    from runtime.store.postgres import open_pool
+    from runtime.store.sql.postgres import open_pool
 
     pool = await open_pool(url)
     try:

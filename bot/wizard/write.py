@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from bot.lock import holding
-from bot.login import command_line
-from bot.masking import Mask
+from bot.node.lock import holding
+from bot.node.login import command_line
 from bot.secrets.disk import alone_in, mode_of, replace
 from bot.secrets.file import Opened, SealedFile
 from bot.secrets.sealed import Entry
-from bot.settings import load
-from bot.settings_sources import safe_lines
+from bot.settings.settings import load
+from bot.settings.sources import safe_lines
+from bot.telemetry.masking import Mask
 from bot.wizard.draft import Draft
 from runtime.contract import Role
 from runtime.errors import ConfigError, StoreError

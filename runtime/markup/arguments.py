@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from runtime.markup.glyphs import shortened, visible
+from runtime.text.glyphs import shortened, visible
 
 
 def in_full(arguments: str) -> tuple[str, str]:

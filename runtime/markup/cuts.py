@@ -10,9 +10,9 @@ from enum import IntEnum
 from operator import attrgetter
 from typing import Final
 
-from runtime.markup.graphemes import boundary
 from runtime.markup.spans import Span, text_of
 from runtime.markup.tree import Break, Code, CodeBlock, Document, Heading, Item, List, Quote, Row, Table, Text
+from runtime.text.graphemes import boundary
 
 BLANKS: Final = re.compile(r"[^\S\u00a0\u2007\u202f]+")  # white space but for the kinds that hold words together
 SENTENCE_END: Final = re.compile(r"[.!?…][\"'”’»)\]]*\Z")  # noqa: RUF001 - quotation marks are meant

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Final
 
-from runtime.markup.glyphs import legible
 from runtime.markup.tree import (
     Block,
     Break,
@@ -31,6 +30,7 @@ from runtime.markup.tree import (
     Table,
     Text,
 )
+from runtime.text.glyphs import legible
 
 BARE_LINK: Final = re.compile(r"https?://[^\W_][^\s<>\"'`|]*", re.IGNORECASE)
 AFTER_A_LINK: Final = ".,:;!?*_~'\""  # more often the sentence's than the link's

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from runtime.contract import Json, Turn, UserTurn
+from runtime.domain.transcript import OURS
 from runtime.models.demo_plans import AS_WRITTEN, PLANS, WHAT_I_PLAN, Phrase, due, with_task
-from runtime.transcript import OURS
 
 WHAT_I_KNOW: Final = f"""\
 - `list the files` (or `list files in FOLDER`, `ls`)
@@ -46,7 +46,7 @@ ATTACHED: Final = re.compile(r"\[attached file: (?P<path>.+?)(?: \([\d,]+ bytes\
 """The line that stands in a message for each file that came with it."""
 MISSING: Final = re.compile(re.escape(OURS) + r"The file (?P<path>.+?) could not be fetched: (?P<why>.+)")
 VOICE: Final = re.compile(r"\[voice note .+?: (?P<words>.*)\]")
-"""What is said of a file that did not come, and of one that is somebody speaking: see `runtime.fetching`."""
+"""What is said of a file that did not come, and of one that is somebody speaking: see `runtime.intake.downloads`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from runtime.contract import Json, Turn, UserTurn
-from runtime.schedules import NO_NEWS
+from runtime.domain.schedules import NO_NEWS
 
 WHEN: Final = (
     r"(?:every|each) .+?|(?:daily|hourly|weekly|monthly|yearly|weekdays|weekends)(?: .+?)?"
@@ -57,7 +57,7 @@ SAYING: Final = re.compile(r"say:? (?P<words>.+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Scheduled work as `runtime.schedules.said` tells of it. `previous` is the report before this one."""
+    """Scheduled work as `runtime.domain.schedules.said` tells of it. `previous` is the report before this one."""
 
     task: str
     previous: str

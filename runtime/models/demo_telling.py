@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from runtime.contract import Call
-from runtime.output import bound
-from runtime.transcript import DENIED, ERROR, NOT_RUN, WAITING
+from runtime.domain.transcript import DENIED, ERROR, NOT_RUN, WAITING
+from runtime.text.truncate import bound
 
 TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "list_files": ("list the files in", "Files in", "path"),

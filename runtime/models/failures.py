@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any, Final
 
 from runtime.models.vendors import fault_of
-from runtime.output import bound
+from runtime.text.truncate import bound
 
 
 class Repeat(Enum):

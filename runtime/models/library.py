@@ -23,7 +23,7 @@ NEVER: Final = 1 << 30
 """Collections of the middle generation before a full one."""
 
 VARIABLES: Final = ("LITELLM_LOCAL_MODEL_COST_MAP", "EXPERIMENTAL_OPENAI_BASE_LLM_HTTP_HANDLER")
-"""To be set to "True" before a call: `bot.settings`, the one owner of the environment, does that unless they are set.
+"""To be set to "True" before a call: `bot.settings.settings`, the one owner of the environment, does that unless they are set.
 
 The first keeps LiteLLM from fetching its price list. The second sends calls to OpenAI and to servers like it through
 the HTTP client that LiteLLM uses for every other vendor, and not through OpenAI's SDK, which walks through all types of

@@ -9,8 +9,8 @@ from copy import deepcopy
 from typing import Any, Final
 
 from runtime.contract import AssistantTurn, Call, Json, ToolSpec, ToolTurn, Turn, UserTurn
+from runtime.domain.transcript import OURS, named
 from runtime.models.images import NO_IMAGES
-from runtime.transcript import OURS, named
 
 Message = dict[str, Any]
 

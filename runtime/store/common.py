@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Insert, Select, Table, Text, bindparam, case, func, insert, or_, select, update
 
 from runtime.contract import Address, NewId, Person, PersonId, Role, SessionKey
-from runtime.store.driver import Op, is_word, micros
 from runtime.store.protocol import Duty, Lane, NewDelivery
 from runtime.store.schema import audit, deliveries, identities, moves, people, roles, sessions
+from runtime.store.sql.driver import Op, is_word, micros
 
 
 def add(table: Table, *, without: tuple[str, ...] = ()) -> Insert:

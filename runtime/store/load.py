@@ -16,10 +16,10 @@ from sqlalchemy import Integer
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from runtime.errors import StoreError
-from runtime.store.driver import Compiler, Op, T
 from runtime.store.schema import REVISION, metadata
 from runtime.store.snapshot import OURS
-from runtime.store.sqlite import drive, explain
+from runtime.store.sql.driver import Compiler, Op, T
+from runtime.store.sql.sqlite import drive, explain
 from runtime.store.upgrade import create_sqlite, migrate, migrate_sqlite, postgres_engine, upgrade_sqlite
 
 NAME: Final = re.compile(r"[a-z_]+")
@@ -103,7 +103,7 @@ async def load_postgres(url: str, source: Source, finish: Finish[T]) -> T:
     from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
     from sqlalchemy.exc import DBAPIError
 
-    from runtime.store import postgres
+    from runtime.store.sql import postgres
 
     check_names(source)
     compiler = Compiler(PGDialect_asyncpg())  # type: ignore[no-untyped-call]  # a dialect takes no arguments here
@@ -149,7 +149,7 @@ async def was_restored(url: str, backup: str) -> bool:
 
 
 async def _ask(url: str, question: str, *given: str) -> object:
-    from runtime.store.postgres import open_pool
+    from runtime.store.sql.postgres import open_pool
 
     pool = await open_pool(url)
     try:

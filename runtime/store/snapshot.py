@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from runtime.errors import StoreError
-from runtime.store.driver import Rows
 from runtime.store.schema import metadata
-from runtime.store.sqlite import MEMORY, connect, explain
+from runtime.store.sql.driver import Rows
+from runtime.store.sql.sqlite import MEMORY, connect, explain
 from runtime.store.upgrade import CURRENT, check_revision
 
 SQLITE: Final = "sqlite:///"
@@ -126,7 +126,7 @@ class PostgresSnapshot:
 async def _postgres(url: str) -> AsyncIterator[Snapshot]:
     import asyncpg
 
-    from runtime.store.postgres import AWAY, explain, open_pool
+    from runtime.store.sql.postgres import AWAY, explain, open_pool
 
     pool = await open_pool(url)
     try:

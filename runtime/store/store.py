@@ -10,33 +10,33 @@ from typing import Final
 from sqlalchemy import select
 
 from runtime.contract import NewId, Now
+from runtime.domain.ids import new_id as fresh_id
 from runtime.errors import StoreError
-from runtime.ids import new_id as fresh_id
-from runtime.store.agenda import AgendaStore
-from runtime.store.auditbook import AuditStore
-from runtime.store.depths import DepthStore
-from runtime.store.desk import DeskStore
-from runtime.store.driver import PATIENCE, UNWATCHED, Op, Watch
-from runtime.store.failover import FailoverStore
-from runtime.store.figures import FigureStore
-from runtime.store.forms import FormStore
-from runtime.store.intake import IntakeStore
-from runtime.store.lanes import LaneStore
-from runtime.store.ledger import LedgerStore
-from runtime.store.occurrences import OccurrenceStore
-from runtime.store.operators import OperatorStore
-from runtime.store.outbox import OutboxStore
-from runtime.store.pairings import PairingStore
-from runtime.store.pauses import PauseStore
-from runtime.store.places import PlaceStore
-from runtime.store.previews import PreviewStore
-from runtime.store.registry import RegistryStore
-from runtime.store.retention import RetentionStore
-from runtime.store.roster import RosterStore
-from runtime.store.schedules import ScheduleStore
+from runtime.store.approvals.decisions import DeskStore
+from runtime.store.cluster.agenda import AgendaStore
+from runtime.store.cluster.failover import FailoverStore
+from runtime.store.cluster.nodes import RegistryStore
+from runtime.store.delivery.outbox import OutboxStore
+from runtime.store.delivery.pauses import PauseStore
+from runtime.store.delivery.previews import PreviewStore
+from runtime.store.intake.occurrences import OccurrenceStore
+from runtime.store.intake.pairings import PairingStore
+from runtime.store.intake.places import PlaceStore
+from runtime.store.intake.signals import IntakeStore
+from runtime.store.operations.audit import AuditStore
+from runtime.store.operations.figures import FigureStore
+from runtime.store.operations.history import LedgerStore
+from runtime.store.operations.operators import OperatorStore
+from runtime.store.operations.queue_depths import DepthStore
+from runtime.store.operations.retention import RetentionStore
+from runtime.store.operations.trail import TraceStore
+from runtime.store.people.roster import RosterStore
+from runtime.store.runs.lanes import LaneStore
+from runtime.store.runs.tool_forms import FormStore
+from runtime.store.schedules.book import ScheduleStore
 from runtime.store.schema import nodes
-from runtime.store.sqlite import MEMORY, SqliteDriver, connect, explain, system_now
-from runtime.store.tracing import TraceStore
+from runtime.store.sql.driver import PATIENCE, UNWATCHED, Op, Watch
+from runtime.store.sql.sqlite import MEMORY, SqliteDriver, connect, explain, system_now
 from runtime.store.upgrade import upgrade_postgres, upgrade_sqlite
 
 SQLITE: Final = "sqlite:///"
@@ -132,7 +132,7 @@ def _claim_write(connection: sqlite3.Connection) -> None:
 
 
 async def _open_postgres(url: str, now: Now | None, new_id: NewId, watch: Watch, within: timedelta) -> SqlStore:
-    from runtime.store.postgres import PostgresDriver, open_pool  # asyncpg is not loaded for an embedded store
+    from runtime.store.sql.postgres import PostgresDriver, open_pool  # asyncpg is not loaded for an embedded store
 
     pool = await open_pool(url)
     try:

@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from tools.bubblewrap import Bubblewrap
-from tools.shell import ShellSettings
+from tools.sandbox.bubblewrap import Bubblewrap
+from tools.sandbox.shell import ShellSettings
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.client import connected
-from bot.lock import control_of
+from bot.node.lock import control_of
+from bot.operator.client import connected
 from tests.e2e.house import ROOT, House, environment, open_house
 from tests.e2e.visitor import Visitor, approval_of, until, visiting
 from tests.fakes.channel_driver import Driver

@@ -15,7 +15,7 @@ import pytest
 from tests.contract.adapters.rig import Place, Rig
 from tests.e2e.house import House
 from tests.fakes.postgres import Postgres
-from tests.unit.bot.test_doctor_channels import MAKERS, toml
+from tests.unit.bot.doctor.test_channels import MAKERS, toml
 
 pytestmark = [pytest.mark.xdist_group("e2e-nodes"), pytest.mark.timeout(180)]
 

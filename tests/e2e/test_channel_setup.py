@@ -14,7 +14,7 @@ from bot.wizard.channels import PLATFORMS
 from tests.contract.adapters.rig import Place, Rig
 from tests.e2e.house import House, environment
 from tests.e2e.terminal import Terminal
-from tests.unit.bot.test_doctor_channels import MAKERS
+from tests.unit.bot.doctor.test_channels import MAKERS
 
 pytestmark = [pytest.mark.xdist_group("e2e-init"), pytest.mark.timeout(180)]
 

@@ -14,7 +14,7 @@ from tests.contract.adapters.rigs.telegram import polling
 from tests.e2e.house import House
 from tests.e2e.test_channel_nodes import answered, is_ready
 from tests.fakes.ports import free_port
-from tests.unit.bot.test_doctor_channels import toml
+from tests.unit.bot.doctor.test_channels import toml
 
 pytestmark = [pytest.mark.xdist_group("e2e-nodes"), pytest.mark.timeout(120)]
 OPEN = '[access]\ndefault = "allow"\n'

@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from bot.lock import holding
-from bot.private_files import open_to_others
+from bot.node.lock import holding
+from bot.node.private_files import open_to_others
 from tests.e2e.conftest import not_here
 from tests.e2e.house import House, open_house
 from tests.e2e.visitor import visiting

@@ -44,8 +44,8 @@ from runtime.contract import (
     Stopped,
     Wire,
 )
+from runtime.delivery.features import no_floor
 from runtime.errors import Rejected, Retryable, StoreError, Uncertain
-from runtime.extras import no_floor
 from tests.fakes.channel import ChannelKind
 
 log = logging.getLogger(__name__)

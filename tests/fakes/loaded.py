@@ -15,19 +15,19 @@ LATE: Final = (
     "adapters.web.adapter",
     "alembic.command",
     "asyncpg",
-    "bot.app",
+    "bot.server.app",
     "bot.backup.make",
     "bot.backup.restore",
-    "bot.cli.conversation",
+    "bot.terminal.conversation",
     "bot.cli.root",
-    "bot.cli.terminal",
-    "bot.client",
+    "bot.terminal.chat",
+    "bot.operator.client",
     "bot.doctor.examine",
-    "bot.serving",
+    "bot.server.process",
     "bot.wizard.steps",
     "bot.wizard.write",
     "litellm.main",
-    "runtime.store.postgres",
+    "runtime.store.sql.postgres",
     "tests.fakes.channel",
     "tests.fakes.discord",
     "tests.fakes.slack",
@@ -37,7 +37,7 @@ LATE: Final = (
 )
 
 for _name in VARIABLES:
-    os.environ[_name] = "True"  # as `bot.settings` has it before LiteLLM is loaded
+    os.environ[_name] = "True"  # as `bot.settings.settings` has it before LiteLLM is loaded
 
 for _name in LATE:
     import_module(_name)

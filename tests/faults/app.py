@@ -21,14 +21,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from adapters.telegram import search
-from bot import channels, logs
-from bot.app import build
+from adapters.telegram.settling import search
 from bot.cli.run import _heed_signals
-from bot.parts import model_of, shell_of
-from bot.serving import serving
-from bot.settings import Settings, load
-from bot.settings_accounts import AnyAccount, TelegramAccount
+from bot.server.app import build
+from bot.server.process import serving
+from bot.settings.accounts import AnyAccount, TelegramAccount
+from bot.settings.settings import Settings, load
+from bot.telemetry import logs
+from bot.wiring import channels
+from bot.wiring.parts import model_of, shell_of
 from runtime.contract import (
     ChannelAdapter,
     Given,

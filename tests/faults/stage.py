@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import aiohttp
 
-from bot.client import connected
-from bot.console.audit import verify
-from bot.lock import control_of
+from bot.node.lock import control_of
+from bot.operator.audit import verify
+from bot.operator.client import connected
+from runtime.audit.anchor import HeadFile
 from runtime.contract import Address
-from runtime.signed import HeadFile
 from runtime.store.store import open_store
 from tests.contract.adapters.catalogue import RIGS
 from tests.contract.adapters.rig import Rig, Skill

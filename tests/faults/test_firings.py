@@ -34,7 +34,7 @@ from runtime.contract import (
     TaskKind,
     Terms,
 )
-from runtime.ids import new_id
+from runtime.domain.ids import new_id
 from runtime.store.store import open_store
 from tests.fakes.channel_board import on_screen
 from tests.fakes.postgres import Postgres

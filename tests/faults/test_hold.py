@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.client import Client, connected
-from bot.lock import control_of
+from bot.node.lock import control_of
+from bot.operator.client import Client, connected
 from tests.faults.checker import check
 from tests.faults.program import Kill, living
 from tests.faults.stage import Rows, Stage, stage

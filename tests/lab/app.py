@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-from bot import app, failover, watchdog
-from runtime import courier
-from runtime import failover as decision
-from runtime.courier import Courier
+from bot.accounts import failover
+from bot.node import watchdog
+from bot.server import app
+from runtime.delivery import courier
+from runtime.delivery.courier import Courier
+from runtime.domain import failover as decision
 from tests.faults.app import arguments, serve
 
 PATIENCE: Final = timedelta(seconds=2)

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from bot.watchdog import last_end
+from bot.node.watchdog import last_end
 from tests.fakes.postgres import Postgres
 from tests.faults.program import until
 from tests.lab.proxy import Side

@@ -12,8 +12,8 @@ import asyncpg
 import pytest
 
 from bot.cli.run import LEAVE_WITHIN
-from bot.settings import Settings
-from bot.settings_sources import names_of, variable_of
+from bot.settings.settings import Settings
+from bot.settings.sources import names_of, variable_of
 from tests.fakes.postgres import Postgres
 from tests.packaging.compose_file import read, span
 from tests.packaging.dockerfile import ignored

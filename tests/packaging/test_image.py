@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
-from bot.settings import Settings
-from bot.settings_sources import names_of, variable_of
+from bot.settings.settings import Settings
+from bot.settings.sources import names_of, variable_of
 from tests.packaging.dockerfile import ignored
 from tests.packaging.environment import ROOT
 from tests.packaging.image import FILE, IGNORED, Image

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from tests.security.bombs import bombs
-from tools.bubblewrap import Bubblewrap
-from tools.sandbox import ShellSettings
-from tools.seccomp import AUDIT_ARCH, NONE, REFUSED
-from tools.workspace import own
+from tools.files.workspace import own
+from tools.sandbox.bubblewrap import Bubblewrap
+from tools.sandbox.sandbox import ShellSettings
+from tools.sandbox.seccomp import AUDIT_ARCH, NONE, REFUSED
 
 Case = tuple[bool, str]
 """True where it held, and words for where it did not."""

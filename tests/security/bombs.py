@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from runtime.disk_space import DiskBounds, DiskSpace
 from runtime.errors import ToolFailed
-from tools.bubblewrap import Bubblewrap
-from tools.sandbox import ShellSettings
-from tools.spaced import SpacedSandbox
-from tools.workspace import own
+from runtime.workspace.disk_space import DiskBounds, DiskSpace
+from tools.files.workspace import own
+from tools.sandbox.bubblewrap import Bubblewrap
+from tools.sandbox.sandbox import ShellSettings
+from tools.sandbox.spaced import SpacedSandbox
 
 MIB: Final = 1 << 20
 AT_ONCE: Final = 3  # most of them wait for half a second, to be stopped

@@ -16,8 +16,6 @@ from typing import Any, Final
 import structlog
 from sqlalchemy import text
 
-from runtime.approvals import ApprovalState
-from runtime.attention import RoomRules
 from runtime.contract import (
     Address,
     Call,
@@ -38,8 +36,10 @@ from runtime.contract import (
     UserTurn,
     Verdict,
 )
-from runtime.ids import new_id
-from runtime.store.driver import Op
+from runtime.domain.approvals import ApprovalState
+from runtime.domain.ids import new_id
+from runtime.domain.routing import RoomRules
+from runtime.store.sql.driver import Op
 from runtime.store.store import SqlStore
 from tests.contract.adapters.stage import FakePlaces, FakeSink, at_work
 from tests.contract.runtime.stage import FakeTool, HandClock, Process, Stage, fake_tool

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from tools.launcher import CLONE_NEWNS, MS_BIND, MS_REC, MS_SLAVE, _call, _step_down
+from tools.sandbox.launcher import CLONE_NEWNS, MS_BIND, MS_REC, MS_SLAVE, _call, _step_down
 
 UID: Final = 65533  # nobody of this machine, and not the user of root's sandbox
 CHECKOUT: Final = Path(__file__).parents[2]

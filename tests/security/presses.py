@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from runtime.approvals import Rights
 from runtime.contract import Effect, Identity, Role
-from runtime.ids import new_id
+from runtime.domain.approvals import Rights
+from runtime.domain.ids import new_id
 
 Raw = dict[str, Any]
 Twist = Callable[[Raw], None]

@@ -15,12 +15,12 @@ import aiohttp
 from yarl import URL
 
 from adapters.web.door import Door
-from bot.app import App, build
-from bot.client import Client, connected
-from bot.serving import Ready, serving
-from bot.settings import Settings
+from bot.operator.client import Client, connected
+from bot.server.app import App, build
+from bot.server.process import Ready, serving
+from bot.settings.settings import Settings
 from runtime.contract import Role
-from tests.unit.bot.test_settings import read
+from tests.unit.bot.settings.test_settings import read
 
 TEXT: Final = (
     'database_url = "sqlite:///:memory:"\n[web]\nport = 0\nhosts = ["bot.example.org"]\n'

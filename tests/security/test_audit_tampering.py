@@ -13,15 +13,15 @@ from typing import Any, Final
 import pytest
 from sqlalchemy import text
 
-from bot.console.audit import verify
-from runtime.bell import LocalBell
+from bot.operator.audit import verify
+from runtime.audit.anchor import CheckpointFile, HeadFile
+from runtime.audit.sealer import Sealer
+from runtime.cluster.notifier import LocalBell
 from runtime.contract import NodeId, Role
+from runtime.domain.ids import new_id
 from runtime.errors import BotError
-from runtime.ids import new_id
-from runtime.sealer import Sealer
-from runtime.signed import CheckpointFile, HeadFile
-from runtime.store.driver import Op
 from runtime.store.protocol import Duty
+from runtime.store.sql.driver import Op
 from runtime.store.store import SqlStore
 from tests.contract.runtime.stores import memory_store
 from tests.contract.store.stage import TTL, HandClock
@@ -135,7 +135,7 @@ async def opened(folder: Path) -> House:
 async def test_tampering_is_told(
     tmp_path: Path, tallied: Callable[[str, int], Tally], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.sealer.DAMAGED", timedelta())  # it rests for a minute where something is wrong
+    monkeypatch.setattr("runtime.audit.sealer.DAMAGED", timedelta())  # it rests for a minute where something is wrong
     tally, folders = tallied("audit tampering", 40), (tmp_path / str(n) for n in itertools.count())
     for name, sql in rows_changed():
         house = await opened(next(folders))

@@ -10,25 +10,27 @@ from typing import Any, Final
 
 import pytest
 
-from adapters.discord import render as discord
-from adapters.slack import render as slack
-from adapters.telegram import render as telegram
+from adapters.discord.outgoing import render as discord
+from adapters.slack.outgoing import render as slack
+from adapters.telegram.outgoing import render as telegram
 from adapters.web import render as web
 from adapters.web.events import _told
-from bot.cli import chat, output
+from bot.cli import chat
 from bot.cli.approvals import COLUMNS
-from bot.console import pieces, views
-from runtime import cards, commands
-from runtime.approvals import Approval, ApprovalState
+from bot.console import pieces
+from bot.operator import views
+from bot.terminal import output
+from runtime.chat import cards, commands
 from runtime.contract import Delivery, DeliveryId, Kind, Working
+from runtime.domain.approvals import Approval, ApprovalState
 from runtime.markup import parse
 from runtime.markup.arguments import in_a_line
-from runtime.markup.glyphs import meant
 from runtime.markup.mentions import NOTHING_WIDE
 from runtime.markup.tree import CodeBlock
+from runtime.text.glyphs import meant
 from tests.security import hidden
 from tests.security.tally import Tally
-from tests.unit.test_cards import ASKED, PENDING
+from tests.unit.chat.test_cards import ASKED, PENDING
 
 Surface = Callable[[Approval], str]
 LONG: Final = 60_000

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Locator
 
-from runtime.markup.glyphs import meant
+from runtime.text.glyphs import meant
 from tests.e2e.browser import Tab, chromium, executable, tab_of
 from tests.e2e.conftest import not_here
 from tests.e2e.house import House, open_house

@@ -13,18 +13,18 @@ import pytest
 from aiohttp import FormData
 
 from runtime.contract import Role, RunId, SessionKey, ToolContext
-from runtime.disk_space import FEW_FILES, DiskBounds, DiskSpace
 from runtime.errors import ToolFailed
+from runtime.workspace.disk_space import FEW_FILES, DiskBounds, DiskSpace
 from tests.e2e.visitor import until
 from tests.security.bombs import MIB
 from tests.security.tally import Tally
 from tests.unit.tools.conftest import working
 from tests.unit.web.stage import served
-from tools.files import write_file
-from tools.launcher import _call
-from tools.sandbox import ShellSettings
-from tools.spaced import SpacedSandbox, SpacedTool
-from tools.workspace import own
+from tools.files.files import write_file
+from tools.files.workspace import own
+from tools.sandbox.launcher import _call
+from tools.sandbox.sandbox import ShellSettings
+from tools.sandbox.spaced import SpacedSandbox, SpacedTool
 
 FLOOR: Final = "must stay free"
 BOUNDS: Final = DiskBounds(room=1 << 40, person=1 << 40, free=16 * MIB)

@@ -23,7 +23,7 @@ from aiohttp import web
 from structlog.testing import capture_logs
 from yarl import URL
 
-from adapters.web.connections import Bounds, Connections, Site
+from bot.http.connections import Bounds, Connections, Site
 from runtime.contract import Role
 from tests.e2e.house import House
 from tests.e2e.visitor import until, visiting

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from adapters.webhook.settings import Hook, Proof
-from runtime.attention import RoomRules
+from runtime.domain.routing import RoomRules
 from tests.security.tally import Tally
 from tests.wire.hooks.stage import DEPLOYS, OPEN, SECRET, Answer, Stage, served
 

@@ -16,14 +16,14 @@ from typing import Any, Final, cast
 
 from sqlalchemy import bindparam, select
 
-from bot import logs
-from bot.app import App, build
 from bot.cli.run import _heed_signals
-from bot.serving import serving
-from bot.settings import Settings
+from bot.server.app import App, build
+from bot.server.process import serving
+from bot.settings.settings import Settings
+from bot.telemetry import logs
 from runtime.contract import Address, ChannelAdapter, Given
-from runtime.store.driver import Op
 from runtime.store.schema import deliveries, parts
+from runtime.store.sql.driver import Op
 from runtime.store.store import SqlStore
 from tests.fakes.channel_adapter import FakeAdapter
 from tests.faults import app as faults

@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage, UserTurn
-from runtime.transcript import WAITING
+from runtime.domain.transcript import WAITING
 from tests.soak.plan import Want
 
 LINE: Final = re.compile(rf"\b(w\d+) ({'|'.join(Want)})( slowly)?(?: (\d+))?$", re.MULTILINE)

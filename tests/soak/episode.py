@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from bot.console.audit import verify
-from runtime.signed import HeadFile
+from bot.operator.audit import verify
+from runtime.audit.anchor import HeadFile
 from runtime.store.store import open_store
 from tests.faults.program import GLANCE, first
 from tests.faults.sides import web_side

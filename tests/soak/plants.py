@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from sqlalchemy import Executable, bindparam, select, update
 
-import runtime.showing
-from bot.app import App
+import runtime.delivery.sender
+from bot.server.app import App
 from runtime.contract import (
     ChannelAdapter,
     Delivery,
@@ -30,12 +30,12 @@ from runtime.contract import (
     Verdict,
     Wire,
 )
-from runtime.store.claims import LESS_WAITING, STEERABLE, WAITING_SIGNALS
 from runtime.store.common import OWNED_LANE
-from runtime.store.driver import MakeOp, Op, Query, Rows, T, is_word
 from runtime.store.protocol import Duty, Lease
+from runtime.store.runs.claims import LESS_WAITING, STEERABLE, WAITING_SIGNALS
+from runtime.store.runs.steps import OPEN_STEPS
 from runtime.store.schema import parts, sessions
-from runtime.store.steps import OPEN_STEPS
+from runtime.store.sql.driver import MakeOp, Op, Query, Rows, T, is_word
 
 Plant = Callable[[App], None]
 BendQuery = Callable[[Query], Query]
@@ -199,7 +199,7 @@ def parts_swapped(app: App) -> None:
 
 def one_look(app: App) -> None:
     """One empty look is enough to send a part again."""
-    runtime.showing.LOOKS = 1  # type: ignore[misc]  # this process is nobody else's
+    runtime.delivery.sender.LOOKS = 1  # type: ignore[misc]  # this process is nobody else's
 
 
 HARMLESS: Final[Mapping[str, Plant]] = {"deaf-node": deaf_node}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from runtime.transcript import OURS
+from runtime.domain.transcript import OURS
 from tests.soak.clerk import HEARD, arguments
 from tests.soak.diary import Complaint
 from tests.soak.evidence import Evidence, content, grouped, is_blind, is_final, place_of

@@ -117,9 +117,9 @@ def test_the_statements_of_a_message_are_listed_with_its_commits() -> None:
 def test_a_sample_belongs_to_the_innermost_that_has_a_name() -> None:
     packages = "/venv/lib/python3.11/site-packages"
     raw = (
-        f"thread (0x1): MainThread;work ({ROOT}runtime/agent.py:9);ask ({packages}/litellm/main.py:3);"
+        f"thread (0x1): MainThread;work ({ROOT}runtime/agent/loop.py:9);ask ({packages}/litellm/main.py:3);"
         "loads (/usr/lib/python3.11/json/__init__.py:4) 30\n"
-        f"thread (0x2): asyncio_3;run (/usr/lib/python3.11/threading.py:1);drive ({ROOT}runtime/store/sqlite.py:7) 10\n"
+        f"thread (0x2): asyncio_3;run (/usr/lib/python3.11/threading.py:1);drive ({ROOT}runtime/store/sql/sqlite.py:7) 10\n"
     )
     told = "\n".join(report(list(stacks(raw)), milliseconds=8))
     assert " 75.0%    6.00  MainThread      LiteLLM" in told

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import pytest
 
-from bot.presence import Presence
-from runtime.calls import together
+from bot.accounts.supervisor import Presence
+from runtime.agent.tool_calls import together
 from runtime.cancellation import cancellable
 from runtime.contract import CONNECTED, Standing
 

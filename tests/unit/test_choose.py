@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.contract import Address, Content, Delivery, DeliveryId, Kind
-from runtime.courier import OVERTAKEN, choose
-from runtime.deliveries import DeliveryState, PartState
+from runtime.delivery.courier import OVERTAKEN, choose
+from runtime.domain.deliveries import DeliveryState, PartState
 from runtime.store.protocol import OpenDelivery, OpenPart
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -20,10 +20,11 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from bot import commands_doc, settings_doc
-from bot.lock import control_of
-from bot.settings import Settings, load
-from runtime import states
+from bot.node.lock import control_of
+from bot.reference import commands as commands_doc
+from bot.reference import settings
+from bot.settings.settings import Settings, load
+from runtime.domain import states
 from tests.fakes import forked
 
 ROOT = Path(__file__).parents[2]
@@ -64,22 +65,24 @@ def _words(line: str) -> tuple[str, Sequence[str]]:
 
 
 def test_the_commands_page_is_fresh() -> None:
-    assert commands_doc.FILE.read_text(encoding="utf-8") == commands_doc.document(), "run python -m bot.commands_doc"
+    assert commands_doc.FILE.read_text(encoding="utf-8") == commands_doc.document(), (
+        "run python -m bot.reference.commands"
+    )
 
 
 def test_the_states_page_is_fresh() -> None:
     told = (DOCS / "states.md").read_text(encoding="utf-8")
-    assert told == states.document(), "run python -m runtime.states >docs/states.md"
+    assert told == states.document(), "run python -m runtime.domain.states >docs/states.md"
 
 
 def test_the_states_page_is_what_the_script_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    sys.modules.pop("runtime.states")
-    runpy.run_module("runtime.states", run_name="__main__")
+    sys.modules.pop("runtime.domain.states")
+    runpy.run_module("runtime.domain.states", run_name="__main__")
     assert capsys.readouterr().out == states.document()
 
 
 def test_every_setting_is_documented() -> None:
-    told = settings_doc.FILE.read_text(encoding="utf-8")
+    told = settings.FILE.read_text(encoding="utf-8")
     missing = [name for name, description in _settings(Settings) if f"| `{name}` |" not in told or not description]
     assert missing == []
 

@@ -33,7 +33,7 @@ def test_it_has_its_own_folder_environment_and_input(tmp_path: Path) -> None:
 
 def test_everything_is_loaded_and_nothing_of_the_test(tmp_path: Path) -> None:
     """Else each would load for a second, and nobody would notice but by the time that the suite takes."""
-    assert says("'bot.app' in sys.modules, 'litellm' in sys.modules, 'pytest' in sys.modules", tmp_path) == (
+    assert says("'bot.server.app' in sys.modules, 'litellm' in sys.modules, 'pytest' in sys.modules", tmp_path) == (
         "True True False"
     )
 

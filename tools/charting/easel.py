@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 from runtime.errors import ToolFailed
 from tools.charting import program
 from tools.charting.order import Order, written
-from tools.process import Ended, capture
+from tools.kit.process import Ended, capture
 
 DEADLINE: Final = timedelta(seconds=60)  # the first drawing reads every font of the machine, perhaps thousands
 AT_ONCE: Final = 2  # each takes a processor and some 85 MB

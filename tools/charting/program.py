@@ -72,9 +72,9 @@ def _png(order: Order, families: tuple[str, ...]) -> bytes:
 
     from PIL import Image
 
-    from tools.charting.bars import bar_chart
-    from tools.charting.lines import line_chart
-    from tools.charting.pies import pie_chart
+    from tools.charting.kinds.bars import bar_chart
+    from tools.charting.kinds.lines import line_chart
+    from tools.charting.kinds.pies import pie_chart
 
     draw = {"line": line_chart, "bar": bar_chart, "pie": pie_chart}[order.kind]
     page = draw(order, families)

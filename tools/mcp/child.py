@@ -1,7 +1,7 @@
 """Becomes an MCP server; run as a program of its own by `stdio`, as `child.py ORDER`.
 
 Its environment is the server's already, so that no secret stands in a command line. The steps themselves are those of
-`tools/launcher.py`: into its view, down from root, and with our death its own. Imports the standard library only.
+`tools/sandbox/launcher.py`: into its view, down from root, and with our death its own. Imports the standard library only.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-LAUNCHER: Final = Path(__file__).parents[1] / "launcher.py"
+LAUNCHER: Final = Path(__file__).parents[1] / "sandbox" / "launcher.py"
 
 
 def main(text: str) -> None:

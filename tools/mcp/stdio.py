@@ -25,11 +25,11 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
+from tools.files.workspace import own
 from tools.mcp import child
 from tools.mcp.errors import NoServer
 from tools.mcp.terms import Program
 from tools.mcp.walls import home_of, order_for, unseen
-from tools.workspace import own
 
 log = structlog.get_logger("mcp")
 

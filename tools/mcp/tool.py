@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from runtime.contract import FileRef, Json, ToolContext, ToolSpec
 from runtime.errors import ToolFailed
+from tools.files.workspace import opened_parent, own_like, told
 from tools.mcp.errors import Lost
 from tools.mcp.offers import Offer, spec_of
 from tools.mcp.terms import ServerTerms
-from tools.workspace import opened_parent, own_like, told
 
 if TYPE_CHECKING:
     from tools.mcp.connection import Connection

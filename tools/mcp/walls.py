@@ -17,13 +17,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from tools.bubblewrap import FILTER_TEST, SEALED, Bwrap, filtered, find, first_sealed, obstacle, own_memory
-from tools.launcher import WORKSPACE, Order
+from tools.kit.process import Ended
 from tools.mcp.errors import NoServer
 from tools.mcp.terms import Program, Walls
-from tools.process import Ended
-from tools.sandbox import launch
-from tools.seccomp import call_filter
+from tools.sandbox.bubblewrap import FILTER_TEST, SEALED, Bwrap, filtered, find, first_sealed, obstacle, own_memory
+from tools.sandbox.launcher import WORKSPACE, Order
+from tools.sandbox.sandbox import launch
+from tools.sandbox.seccomp import call_filter
 
 ROOM: Final = 256 << 20  # bytes, of each file system in memory
 PATIENCE: Final = timedelta(seconds=10)

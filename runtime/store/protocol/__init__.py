@@ -42,8 +42,8 @@ from runtime.store.protocol.operators import (
 from runtime.store.protocol.outbox import OpenDelivery, OpenPart, Outbox
 from runtime.store.protocol.people import Known, Paired, Pairing, People, Unmoved, Unpaired
 from runtime.store.protocol.registry import Registry
+from runtime.store.protocol.schedules import ScheduleBook
 from runtime.store.protocol.upkeep import Quiet, Stock, Swept, Upkeep
-from runtime.store.schedule_book import ScheduleBook
 
 __all__ = [
     "AuditBook",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from runtime.approvals import Approval, ApprovalState
 from runtime.contract import (
     Address,
     ApprovalId,
     SessionKey,
 )
+from runtime.domain.approvals import Approval, ApprovalState
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from runtime.contract import NodeId
-from runtime.failover import Ping
+from runtime.domain.failover import Ping
 from runtime.store.protocol.leases import Lease
 
 

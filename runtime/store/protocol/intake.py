@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
-from runtime.approvals import Rights
-from runtime.attention import BusyRules, RoomRules
 from runtime.contract import (
     Address,
     Busy,
@@ -19,6 +17,8 @@ from runtime.contract import (
     SignalId,
     Verdict,
 )
+from runtime.domain.approvals import Rights
+from runtime.domain.routing import BusyRules, RoomRules
 from runtime.store.protocol.lanes import Claim
 from runtime.store.protocol.leases import Lease
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from runtime.attention import BusyRules
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -28,7 +27,8 @@ from runtime.contract import (
     Turn,
     Wire,
 )
-from runtime.runs import RunState, StepState
+from runtime.domain.routing import BusyRules
+from runtime.domain.runs import RunState, StepState
 from runtime.store.protocol.forms import Forms
 from runtime.store.protocol.leases import Duty, Lane, Lease
 

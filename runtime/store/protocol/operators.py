@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from runtime.approvals import Approval
 from runtime.contract import (
     Address,
     Content,
@@ -16,11 +15,12 @@ from runtime.contract import (
     RunId,
     SessionKey,
 )
-from runtime.deliveries import DeliveryState
-from runtime.runs import RunState, StepState
+from runtime.domain.approvals import Approval
+from runtime.domain.deliveries import DeliveryState
+from runtime.domain.runs import RunState, StepState
 from runtime.store.protocol.leases import Duty
 from runtime.store.protocol.outbox import OpenPart
-from runtime.trails import Candidate, Thing, Trail
+from runtime.timeline.trail import Candidate, Thing, Trail
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from runtime.contract import (
     RunId,
     Wire,
 )
-from runtime.deliveries import DeliveryState, PartEvent, PartState
+from runtime.domain.deliveries import DeliveryState, PartEvent, PartState
 from runtime.store.protocol.lanes import NewDelivery, Previewed
 from runtime.store.protocol.leases import Duty, Lane
 

@@ -39,8 +39,8 @@ from runtime.contract import (
     Sink,
     Verdict,
 )
+from runtime.domain.ids import new_id
 from runtime.errors import Retryable, StoreError
-from runtime.ids import new_id
 from tests.contract.adapters.rig import OnScreen, Place, Rig
 from tests.faults.program import first
 from tests.unit.web.stage import FakeBell, FakeLedger, FakeLinks, FakeWorkspaces

@@ -22,7 +22,7 @@ from runtime.contract import (
     Said,
     Stopped,
 )
-from runtime.ids import new_id
+from runtime.domain.ids import new_id
 from tests.contract.adapters.conftest import Opened
 from tests.contract.adapters.rig import Event, OnScreen, Skill
 from tests.contract.adapters.stage import Stage, until

@@ -20,8 +20,8 @@ from runtime.contract import (
     Thinking,
     Types,
 )
+from runtime.domain.ids import new_id
 from runtime.errors import Rejected
-from runtime.ids import new_id
 from runtime.markup import moment
 from tests.contract.adapters.conftest import Opened
 from tests.contract.adapters.rig import Skill, Trouble

@@ -33,17 +33,17 @@ from runtime.contract import (
     Thread,
     ToolContext,
 )
-from runtime.deliveries import DeliveryState, PartState
+from runtime.delivery.sender import under_of
+from runtime.domain.deliveries import DeliveryState, PartState
+from runtime.domain.ids import new_id
 from runtime.errors import Uncertain
-from runtime.ids import new_id
-from runtime.reporting import Reporting
-from runtime.showing import under_of
+from runtime.reports.fan_out import Reporting
 from runtime.store.protocol import OpenDelivery, OpenPart
-from runtime.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import SessionWorkspaces
 from tests.contract.adapters.conftest import Opened
 from tests.contract.adapters.rig import OnScreen, Place, Skill, Trouble
 from tests.contract.adapters.stage import Stage
-from tools.chart import chart_tool
+from tools.charting.chart import chart_tool
 from tools.charting.easel import Easel
 
 TEXT: Final = "# Sales of the week\n\nThe north sold **twelve**.\n\n- The south sold thirty-four"

@@ -25,13 +25,13 @@ from runtime.contract import (
     SessionKey,
     no_probe,
 )
-from runtime.courier import Courier, choose, soon
-from runtime.deliveries import DeliveryState
-from runtime.extras import Extras, extras_of
-from runtime.ids import new_id
-from runtime.pace import Pace
-from runtime.store.driver import Op
+from runtime.delivery.courier import Courier, choose, soon
+from runtime.delivery.features import Extras, extras_of
+from runtime.delivery.retry_policy import Pace
+from runtime.domain.deliveries import DeliveryState
+from runtime.domain.ids import new_id
 from runtime.store.protocol import Claim, DeliveryRow, Duty, Lane, Lease, NewDelivery, OpenDelivery, Outbox
+from runtime.store.sql.driver import Op
 from runtime.store.store import SqlStore
 from tests.contract.runtime.stage import LEASE, START, HandClock
 from tests.fakes.channel import Channel, ChannelKind

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from runtime.contract import Address, Attempt, Look, Part, Settled
-from runtime.courier import Courier
-from runtime.couriers import Couriers
+from runtime.delivery.courier import Courier
+from runtime.delivery.couriers import Couriers
 from tests.contract.courier.scripted import End, ScriptedAdapter
 from tests.contract.courier.stage import Stage, a_claim, address
 from tests.contract.courier.test_duty import running

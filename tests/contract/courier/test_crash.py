@@ -11,9 +11,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from runtime.contract import Attempt, Part, Receipt, Settled
-from runtime.deliveries import DeliveryState, PartState
-from runtime.extras import extras_of
-from runtime.pace import Pace, Unknown
+from runtime.delivery.features import extras_of
+from runtime.delivery.retry_policy import Pace, Unknown
+from runtime.domain.deliveries import DeliveryState, PartState
 from tests.contract.courier.stage import LONG, TELLING, Stage
 from tests.contract.runtime.stage import LEASE, Crash, crash_at
 from tests.fakes.channel import ChannelKind

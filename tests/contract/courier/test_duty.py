@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 import pytest
 from structlog.testing import capture_logs
 
-from runtime import courier as module
-from runtime import showing
 from runtime.contract import Address, DeliveryId, Part, Receipt
-from runtime.courier import Courier
-from runtime.deliveries import DeliveryState
+from runtime.delivery import courier as module
+from runtime.delivery import sender
+from runtime.delivery.courier import Courier
+from runtime.delivery.sender import DutyLost
+from runtime.domain.deliveries import DeliveryState
 from runtime.errors import StoreError
-from runtime.showing import DutyLost
 from runtime.store.protocol import Duty, OpenDelivery
 from runtime.store.store import SqlStore
 from tests.contract.courier.scripted import End, ScriptedAdapter
@@ -27,7 +27,7 @@ from tests.contract.runtime.stage import LEASE
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits by the real clock, shortened."""
     monkeypatch.setattr(module, "PATIENCE", module.PATIENCE / 100)
-    monkeypatch.setattr(showing, "PATIENCE", showing.PATIENCE / 100)
+    monkeypatch.setattr(sender, "PATIENCE", sender.PATIENCE / 100)
     monkeypatch.setattr(module, "POLL", module.POLL / 50)
     monkeypatch.setattr(module, "REST", module.POLL)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from runtime.contract import Capability, DeliveryId, Kind
-from runtime.deliveries import DeliveryState
-from runtime.pace import Pace, Unknown
+from runtime.delivery.retry_policy import Pace, Unknown
+from runtime.domain.deliveries import DeliveryState
 from tests.contract.courier.stage import CARD, LONG, Stage
 from tests.contract.runtime.stage import LEASE, Crash, crash_at
 from tests.fakes.channel import ChannelKind

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from runtime import courier as module
 from runtime.contract import Address
-from runtime.couriers import Couriers
+from runtime.delivery import courier as module
+from runtime.delivery.couriers import Couriers
 from tests.contract.courier.stage import Stage, address
 from tests.contract.courier.test_duty import running
 

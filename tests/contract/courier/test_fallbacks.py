@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runtime.contract import Capability, Delivery, DeliveryId, Kind, Wire
-from runtime.deliveries import DeliveryState
+from runtime.domain.deliveries import DeliveryState
 from tests.contract.courier.stage import CARD, LONG, TELLING, Stage
 from tests.contract.runtime.stage import LEASE, Crash, crash_at
 from tests.fakes.channel import ChannelKind

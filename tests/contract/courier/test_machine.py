@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from runtime.contract import Kind
-from runtime.deliveries import DeliveryState
+from runtime.domain.deliveries import DeliveryState
 from tests.contract.courier.scripted import End, ScriptedAdapter
 from tests.contract.courier.stage import Stage
 from tests.contract.runtime.stage import LEASE, Crash, HandClock, crash_at

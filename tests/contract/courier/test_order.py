@@ -10,7 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from runtime.contract import Kind
-from runtime.courier import Courier
+from runtime.delivery.courier import Courier
 from tests.contract.courier.scripted import End, ScriptedAdapter
 from tests.contract.courier.stage import LONG, Stage
 from tests.contract.runtime.stage import Crash, crash_at

@@ -9,9 +9,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from runtime.contract import Address, Delivery, Part, Receipt, Wire
-from runtime.courier import Courier
-from runtime.couriers import Couriers
-from runtime.deliveries import DeliveryState, PartState
+from runtime.delivery.courier import Courier
+from runtime.delivery.couriers import Couriers
+from runtime.domain.deliveries import DeliveryState, PartState
 from runtime.errors import Rejected
 from tests.contract.courier.stage import LONG, Stage
 from tests.fakes.channel import ChannelKind

@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 import pytest
 
 from runtime.contract import Address, Attempt, Bucket, Kind, Now, Part, Receipt, Settled
-from runtime.courier import Courier
-from runtime.couriers import Couriers
-from runtime.deliveries import DeliveryState, PartState
+from runtime.delivery.courier import Courier
+from runtime.delivery.couriers import Couriers
+from runtime.delivery.features import Extras
+from runtime.domain.deliveries import DeliveryState, PartState
 from runtime.errors import Retryable, Scope
-from runtime.extras import Extras
 from tests.contract.courier.scripted import End, ScriptedAdapter
 from tests.contract.courier.stage import Stage, a_claim
 from tests.contract.courier.test_duty import running

@@ -11,12 +11,12 @@ from datetime import datetime, timedelta
 import pytest
 
 from runtime.contract import Capability
-from runtime.deliveries import DeliveryState
-from runtime.extras import extras_of
-from runtime.ids import new_id
-from runtime.pace import Pace, Unknown
-from runtime.store.aftermath import Aftermath, Origin, after_restore
-from runtime.store.sqlite import MEMORY, SqliteDriver, connect
+from runtime.delivery.features import extras_of
+from runtime.delivery.retry_policy import Pace, Unknown
+from runtime.domain.deliveries import DeliveryState
+from runtime.domain.ids import new_id
+from runtime.store.operations.after_restore import Aftermath, Origin, after_restore
+from runtime.store.sql.sqlite import MEMORY, SqliteDriver, connect
 from runtime.store.store import SqlStore
 from tests.contract.courier.scripted import ScriptedAdapter
 from tests.contract.courier.stage import CARD, LONG, TELLING, Stage

@@ -10,10 +10,10 @@ from datetime import timedelta
 from typing import Any, Final
 
 from runtime.contract import Address, Call, ModelReply, ModelRequest, NodeId, OnText
-from runtime.deliveries import DeliveryState
-from runtime.ids import new_id
-from runtime.pace import Pace
-from runtime.previews import shortened
+from runtime.delivery.retry_policy import Pace
+from runtime.delivery.streaming import shortened
+from runtime.domain.deliveries import DeliveryState
+from runtime.domain.ids import new_id
 from runtime.store.protocol import DeliveryRow
 from tests.contract.runtime.stage import LEASE, FakeTool, Process, Setting, Stage
 from tests.fakes.channel import Channel, ChannelKind

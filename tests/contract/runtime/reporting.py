@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
-from bot.reports import LateReporters
+from bot.operator.reports import LateReporters
 from runtime.contract import (
     Address,
     Asker,

@@ -16,11 +16,10 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
-from runtime.agent import Agent, Limits
-from runtime.approvals import Approval, ApprovalState, Rights
-from runtime.attention import RoomRules
-from runtime.bell import LocalBell
-from runtime.booking import Booking
+from runtime.agent.long_text import LongForm, LongReplies
+from runtime.agent.loop import Agent, Limits
+from runtime.cluster.notifier import LocalBell
+from runtime.cluster.poller import Pulse
 from runtime.contract import (
     BOUNDLESS,
     CONNECTED,
@@ -64,24 +63,25 @@ from runtime.contract import (
     Wire,
     no_probe,
 )
-from runtime.courier import Courier
-from runtime.couriers import Couriers
-from runtime.dispatch import Dispatch
-from runtime.extras import extras_of
-from runtime.fetching import Fetching, FileBounds
-from runtime.ids import new_id
-from runtime.intake import Reception
-from runtime.longreplies import LongForm, LongReplies
-from runtime.pace import Pace
-from runtime.policy import Policy, Rule
-from runtime.pulse import Pulse
-from runtime.reporting import Reporting
-from runtime.runs import RunState
-from runtime.store.driver import Op
+from runtime.delivery.courier import Courier
+from runtime.delivery.couriers import Couriers
+from runtime.delivery.features import extras_of
+from runtime.delivery.retry_policy import Pace
+from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.domain.ids import new_id
+from runtime.domain.routing import RoomRules
+from runtime.domain.runs import RunState
+from runtime.intake.dispatch import Dispatch
+from runtime.intake.downloads import Fetching, FileBounds
+from runtime.intake.reception import Reception
+from runtime.policy.rules import Policy, Rule
+from runtime.reports.fan_out import Reporting
+from runtime.schedules.firing import Timer
+from runtime.schedules.service import Booking
 from runtime.store.protocol import Duty, Gate, Lease, RunRow
+from runtime.store.sql.driver import Op
 from runtime.store.store import SqlStore
-from runtime.timer import Timer
-from runtime.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import SessionWorkspaces
 
 START: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LEASE: Final = timedelta(seconds=5)

@@ -6,8 +6,8 @@ import sqlite3
 from functools import cache
 
 from runtime.contract import Now
-from runtime.ids import new_id
-from runtime.store.sqlite import MEMORY, SqliteDriver, connect
+from runtime.domain.ids import new_id
+from runtime.store.sql.sqlite import MEMORY, SqliteDriver, connect
 from runtime.store.store import SqlStore
 from runtime.store.upgrade import upgrade_sqlite
 

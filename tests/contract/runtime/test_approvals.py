@@ -7,13 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from runtime.agent import Limits
-from runtime.approvals import Rights
+from runtime.agent.expiry import Expiry
+from runtime.agent.loop import Limits
 from runtime.contract import ApprovalId, Call, Choice, Effect, Identity, Outcome, ToolTurn
-from runtime.expiry import Expiry
-from runtime.ids import new_id
-from runtime.policy import Rule, Ruling
-from runtime.runs import RunState
+from runtime.domain.approvals import Rights
+from runtime.domain.ids import new_id
+from runtime.domain.runs import RunState
+from runtime.policy.rules import Rule, Ruling
 from tests.contract.runtime.stage import (
     ADA,
     ANYONE,

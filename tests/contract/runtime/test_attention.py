@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from runtime.attention import Attention, RoomRule, RoomRules
 from runtime.contract import Address, Busy, Choice, Commanded, Effect, Json, Outcome, Reach, Said, Urgency, Verdict
-from runtime.runs import RunState
+from runtime.domain.routing import Attention, RoomRule, RoomRules
+from runtime.domain.runs import RunState
 from tests.contract.runtime.stage import ADA, READ, SHELL, UMA, WRITE, Process, Stage, address, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.fakes.models import held

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from runtime.booking import Quotas
 from runtime.contract import (
     Address,
     Identity,
@@ -15,8 +14,9 @@ from runtime.contract import (
     TaskKind,
     Wanted,
 )
+from runtime.domain.runs import RunState
 from runtime.errors import ToolRetry
-from runtime.runs import RunState
+from runtime.schedules.service import Quotas
 from tests.contract.runtime.planning import ELSEWHERE, HOME, desk
 from tests.contract.runtime.stage import (
     ADA,

@@ -11,7 +11,7 @@ import pytest
 from runtime.contract import Call, Content
 from tests.contract.runtime.stage import LEASE, Stage, address, crash_at
 from tests.contract.runtime.strict import Strict
-from tools.chart import chart_tool
+from tools.charting.chart import chart_tool
 from tools.charting.easel import Easel
 
 SALES = Call(

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from bot import app as module
-from bot.app import App, build
-from bot.settings import load
-from runtime.approvals import ApprovalState
-from runtime.expiry import Expiry
+from bot.server import app as module
+from bot.server.app import App, build
+from bot.settings.settings import load
+from runtime.agent.expiry import Expiry
+from runtime.domain.approvals import ApprovalState
 from tests.fakes.channel import Channel, ChannelKind
 from tests.fakes.channel_adapter import FakeAdapter
 from tests.fakes.channel_driver import Driver

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from runtime.contract import ApprovalKind, Call, Choice, Effect, Json, Outcome, Probe, ToolTurn, no_probe
-from runtime.policy import Rule, Ruling
+from runtime.policy.rules import Rule, Ruling
 from tests.contract.runtime.stage import (
     LEASE,
     READ,

@@ -10,13 +10,14 @@ from typing import TypeVar
 import pytest
 from structlog.testing import capture_logs
 
-from runtime import calls, pulse
-from runtime import dispatch as module
-from runtime.attention import BusyRules
+from runtime.agent import tool_calls
+from runtime.cluster import poller
 from runtime.contract import Busy, Effect, Json, NodeId, Outcome, RunId, SessionKey, Signal, Turn
+from runtime.domain.routing import BusyRules
+from runtime.domain.runs import RunState
 from runtime.errors import StoreError
-from runtime.policy import Rule, Ruling
-from runtime.runs import RunState
+from runtime.intake import dispatch as module
+from runtime.policy.rules import Rule, Ruling
 from runtime.store.protocol import Claim, Gate, Lane, Lease, Offer, Recorded, Taken
 from runtime.store.store import SqlStore
 from tests.contract.runtime.stage import LEASE, READ, WRITE, Process, Stage, fake_tool
@@ -31,8 +32,8 @@ FREE = [Rule(Ruling.ALLOW)]
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits by the real clock, shortened."""
     monkeypatch.setattr(module, "PATIENCE", module.PATIENCE / 100)
-    monkeypatch.setattr(calls, "PATIENCE", calls.PATIENCE / 100)
-    monkeypatch.setattr(pulse, "EVERY", pulse.EVERY / 50)
+    monkeypatch.setattr(tool_calls, "PATIENCE", tool_calls.PATIENCE / 100)
+    monkeypatch.setattr(poller, "EVERY", poller.EVERY / 50)
 
 
 # ----------------------------------------------------------------------------------------------------------- width
@@ -97,7 +98,7 @@ async def test_one_session_never_has_two_runs_at_once(stage: Stage) -> None:
 async def test_drain_waits_for_the_runs_that_go_and_begins_no_other(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pulse, "EVERY", timedelta(hours=1))  # no claim is under way when the drain begins
+    monkeypatch.setattr(poller, "EVERY", timedelta(hours=1))  # no claim is under way when the drain begins
     answer = held("one")
     process = await stage.process(Strict([answer]))
     async with process.running():

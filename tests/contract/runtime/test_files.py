@@ -11,11 +11,11 @@ from typing import BinaryIO, Final
 
 import pytest
 
+from runtime.agent.long_text import LongForm
 from runtime.contract import Content, Effect, FileRef, Json, Kind, ModelReply, ModelRequest, OnText, UserTurn
-from runtime.disk_space import DiskBounds, DiskSpace
+from runtime.domain.runs import RunState
 from runtime.errors import Rejected, Retryable, ToolFailed
-from runtime.longreplies import LongForm
-from runtime.runs import RunState
+from runtime.workspace.disk_space import DiskBounds, DiskSpace
 from tests.contract.runtime.stage import ADA, LEASE, OTTO, READ, UMA, Crash, Stage, address, crash_at, fake_tool
 from tests.contract.runtime.strict import Planned, Strict
 

@@ -10,9 +10,9 @@ from adapters.webhook.keys import Keys
 from adapters.webhook.parse import signal_of, told_of
 from adapters.webhook.payload import Payload
 from adapters.webhook.settings import Hook, Proof, identity_of
-from runtime.attention import Attention, RoomRules
 from runtime.contract import Address, Choice, Effect, Identity, Outcome, Reach, Role, Said, Urgency, Verdict
-from runtime.runs import RunState
+from runtime.domain.routing import Attention, RoomRules
+from runtime.domain.runs import RunState
 from tests.contract.runtime.stage import ADA, SHELL, UMA, Process, Stage, address, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.contract.runtime.test_inbound import heard

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from runtime.contract import Busy, Choice, Effect, Json, ModelReply, ModelRequest, Outcome, UserTurn
-from runtime.runs import RunState
+from runtime.domain.runs import RunState
 from tests.contract.runtime.stage import ADA, READ, SHELL, UMA, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.fakes.models import USAGE, held

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from runtime.agent import NOTHING, Limits
+from runtime.agent.loop import NOTHING, Limits
 from runtime.contract import (
     AssistantTurn,
     Call,
@@ -24,10 +24,10 @@ from runtime.contract import (
     UserTurn,
     Working,
 )
-from runtime.dispatch import BROKEN
+from runtime.domain.runs import RunState
 from runtime.errors import ModelFailed, ToolFailed, ToolRetry
-from runtime.policy import Rule, Ruling
-from runtime.runs import RunState
+from runtime.intake.dispatch import BROKEN
+from runtime.policy.rules import Rule, Ruling
 from tests.contract.runtime.stage import READ, SHELL, WRITE, FakeTool, Stage, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.fakes.models import USAGE, Answer, held

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from runtime.approvals import ApprovalState
 from runtime.contract import Call, Choice, Json, ModelRequest, ToolContext, ToolTurn
-from runtime.policy import Rule, Ruling
-from runtime.runs import RunState
+from runtime.domain.approvals import ApprovalState
+from runtime.domain.runs import RunState
+from runtime.policy.rules import Rule, Ruling
 from tests.contract.runtime.stage import Process, Stage
 from tests.fakes.mcp_raw import tool as described
 from tests.fakes.models import Scripted, held

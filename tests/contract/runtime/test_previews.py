@@ -11,13 +11,13 @@ from datetime import datetime, timedelta
 import pytest
 
 from runtime.contract import Capability, Choice, Content, DeliveryId, Effect, Kind, Part, Receipt, Said
-from runtime.deliveries import DeliveryState
+from runtime.delivery.streaming import MOST, shortened
+from runtime.domain.deliveries import DeliveryState
+from runtime.domain.runs import RunState
 from runtime.errors import Rejected
-from runtime.previews import MOST, shortened
-from runtime.runs import RunState
-from runtime.store import handover
-from runtime.store.driver import Op, micros
+from runtime.store.delivery import enqueue
 from runtime.store.protocol import NewDelivery
+from runtime.store.sql.driver import Op, micros
 from tests.contract.runtime.growing import ANSWER, HALF, MORE, QUICK, TELLING, House, Speaker, house, until
 from tests.contract.runtime.stage import ADA, READ, SHELL, Crash, Process, Stage, address, crash_at, fake_tool
 from tests.fakes.channel import ChannelKind
@@ -100,7 +100,7 @@ async def test_of_such_an_answer_the_store_is_not_asked_for_previews(
     def asked(origin: str, now: datetime) -> Op[None]:
         raise AssertionError(origin)
 
-    monkeypatch.setattr(handover, "replaced", asked)
+    monkeypatch.setattr(enqueue, "replaced", asked)
     home.pace = replace(QUICK, typing_after=timedelta(seconds=5))
     await answered(home, await home.process(Speaker(home, bits=())))
     assert home.seen() == [ANSWER]

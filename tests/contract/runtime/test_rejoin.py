@@ -10,8 +10,8 @@ from pathlib import Path
 
 from structlog.testing import capture_logs
 
-from bot.app import App, build
-from bot.settings import load
+from bot.server.app import App, build
+from bot.settings.settings import load
 from runtime.contract import Model
 from tests.fakes.channel import Channel, ChannelKind
 from tests.fakes.channel_adapter import FakeAdapter

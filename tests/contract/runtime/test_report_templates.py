@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.reports import FOLDER
+from bot.operator.reports import FOLDER
 from runtime.contract import (
     Asker,
     Choice,
@@ -18,11 +18,11 @@ from runtime.contract import (
     Terms,
     Wanted,
 )
+from runtime.domain.schedules import WAITS
 from runtime.errors import ToolFailed
-from runtime.heartbeat import heartbeat
-from runtime.models.templates import NOTHING
-from runtime.reports import Catalogue, Reporters
-from runtime.schedules import WAITS
+from runtime.reports.catalogue import Catalogue, Reporters
+from runtime.reports.change_watch import heartbeat
+from runtime.reports.templates import NOTHING
 from runtime.templating.renderer import Renderer
 from tests.contract.runtime.planning import ELSEWHERE, HOME, HOUR
 from tests.contract.runtime.reporting import LOOK, QUIET, Desk, Gauge, desk, template

@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import text
 
 from adapters.web.errors import Refusal
-from bot.console.actor import Actor
-from bot.reports import FOLDER, LateReporters, ReportDesk, figure_tools
+from bot.operator.actor import Actor
+from bot.operator.reports import FOLDER, LateReporters, ReportDesk, figure_tools
 from runtime.contract import (
     Address,
     Asker,
@@ -26,9 +26,9 @@ from runtime.contract import (
     ToolSpec,
     Wanted,
 )
+from runtime.domain.ids import new_id
 from runtime.errors import ToolFailed
-from runtime.ids import new_id
-from runtime.store.driver import Op
+from runtime.store.sql.driver import Op
 from tests.contract.runtime.planning import ELSEWHERE, HOME
 from tests.contract.runtime.reporting import QUIET, Desk, Gauge, desk
 from tests.contract.runtime.stage import (
@@ -41,7 +41,7 @@ from tests.contract.runtime.stage import (
     fake_tool,
 )
 from tests.fakes.models import Scripted
-from tools.chart import chart_tool
+from tools.charting.chart import chart_tool
 from tools.charting.easel import Easel
 
 # ---------------------------------------------------------------------------------------------------------- the reports

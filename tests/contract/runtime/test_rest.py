@@ -11,14 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from runtime import courier, dispatch, pulse, timer
+from runtime.cluster import poller
+from runtime.cluster.topics import DUE
 from runtime.contract import Busy, NodeId
+from runtime.delivery import courier
+from runtime.domain.ids import new_id
 from runtime.errors import StoreError
-from runtime.ids import new_id
-from runtime.store.driver import Driver, MakeOp, T
+from runtime.intake import dispatch
+from runtime.schedules import firing
 from runtime.store.protocol import Lane, Lease, Offer, Taken
+from runtime.store.sql.driver import Driver, MakeOp, T
 from runtime.store.store import SqlStore
-from runtime.topics import DUE
 from tests.contract.runtime.planning import HOUR, Desk
 from tests.contract.runtime.stage import LEASE, Process, Stage
 from tests.contract.runtime.strict import Strict
@@ -27,8 +30,8 @@ from tests.contract.runtime.strict import Strict
 @pytest.fixture(autouse=True)
 def _pulse(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is quick here. All others wait for ever: they are woken, or a test runs out of time."""
-    monkeypatch.setattr(pulse, "EVERY", pulse.EVERY / 50)
-    for module in (courier, dispatch, timer):
+    monkeypatch.setattr(poller, "EVERY", poller.EVERY / 50)
+    for module in (courier, dispatch, firing):
         monkeypatch.setattr(module, "REST", timedelta(hours=1))
 
 
@@ -153,7 +156,7 @@ async def test_one_thing_is_asked_and_nothing_else_however_much_is_planned(stage
         noted.asked.clear()
         await asyncio.sleep(0.2)
     assert set(noted.asked) == {"agenda"}
-    assert len(noted.asked) <= 0.2 / pulse.EVERY.total_seconds() + 1
+    assert len(noted.asked) <= 0.2 / poller.EVERY.total_seconds() + 1
 
 
 async def test_a_timer_asks_when_the_next_instant_comes_and_again_only_when_it_is_told(stage: Stage) -> None:

@@ -8,9 +8,9 @@ from datetime import timedelta
 
 import pytest
 
-from runtime import courier as module
 from runtime.contract import Content, DeliveryId, Kind, RunId
-from runtime.ids import new_id
+from runtime.delivery import courier as module
+from runtime.domain.ids import new_id
 from runtime.store.protocol import NewDelivery
 from tests.contract.runtime.stage import Process, Stage, address
 from tests.contract.runtime.strict import Strict

@@ -14,8 +14,8 @@ from runtime.contract import (
     Usage,
 )
 from runtime.contract.models import ModelReply
+from runtime.domain.schedules import MADE_UP, MISSED, NO_NEWS, PAUSED_AFTER, SPENT, WAITS
 from runtime.errors import ModelFailed
-from runtime.schedules import MADE_UP, MISSED, NO_NEWS, PAUSED_AFTER, SPENT, WAITS
 from tests.contract.runtime.planning import HOUR, desk
 from tests.contract.runtime.stage import (
     Stage,

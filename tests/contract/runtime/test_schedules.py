@@ -17,7 +17,7 @@ from runtime.contract import (
     Terms,
     UserTurn,
 )
-from runtime.schedules import OVERLAPS
+from runtime.domain.schedules import OVERLAPS
 from tests.contract.runtime.planning import ELSEWHERE, HOME, HOUR, desk
 from tests.contract.runtime.stage import (
     OTTO,

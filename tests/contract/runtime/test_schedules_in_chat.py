@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import pytest
 
-from bot.planning import LateTimetable
+from bot.wiring.planning import LateTimetable
 from runtime.contract import Address, Call, Choice, Identity, Model, Schedule, ScheduleState, Task, TaskKind
 from runtime.models.demo import Demo
-from runtime.policy import SHIPPED, Rule, Ruling
+from runtime.policy.rules import SHIPPED, Rule, Ruling
 from tests.contract.runtime.stage import ADA, OTTO, UMA, Process, Stage, address, crash_at
 from tests.contract.runtime.strict import Strict
-from tools.files import list_files
+from tools.files.files import list_files
 from tools.schedules import schedule_tools
 
 HOUR: Final = timedelta(hours=1)

@@ -10,11 +10,10 @@ from typing import Final
 
 import pytest
 
-from bot.names import Called
-from bot.schedules import OVER, FileSchedules, Synced
-from bot.settings import load
-from bot.settings_schedules import ScheduleTable
-from runtime.booking import Booking
+from bot.accounts.naming import Called
+from bot.settings.schedules import ScheduleTable
+from bot.settings.settings import load
+from bot.wiring.schedules import OVER, FileSchedules, Synced
 from runtime.calendar import read
 from runtime.contract import (
     Address,
@@ -28,9 +27,10 @@ from runtime.contract import (
     TaskKind,
     Wanted,
 )
+from runtime.domain.ids import new_id
+from runtime.domain.schedules import NO_NEWS
 from runtime.errors import ToolRetry
-from runtime.ids import new_id
-from runtime.schedules import NO_NEWS
+from runtime.schedules.service import Booking
 from tests.contract.runtime.stage import ADA, Stage
 from tests.contract.runtime.strict import Strict
 from tests.contract.runtime.test_schedules_changed import different

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from runtime.contract import AssistantTurn, Busy, Choice, Effect, Json, Outcome, SessionKey, ToolTurn, Turn
-from runtime.runs import RunState
+from runtime.domain.runs import RunState
 from runtime.store.store import SqlStore
 from tests.contract.runtime.stage import READ, SHELL, UMA, VERA, WRITE, Stage, fake_tool
 from tests.contract.runtime.strict import Strict

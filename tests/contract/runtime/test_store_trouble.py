@@ -9,9 +9,9 @@ from typing import Any
 
 from structlog.testing import capture_logs
 
-from bot.app import App
-from bot.console.health import reasons_against
-from runtime.store.sqlite import SqliteDriver
+from bot.http.health import reasons_against
+from bot.server.app import App
+from runtime.store.sql.sqlite import SqliteDriver
 from tests.contract.runtime.test_clock_set import Clock, holds, living, told, until
 
 LASTS = 3  # seconds: several heartbeats, and everybody else who writes

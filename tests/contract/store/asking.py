@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runtime.approvals import Rights
 from runtime.contract import (
     ApprovalId,
     ApprovalKind,
     ToolTurn,
 )
+from runtime.domain.approvals import Rights
 from tests.contract.store.stage import (
     GATE,
     SHELL,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.store.sqlite import connect
+from runtime.store.sql.sqlite import connect
 from runtime.store.store import SqlStore, open_store
 from runtime.store.upgrade import upgrade_sqlite
 from tests.contract.database import EmptyDatabase

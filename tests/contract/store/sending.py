@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 
 from runtime.contract import DeliveryId, Receipt, Wire
-from runtime.deliveries import PartState
+from runtime.domain.deliveries import PartState
 from runtime.store.protocol import DeliveryRow, Duty, OpenPart
 from tests.contract.store.stage import Stage
 

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from sqlalchemy import select, text
 
-from runtime.approvals import Rights
-from runtime.cards import question
+from runtime.chat.cards import question
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -39,9 +38,9 @@ from runtime.contract import (
     Usage,
     Wire,
 )
-from runtime.ids import new_id
-from runtime.runs import RunState, StepState
-from runtime.store.driver import Op
+from runtime.domain.approvals import Rights
+from runtime.domain.ids import new_id
+from runtime.domain.runs import RunState, StepState
 from runtime.store.protocol import (
     Claim,
     Duty,
@@ -57,6 +56,7 @@ from runtime.store.protocol import (
     Taken,
 )
 from runtime.store.schema import metadata
+from runtime.store.sql.driver import Op
 from runtime.store.store import SqlStore
 
 START: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

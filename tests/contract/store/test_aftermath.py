@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 
 from runtime.contract import Choice, DeliveryId, Kind, NodeId, Outcome, Receipt, Wire
-from runtime.deliveries import DeliveryState, PartState
-from runtime.ids import new_id
-from runtime.runs import RunState, StepState
-from runtime.store.aftermath import LIVES, Aftermath, Origin, after_restore
-from runtime.store.driver import micros
+from runtime.domain.deliveries import DeliveryState, PartState
+from runtime.domain.ids import new_id
+from runtime.domain.runs import RunState, StepState
+from runtime.store.operations.after_restore import LIVES, Aftermath, Origin, after_restore
+from runtime.store.sql.driver import micros
 from tests.contract.store.stage import (
     LIFE,
     LIST,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from runtime.contract import NodeId, Wire
-from runtime.ids import new_id
-from runtime.runs import RunState
-from runtime.schedules import ScheduleEvent
-from runtime.store.driver import micros, moment
+from runtime.domain.ids import new_id
+from runtime.domain.runs import RunState
+from runtime.domain.schedules import ScheduleEvent
 from runtime.store.protocol.registry import Agenda
+from runtime.store.sql.driver import micros, moment
 from tests.contract.store.stage import TTL, Stage
 from tests.contract.store.test_counted_schedules import HOUR, fire, planned
 from tests.contract.store.test_suspects import two_deaths, watches

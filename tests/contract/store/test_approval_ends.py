@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from runtime.approvals import ApprovalState
-from runtime.cards import settled
+from runtime.chat.cards import settled
 from runtime.contract import (
     Busy,
     Kind,
     Outcome,
 )
-from runtime.runs import RunState, StepState
-from runtime.transcript import WAITING
+from runtime.domain.approvals import ApprovalState
+from runtime.domain.runs import RunState, StepState
+from runtime.domain.transcript import WAITING
 from tests.contract.store.asking import result_of
 from tests.contract.store.stage import (
     OTHER_ROOM,

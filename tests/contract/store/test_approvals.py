@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from runtime.approvals import ApprovalState
 from runtime.contract import (
     ApprovalId,
     Busy,
@@ -13,8 +12,9 @@ from runtime.contract import (
     Outcome,
     ToolTurn,
 )
-from runtime.runs import StepState
-from runtime.transcript import WAITING
+from runtime.domain.approvals import ApprovalState
+from runtime.domain.runs import StepState
+from runtime.domain.transcript import WAITING
 from tests.contract.store.asking import doubted, result_of
 from tests.contract.store.stage import (
     LIFE,

@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from runtime.contract import Receipt
-from runtime.deliveries import DeliveryState, PartState
+from runtime.domain.deliveries import DeliveryState, PartState
 from runtime.errors import IllegalMove
 from tests.contract.store.sending import ACTS, SOON, WIRES, Sending, marked, queued, rendered
 from tests.contract.store.stage import Stage

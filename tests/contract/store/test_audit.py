@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from runtime.audit import FIRST, Verifier
 from runtime.contract import NodeId
+from runtime.domain.audit_chain import FIRST, Verifier
 from runtime.store.protocol import Head
 from tests.contract.store.stage import TTL, Stage
 

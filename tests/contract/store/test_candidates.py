@@ -9,7 +9,7 @@ import pytest
 from runtime.contract import (
     Said,
 )
-from runtime.trails import Candidate, Thing
+from runtime.timeline.trail import Candidate, Thing
 from tests.contract.store.stage import (
     ADA,
     OTHER_ROOM,

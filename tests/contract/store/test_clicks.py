@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from runtime.approvals import ApprovalState
 from runtime.contract import (
     ApprovalId,
     Choice,
     Outcome,
 )
+from runtime.domain.approvals import ApprovalState
 from runtime.store.protocol import Taken
 from tests.contract.store.asking import CHOSEN, NO_SELF
 from tests.contract.store.stage import (

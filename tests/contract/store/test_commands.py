@@ -7,9 +7,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from runtime import planned
-from runtime.attention import RoomRules
 from runtime.calendar import next_after, plan, written
+from runtime.chat import schedule_views
 from runtime.contract import (
     COMMANDS,
     UNREAD,
@@ -32,7 +31,8 @@ from runtime.contract import (
     Terms,
     UserTurn,
 )
-from runtime.schedules import ScheduleEvent
+from runtime.domain.routing import RoomRules
+from runtime.domain.schedules import ScheduleEvent
 from runtime.store.protocol import Gate, Taken
 from tests.contract.store.stage import ADA, GATE, OTHER_ROOM, OTTO, ROOM, SHELL, START, UMA, VERA, Stage
 
@@ -413,12 +413,12 @@ async def test_what_is_planned_in_a_room_is_told_to_whoever_may_read_there(stage
 
 
 async def test_where_nothing_is_planned_it_is_said_how_to() -> None:
-    assert planned.planned([]).startswith("Nothing is planned here. Tell me what to do and when")
+    assert schedule_views.planned([]).startswith("Nothing is planned here. Tell me what to do and when")
 
 
 async def test_of_many_schedules_the_first_are_listed(stage: Stage) -> None:
     one = await plan_for(stage, "a", ROOM)
-    assert planned.planned([one] * 23).splitlines()[-1] == "- and 3 more"
+    assert schedule_views.planned([one] * 23).splitlines()[-1] == "- and 3 more"
 
 
 @pytest.mark.parametrize("words", ["/timezone berlin", "!timezone Europe/Berlin"])

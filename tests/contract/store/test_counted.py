@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bot.accounts.naming import Called
+from bot.metrics.counting.store import CountedStore
 from bot.metrics.labels import OTHER, Labels
 from bot.metrics.meters import Meters
-from bot.metrics.store import CountedStore
-from bot.names import Called
 from runtime.contract import (
     ApprovalKind,
     Call,
@@ -23,8 +23,8 @@ from runtime.contract import (
     Said,
     Wire,
 )
-from runtime.deliveries import PartEvent
-from runtime.runs import RunState, StepState
+from runtime.domain.deliveries import PartEvent
+from runtime.domain.runs import RunState, StepState
 from runtime.store.protocol import Duty, NewStep, Rendered
 from runtime.store.store import SqlStore
 from tests.contract.store.stage import ADA, LIST, ROOM, SHELL, STRANGER, UMA, Stage, reply, step

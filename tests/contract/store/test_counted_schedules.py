@@ -7,13 +7,13 @@ from typing import Final
 
 import pytest
 
+from bot.metrics.counting.store import CountedStore
 from bot.metrics.labels import Labels
 from bot.metrics.meters import Meters
-from bot.metrics.store import CountedStore
 from runtime.calendar import plan, written
 from runtime.contract import Identity, Schedule, ScheduleId, ScheduleState, Task, TaskKind, Terms
-from runtime.runs import RunState
-from runtime.schedules import MISSED, Firing, Instant, ScheduleEvent
+from runtime.domain.runs import RunState
+from runtime.domain.schedules import MISSED, Firing, Instant, ScheduleEvent
 from tests.contract.store.stage import ROOM, Stage
 
 HOUR: Final = timedelta(hours=1)

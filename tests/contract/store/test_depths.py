@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 from runtime.contract import ApprovalKind, NodeId, Wire
-from runtime.deliveries import DeliveryState
-from runtime.runs import RunState
-from runtime.store.depths import Depths
+from runtime.domain.deliveries import DeliveryState
+from runtime.domain.runs import RunState
+from runtime.store.operations.queue_depths import Depths
 from tests.contract.store.stage import OTHER_ROOM, ROOM, SHELL, Stage, address
 
 WEB = ("web", "main")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runtime.contract import NodeId
-from runtime.failover import Ping
+from runtime.domain.failover import Ping
 from runtime.store.protocol import Lease
 from tests.contract.store.stage import TTL, Stage
 

@@ -23,9 +23,9 @@ from runtime.contract import (
     Terms,
     Usage,
 )
-from runtime.runs import RunState
-from runtime.schedules import NO_MODEL
-from runtime.store.figures import EXCERPT
+from runtime.domain.runs import RunState
+from runtime.domain.schedules import NO_MODEL
+from runtime.store.operations.figures import EXCERPT
 from tests.contract.store.stage import ADA, OTHER_ROOM, ROOM, SHELL, UMA, Stage
 
 DAY = timedelta(days=1)

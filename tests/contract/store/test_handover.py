@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from runtime.contract import Busy, Kind, Outcome, Receipt, RunId, Said, Wire
-from runtime.runs import RunState
-from runtime.store import claims
+from runtime.domain.runs import RunState
 from runtime.store.protocol import Claim, Duty, Lease, NewDelivery, Offer, Released, Rendered, Taken
+from runtime.store.runs import claims
 from tests.contract.store.stage import GATE, OTHER_ROOM, ROOM, SHELL, Stage, reply
 
 LINES = (Wire("part one", "plain one"), Wire("part two"))

@@ -8,7 +8,6 @@ from datetime import timedelta
 
 import pytest
 
-from runtime.attention import RoomRules
 from runtime.contract import (
     AssistantTurn,
     Busy,
@@ -22,10 +21,11 @@ from runtime.contract import (
     Usage,
     UserTurn,
 )
+from runtime.domain.routing import RoomRules
+from runtime.domain.runs import RunState, StepState
+from runtime.domain.transcript import WAITING
 from runtime.errors import IllegalMove
-from runtime.runs import RunState, StepState
 from runtime.store.protocol import Claim, Lane, Lease, Recorded, Released
-from runtime.transcript import WAITING
 from tests.contract.store.stage import ADA, GATE, LIST, OTTO, ROOM, SHELL, TTL, UMA, WRITE, Stage, address, reply, step
 
 # ------------------------------------------------------------------------------------------------------- claiming

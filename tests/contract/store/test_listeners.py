@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from bot.presence import Presence
+from bot.accounts.supervisor import Presence
+from runtime.cluster.node import Node
 from runtime.contract import ChannelAdapter, NodeId
-from runtime.nodes import Node
 from tests.contract.store.stage import TTL, Stage
-from tests.unit.bot.test_presence import Exclusive, at_work, until
+from tests.unit.bot.accounts.test_supervisor import Exclusive, at_work, until
 
 SOON = timedelta(milliseconds=10)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runtime.contract import NodeId
-from runtime.deliveries import PartState
+from runtime.domain.deliveries import PartState
 from tests.contract.store.sending import ACTS, SOON, WIRES, marked, queued, rendered, unsettled
 from tests.contract.store.stage import TTL, Stage, address
 

@@ -8,10 +8,10 @@ from datetime import timedelta
 
 import pytest
 
-from runtime import pairing
-from runtime.approvals import ApprovalState, Rights
-from runtime.cards import LABELS
+from runtime.chat import pairing
+from runtime.chat.cards import LABELS
 from runtime.contract import Address, ApprovalId, Choice, Clicked, Content, Identity, Outcome, Role, Said
+from runtime.domain.approvals import ApprovalState, Rights
 from runtime.store.protocol import Paired, Taken
 from tests.contract.store.stage import ADA, GATE, OTTO, UMA, Stage
 from tests.contract.store.test_aftermath import restore

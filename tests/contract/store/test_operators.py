@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from runtime.contract import Kind, RunId
-from runtime.deliveries import DeliveryState
+from runtime.domain.deliveries import DeliveryState
+from runtime.domain.runs import RunState, StepState
 from runtime.errors import StoreError
-from runtime.runs import RunState, StepState
 from runtime.store.protocol import RoomWork
 from tests.contract.store.stage import LIST, ROOM, SHELL, UMA, Stage, address, step
 

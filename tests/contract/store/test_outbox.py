@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from runtime.contract import Wire
-from runtime.deliveries import DeliveryState, PartState
+from runtime.domain.deliveries import DeliveryState, PartState
 from tests.contract.store.sending import SLIP, SOON, WIRES, marked, queued, rendered, unsettled
 from tests.contract.store.stage import ROOM, Stage
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from runtime.contract import DeliveryId, Wire
-from runtime.deliveries import DeliveryState, PartState
+from runtime.domain.deliveries import DeliveryState, PartState
 from tests.contract.store.sending import WIRES, Sending, marked, queued, rendered, unsettled
 from tests.contract.store.stage import Stage
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runtime.contract import Kind, Wire
-from runtime.runs import RunState
+from runtime.domain.runs import RunState
 from runtime.store.protocol import OpenDelivery
 from tests.contract.store.sending import SLIP, WIRES, Sending, unsettled
 from tests.contract.store.stage import OTHER_ROOM, ROOM, Stage, address

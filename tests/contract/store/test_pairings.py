@@ -9,8 +9,8 @@ from datetime import timedelta
 
 import pytest
 
-from runtime import pairing
-from runtime.approvals import Rights
+from runtime.chat import pairing
+from runtime.chat.pairing import ALPHABET
 from runtime.contract import (
     Address,
     Amended,
@@ -26,8 +26,8 @@ from runtime.contract import (
     Signal,
     Stopped,
 )
-from runtime.pairing import ALPHABET
-from runtime.store.admission import STRANGER
+from runtime.domain.approvals import Rights
+from runtime.store.intake.admission import STRANGER
 from runtime.store.protocol import Paired, Taken, Unpaired
 from tests.contract.store.stage import ADA, GATE, ROOM, UMA, Stage, hashed
 

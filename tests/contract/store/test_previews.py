@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from runtime.contract import Content, DeliveryId, Kind, Receipt, Wire
-from runtime.deliveries import DeliveryState, PartEvent, PartState
-from runtime.ids import new_id
-from runtime.runs import RunState, StepState
+from runtime.domain.deliveries import DeliveryState, PartEvent, PartState
+from runtime.domain.ids import new_id
+from runtime.domain.runs import RunState, StepState
 from runtime.store.protocol import Claim, Duty, NewDelivery, OpenDelivery, Previewed, Rendered
 from tests.contract.store.stage import OTHER_ROOM, SHELL, Stage, reply, step
 

@@ -7,7 +7,6 @@ from datetime import timedelta
 
 import pytest
 
-from runtime.audit import Verifier
 from runtime.contract import (
     ApprovalId,
     Choice,
@@ -16,6 +15,7 @@ from runtime.contract import (
     Said,
     UserTurn,
 )
+from runtime.domain.audit_chain import Verifier
 from runtime.store.protocol import AuditCheckpoint, Duty, Stock
 from tests.contract.store.stage import ADA, LIST, OTHER_ROOM, OTTO, ROOM, SHELL, STRANGER, TTL, UMA, Stage, step
 from tests.contract.store.test_commands import plan_for

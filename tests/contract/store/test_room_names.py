@@ -11,10 +11,10 @@ from typing import Final
 
 import pytest
 
-from runtime.bell import LocalBell
+from runtime.cluster.notifier import LocalBell
 from runtime.contract import Address, Said
-from runtime.ids import new_id
-from runtime.roomnames import RoomNames
+from runtime.domain.ids import new_id
+from runtime.intake.room_names import RoomNames
 from tests.contract.store.stage import SHELL, Stage
 
 GENERAL: Final = Address("slack", "T1", "C1")

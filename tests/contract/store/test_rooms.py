@@ -8,7 +8,6 @@ from typing import Final
 
 import pytest
 
-from runtime.attention import Attention, RoomRule, RoomRules
 from runtime.contract import (
     Address,
     Busy,
@@ -25,7 +24,8 @@ from runtime.contract import (
     Urgency,
     UserTurn,
 )
-from runtime.store.messages import OBSERVED
+from runtime.domain.routing import Attention, RoomRule, RoomRules
+from runtime.store.intake.messages import OBSERVED
 from runtime.store.protocol import Gate, Taken
 from tests.contract.store.stage import ADA, GATE, LIST, OTTO, ROOM, SHELL, STRANGER, UMA, VERA, Stage, step
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from runtime.approvals import Rights
 from runtime.contract import Busy, Choice, Outcome, Person, Role, Said, ScheduleState
+from runtime.domain.approvals import Rights
 from runtime.store.protocol import Unmoved
 from tests.contract.store.stage import ADA, GATE, OTHER_ROOM, OTTO, SHELL, UMA, WRITE, Stage
 from tests.contract.store.test_counted_schedules import planned

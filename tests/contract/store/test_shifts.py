@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from runtime.approvals import ApprovalState
 from runtime.contract import Wire
-from runtime.store.driver import moment
+from runtime.domain.approvals import ApprovalState
+from runtime.store.sql.driver import moment
 from tests.contract.store.stage import LIFE, SHELL, Stage
 
 HOUR = timedelta(hours=1)

@@ -16,10 +16,10 @@ import asyncpg
 import pytest
 
 from runtime.errors import StoreError
-from runtime.store.driver import Op
 from runtime.store.load import load_postgres, load_sqlite, was_restored
 from runtime.store.schema import REVISION
 from runtime.store.snapshot import snapshot
+from runtime.store.sql.driver import Op
 from runtime.store.store import open_store
 from runtime.store.upgrade import migrate_sqlite
 from tests.contract.store.stage import LIST, OTHER_ROOM, SHELL, HandClock, Stage, step

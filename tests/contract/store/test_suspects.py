@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from runtime.contract import Busy, NodeId
-from runtime.runs import RunState, StepState
+from runtime.domain.runs import RunState, StepState
 from runtime.store.protocol import Claim, Lease
 from tests.contract.store.stage import LIST, TTL, WRITE, Stage, address, step
 

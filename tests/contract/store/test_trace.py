@@ -17,7 +17,7 @@ from runtime.contract import (
     Urgency,
     Wire,
 )
-from runtime.runs import RunState, StepState
+from runtime.domain.runs import RunState, StepState
 from runtime.store.protocol import Claim
 from tests.contract.store.stage import (
     GATE,

@@ -8,7 +8,7 @@ from runtime.contract import (
     Wire,
 )
 from runtime.store.protocol import Duty
-from runtime.trails import Trail
+from runtime.timeline.trail import Trail
 from tests.contract.store.stage import (
     Stage,
 )

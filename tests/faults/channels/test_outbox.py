@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.client import Client, connected
-from bot.lock import control_of
+from bot.node.lock import control_of
+from bot.operator.client import Client, connected
 from tests.contract.adapters.rig import Trouble
 from tests.faults.channels.rounds import rig_of, until_shown, warmed
 from tests.faults.program import Kill, living, until

@@ -19,8 +19,8 @@ from uuid import uuid4
 import aiohttp
 import pytest
 
-from bot.client import Client, connected
-from bot.lock import control_of
+from bot.node.lock import control_of
+from bot.operator.client import Client, connected
 from tests.contract.adapters.catalogue import RIGS
 from tests.contract.adapters.rig import OnScreen, Place, Rig
 from tests.faults.asked import times_asked

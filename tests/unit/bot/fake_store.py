@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
-from bot.console.desk import ConsoleDesk
-from runtime.approvals import Approval, ApprovalState
-from runtime.bell import LocalBell
+from bot.operator.desk import ConsoleDesk
+from runtime.chat.pairing import wrong
+from runtime.cluster.notifier import LocalBell
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -33,9 +33,9 @@ from runtime.contract import (
     Verdict,
     View,
 )
-from runtime.deliveries import DeliveryState
-from runtime.pairing import wrong
-from runtime.runs import RunState, StepState
+from runtime.domain.approvals import Approval, ApprovalState
+from runtime.domain.deliveries import DeliveryState
+from runtime.domain.runs import RunState, StepState
 from runtime.store.protocol import (
     AuditRow,
     DeliveryRow,
@@ -50,7 +50,7 @@ from runtime.store.protocol import (
     Unmoved,
     Unpaired,
 )
-from runtime.trails import Candidate, Thing, Trail
+from runtime.timeline.trail import Candidate, Thing, Trail
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 ROOM = Address("web", "w1", "room01")

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.app import App, build
-from bot.serving import serving
-from bot.settings import Settings, load
+from bot.server.app import App, build
+from bot.server.process import serving
+from bot.settings.settings import Settings, load
 from runtime.contract import (
     CONNECTED,
     Address,
@@ -33,8 +33,8 @@ from runtime.contract import (
     Verdict,
     Wire,
 )
+from runtime.domain.ids import new_id
 from runtime.errors import Uncertain
-from runtime.ids import new_id
 from tests.fakes.models import Answer, Scripted
 
 ADA = Identity("notebook:ada")

@@ -21,11 +21,11 @@ from bot.backup.errors import BackupFailed, BadBackup
 from bot.backup.make import Made, check, make
 from bot.backup.place import Places
 from bot.backup.restore import Restored, restore
-from bot.lock import AlreadyRunning, holding
-from bot.settings import Settings, load
+from bot.node.lock import AlreadyRunning, holding
+from bot.settings.settings import Settings, load
+from runtime.audit.anchor import HeadFile
 from runtime.contract import Role
 from runtime.errors import ConfigError, StoreError
-from runtime.signed import HeadFile
 from runtime.store.protocol import Head
 from runtime.store.store import open_store
 from tests.fakes.postgres import Postgres

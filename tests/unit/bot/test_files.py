@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from bot.app import App, build
-from bot.serving import serving
-from bot.settings import Settings, load
+from bot.server.app import App, build
+from bot.server.process import serving
+from bot.settings.settings import Settings, load
 from runtime.contract import (
     CONNECTED,
     Address,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.bodies import Body, Form, laid_out, text_of
-from tools.charsets import decoded
-from tools.http import cut
+from tools.web.bodies import Body, Form, laid_out, text_of
+from tools.web.charsets import decoded
+from tools.web.fetch import cut
 
 RUSSIAN = "Привет, мир"
 JAPANESE = "こんにちは世界"

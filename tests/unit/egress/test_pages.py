@@ -10,9 +10,9 @@ import pytest
 
 from runtime.errors import ToolFailed
 from tests.golden import same_as
-from tools.feeds import NoFeed, page_of
-from tools.page_worker import markdown
-from tools.pages import readable
+from tools.web.feeds import NoFeed, page_of
+from tools.web.page_worker import markdown
+from tools.web.pages import readable
 
 HERE = Path(__file__).parent / "golden"
 URL = "https://example.org/harbour/index.html"

@@ -9,18 +9,18 @@ import pytest
 
 from adapters.web.rooms import ROOM
 from adapters.webhook.settings import Hook, Proof
+from bot.accounts.naming import Called
 from bot.doctor.examine import CHECKS
 from bot.doctor.subject import Subject
-from bot.gate import gate_of
-from bot.hooks import actor_of, hook_of
-from bot.names import Called
-from bot.reload import differences
-from bot.settings import Settings
-from bot.settings_faults import MASK
-from bot.settings_hooks import PAGE_ROOM
-from bot.settings_secrets import asked_for
+from bot.server.reload import differences
+from bot.settings.faults import MASK
+from bot.settings.hooks import PAGE_ROOM
+from bot.settings.secrets import asked_for
+from bot.settings.settings import Settings
+from bot.wiring.gate import gate_of
+from bot.wiring.hooks import actor_of, hook_of
 from runtime.contract import Urgency
-from tests.unit.bot.test_settings import faults, read
+from tests.unit.bot.settings.test_settings import faults, read
 
 SECRET = "0123456789abcdef"
 LEAST = f'[[hooks]]\nname = "deploys"\nto = "web:main/ops001"\nsecret = "{SECRET}"\n'

@@ -16,7 +16,7 @@ from adapters.webhook.pace import AT_ONCE, Pace
 from adapters.webhook.parse import MOST, Told, signal_of, told_of
 from adapters.webhook.payload import NOTHING, Payload
 from adapters.webhook.settings import Hook, Proof, identity_of
-from runtime.commands import spoken
+from runtime.chat.commands import spoken
 from runtime.contract import COMMANDS, Address, FileRef, Identity, Reach, Said, Urgency
 
 NOON: Final = datetime(2026, 8, 1, 12, tzinfo=UTC)

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from adapters.discord.dialect import to_discord
-from adapters.slack.render import render as to_slack
-from adapters.telegram.entities import written
+from adapters.discord.outgoing.dialect import to_discord
+from adapters.slack.outgoing.render import render as to_slack
+from adapters.telegram.outgoing.entities import written
 from runtime.contract import Address, Content, Delivery, DeliveryId, Kind
 from runtime.markup import moment, parse, split, to_html, to_plain
 from runtime.markup.moments import in_words

@@ -1,4 +1,4 @@
-"""LiteLLM reads its price list from its own files, as `bot.settings` has it do, and not from the network."""
+"""LiteLLM reads its price list from its own files, as `bot.settings.settings` has it do, and not from the network."""
 
 import os
 

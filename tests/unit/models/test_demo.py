@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.confined import reading
 from runtime.contract import (
     AssistantTurn,
     Call,
@@ -25,9 +24,10 @@ from runtime.contract import (
     Turn,
     UserTurn,
 )
+from runtime.domain.transcript import OURS, WAITING
 from runtime.models.demo import Demo
 from runtime.models.demo_telling import fenced
-from runtime.transcript import OURS, WAITING
+from runtime.workspace.safe_fs import reading
 
 TOOLS = [
     ToolSpec(name, "", {}, Effect.READ) for name in ("list_files", "read_file", "write_file", "search_files", "shell")

@@ -29,11 +29,11 @@ from runtime.contract import (
     Turn,
     UserTurn,
 )
+from runtime.domain.schedules import NO_NEWS, said
+from runtime.domain.transcript import ERROR, WAITING
 from runtime.models.demo import Demo
 from runtime.models.demo_phrases import LONGEST, PHRASES
 from runtime.models.demo_telling import TELLING
-from runtime.schedules import NO_NEWS, said
-from runtime.transcript import ERROR, WAITING
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 TOOLS = [ToolSpec(name, "", {}, Effect.READ) for name in TELLING]

@@ -8,9 +8,9 @@ from typing import Final
 
 import pytest
 
-from runtime.confined import reading
 from runtime.contract import AssistantTurn, FileRef, ModelRequest, Turn, UserTurn
 from runtime.models.images import MOST_BYTES, NEWEST, Images, Sight, kind_of, kinds, pictures, takes_images
+from runtime.workspace.safe_fs import reading
 
 PNG: Final = b"\x89PNG\r\n\x1a\n" + bytes(20)
 JPEG: Final = b"\xff\xd8\xff\xe0" + bytes(20)

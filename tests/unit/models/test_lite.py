@@ -17,7 +17,6 @@ import aiohttp
 import pytest
 from structlog.testing import capture_logs
 
-from runtime.confined import reading
 from runtime.contract import (
     AssistantTurn,
     Call,
@@ -32,11 +31,12 @@ from runtime.contract import (
     Usage,
     UserTurn,
 )
+from runtime.domain.transcript import repair
 from runtime.errors import ModelFailed
 from runtime.models.images import Images
 from runtime.models.library import LIBRARY, VARIABLES, Memo, preload
 from runtime.models.lite import CUT_NOTE, LiteModel, ModelSettings
-from runtime.transcript import repair
+from runtime.workspace.safe_fs import reading
 from tests.fakes.openai import Answers, OpenAI, Reply, ToolCall
 from tests.fakes.serve import serving, spawned
 

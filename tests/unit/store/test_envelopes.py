@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.store.envelopes import EVERYTHING, LARGEST, Outgoing, opened, sealed
+from runtime.store.sql.envelopes import EVERYTHING, LARGEST, Outgoing, opened, sealed
 
 
 def topics_of(texts: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from structlog.testing import capture_logs
 
 from runtime.errors import StoreError, Trouble
-from runtime.store.health import CALM, Health
+from runtime.store.sql.health import CALM, Health
 
 FULL = StoreError("The disk is full.", trouble=Trouble.FULL)
 LOCKED = StoreError("It is locked.", trouble=Trouble.LOCKED)

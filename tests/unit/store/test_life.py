@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from runtime.approvals import ApprovalState
 from runtime.contract import Address, Busy, Choice, Identity, NodeId, Outcome
-from runtime.runs import RunState, StepState
+from runtime.domain.approvals import ApprovalState
+from runtime.domain.runs import RunState, StepState
 from runtime.store.protocol import Claim, Lease, ToolStep
 from runtime.store.store import open_store
 from tests.contract.store.stage import ADA, LIST, OTTO, SHELL, TTL, UMA, WRITE, HandClock, Stage, address, step

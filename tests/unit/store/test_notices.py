@@ -13,13 +13,13 @@ import asyncpg
 import pytest
 from structlog.testing import capture_logs
 
-from runtime.bell import SharedBell
+from runtime.cluster.notifier import SharedBell
 from runtime.errors import StoreError
-from runtime.store import notices as module
-from runtime.store import telling
-from runtime.store.envelopes import LARGEST, MOST_WAITING, opened
-from runtime.store.notices import Notices
-from runtime.store.telling import CHANNEL, connected, tell, trouble
+from runtime.store.sql import notices as module
+from runtime.store.sql import telling
+from runtime.store.sql.envelopes import LARGEST, MOST_WAITING, opened
+from runtime.store.sql.notices import Notices
+from runtime.store.sql.telling import CHANNEL, connected, tell, trouble
 from tests.fakes.postgres import Postgres
 
 NOWHERE = "postgresql://somebody:sesame@127.0.0.1:1/nothing"

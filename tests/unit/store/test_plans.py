@@ -14,33 +14,18 @@ from sqlalchemy import Executable
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
-from runtime.store import (
-    admission,
-    agenda,
-    auditbook,
-    claims,
-    commands,
-    depths,
-    desk,
-    figures,
-    finding,
-    jobs,
-    ledger,
-    messages,
-    operators,
-    places,
-    registry,
-    retention,
-    rooms,
-    stops,
-    tracing,
-    waiting,
-)
-from runtime.store.driver import Compiler
+from runtime.store.approvals import decisions
+from runtime.store.cluster import agenda, nodes
+from runtime.store.delivery import open_deliveries
+from runtime.store.intake import admission, commands, edits, messages, places, run_stop
+from runtime.store.operations import audit, figures, finding, history, operators, queue_depths, retention, trail
 from runtime.store.protocol import Stock
+from runtime.store.runs import claims
+from runtime.store.schedules import run_occurrence
+from runtime.store.sql.driver import Compiler
 from runtime.store.store import open_store
 from runtime.store.upgrade import upgrade_sqlite
-from runtime.trails import Thing
+from runtime.timeline.trail import Thing
 from tests.fakes.postgres import Postgres
 
 pytestmark = pytest.mark.xdist_group("plans")  # filling the database takes seconds
@@ -52,22 +37,26 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "what waits in a session": (claims.WAITING_SIGNALS, {"s": "s7"}, "ix_signals_waiting"),
     "what may join a run": (claims.STEERABLE, {"s": "s7", "run": "r7"}, "ix_signals_waiting"),
     "the run of a session that goes on": (claims.GOING_ON, {"s": "s7"}, "ix_runs_open"),
-    "what is open in a room": (waiting.OPEN_AT, {"room": "web:main/r7", "n": 20}, "ix_deliveries_open"),
-    "the first open room": (waiting.FIRST_ROOM, {"c": "web", "a": "main"}, "ix_deliveries_rooms"),
-    "the next open room": (waiting.NEXT_ROOM, {"c": "web", "a": "main", "after": "web:main/r7"}, "ix_deliveries_rooms"),
-    "questions whose time is over": (desk.OVERDUE, {"now": NOW}, "ix_approvals_pending"),
-    "open runs of a session": (stops.OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
+    "what is open in a room": (open_deliveries.OPEN_AT, {"room": "web:main/r7", "n": 20}, "ix_deliveries_open"),
+    "the first open room": (open_deliveries.FIRST_ROOM, {"c": "web", "a": "main"}, "ix_deliveries_rooms"),
+    "the next open room": (
+        open_deliveries.NEXT_ROOM,
+        {"c": "web", "a": "main", "after": "web:main/r7"},
+        "ix_deliveries_rooms",
+    ),
+    "questions whose time is over": (decisions.OVERDUE, {"now": NOW}, "ix_approvals_pending"),
+    "open runs of a session": (run_stop.OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
     "a twin": (messages.TWIN, {"s": "s7", "h": "h", "a": "web:ada", "since": 0}, "ix_signals_unanswered"),
-    "facts not sealed yet": (auditbook.UNSEALED, {"n": 500}, "ix_audit_unsealed|uq_audit_number|autoindex_audit"),
-    "what was said in a room": (ledger.SAID, {"room": "web:main/r7", "before": NOW, "n": 200}, "ix_signals_said"),
-    "how many lanes are ready": (depths.LANES["ready"], {}, "ix_sessions_ready"),
-    "how many runs are open": (depths.OPEN_RUNS, {}, "ix_runs_open"),
-    "how many signals wait": (depths.WAITING, {}, "ix_signals_waiting"),
-    "how many questions wait": (depths.PENDING, {}, "ix_approvals_pending"),
-    "how much leaves": (depths.LEAVING, {}, "ix_deliveries_open|ix_deliveries_rooms"),
-    "how much is stuck": (depths.STUCK, {}, "ix_deliveries_stuck"),
-    "how much is looked for": (depths.UNSETTLED, {}, "ix_deliveries_open|ix_deliveries_rooms"),
-    "how many nodes live": (depths.LIVE_NODES, {}, "ix_nodes_live"),
+    "facts not sealed yet": (audit.UNSEALED, {"n": 500}, "ix_audit_unsealed|uq_audit_number|autoindex_audit"),
+    "what was said in a room": (history.SAID, {"room": "web:main/r7", "before": NOW, "n": 200}, "ix_signals_said"),
+    "how many lanes are ready": (queue_depths.LANES["ready"], {}, "ix_sessions_ready"),
+    "how many runs are open": (queue_depths.OPEN_RUNS, {}, "ix_runs_open"),
+    "how many signals wait": (queue_depths.WAITING, {}, "ix_signals_waiting"),
+    "how many questions wait": (queue_depths.PENDING, {}, "ix_approvals_pending"),
+    "how much leaves": (queue_depths.LEAVING, {}, "ix_deliveries_open|ix_deliveries_rooms"),
+    "how much is stuck": (queue_depths.STUCK, {}, "ix_deliveries_stuck"),
+    "how much is looked for": (queue_depths.UNSETTLED, {}, "ix_deliveries_open|ix_deliveries_rooms"),
+    "how many nodes live": (queue_depths.LIVE_NODES, {}, "ix_nodes_live"),
     "the newest messages": (finding.NEWEST, {"n": 10}, "pk_signals|autoindex_signals"),
     "the newest messages of a room": (finding.SAID_HERE, {"room": "web:main/r7", "n": 10}, "ix_signals_said"),
     "messages whose id begins so": (
@@ -80,10 +69,10 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
         {"p": "web:main", "g": "k7"},
         "uq_signals_platform|autoindex_signals",
     ),
-    "the messages of a run": (tracing.OF_RUN, {"run": "r7"}, "ix_signals_run"),
-    "what went astray": (tracing.MOVES, {"subject": "r7"}, "ix_moves_subject"),
+    "the messages of a run": (trail.OF_RUN, {"run": "r7"}, "ix_signals_run"),
+    "what went astray": (trail.MOVES, {"subject": "r7"}, "ix_moves_subject"),
     "the run before a run": (
-        tracing.BEFORE,
+        trail.BEFORE,
         {"s": "s7", "last": 9, "began": NOW, "run": "r7"},
         "pk_turns|autoindex_turns",
     ),
@@ -129,12 +118,12 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
         "pk_usage|autoindex_usage",
     ),
     "the message that an edit changes": (
-        rooms.STILL_WAITS,
+        edits.STILL_WAITS,
         {"room": "web:main/r7", "a": "web:ada", "m": "m7", "nk": None},
         "ix_signals_waiting",
     ),
     "what somebody asked for in the threads of a room": (
-        stops.IN_THREADS,
+        run_stop.IN_THREADS,
         {"room": "web:main/r7/", "who": "p7"},
         "ix_runs_open",
     ),
@@ -159,9 +148,9 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "how many questions wait in a room": (figures.HOW_MANY_PENDING[True], PERIOD, "ix_approvals_pending"),
     "messages that are stuck": (figures.STUCK[False], PERIOD, "ix_deliveries_stuck"),
     "how many messages are stuck": (figures.HOW_MANY_STUCK[False], PERIOD, "ix_deliveries_stuck"),
-    "the report before": (jobs.PREVIOUS, {"schedule": "h7"}, "ix_occurrences_told"),
-    "the occurrence before": (jobs.LAST, {"schedule": "h7"}, "ix_occurrences_done"),
-    "nodes whose lease ended": (registry.EXPIRED, {"now": NOW}, "ix_nodes_live"),
+    "the report before": (run_occurrence.PREVIOUS, {"schedule": "h7"}, "ix_occurrences_told"),
+    "the occurrence before": (run_occurrence.LAST, {"schedule": "h7"}, "ix_occurrences_done"),
+    "nodes whose lease ended": (nodes.EXPIRED, {"now": NOW}, "ix_nodes_live"),
     "whether a lane is ready": (agenda.READY, {}, "ix_sessions_ready"),
     "whether a run is to be watched": (agenda.SUSPECT, {}, "ix_sessions_suspect"),
     "whether something is to be shown": (agenda.LEAVING, {}, "ix_deliveries_rooms"),

@@ -16,8 +16,8 @@ import pytest
 from sqlalchemy import text
 
 from runtime.errors import StoreError, Trouble
-from runtime.store import postgres as engine
-from runtime.store.driver import Op
+from runtime.store.sql import postgres as engine
+from runtime.store.sql.driver import Op
 from runtime.store.store import SqlStore, open_store
 from tests.contract.store.stage import HandClock, Stage
 from tests.fakes.postgres import Postgres

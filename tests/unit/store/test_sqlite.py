@@ -20,8 +20,8 @@ from sqlalchemy import text
 
 from runtime.contract import Outcome, Said
 from runtime.errors import StoreError, Trouble
-from runtime.store.driver import Op
-from runtime.store.sqlite import BATCH, SqliteDriver, connect
+from runtime.store.sql.driver import Op
+from runtime.store.sql.sqlite import BATCH, SqliteDriver, connect
 from runtime.store.store import open_store
 from runtime.store.upgrade import upgrade_sqlite
 from tests.contract.store.stage import GATE, UMA, HandClock, Stage, address

@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
-from runtime.store.upsert import insert
+from runtime.store.sql.upsert import insert
 
 TABLE = Table("t", MetaData(), Column("k", Text, primary_key=True), Column("n", Integer))
 WAYS: dict[str, Callable[[Any], Any]] = {

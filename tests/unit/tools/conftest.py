@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from runtime.contract import RunId, SessionKey, ToolContext
-from tools.bubblewrap import Bubblewrap
-from tools.shell import ShellSettings
-from tools.workspace import own
+from tools.files.workspace import own
+from tools.sandbox.bubblewrap import Bubblewrap
+from tools.sandbox.shell import ShellSettings
 
 SECRET = "the secret outside"
 

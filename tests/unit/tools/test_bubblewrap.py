@@ -13,11 +13,11 @@ import pytest
 
 from runtime.contract import ToolContext
 from runtime.errors import ToolFailed
-from tools.bubblewrap import Bubblewrap, Bwrap, arguments, find, trouble
-from tools.files import read_file, write_file
-from tools.sandbox import ShellSettings
-from tools.shell import shell_tool
-from tools.workspace import opened, own
+from tools.files.files import read_file, write_file
+from tools.files.workspace import opened, own
+from tools.sandbox.bubblewrap import Bubblewrap, Bwrap, arguments, find, trouble
+from tools.sandbox.sandbox import ShellSettings
+from tools.sandbox.shell import shell_tool
 
 from .conftest import SECRET, working
 from .processes import gone, started
@@ -186,8 +186,8 @@ async def test_what_a_command_left_in_the_background_ends_with_it(bubblewrap: Bu
 async def test_a_command_does_not_outlive_a_killed_program(bubblewrap: Bubblewrap, workspace: Path) -> None:
     program = textwrap.dedent("""
         import asyncio, pathlib, sys
-        from tools.bubblewrap import Bubblewrap
-        from tools.sandbox import ShellSettings
+        from tools.sandbox.bubblewrap import Bubblewrap
+        from tools.sandbox.sandbox import ShellSettings
         asyncio.run(Bubblewrap(ShellSettings()).run("sleep 612344", pathlib.Path(sys.argv[1]), limit=1000))
     """)
     root = Path(__file__).parents[3]

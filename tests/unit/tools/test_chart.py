@@ -17,9 +17,9 @@ from PIL import Image
 
 from runtime.contract import Effect, FileRef, Tool, ToolContext
 from runtime.errors import ToolFailed, ToolRetry
-from tools.chart import chart_tool
 from tools.charting import program
 from tools.charting.alt import alt_of
+from tools.charting.chart import chart_tool
 from tools.charting.easel import AT_ONCE, Easel, Picture
 from tools.charting.looks import LOOKS
 from tools.charting.order import Kind, Order, Series, digest, read, written
@@ -250,7 +250,7 @@ def test_the_tool_needs_no_word_and_may_be_repeated(chart: Tool) -> None:
 def test_nothing_is_loaded_before_a_chart_is_drawn() -> None:
     """matplotlib costs more memory than the whole program has."""
     script = (
-        "import sys, pkgutil, importlib, tools.catalogue, tools.chart, tools.charting\n"
+        "import sys, pkgutil, importlib, tools.catalogue, tools.charting.chart, tools.charting\n"
         "for each in pkgutil.iter_modules(tools.charting.__path__): importlib.import_module('tools.charting.' + each.name)\n"
         "print(sorted({'matplotlib', 'numpy', 'PIL'} & set(sys.modules)))"
     )

@@ -12,12 +12,12 @@ from runtime.errors import ToolRetry
 from tools.charting.alt import alt_of
 from tools.charting.amounts import MINUS, exact, on_axis, share, short
 from tools.charting.arguments import Asked, order_of
-from tools.charting.bars import grouped, lies, stacked
+from tools.charting.kinds.bars import grouped, lies, stacked
+from tools.charting.kinds.pies import slices
 from tools.charting.labels import GAP, LOWEST, WIDEST, laid
 from tools.charting.letters import clean, cut, drawable, wrapped
 from tools.charting.looks import LOOKS, Theme, brightness, contrast, readable_on
 from tools.charting.order import Order, Series
-from tools.charting.pies import slices
 from tools.charting.scales import span_of_bars, span_of_lines
 
 NUMBERS = st.floats(-1e30, 1e30, allow_nan=False)

@@ -6,7 +6,7 @@ import pytest
 
 from runtime.contract import Effect, Tool, ToolContext
 from runtime.errors import ToolRetry
-from tools.declare import tool
+from tools.kit.declare import tool
 
 
 @tool(effect=Effect.WRITE, idempotent=True, timeout=timedelta(seconds=5), output_bound=100, caution="Mind the step.")

@@ -11,8 +11,8 @@ import pytest
 from runtime.contract import ToolContext
 from runtime.errors import ToolFailed
 from tools.catalogue import first_tools
-from tools.external import External
-from tools.sandbox import ShellSettings
+from tools.sandbox.external import External
+from tools.sandbox.sandbox import ShellSettings
 
 from .conftest import SECRET
 from .processes import gone, started

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from runtime.contract import Tool, ToolContext
 from runtime.errors import ToolError, ToolFailed, ToolRetry
-from tools.files import BOUND, MOST_ENTRIES, list_files, read_file, write_file
-from tools.search import search_files
+from tools.files.files import BOUND, MOST_ENTRIES, list_files, read_file, write_file
+from tools.files.search import search_files
 
 from .conftest import SECRET
 

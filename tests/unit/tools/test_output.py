@@ -3,7 +3,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.output import Ends
+from tools.kit.output import Ends
 
 
 def ends_of(chunks: list[bytes], limit: int) -> str:

@@ -10,7 +10,6 @@ from typing import Final
 
 import pytest
 
-from runtime.booking import Booking, Quotas
 from runtime.contract import (
     Address,
     Effect,
@@ -28,9 +27,10 @@ from runtime.contract import (
     Tool,
     ToolContext,
 )
+from runtime.domain.ids import new_id
 from runtime.errors import ToolRetry
-from runtime.ids import new_id
-from runtime.policy import OWN_PLANS, SHIPPED, Ask, Policy, Ruling
+from runtime.policy.rules import OWN_PLANS, SHIPPED, Ask, Policy, Ruling
+from runtime.schedules.service import Booking, Quotas
 from runtime.store.store import SqlStore
 from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store

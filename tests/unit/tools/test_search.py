@@ -10,7 +10,7 @@ import pytest
 
 from runtime.contract import ToolContext
 from runtime.errors import ToolFailed, ToolRetry
-from tools.search import search, search_files
+from tools.files.search import search, search_files
 
 from .conftest import SECRET
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.bubblewrap import Bubblewrap
-from tools.seccomp import AUDIT_ARCH, NONE, REFUSE, REFUSED, call_filter
+from tools.sandbox.bubblewrap import Bubblewrap
+from tools.sandbox.seccomp import AUDIT_ARCH, NONE, REFUSE, REFUSED, call_filter
 
 ALLOWED = 0x7FFF_0000
 HERE = list(AUDIT_ARCH).index(platform.machine()) if platform.machine() in AUDIT_ARCH else None

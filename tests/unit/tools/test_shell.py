@@ -6,10 +6,10 @@ import pytest
 
 from runtime.contract import Effect, ToolContext
 from runtime.errors import ToolFailed, ToolRetry
-from tools.bubblewrap import Bubblewrap
 from tools.catalogue import first_tools
-from tools.process import Ended
-from tools.shell import ShellSettings, sandbox_for, told
+from tools.kit.process import Ended
+from tools.sandbox.bubblewrap import Bubblewrap
+from tools.sandbox.shell import ShellSettings, sandbox_for, told
 
 MINUTE = timedelta(seconds=60)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from runtime.contract import ToolContext
-from runtime.disk_space import DiskBounds, DiskSpace, used_by
 from runtime.errors import ToolFailed
-from tools.bubblewrap import Bubblewrap
-from tools.files import write_file
-from tools.spaced import SpacedSandbox, SpacedTool
+from runtime.workspace.disk_space import DiskBounds, DiskSpace, used_by
+from tools.files.files import write_file
+from tools.sandbox.bubblewrap import Bubblewrap
+from tools.sandbox.spaced import SpacedSandbox, SpacedTool
 
 MIB = 1 << 20
 FILL = "i=0; while :; do i=$((i+1)); head -c 1M /dev/zero > f$i || exit 9; done"

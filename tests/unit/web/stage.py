@@ -18,7 +18,6 @@ from aiohttp.test_utils import TestServer
 from adapters.web.adapter import WebAdapter
 from adapters.web.guard import install
 from adapters.web.settings import WebSettings
-from runtime.confined import reading
 from runtime.contract import (
     BOUNDLESS,
     Address,
@@ -47,6 +46,7 @@ from runtime.contract import (
     room_topic,
 )
 from runtime.errors import StoreError
+from runtime.workspace.safe_fs import reading
 
 NOON = datetime(2026, 8, 1, 12, tzinfo=UTC)
 IDENTITY = "installation-1"

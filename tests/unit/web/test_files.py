@@ -15,7 +15,7 @@ from yarl import URL
 from adapters.web.files import PARTIAL, BadPath, Upload, listing, opened, split
 from adapters.web.settings import WebSettings
 from runtime.contract import NAME_BYTES, Role, clean_name
-from runtime.disk_space import DiskBounds, DiskSpace, used_by
+from runtime.workspace.disk_space import DiskBounds, DiskSpace, used_by
 from tests.unit.web.stage import served
 
 FILES = "/api/rooms/room01/files"

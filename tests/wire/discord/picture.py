@@ -16,9 +16,9 @@ import discord
 import simcord
 from discord.http import Route
 
-from adapters.discord.render import render
-from adapters.discord.sending import CALLS_NOBODY
-from runtime.cards import question
+from adapters.discord.outgoing.render import render
+from adapters.discord.outgoing.send import CALLS_NOBODY
+from runtime.chat.cards import question
 from runtime.contract import ApprovalKind, Content
 from tests.e2e.browser import chromium, executable
 from tests.wire.discord.stage import APPROVAL, delivery

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.discord.downloads import Downloads
+from adapters.discord.incoming.files import Downloads
 from runtime.contract import FileRef, Said
 from runtime.errors import Rejected, Retryable
 from tests.fakes.discord_world import GENERAL

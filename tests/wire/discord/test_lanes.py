@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from adapters.discord.lanes import Lanes, Work
+from adapters.discord.incoming.lanes import Lanes, Work
 from tests.contract.adapters.stage import until
 
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.discord.dialect import to_discord
 from adapters.discord.interactions import commands, is_registered, reason_form
-from adapters.discord.render import FILES, LIMIT, NOTHING, REASON_LABEL, REPEAT_MARK, render
-from adapters.discord.sending import multipart, nonce_of, text_of
-from runtime.cards import question, shown_arguments
+from adapters.discord.outgoing.dialect import to_discord
+from adapters.discord.outgoing.render import FILES, LIMIT, NOTHING, REASON_LABEL, REPEAT_MARK, render
+from adapters.discord.outgoing.send import multipart, nonce_of, text_of
+from runtime.chat.cards import question, shown_arguments
 from runtime.contract import (
     ApprovalId,
     ApprovalKind,

@@ -17,10 +17,10 @@ import simcord
 from discord.http import Route
 
 from adapters.discord import interactions, parse
+from adapters.discord.outgoing.render import render
+from adapters.discord.outgoing.send import CALLS_NOBODY
 from adapters.discord.parse import Me
-from adapters.discord.render import render
 from adapters.discord.rooms import Place, Rooms, place_of
-from adapters.discord.sending import CALLS_NOBODY
 from adapters.discord.settle import payloads
 from runtime.contract import (
     Address,

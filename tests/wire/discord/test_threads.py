@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.reach import rights
+from adapters.discord.outgoing.reach import rights
 from runtime.contract import Address, Attempt, Look, Shown
 from runtime.errors import Rejected, Uncertain
 from tests.fakes.discord_faults import Do

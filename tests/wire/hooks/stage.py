@@ -16,16 +16,16 @@ from aiohttp import ClientSession, web
 from adapters.web.guard import install
 from adapters.webhook.adapter import Webhooks
 from adapters.webhook.settings import Hook, Proof
-from bot.hooks import actor_of, keep
-from bot.names import Called, address_at
-from runtime.approvals import Rights
-from runtime.attention import RoomRules
+from bot.accounts.naming import Called, address_at
+from bot.wiring.hooks import actor_of, keep
 from runtime.contract import Address, Busy, Signal, Verdict
+from runtime.domain.approvals import Rights
+from runtime.domain.ids import new_id
+from runtime.domain.routing import RoomRules
 from runtime.errors import StoreError
-from runtime.ids import new_id
 from runtime.store.protocol import Gate
 from runtime.store.store import SqlStore
-from runtime.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import SessionWorkspaces
 from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
 from tests.fakes.serve import serving

@@ -17,10 +17,10 @@ from yarl import URL
 
 from adapters.webhook.adapter import LATE, MOST, STRANGER
 from adapters.webhook.settings import SIGNATURE_HEADER, Proof
-from bot.names import Called
-from runtime.attention import Attention, RoomRule, RoomRules
+from bot.accounts.naming import Called
 from runtime.contract import Role
-from runtime.store.driver import Op
+from runtime.domain.routing import Attention, RoomRule, RoomRules
+from runtime.store.sql.driver import Op
 from tests.wire.hooks.stage import DEPLOYS, JSON, OPEN, ROOM, SECRET, TOKEN, Answer, Stage, served
 
 SIGNED: Final = replace(DEPLOYS, proof=Proof("hmac", SECRET, SIGNATURE_HEADER))

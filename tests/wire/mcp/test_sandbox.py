@@ -20,10 +20,10 @@ import pytest
 from tests.fakes.serve import ROOT
 from tests.unit.tools.processes import gone, running
 from tests.wire.mcp.stage import PACKAGED, RAW, AtWork, at_work, program, started, terms_of, until
-from tools.bubblewrap import Bwrap, find
 from tools.mcp.errors import NoServer
 from tools.mcp.terms import Program, Walls
 from tools.mcp.walls import arguments, hidden, order_for, sandbox_of, unseen
+from tools.sandbox.bubblewrap import Bwrap, find
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap needs Linux")
 

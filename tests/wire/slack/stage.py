@@ -24,7 +24,7 @@ from runtime.contract import (
     Part,
     Signal,
 )
-from runtime.ids import new_id
+from runtime.domain.ids import new_id
 from tests.contract.adapters.rigs.slack import SHORT
 from tests.contract.adapters.stage import Clock, FakePlaces, FakeSink, at_work, until
 from tests.fakes.serve import serving

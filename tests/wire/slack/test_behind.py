@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from adapters.slack.gaps import AT_ONCE, RESENT
+from adapters.slack.incoming.backfill import AT_ONCE, RESENT
 from adapters.slack.pressed import BUTTON
 from runtime.contract import Commanded
 from tests.contract.adapters.stage import until
@@ -27,7 +27,7 @@ AGAIN: Final = [0.05] * 100
 @pytest.fixture
 def hold(monkeypatch: pytest.MonkeyPatch) -> None:
     """Events wait a moment of 0.2 s: a busy machine is a second late, and Slack's 2 s are long."""
-    monkeypatch.setattr("adapters.slack.gaps.HOLD", timedelta(seconds=0.2))
+    monkeypatch.setattr("adapters.slack.incoming.backfill.HOLD", timedelta(seconds=0.2))
 
 
 async def known(on: Workspace, *rooms: str) -> None:
@@ -52,7 +52,7 @@ async def test_an_event_waits_for_what_was_said_before_it_and_is_still_to_be_rea
 
 
 async def test_a_room_somebody_speaks_in_is_read_next(on: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adapters.slack.gaps.SPREAD", timedelta(seconds=FOR_LONG))
+    monkeypatch.setattr("adapters.slack.incoming.backfill.SPREAD", timedelta(seconds=FOR_LONG))
     rooms = [f"D{number:03}" for number in range(25)]
     await known(on, *rooms)
     await missed(on, "first", channel=rooms[0])  # which is the last to be read: the newest come first

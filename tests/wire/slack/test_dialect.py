@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.slack.dialect import JOINT, NOBODY, to_slack
+from adapters.slack.outgoing.dialect import JOINT, NOBODY, to_slack
 from runtime.markup import neutralised, parse, split, to_plain
 from runtime.markup.tree import CodeBlock, Document, Paragraph, Strong, Text
 from tests.golden import SAMPLE, same_as

@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from adapters.slack.gaps import looks
+from adapters.slack.incoming.backfill import looks
 from runtime.contract import Address, Reach, Said, Seen
 from tests.contract.adapters.stage import until
 from tests.wire.slack.stage import DIRECT, TEAM, THREAD, Workspace, part
@@ -107,7 +107,7 @@ async def test_a_room_that_cannot_be_read_keeps_nobody_from_the_others(on: Works
 
 
 async def test_what_the_store_does_not_take_is_read_again(on: Workspace, monkeypatch: Any) -> None:
-    monkeypatch.setattr("adapters.slack.gaps.PAUSE", timedelta(seconds=0.05))
+    monkeypatch.setattr("adapters.slack.incoming.backfill.PAUSE", timedelta(seconds=0.05))
     async with on.life():
         await on.driver.say("before")
         await on.taken()

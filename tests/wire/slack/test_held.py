@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import pytest
 
-from adapters.slack.asides import Work
-from adapters.slack.gaps import DOUBT, RESENT, Gaps
+from adapters.slack.incoming.backfill import DOUBT, RESENT, Gaps
+from adapters.slack.incoming.unread import Look
 from adapters.slack.me import Me
+from adapters.slack.outgoing.asides import Work
 from adapters.slack.settings import SlackSettings
-from adapters.slack.unread import Look
 from adapters.slack.web import Web
 from runtime.contract import Address, Seen
 from runtime.errors import StoreError
@@ -26,7 +26,7 @@ ROOM, OTHER = (Address("slack", TEAM, room) for room in ("C1", "C2"))
 
 @pytest.fixture(autouse=True)
 def hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adapters.slack.gaps.HOLD", timedelta(seconds=0.05))
+    monkeypatch.setattr("adapters.slack.incoming.backfill.HOLD", timedelta(seconds=0.05))
 
 
 class Held(FakePlaces):

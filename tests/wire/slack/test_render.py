@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.slack.render import DENY_WHY, NOTHING, render
-from adapters.slack.speaking import denial_form
-from runtime.cards import question, shown_arguments
+from adapters.slack.outgoing.render import DENY_WHY, NOTHING, render
+from adapters.slack.outgoing.speaking import denial_form
+from runtime.chat.cards import question, shown_arguments
 from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, DeliveryId, FileRef, Kind, Wire
 from tests.fakes.slack_rules import MARKDOWN, check_message, check_view
 from tests.golden import SAMPLE, same_as

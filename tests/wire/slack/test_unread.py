@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from adapters.slack.unread import Look, Unheard, Unread
+from adapters.slack.incoming.unread import Look, Unheard, Unread
 from runtime.contract import Address
 
 A, B, C = (Address("slack", "T1", room) for room in ("CA", "CB", "CC"))

@@ -15,13 +15,13 @@ from typing import Any, Final
 
 import pytest
 
-from adapters.telegram import line, memory, pacer, search, settle
-from adapters.telegram.known import Known, space_of
-from adapters.telegram.line import Lines
-from adapters.telegram.memory import Memory
 from adapters.telegram.rooms import Rooms, message_name
 from adapters.telegram.settings import Waits
-from adapters.telegram.settle import Found, Settling
+from adapters.telegram.settling import line, memory, pacer, search, settle
+from adapters.telegram.settling.known import Known, space_of
+from adapters.telegram.settling.line import Lines
+from adapters.telegram.settling.memory import Memory
+from adapters.telegram.settling.settle import Found, Settling
 from runtime.contract import Address, Attempt, DeliveryId, Look, Part, Seen, Shown
 from runtime.errors import Retryable, Uncertain
 

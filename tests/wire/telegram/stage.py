@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from adapters.telegram.adapter import TelegramAdapter
 from runtime.contract import Address, Button, Content, Delivery, DeliveryId, FileRef, Kind, Part, Receipt, Signal
-from runtime.ids import new_id
+from runtime.domain.ids import new_id
 from tests.contract.adapters.rigs.telegram import BOT, SHORT, TelegramRig
 from tests.contract.adapters.stage import FakeSink, Stage, until
 from tests.fakes.telegram import Telegram

@@ -8,8 +8,8 @@ from itertools import count, islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.telegram.known import BEYOND, BOX, KEPT, SLACK, SPACES, Known, Space, space_of
-from adapters.telegram.search import Nothing, reach, strangers
+from adapters.telegram.settling.known import BEYOND, BOX, KEPT, SLACK, SPACES, Known, Space, space_of
+from adapters.telegram.settling.search import Nothing, reach, strangers
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 ids = st.integers(min_value=1, max_value=200)

@@ -7,8 +7,8 @@ from time import monotonic
 
 import pytest
 
-from adapters.telegram import line as module
-from adapters.telegram.line import Lines, Mark
+from adapters.telegram.settling import line as module
+from adapters.telegram.settling.line import Lines, Mark
 from runtime.errors import Retryable
 from tests.wire.telegram.stage import FORUM, address
 

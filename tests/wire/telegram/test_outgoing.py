@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import pytest
 
+from adapters.telegram.outgoing.render import CAPTION, REPEATED, ROOM, TEXT_LIMIT, Body, render
 from adapters.telegram.rates import buckets
-from adapters.telegram.render import CAPTION, REPEATED, ROOM, TEXT_LIMIT, Body, render
 from adapters.telegram.settings import TelegramSettings
-from runtime.cards import question
+from runtime.chat.cards import question
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -29,9 +29,9 @@ from runtime.contract import (
     Part,
     Wire,
 )
+from runtime.delivery.rates import Rates
 from runtime.errors import Rejected, Retryable, Uncertain
-from runtime.markup.measures import utf16
-from runtime.rates import Rates
+from runtime.text.measures import utf16
 from tests.fakes.telegram import TOKEN
 from tests.fakes.telegram_driver import ADA
 from tests.fakes.telegram_rules import Limits, Refusal, check_entities, check_markup, check_text

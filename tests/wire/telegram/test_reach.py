@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adapters.telegram.errors import Refused
-from adapters.telegram.reach import BLOCKED, MUTE, OUT, UNKNOWN, refused
+from adapters.telegram.outgoing.reach import BLOCKED, MUTE, OUT, UNKNOWN, refused
 from tests.fakes.telegram_driver import ADA
 from tests.wire.telegram.stage import FORUM, GROUP, Bench, address
 

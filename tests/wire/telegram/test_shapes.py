@@ -11,10 +11,10 @@ import pytest
 from telegram import Bot, Update
 
 from adapters.telegram.client import readable
-from adapters.telegram.intake import Intake
-from adapters.telegram.known import Known
+from adapters.telegram.incoming.intake import Intake
 from adapters.telegram.parse import Reader
 from adapters.telegram.rooms import Rooms
+from adapters.telegram.settling.known import Known
 from tests.contract.adapters.rigs.telegram import BOT
 from tests.fakes.telegram import TOKEN, USERNAME
 

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.interactions import WITH_REASON
-from adapters.discord.render import REPEAT_MARK
+from adapters.discord.outgoing.render import REPEAT_MARK
 from adapters.discord.settings import DiscordSettings, Waits
 from runtime.contract import Address, ChannelAdapter, Given, Identity
 from runtime.markup import parse, to_plain

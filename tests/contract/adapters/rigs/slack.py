@@ -14,8 +14,8 @@ from typing import Any, Final
 from aiohttp import ClientSession, web
 
 from adapters.slack.adapter import SlackAdapter
-from adapters.slack.dialect import NOBODY
-from adapters.slack.posts import REPEATED
+from adapters.slack.outgoing.dialect import NOBODY
+from adapters.slack.outgoing.send import REPEATED
 from adapters.slack.pressed import BUTTON, WITH_REASON
 from adapters.slack.settings import Pace, SlackSettings
 from runtime.contract import Address, ChannelAdapter, Given, Identity

@@ -13,11 +13,11 @@ import aiohttp
 from aiohttp import web
 
 from adapters.telegram.adapter import TelegramAdapter
-from adapters.telegram.render import REPEATED
+from adapters.telegram.outgoing.render import REPEATED
 from adapters.telegram.rooms import SUPERGROUPS
 from adapters.telegram.settings import TelegramSettings, Waits
 from runtime.contract import Address, ChannelAdapter, Given, Identity
-from runtime.markup.measures import utf16
+from runtime.text.measures import utf16
 from tests.contract.adapters.rig import (
     Barrier,
     Event,

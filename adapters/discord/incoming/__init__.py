@@ -1,0 +1,1 @@
+"""Discord's events on their way in."""

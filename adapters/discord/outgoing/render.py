@@ -1,0 +1,147 @@
+"""Delivery to wire: messages within Discord's limits, as the JSON that `show` sends. Pure.
+
+    {"content": "…", "components": […], "files": [{"name": "…", "path": "…"}], "reply_to": "…"}
+
+Limits: discord.com/developers/docs/resources/message and …/components/reference, read 2026-08.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from adapters.discord.interactions import WITH_REASON, payload
+from adapters.discord.outgoing.dialect import to_discord
+from runtime.contract import Button, Choice, Content, Delivery, FileRef, Wire
+from runtime.markup import Document, parse, to_plain
+from runtime.markup.attachment import opening
+from runtime.markup.headline import headline
+from runtime.markup.mentions import NOTHING_WIDE, mass_mentions, neutralised, neutralised_text
+from runtime.markup.split import split
+from runtime.text.measures import characters
+
+REPEAT_MARK: Final = "(repeated)\n"  # on a line of its own: a heading or a fence begins its line
+CONTENT: Final = 2000  # characters
+LIMIT: Final = CONTENT - len(REPEAT_MARK)
+ROW: Final = 5  # buttons
+LABEL: Final = 80  # characters
+FILES: Final = 10  # of one message
+EVERYBODY: Final = mass_mentions("@everyone", "@here")
+NOTHING: Final = "(nothing)"  # Discord takes no empty message
+REASON_LABEL: Final = "Deny with a reason…"
+
+ACTION_ROW, BUTTON = 1, 2  # types of components
+GREY, GREEN, RED = 2, 3, 4  # styles of buttons
+STYLES: Final = {Choice.APPROVE: GREEN, Choice.DENY: RED}
+
+Body = dict[str, Any]
+
+
+def render(delivery: Delivery) -> list[Wire]:
+    """The messages of `delivery`; buttons and files are under the last, and only the first is a reply."""
+    content = delivery.content
+    document = neutralised(parse(content.text), EVERYBODY)
+    threaded = content.threaded and not delivery.address.thread  # a thread has no threads
+    above, rest = headline(document) if threaded else (Document(()), document)
+    if not above.blocks:
+        return _rendered(delivery, document)
+    if not (rest.blocks or content.files or content.text_file):
+        return _rendered(delivery, above)
+    return [*(_wire(piece) for piece in split(above, measure, LIMIT)), *_rendered(delivery, rest)]
+
+
+def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
+    content, reply_to = delivery.content, reply_of(delivery)
+    if content.text_file is not None:
+        return [_as_file(content, document, content.text_file, reply_to)]
+    *before, last = split(document, measure, LIMIT)
+    wires = [_wire(piece) for piece in before] + [_last(last, content)]
+    first, *others = [*wires, *_further(content.files[FILES:])]
+    return [_replying(first, reply_to), *others]
+
+
+def reply_of(delivery: Delivery) -> str:
+    """The message that is answered, where it stands in the same room: one that began a thread does not."""
+    return "" if delivery.reply_to == delivery.address.thread else delivery.reply_to
+
+
+def measure(document: Document) -> int:
+    """How long it is at most: as Discord's Markdown, or as its plain twin."""
+    return max(characters(to_discord(document)), characters(to_plain(document)))
+
+
+def _wire(piece: Document, content: Content | None = None) -> Wire:
+    rows = buttons(content.buttons) if content else []
+    return Wire(_json(to_discord(piece), rows), _json(_plain(piece), rows))
+
+
+def _last(piece: Document, content: Content) -> Wire:
+    files = content.files[:FILES]
+    if not files:
+        return _wire(piece, content)
+    rows = buttons(content.buttons)
+    return Wire(_json(to_discord(piece), rows, files), _without_files(_plain(piece), rows, files))
+
+
+def _further(files: Sequence[FileRef]) -> Iterator[Wire]:
+    """Messages of nothing but files, where there are more than one message holds."""
+    for start in range(0, len(files), FILES):
+        some = files[start : start + FILES]
+        yield Wire(_json("", [], some), _without_files("", [], some))
+
+
+def _as_file(content: Content, document: Document, file: FileRef, reply_to: str) -> Wire:
+    """How a long text begins, and the file that holds it; if the file is refused, the text in parts."""
+    rows = buttons(content.buttons)
+    text = to_discord(opening(document, file.name, measure, LIMIT))
+    *before, last = split(document, measure, LIMIT)
+    parts = [_json(to_discord(piece)) for piece in before] + [_json(to_discord(last), rows)]
+    first, *more = parts
+    files = (file, *content.files)[:FILES]
+    return _replying(Wire(_json(text, rows, files), first, tuple(more)), reply_to)
+
+
+def _replying(wire: Wire, reply_to: str) -> Wire:
+    if not reply_to:
+        return wire
+    fallback = None if wire.fallback is None else _with(wire.fallback, reply_to)
+    return Wire(_with(wire.body, reply_to), fallback, wire.more)
+
+
+def _with(body: str, reply_to: str) -> str:
+    return json.dumps({**json.loads(body), "reply_to": reply_to}, ensure_ascii=False)
+
+
+def _plain(piece: Document) -> str:
+    return neutralised_text(to_plain(piece), EVERYBODY)
+
+
+def _without_files(text: str, rows: list[Body], files: Sequence[FileRef]) -> str:
+    """What is said where Discord refuses a file: its name, as far as there is room."""
+    names = "Not taken by Discord: " + ", ".join(file.name for file in files)
+    joined = "\n\n".join(filter(None, [text, neutralised_text(names, EVERYBODY)]))
+    return _json(joined if len(joined) <= LIMIT else text or joined[:LIMIT], rows)
+
+
+def _json(text: str, rows: Sequence[Body] = (), files: Sequence[FileRef] = ()) -> str:
+    is_seen = text.replace(NOTHING_WIDE, "").strip()
+    body: Body = {"content": text if is_seen else "" if files else NOTHING, "components": list(rows)}
+    if files:
+        body["files"] = [{"name": file.name, "path": file.path} for file in files]
+    return json.dumps(body, ensure_ascii=False)
+
+
+def buttons(shown: Sequence[Button]) -> list[Body]:
+    """Rows of buttons. Their payloads outlive every process: nothing is kept in memory for them."""
+    made = [
+        _button(button.approval_id, button.choice, button.label, STYLES.get(button.choice, GREY)) for button in shown
+    ]
+    made += [
+        _button(button.approval_id, WITH_REASON, REASON_LABEL, GREY) for button in shown if button.choice is Choice.DENY
+    ]
+    return [{"type": ACTION_ROW, "components": made[start : start + ROW]} for start in range(0, len(made), ROW)]
+
+
+def _button(approval: str, choice: str, label: str, style: int) -> Body:
+    return {"type": BUTTON, "style": style, "label": label[:LABEL], "custom_id": payload(approval, choice)}

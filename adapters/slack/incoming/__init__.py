@@ -1,0 +1,1 @@
+"""Slack's events on their way in."""

@@ -1,0 +1,254 @@
+"""What both ways in hand on: stored in a middleware of slack-bolt, and only then acknowledged.
+
+Bolt acknowledges an event once all middleware let it pass, before any listener runs. So the sink is called in a
+middleware that answers itself and lets nothing pass: 200 when it was taken in, 503 when the store is away, which over
+a socket means no acknowledgement. Slack then sends it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Final, Protocol
+
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+
+from adapters.slack.blocks import text_of
+from adapters.slack.envelope import (
+    Happening,
+    Malformed,
+    Raw,
+    Sender,
+    as_event,
+    kind_of,
+    mapping,
+    place_of,
+    room_of,
+    said_at,
+    sender_id,
+    team_of,
+    told_name,
+    told_room_name,
+)
+from adapters.slack.incoming.turns import Turns
+from adapters.slack.me import Me
+from adapters.slack.names import Names
+from adapters.slack.outgoing.asides import Asides
+from adapters.slack.outgoing.speaking import Speaking
+from adapters.slack.parse import TAKEN, parse
+from adapters.slack.pressed import card_address, form_wanted
+from adapters.slack.settings import SlackSettings
+from adapters.slack.web import Web, sdk_log
+from adapters.slack.words import escaped, names_me
+from runtime.contract import Address, Now, Said, Signal, Sink, Verdict
+from runtime.errors import Rejected, StoreError
+
+OK: Final = 200
+AWAY: Final = 503
+SPEAKERS: Final = 5_000  # rooms of which we know who spoke last
+STARTED: Final = "assistant_thread_started"
+OPENED: Final = frozenset({STARTED, "assistant_thread_context_changed"})
+
+log = logging.getLogger(__name__)
+
+
+class LetsIn(Protocol):
+    """Whether an event of that place is taken in now; where not it is not acknowledged, which only what `comes_again` may be."""
+
+    async def __call__(self, place: Address, *, comes_again: bool, to_us: bool) -> bool: ...
+
+
+class Intake:
+    """One account's events. `me` is set once Slack told who we are; until then nothing is taken in. `lets_in` waits for
+    what was said in a place before, and is still to be read in its history."""
+
+    def __init__(
+        self, settings: SlackSettings, *, web: Web, names: Names, speaking: Speaking, asides: Asides, now: Now
+    ) -> None:
+        self.me: Me | None = None
+        self.sink: Sink | None = None
+        self.lets_in: LetsIn = _at_once
+        self._who = f'Slack account "{settings.account}"'
+        self._web = web
+        self._names = names
+        self._speaking = speaking
+        self._asides = asides
+        self._now = now
+        self._turns = Turns()
+        self._speakers: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self.app = self._made(settings)
+
+    def _made(self, settings: SlackSettings) -> AsyncApp:
+        """Bolt, for signatures, forms and envelopes."""
+        return AsyncApp(
+            name="signalbox",
+            client=self._web.client,
+            signing_secret=settings.signing_secret,
+            before_authorize=Storing(self._store),
+            logger=sdk_log,
+        )
+
+    def last_speaker(self, room: str, thread: str) -> str | None:
+        """Who spoke last there, of those this process heard."""
+        return self._speakers.get((room, thread))
+
+    async def _store(self, body: Raw) -> BoltResponse:
+        """What the middleware answers."""
+        if self.me is None or self.sink is None:
+            return BoltResponse(status=AWAY, body="")
+        try:
+            return await self._taken(body, self.me, self.sink)
+        except StoreError as error:
+            log.warning("%s: not taken in, Slack will send it again: %s", self._who, error)
+            return BoltResponse(status=AWAY, body="")
+        except Rejected as error:
+            log.warning("%s: left out: %s", self._who, error)
+        except Malformed as error:
+            log.warning("%s: an event we cannot read was left out (%s)", self._who, error)
+        return BoltResponse(status=OK, body="")
+
+    async def _taken(self, body: Raw, me: Me, sink: Sink) -> BoltResponse:
+        kind = kind_of(body)
+        if kind in OPENED:
+            self._welcome(kind, body)
+        elif kind not in TAKEN:
+            log.debug("%s: nothing is made of %s", self._who, kind)
+        elif kind == "block_actions" and (approval := form_wanted(body)) is not None:
+            await self._open_form(body, team_of(body, me), approval)
+        elif await self._is_next(kind, body, team_of(body, me)):
+            async with self._turns.of(room_of(body)):
+                signal = parse(await self._happening(body, team_of(body, me)))
+                if signal is not None:
+                    return self._answered(kind, signal, await sink(signal))
+                log.debug("%s: nothing is made of this %s", self._who, kind)
+        else:
+            log.info("%s: a message waits for what was said before it; Slack will send it again", self._who)
+            return BoltResponse(status=AWAY, body="")
+        return BoltResponse(status=OK, body="")
+
+    async def _is_next(self, kind: str, body: Raw, me: Me) -> bool:
+        """Whether it may be taken in. What we said ourselves waits for nothing; what people press and type comes once."""
+        if sender_id(body) in (me.user, me.bot):
+            return True
+        place, is_message = place_of(body, me), kind == "message"
+        return await self.lets_in(place, comes_again=is_message, to_us=is_message and says_to(me, body))
+
+    async def _happening(self, body: Raw, me: Me) -> Happening:
+        user, room = sender_id(body), room_of(body)
+        self._names.note(user, told_name(body))
+        self._names.note_room(room, told_room_name(body))
+        name, room_name = await asyncio.gather(self._names.of(user), self._names.of_room(room))
+        if room.startswith("D"):
+            room_name = f"@{name}"
+        return Happening(body, me, Sender(user, name), self._when(body), room_name)
+
+    def _when(self, body: Raw) -> datetime:
+        """When it was said, by our clock; what is old is told so later on."""
+        now, at = self._now(), said_at(body)
+        try:
+            return now if at is None else min(now, datetime.fromtimestamp(at, UTC) - self._web.ahead)
+        except (OverflowError, ValueError, OSError):  # no time that there is
+            return now
+
+    async def take_in_history(self, message: Raw, room: str) -> None:
+        """A message that was read in the history. Errors: StoreError."""
+        if self.me is None or self.sink is None:
+            return
+        try:
+            async with self._turns.of(room):
+                signal = parse(await self._happening(as_event(message, room), self.me))
+                if signal is not None:
+                    self._remember(signal)
+                    await self.sink(signal)
+        except (Malformed, Rejected) as error:
+            log.info("%s: a message of the history was left out: %s", self._who, error)
+
+    # ---------------------------------------------------------------------------------------------- afterwards
+
+    def _answered(self, kind: str, signal: Signal, verdict: Verdict) -> BoltResponse:
+        """The acknowledgement, and what is said beside it."""
+        self._remember(signal)
+        if verdict.notice and kind == "command":
+            return BoltResponse(status=OK, body={"response_type": "ephemeral", "text": escaped(verdict.notice)})
+        if verdict.notice:
+            word = partial(self._speaking.notice, seen_at(signal), user_of(signal), verdict.notice)
+            self._asides.begin(word, "a private word")
+        if isinstance(signal.body, Said) and self._speaking.awaits_title(signal.address):
+            title = partial(self._speaking.entitle, signal.address, signal.body.text)
+            self._asides.begin(title, "the title of a thread")
+        return BoltResponse(status=OK, body="")
+
+    def _remember(self, signal: Signal) -> None:
+        if isinstance(signal.body, Said) and not signal.by_bot:
+            key = signal.address.room, signal.address.thread
+            self._speakers[key] = user_of(signal)
+            self._speakers.move_to_end(key)
+            if len(self._speakers) > SPEAKERS:
+                self._speakers.popitem(last=False)
+
+    def _welcome(self, kind: str, body: Raw) -> None:
+        try:
+            about = body["event"]["assistant_thread"]
+            room, thread = str(about["channel_id"]), str(about["thread_ts"])
+        except (KeyError, TypeError) as error:
+            raise Malformed(f"{type(error).__name__}: {error}") from error
+        if kind == STARTED:
+            self._speaking.began(room, thread)
+        self._asides.begin(partial(self._speaking.suggest, room, thread), "suggestions of an assistant thread")
+
+    async def _open_form(self, body: Raw, me: Me, approval: str) -> None:
+        """A form must be opened within 3 s of the press, and decides nothing by itself."""
+        happened = await self._happening(body, me)
+        try:
+            trigger, address = str(body["trigger_id"]), card_address(happened)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise Malformed(f"{type(error).__name__}: {error}") from error
+        form = partial(self._speaking.ask_why, trigger, approval, address)
+        self._asides.begin(form, f"the form for {happened.sender.name}")
+
+
+def says_to(me: Me, body: Raw) -> bool:
+    """Whether a message is for us, as far as it alone tells. Errors: Malformed."""
+    try:
+        return room_of(body).startswith("D") or names_me(text_of(mapping(body.get("event"))), me)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Malformed(f"{type(error).__name__}: {error}") from error
+
+
+async def _at_once(place: Address, *, comes_again: bool, to_us: bool) -> bool:
+    """Nothing was missed."""
+    return True
+
+
+def user_of(signal: Signal) -> str:
+    """Slack's id of who did it."""
+    return signal.actor.rpartition("/")[2]
+
+
+def seen_at(signal: Signal) -> Address:
+    """Where its sender looks: a message that could begin a thread has none open yet."""
+    is_root = signal.address.thread == signal.message_id
+    return replace(signal.address, thread="") if is_root else signal.address
+
+
+class Storing(AsyncMiddleware):
+    """Stands behind the check of signatures, and before bolt asks Slack whose token it has: an event for which it gets
+    no answer to that it would acknowledge and forget."""
+
+    def __init__(self, store: Callable[[Raw], Awaitable[BoltResponse]]) -> None:
+        self._store = store
+
+    async def async_process(
+        self, *, req: AsyncBoltRequest, resp: BoltResponse, next: Callable[[], Awaitable[BoltResponse]]
+    ) -> BoltResponse:
+        if req.body.get("type") == "url_verification":
+            return await next()  # bolt answers the challenge
+        return await self._store(req.body)

@@ -1,0 +1,156 @@
+"""Socket Mode: always one socket that hears. The next is open before the last is closed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+import aiohttp
+from slack_bolt.app.async_app import AsyncApp
+
+from adapters.slack.errors import FIXES, Refusal, brief
+from adapters.slack.health import Health
+from adapters.slack.incoming.socket import CUT, Socket
+from adapters.slack.settings import Pace
+from adapters.slack.web import Web
+from runtime.contract import Connection
+from runtime.errors import ChannelError, Retryable, Uncertain
+
+# Why Slack ends a socket. Source: docs.slack.dev/apis/events-api/using-socket-mode, read 2026-08.
+REFRESH: Final = frozenset({"warning", "refresh_requested"})
+DISABLED: Final = "link_disabled"
+TOO_MANY: Final = "too_many_websockets"
+SILENT: Final = "silent"
+QUIET: Final = "quiet"
+
+log = logging.getLogger(__name__)
+
+
+class Sockets:
+    """Runs until cancelled. `on_hearing` is called once it hears again after something was missed, or perhaps (False), and
+    `on_opening` before it does."""
+
+    def __init__(
+        self,
+        app: AsyncApp,
+        *,
+        web: Web,
+        pace: Pace,
+        health: Health,
+        on_hearing: Callable[[bool], None],
+        on_opening: Callable[[], None],
+    ) -> None:
+        self._app = app
+        self._web = web
+        self._pace = pace
+        self._health = health
+        self._on_hearing = on_hearing
+        self._on_opening = on_opening
+        self._failures = 0
+        self._gap: bool | None = True  # None: nothing was missed
+
+    async def run(self) -> None:
+        opened: list[Socket] = []  # one, and the one before while it is being closed: we may leave meanwhile
+        try:
+            while True:
+                socket = await self._next()
+                if socket is None:
+                    continue
+                opened.append(socket)
+                while opened[0] is not socket:
+                    await opened[0].close()
+                    del opened[0]
+                await self._told(await self._until_end(socket))
+        finally:
+            for socket in opened:
+                await socket.close()
+
+    async def _next(self) -> Socket | None:
+        """One that hears; None after a wait where there is none to be had."""
+        if self._gap is not None:
+            self._on_opening()
+        try:
+            socket = await self._open()
+        except ChannelError as error:
+            self._gap = True
+            self._health.no_way_in(error)
+            await asyncio.sleep(self._wait(error).total_seconds())
+            return None
+        self._failures = 0
+        self._health.up()
+        if self._gap is not None:
+            self._on_hearing(self._gap)
+            self._gap = None
+        return socket
+
+    async def _open(self) -> Socket:
+        """Errors: ChannelError."""
+        socket = Socket(self._health.who, self._app, self._web.client, await self._web.open_socket(), self._pace)
+        try:
+            async with asyncio.timeout(self._pace.hello.total_seconds()):
+                await socket.connect()
+                await self._greeted(socket)
+        except BaseException as error:
+            await socket.close()
+            if isinstance(error, (aiohttp.ClientError, OSError)):
+                raise Retryable(f"the socket does not open ({brief(error)})") from error
+            raise
+        return socket
+
+    async def _greeted(self, socket: Socket) -> None:
+        """Only Slack's hello says that it will send us events. Errors: ChannelError."""
+        await asyncio.wait({socket.greeted, socket.ended}, return_when=asyncio.FIRST_COMPLETED)
+        if socket.ended.done():
+            raise _ending(socket.ended.result())
+
+    async def _until_end(self, socket: Socket) -> str:
+        """Why it is to be replaced."""
+        look = min(self._pace.silent, self._pace.quiet).total_seconds() / 4
+        while True:
+            done, _ = await asyncio.wait({socket.ended}, timeout=look)
+            now = time.monotonic()
+            if done:
+                return socket.ended.result()
+            if now - socket.heard_at > self._pace.silent.total_seconds():
+                return SILENT
+            if now - socket.event_at > self._pace.quiet.total_seconds():
+                return QUIET
+
+    async def _told(self, reason: str) -> None:
+        """What the end of a socket means. After a refresh the old one hears until the new one does."""
+        log.debug("a socket ends: %s", reason)
+        if reason not in REFRESH:
+            self._gap = reason != QUIET
+        if reason == SILENT:
+            seconds = self._pace.silent.total_seconds()
+            self._health.deaf(f"the socket was silent for {seconds:g} s; a new one is being opened.")
+            await asyncio.sleep(self._spread(self._pace.again_first).total_seconds())  # all may go deaf at once
+        elif reason not in REFRESH | {QUIET}:
+            self._health.no_way_in(_ending(reason))
+
+    def _wait(self, error: ChannelError) -> timedelta:
+        """How long until the next try: it doubles, and what Slack names counts."""
+        if isinstance(error, Refusal) and self._health.standing.connection is Connection.REFUSED:
+            return self._pace.refused
+        self._failures += 1
+        grown = min(self._pace.again_first * 2 ** min(self._failures - 1, 10), self._pace.again_most)
+        named = getattr(error, "retry_after", None) or timedelta()
+        return self._spread(max(grown, named))
+
+    def _spread(self, wait: timedelta) -> timedelta:
+        spread: timedelta = wait * (0.875 + random.random() / 4)  # noqa: S311 - not a secret
+        return spread
+
+
+def _ending(reason: str) -> ChannelError:
+    """The end of a socket as an error."""
+    if reason == DISABLED:
+        return Refusal(FIXES[DISABLED], code=DISABLED)
+    if reason == TOO_MANY:
+        return Retryable("the app has ten sockets open already, which is as many as Slack allows")
+    return Uncertain(f"{reason}; a new connection is being opened" if reason == CUT else f"Slack ended it: {reason}")

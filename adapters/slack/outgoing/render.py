@@ -1,0 +1,164 @@
+"""Delivery to wire: JSON that holds everything the sender needs. Pure.
+
+{"text": …, "blocks": […]}     a message; without blocks it is a plain twin
+{…, "stream": …}               a preview: what a stream says so far; `text` and `blocks` where there is no stream
+{"file": {"name", "path", "size"}, "comment": …}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from adapters.slack.outgoing.dialect import NOBODY, to_slack
+from adapters.slack.outgoing.mrkdwn import blocks_of
+from adapters.slack.pressed import BUTTON, WITH_REASON
+from adapters.slack.words import escaped
+from runtime.contract import Button, Choice, Content, Delivery, FileRef, Kind, Wire
+from runtime.markup import Document, neutralised, neutralised_text, parse, split, to_plain
+from runtime.markup.attachment import opening
+from runtime.markup.headline import headline
+
+# Source: docs.slack.dev/reference/block-kit, read 2026-08. All blocks of a message together bear some 13,200
+# characters, which Slack does not document; how it counts them is not known either, so we count as JSON is written.
+MARKDOWN: Final = 12_000  # characters of all markdown blocks of a message
+SECTION: Final = 3_000
+TEXT: Final = 40_000  # characters of `text`
+ELEMENTS: Final = 25  # in one actions block
+LABEL: Final = 75
+SUMMARY: Final = 3_000  # of `text` beside blocks, which notifications and searches read
+
+GROWING: Final = " …"
+"""Ends a text that is a preview."""
+NOTHING: Final = "(nothing to read)"
+STYLES: Final = {Choice.APPROVE: "primary", Choice.DENY: "danger"}
+DENY_WHY: Final = "Deny with a reason…"
+
+Json = dict[str, Any]
+
+
+def render(delivery: Delivery) -> list[Wire]:
+    """Wire messages of `delivery`, each valid alone. Buttons stand under the last one with text."""
+    content = delivery.content
+    document = neutralised(parse(content.text), NOBODY)
+    if not content.threaded or delivery.address.thread:  # a thread has no threads
+        return _rendered(delivery, document)
+    above, rest = headline(document)
+    if not above.blocks:
+        return _rendered(delivery, document)
+    if not (rest.blocks or content.files or content.text_file):
+        return [_wire(above, content.buttons)]
+    return [*(_wire(piece) for piece in split(above, size, MARKDOWN)), *_rendered(delivery, rest)]
+
+
+def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
+    content = delivery.content
+    pieces = split(document, size, MARKDOWN)
+    if content.text_file is not None:
+        return _with_file(content, document, pieces, content.text_file, over=delivery.edits is not None)
+    if content.files and not document.blocks and not content.buttons:
+        return _files(content.files)
+    if delivery.kind is Kind.PROGRESS:
+        return [_preview(content.text, pieces[0])]
+    before = [_wire(piece) for piece in pieces[:-1]]
+    return [*before, _wire(pieces[-1], content.buttons), *_files(content.files)]
+
+
+def size(document: Document) -> int:
+    """How much of a message it fills, as Markdown or as its plain twin, whichever is more."""
+    plain = to_plain(document)
+    as_text = len(escaped(plain)) * MARKDOWN // TEXT
+    return max(len(_dumped(to_slack(document))), len(_dumped(plain)), as_text)
+
+
+def _preview(text: str, document: Document) -> Wire:
+    """A text that grows: as it is, so that what comes next only adds to it. A stream shows by itself that it grows."""
+    so_far = neutralised_text(text.removesuffix(GROWING), NOBODY)
+    wire = _wire(document)
+    if len(so_far) > MARKDOWN or not so_far.strip():
+        return wire
+    return replace(wire, body=_dumped({**json.loads(wire.body), "stream": so_far}))
+
+
+def _wire(document: Document, buttons: Sequence[Button] = ()) -> Wire:
+    plain = to_plain(document)
+    if plain.strip():
+        blocks = blocks_of(document)
+    else:
+        plain = NOTHING
+        blocks = [{"type": "markdown", "text": NOTHING}]
+    actions = _actions(buttons)
+    body: Json = {"text": escaped(plain[:SUMMARY]), "blocks": [*blocks, *actions]}
+    return Wire(_dumped(body), _dumped(_twin(plain, actions)))
+
+
+def _twin(plain: str, actions: list[Json]) -> Json:
+    """The same without markup; buttons need blocks, in which Slack reads nothing either."""
+    if not actions:
+        return {"text": escaped(plain)}
+    sections = [{"type": "section", "text": _plain(piece)} for piece in _cut(plain, SECTION)]
+    return {"text": escaped(plain[:SUMMARY]), "blocks": [*sections, *actions]}
+
+
+def _actions(buttons: Sequence[Button]) -> list[Json]:
+    """Rows of buttons. A denial may say why: that opens a form."""
+    elements: list[Json] = []
+    for button in buttons:
+        elements.append(_button(button.approval_id, button.choice, button.label, STYLES.get(button.choice)))
+        if button.choice is Choice.DENY:
+            elements.append(_button(button.approval_id, WITH_REASON, DENY_WHY, None))
+    rows = (elements[start : start + ELEMENTS] for start in range(0, len(elements), ELEMENTS))
+    return [{"type": "actions", "elements": row} for row in rows]
+
+
+def _button(approval: str, word: str, label: str, style: str | None) -> Json:
+    made: Json = {
+        "type": "button",
+        "text": _plain(label[:LABEL]),
+        "action_id": f"{BUTTON}{word}:{approval}",
+        "value": f"{approval}:{word}",
+    }
+    return made | ({"style": style} if style else {})
+
+
+def _with_file(
+    content: Content, document: Document, pieces: Sequence[Document], file: FileRef, *, over: bool
+) -> list[Wire]:
+    """How a long text begins, with a file that has it all; where the file is refused, the text in parts.
+
+    `over` a message that is there, that one becomes how it begins: a message cannot become a file. Other files stand
+    between the two.
+    """
+    beginning = opening(document, file.name, size, SECTION)
+    apart = over or bool(content.files)
+    comment = "" if apart else escaped(to_plain(beginning))
+    parts = [_wire(piece).body for piece in pieces]
+    whole = Wire(_dumped({"file": _file(file), "comment": comment}), parts[0], tuple(parts[1:]))
+    return [_wire(beginning), *_files(content.files), whole] if apart else [whole]
+
+
+def _files(files: Sequence[FileRef]) -> list[Wire]:
+    """Each in a message of its own; who cannot have it is told so."""
+    return [Wire(_dumped({"file": _file(file), "comment": ""}), _dumped({"text": _missing(file)})) for file in files]
+
+
+def _missing(file: FileRef) -> str:
+    return escaped(f"The file {file.name} belongs here. Slack did not take it.")
+
+
+def _file(file: FileRef) -> Json:
+    return {"name": file.name, "path": file.path, "size": file.size}
+
+
+def _plain(text: str) -> Json:
+    return {"type": "plain_text", "text": text, "emoji": False}
+
+
+def _cut(text: str, most: int) -> list[str]:
+    return [text[start : start + most] for start in range(0, len(text), most)]
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,98 @@
+"""Messages on screen: posted with a marker in their metadata, and edited as often as need be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from adapters.slack.errors import Refusal
+from adapters.slack.outgoing.streams import STREAMING, Streams
+from adapters.slack.web import Web, value
+from runtime.contract import Part, Receipt
+
+EVENT: Final = "signalbox_part"
+"""The event_type of our marker. Its payload names the part: the history is searched for it."""
+REPEATED: Final = "(repeated: it may stand above already)"
+
+
+def marker(part_id: str) -> Mapping[str, Any]:
+    return {"event_type": EVENT, "event_payload": {"part": part_id}}
+
+
+def marked_as(message: Mapping[str, Any]) -> str | None:
+    """The part whose marker `message` carries."""
+    metadata = message.get("metadata") or {}
+    if metadata.get("event_type") != EVENT:
+        return None
+    part = (metadata.get("event_payload") or {}).get("part")
+    return part if isinstance(part, str) else None
+
+
+class Posts:
+    """Shows and changes the messages of one account."""
+
+    def __init__(self, web: Web, streams: Streams) -> None:
+        self._web = web
+        self._streams = streams
+
+    async def show(self, part: Part, body: Mapping[str, Any], thread: str) -> Receipt:
+        """Errors: Retryable, Uncertain, Rejected."""
+        if "stream" in body and not part.marked_as_repeat:
+            began = await self._streams.begin(part.address, body["stream"])
+            if began is not None:
+                return began
+        told = await self._web.call(
+            "chat.postMessage",
+            channel=part.address.room,
+            thread_ts=thread or None,
+            metadata=marker(part.id),
+            unfurl_links=False,
+            unfurl_media=False,
+            **_content(body, repeated=part.marked_as_repeat),
+        )
+        return Receipt(value(told, "ts"))
+
+    async def edit(self, receipt: Receipt, part: Part, body: Mapping[str, Any]) -> Receipt:
+        """It says exactly this afterwards, stream or not. Errors: Retryable, Uncertain, Rejected."""
+        room, ts = part.address.room, receipt.message_id
+        if "stream" in body and await self._streams.grow(room, ts, body["stream"]):
+            return receipt
+        if self._streams.is_open(room, ts):
+            await self._streams.end(room, ts)
+        try:
+            await self._update(room, ts, part, body)
+        except Refusal as error:
+            if error.code != STREAMING:
+                raise
+            await self._streams.end(room, ts)  # one of another life of ours, or of which an append was cut
+            await self._update(room, ts, part, body)
+        return receipt
+
+    async def _update(self, room: str, ts: str, part: Part, body: Mapping[str, Any]) -> None:
+        content = _content(body, repeated=part.marked_as_repeat)
+        content.setdefault("blocks", [])  # a plain twin takes the place of blocks that are there
+        content.pop("mrkdwn", None)  # only a new message may say that
+        await self._web.call("chat.update", channel=room, ts=ts, metadata=marker(part.id), **content)
+
+
+def _content(body: Mapping[str, Any], *, repeated: bool) -> dict[str, Any]:
+    """Text and blocks of a body, under a mark where it may be there already. Slack reads no markup in plain text."""
+    text, blocks = body["text"], body.get("blocks")
+    if repeated:
+        text = f"{REPEATED}\n{text}"
+    if blocks is None:
+        return {"text": text, "mrkdwn": False}
+    above = [{"type": "context", "elements": [{"type": "plain_text", "text": REPEATED}]}] if repeated else []
+    return {"text": text, "blocks": [*above, *blocks]}
+
+
+def thread_of(part: Part) -> str:
+    """The timestamp of the message it stands under; a thread has no threads."""
+    return part.address.thread or part.under
+
+
+def body_of(part: Part) -> Mapping[str, Any]:
+    """What `render` made."""
+    body: Mapping[str, Any] = json.loads(part.body)
+    return body

@@ -1,0 +1,1 @@
+"""Telegram's updates on their way in."""

@@ -1,0 +1,81 @@
+"""What becomes of an update: noted, read, handed to the sink; a pressed button is answered after that."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Final
+
+import structlog
+from telegram import Bot, CallbackQuery, Message, Update
+from telegram.error import TelegramError
+
+from adapters.telegram.parse import Reader
+from adapters.telegram.rooms import Rooms
+from adapters.telegram.settling.known import Known
+from runtime.contract import Outcome, Sink, Verdict
+
+log = structlog.get_logger("telegram")
+
+NOTICE: Final = (
+    200  # characters of an answer to a button. Source: core.telegram.org/bots/api#answercallbackquery, 2026-11
+)
+NO_BUTTON: Final = "This button is not known here."
+LOUD: Final = (Outcome.UNCHANGED, Outcome.REFUSED)
+"""Endings that a person must not miss: told in a box that waits to be closed."""
+ANSWERS: Final = 64
+"""Answers to buttons under way at once."""
+
+
+class Intake:
+    """Takes updates in. `reader` is None until the platform has told the bot's name."""
+
+    def __init__(self, *, bot: Bot, known: Known, rooms: Rooms, reader: Callable[[], Reader]) -> None:
+        self._bot = bot
+        self._known = known
+        self._rooms = rooms
+        self._reader = reader
+        self._answers = asyncio.Semaphore(ANSWERS)
+
+    def note(self, updates: Iterable[Update]) -> None:
+        """Remember which message ids are taken, and which chats have moved."""
+        for update in updates:
+            query = update.callback_query.message if update.callback_query else None
+            message = update.message or update.edited_message or query
+            if message is not None:
+                dated = message.date if isinstance(message, Message) else None
+                self._known.note(message.chat.id, message.message_id, dated=dated)
+            if isinstance(message, Message) and message.migrate_to_chat_id:
+                self._rooms.move(message.chat.id, message.migrate_to_chat_id)
+            if isinstance(message, Message) and message.migrate_from_chat_id:
+                self._rooms.move(message.migrate_from_chat_id, message.chat.id)
+            if update.my_chat_member:
+                change = update.my_chat_member
+                log.info("membership changed", chat=change.chat.id, status=change.new_chat_member.status)
+
+    async def take(self, bundle: Sequence[Update], sink: Sink, group: asyncio.TaskGroup) -> None:
+        """Hand it to `sink`; what remains to be said privately is said in `group`. Errors: as `sink`."""
+        signal = self._reader().signal(bundle)
+        verdict = await sink(signal) if signal else None
+        if query := bundle[0].callback_query:
+            _begin(group, self._answer(query, verdict))
+
+    async def _answer(self, query: CallbackQuery, verdict: Verdict | None) -> None:
+        """Best effort: a button that is not answered shows a clock for a while, and an old one cannot be."""
+        notice = NO_BUTTON if verdict is None else verdict.notice
+        loud = verdict is None or verdict.outcome in LOUD
+        try:
+            async with self._answers:
+                await self._bot.answer_callback_query(
+                    query.id, text=notice[:NOTICE] if notice else None, show_alert=bool(notice) and loud
+                )
+        except TelegramError as error:
+            log.info("a pressed button was not answered", reason=error.message)
+
+
+def _begin(group: asyncio.TaskGroup, work: Coroutine[object, object, None]) -> None:
+    """Do `work` in `group`; where that ends just now it is left out, and what was pressed is stored all the same."""
+    try:
+        group.create_task(work)
+    except RuntimeError:
+        work.close()

@@ -1,0 +1,156 @@
+"""Delivery to wire: JSON that holds everything a call needs. Pure.
+
+    {"text": …, "entities": […], "buttons": [["Approve", "<id>:approve"], …], "reply_to": "<chat>:<id>"}
+    {"file": "report.pdf", "name": …, "mime": …, "text": "", …}      a file of the session's workspace
+
+The plain twin has the text without entities, with the addresses of its links written out.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from adapters.telegram.outgoing.entities import MOST, Entity, written
+from runtime.contract import Button, Delivery, FileRef, Wire
+from runtime.markup import Document, parse, split, to_plain
+from runtime.markup.attachment import opening
+from runtime.markup.headline import headline
+from runtime.text.measures import utf16
+
+REPEATED: Final = "(repeated) "
+"""Stands before a message of which nobody could tell whether it is there already."""
+TEXT_LIMIT: Final = 4096
+"""UTF-16 units of a message, after entities. Source: core.telegram.org/bots/api#sendmessage, read 2026-11."""
+ROOM: Final = TEXT_LIMIT - len(REPEATED)
+CAPTION: Final = 1024 - len(REPEATED)
+"""… of what stands under a file."""
+PER_ENTITY: Final = ROOM // MOST + 1
+"""So a text with more entities than the platform keeps counts as too long."""
+LABEL: Final = 64
+NOTHING: Final = "(no text)"
+PHOTOS: Final = ("image/jpeg", "image/png", "image/webp")
+PHOTO_MOST: Final = 10 * 1024 * 1024
+"""Bytes of a photo; a larger picture goes as a document. Source: core.telegram.org/bots/api#sendphoto, read 2026-11."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """One wire message. `file` is relative to the session's workspace; with one, `text` is its caption."""
+
+    text: str
+    entities: tuple[Entity, ...] = ()
+    buttons: tuple[tuple[str, str], ...] = ()
+    reply_to: str = ""
+    file: str = ""
+    name: str = ""
+    mime: str = ""
+    size: int = 0
+
+    @property
+    def is_photo(self) -> bool:
+        return self.mime in PHOTOS and self.size <= PHOTO_MOST
+
+    def to_json(self) -> str:
+        said: dict[str, Any] = {"text": self.text, "entities": list(self.entities)}
+        said["buttons"] = [list(pair) for pair in self.buttons]
+        if self.reply_to:
+            said["reply_to"] = self.reply_to
+        if self.file:
+            said |= {"file": self.file, "name": self.name, "mime": self.mime, "size": self.size}
+        return json.dumps(said, ensure_ascii=False)
+
+    @classmethod
+    def of(cls, text: str) -> Body:
+        raw = json.loads(text)
+        raw["entities"] = tuple(raw["entities"])
+        raw["buttons"] = tuple((label, payload) for label, payload in raw["buttons"])
+        return cls(**raw)
+
+    def repeated(self) -> Body:
+        """With the mark of a message that perhaps is there already."""
+        by = len(REPEATED)
+        moved = tuple({**entity, "offset": entity["offset"] + by} for entity in self.entities)
+        return replace(self, text=REPEATED + self.text, entities=moved)
+
+
+def render(delivery: Delivery) -> list[Wire]:
+    """Text first, then a message for each file. The first answers, the last has the buttons."""
+    content, document = delivery.content, parse(delivery.content.text)
+    above, rest = headline(document) if content.threaded else (Document(()), document)
+    if not above.blocks:
+        return _rendered(delivery, document)
+    if not (rest.blocks or content.files or content.text_file):
+        return _rendered(delivery, above)
+    first = [_texts(piece) for piece in pieces(above)]
+    return [*(Wire(rich.to_json(), plain.to_json()) for rich, plain in first), *_rendered(delivery, rest)]
+
+
+def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
+    content = delivery.content
+    if content.text_file is not None:
+        return _as_file(delivery, document, content.text_file)
+    pairs = [_texts(piece) for piece in pieces(document)] if document.blocks or not content.files else []
+    pairs += [_file(file) for file in content.files]
+    buttons = tuple(map(button, content.buttons))
+    pairs[0] = tuple(replace(body, reply_to=delivery.reply_to) for body in pairs[0])
+    pairs[-1] = tuple(replace(body, buttons=buttons) for body in pairs[-1])
+    return [Wire(rich.to_json(), plain.to_json()) for rich, plain in pairs]
+
+
+def _as_file(delivery: Delivery, document: Document, file: FileRef) -> list[Wire]:
+    """How a long text begins, on the file that holds it. Where the file is refused, all of the text follows plainly.
+
+    A message of text cannot become one with a file: over a preview the two are messages of their own. Other files stand
+    between the two.
+    """
+    buttons, reply_to = tuple(map(button, delivery.content.buttons)), delivery.reply_to
+    brief, plain = _texts(opening(document, file.name, _length, CAPTION))
+    *before, last = [_texts(piece)[1] for piece in pieces(document)]
+    first, *more = [*before, replace(last, buttons=buttons)]
+    sent = replace(_sent(file), buttons=buttons)
+    others = [Wire(rich.to_json(), plain.to_json()) for rich, plain in map(_file, delivery.content.files)]
+    if delivery.edits or others:
+        brief, plain = (replace(body, reply_to="" if delivery.edits else reply_to) for body in (brief, plain))
+        return [Wire(brief.to_json(), plain.to_json()), *others, _refusable(sent, first, more)]
+    sent = replace(sent, text=brief.text, entities=brief.entities, reply_to=reply_to)
+    return [_refusable(sent, replace(first, reply_to=reply_to), more)]
+
+
+def _refusable(file: Body, first: Body, more: list[Body]) -> Wire:
+    return Wire(file.to_json(), first.to_json(), tuple(body.to_json() for body in more))
+
+
+def pieces(document: Document) -> list[Document]:
+    """`document` in documents that each fit one message, both as they look and as plain text."""
+    return split(document, _length, ROOM)
+
+
+def _length(document: Document) -> int:
+    text, entities = written(document)
+    return max(utf16(text), utf16(to_plain(document)), PER_ENTITY * len(entities))
+
+
+def _texts(document: Document) -> tuple[Body, ...]:
+    text, entities = written(document)
+    if not is_visible(text):
+        return Body(NOTHING), Body(NOTHING)
+    return Body(text, tuple(entities)), Body(to_plain(document).strip())
+
+
+def _file(file: FileRef) -> tuple[Body, ...]:
+    return _sent(file), Body(f"The file {file.name} could not be sent here. It is in the workspace: {file.path}"[:ROOM])
+
+
+def _sent(file: FileRef) -> Body:
+    return Body("", file=file.path, name=file.name, mime=file.mime, size=file.size)
+
+
+def is_visible(text: str) -> bool:
+    """Whether a person sees anything: the platform takes no message without."""
+    return any(character.isprintable() and not character.isspace() for character in text)
+
+
+def button(button: Button) -> tuple[str, str]:
+    return button.label[:LABEL], f"{button.approval_id}:{button.choice}"

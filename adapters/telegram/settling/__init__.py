@@ -1,0 +1,1 @@
+"""Messages whose answer was lost, found again."""

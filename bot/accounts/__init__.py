@@ -1,0 +1,1 @@
+"""Accounts on chat platforms: supervised, named, failed over."""

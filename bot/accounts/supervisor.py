@@ -1,0 +1,260 @@
+"""One account at work: its identity learnt, its events taken in, on one process or on each; and how all that stands.
+
+A bug in one adapter ends neither the process nor another account: it is logged, and tried again after a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from datetime import timedelta
+from typing import Any, Final
+
+import structlog
+
+from bot.accounts.reachability import Reachability
+from bot.telemetry.wrappers import AroundAdapter
+from runtime.cancellation import cancellable
+from runtime.cluster.pause import Pause
+from runtime.contract import (
+    Attempt,
+    ChannelAdapter,
+    Connection,
+    HasListeners,
+    LearnsIdentity,
+    Part,
+    Receipt,
+    Settled,
+    Sink,
+    Standing,
+)
+from runtime.domain.clock import steady
+from runtime.errors import BotError, ConfigError, StoreError
+from runtime.store.protocol import Duty
+
+LOOK: Final = timedelta(seconds=0.5)
+"""How soon a listener's role is asked for again, where nobody tells that it may be free."""
+PAUSE_FIRST: Final = timedelta(seconds=1)
+PAUSE_MOST: Final = timedelta(minutes=1)
+ELSEWHERE: Final = Standing(Connection.CONNECTED, "another process listens")
+
+Take = Callable[[str], Awaitable[Duty | None]]
+Work = Callable[[], Coroutine[Any, Any, object]]
+
+log = structlog.get_logger("accounts")
+
+
+class Presence(AroundAdapter):
+    """An account as the rest of the program has it. Implements `contract.ChannelAdapter`.
+
+    `take` asks for a role, and `vacancy` waits until one may be free again; `on_learnt` is told once the account has its
+    identity; `twin` names another account with that identity, if there is one at work.
+    """
+
+    def __init__(
+        self,
+        adapter: ChannelAdapter,
+        *,
+        take: Take,
+        on_learnt: Callable[[ChannelAdapter], Coroutine[Any, Any, None]],
+        twin: Callable[[ChannelAdapter], str | None] = lambda adapter: None,
+        vacancy: Work | None = None,
+        look: timedelta = LOOK,
+        pause: timedelta = PAUSE_FIRST,
+        clock: Callable[[], float] = steady,
+    ) -> None:
+        super().__init__(adapter)
+        self._take = take
+        self._on_learnt = on_learnt
+        self._twin_of = twin
+        self._twin: str | None = None
+        self._look = look
+        self._vacancy = vacancy or self._soon
+        self._pause = pause
+        self._clock = clock
+        self.reachability = Reachability(self.name)
+        self.pause = Pause()
+        self._known = asyncio.Event()
+        self._begun = asyncio.Event()
+        self._listening: set[str] = set()
+        self._elsewhere: set[str] = set()
+        self._broken: dict[str, Standing] = {}
+
+    @property
+    def name(self) -> str:
+        """As people and settings call it: `slack:work`."""
+        return f"{self.channel}:{self.account}"
+
+    @property
+    def identity(self) -> str:
+        """Empty until it is known, and while another account of ours has it."""
+        return "" if self._twin else super().identity
+
+    @property
+    def is_known(self) -> bool:
+        return self._known.is_set()
+
+    @property
+    def raw(self) -> ChannelAdapter:
+        """The adapter itself, with whatever it offers beside the contract."""
+        return self._adapter
+
+    @property
+    def listens(self) -> bool:
+        """Whether this process takes in what happens there, rather than another one."""
+        return self._known.is_set() and not self._is_elsewhere()
+
+    @property
+    def attends(self) -> bool:
+        """Whether this process is an exclusive listener of it, which another one could be."""
+        return bool(self._listening)
+
+    def roles(self) -> list[str]:
+        """Those of its exclusive listeners that this process has."""
+        return [self._role(listener) for listener in self._listening]
+
+    def _role(self, listener: str) -> str:
+        return f"listener:{self.channel}:{self.identity}:{listener}"
+
+    def standing(self) -> Standing:
+        if self._broken:
+            return next(iter(self._broken.values()))
+        if trouble := self.reachability.trouble():
+            return trouble
+        if self._is_elsewhere():
+            return ELSEWHERE
+        return self._told()
+
+    def connection(self) -> Connection:
+        """How the adapter itself stands with its platform."""
+        return self._told().connection
+
+    def _told(self) -> Standing:
+        try:
+            return self._adapter.standing()
+        except Exception as error:  # noqa: BLE001 - whoever asks looks at other accounts too
+            return self._fault("how it stands", error)
+
+    async def show(self, part: Part) -> Receipt:
+        return await self.reachability.tried(self._adapter.show(part))
+
+    async def edit(self, receipt: Receipt, part: Part) -> Receipt:
+        return await self.reachability.tried(self._adapter.edit(receipt, part))
+
+    async def settle(self, part: Part, attempt: Attempt) -> Settled:
+        return await self._adapter.settle(part, attempt)
+
+    # ------------------------------------------------------------------------------------------------- its identity
+
+    async def learn(self) -> None:
+        """Until it is known who the account is. `listen` waits for it."""
+        if isinstance(self._adapter, LearnsIdentity) and not self.identity:
+            await self._until_done("learning who it is", self._adapter.learn)
+        await self._until_done("being the only one", self._admit)
+        self._known.set()
+        await self._until_done("making it known", lambda: self._on_learnt(self._adapter))
+
+    async def _admit(self) -> None:
+        """Errors: ConfigError where another account is the same one: their rows could not be told apart."""
+        self._twin = self._twin_of(self._adapter)
+        if self._twin:
+            raise ConfigError(
+                f"it is the same account at its platform as {self._twin}, such as a second app in one workspace of Slack: "
+                "take one of the two out of the settings."
+            )
+
+    # --------------------------------------------------------------------------------------------------- listening
+
+    async def listen(self, sink: Sink) -> None:
+        """Take in what happens, for ever: here, and as one of its exclusive listeners wherever this process holds the role."""
+        await self._known.wait()
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._for_ever("listening", lambda: self._adapter.listen(sink)))
+                if isinstance(adapter := self._adapter, HasListeners):
+                    group.create_task(self._for_ever("taking up listeners", lambda: self._attend_all(adapter, sink)))
+                await asyncio.sleep(0)  # in which both take their first step
+                self._begun.set()
+        finally:
+            self._begun.clear()
+
+    async def begun(self) -> None:
+        """Wait until it listens, or has said why it does not yet."""
+        await self._begun.wait()
+
+    async def _attend_all(self, adapter: HasListeners, sink: Sink) -> None:
+        async with asyncio.TaskGroup() as group:
+            for listener in adapter.listeners():
+                group.create_task(self._attend(adapter, listener, sink))
+            await asyncio.Event().wait()  # where there is none now, as with a webhook, there is nothing to take up
+
+    async def _attend(self, adapter: HasListeners, listener: str, sink: Sink) -> None:
+        """Be that listener whenever nobody else is, until the role is handed over or this process leaves."""
+        what = f"listening ({listener})"
+        try:
+            while True:
+                await self.pause.over()
+                while wait := await self._untaken(self._role(listener)):
+                    self._elsewhere.add(listener)
+                    await wait()
+                self._elsewhere.discard(listener)
+                self._listening.add(listener)
+                await self.pause.interrupt(lambda: self._for_ever(what, lambda: adapter.attend(listener, sink)))
+                self._broken.pop(what, None)
+                self._listening.discard(listener)
+        finally:
+            self._elsewhere.discard(listener)
+            self._listening.discard(listener)
+
+    async def _untaken(self, role: str) -> Work | None:
+        """None once we have the role; else what to wait for before it is asked for again."""
+        try:
+            return self._vacancy if await self._take(role) is None else None
+        except StoreError as error:
+            log.debug("cannot take a listener's role", role=role, reason=str(error))
+            return self._soon
+
+    async def _soon(self) -> None:
+        await asyncio.sleep(self._look.total_seconds())
+
+    def _is_elsewhere(self) -> bool:
+        return bool(self._elsewhere) and not self._listening
+
+    # ------------------------------------------------------------------------------------------------- what breaks
+
+    async def _for_ever(self, what: str, work: Work) -> None:
+        """Do `work` again whenever it ends, which it should not, or breaks."""
+        while True:
+            await self._until_done(what, work)
+            self._broken[what] = Standing(
+                Connection.RECONNECTING, f"{self.name}: {what} ended by itself; it begins again."
+            )
+            await asyncio.sleep(self._pause.total_seconds())
+            self._broken.pop(what, None)
+
+    async def _until_done(self, what: str, work: Work) -> None:
+        """Do `work`, and again after a pause that grows while it breaks soon."""
+        pause = self._pause
+        while True:
+            began = self._clock()
+            try:
+                await cancellable(work())
+            except Exception as error:
+                self._broken[what] = self._fault(what, error)
+                if not isinstance(error, StoreError):  # which the store tells itself, once
+                    log.exception("an account broke", account=self.name, what=what)
+            else:
+                return
+            if self._clock() - began > PAUSE_MOST.total_seconds():
+                pause = self._pause
+            await asyncio.sleep(pause.total_seconds())
+            pause = min(pause * 2, PAUSE_MOST)
+            self._broken.pop(what, None)
+
+    def _fault(self, what: str, error: Exception) -> Standing:
+        if isinstance(error, StoreError):
+            return Standing(Connection.RECONNECTING, f"{self.name}: {error}")
+        if isinstance(error, BotError):
+            return Standing(Connection.REFUSED, f"{self.name}: {error}")
+        told = f"{type(error).__name__}, a fault of Signalbox; the log has it, and it is tried again"
+        return Standing(Connection.RECONNECTING, f"{self.name}: {what} failed ({told}).")

@@ -1,0 +1,1 @@
+"""Checks of the machine, its folders and its processes."""

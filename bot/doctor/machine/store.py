@@ -1,0 +1,186 @@
+"""The database: is it reachable, whole, as we know it, and is its log kept short. It is read, never written."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+from urllib.parse import quote
+
+from bot.doctor.machine.place import size
+from bot.doctor.subject import REACH, Subject, fault, fine, warning
+from runtime.contract import Finding, Level
+from runtime.errors import StoreError
+from runtime.store.schema import REVISION
+from runtime.store.sql.sqlite import explain
+from runtime.store.upgrade import CURRENT
+
+LONGEST_LOOK: Final = timedelta(seconds=15)  # for the check of all pages; a large database is not read to its end
+LONG_LOG: Final = 256 << 20  # bytes
+OLDEST_SERVER: Final = 130_000  # 13.0: older ones are no longer mended by their makers
+SLOW_ANSWER: Final = timedelta(milliseconds=20)
+WHY: Final = "Without its database nothing is taken in."
+SAVE: Final = "put it back, or save what the process still has: signalbox backup FILE. Then stop it, and: signalbox restore --force FILE"
+
+
+async def check_store(subject: Subject) -> Sequence[Finding]:
+    settings = subject.settings
+    if (file := settings.database_file) is not None:
+        if subject.control is not None and not file.exists():
+            return [fault("store.reachable", f"{file} is gone under the running process", WHY, SAVE)]
+        return await asyncio.to_thread(lambda: list(_embedded(file)))
+    if settings.database_url.startswith("postgresql://"):
+        found = await _server(settings.database_url)
+        reached = all(finding.level is not Level.ERROR for finding in found)
+        return [*found, await _notices(settings.database_url, settings.listen_url)] if reached else found
+    why = "All is forgotten when the process ends."
+    return [warning("store.reachable", "the database is in memory", why, "leave database_url out, or name a file")]
+
+
+# ------------------------------------------------------------------------------------------------------------- SQLite
+
+
+def _embedded(file: Path) -> Iterator[Finding]:
+    if not file.exists():
+        yield fine("store.reachable", f"{file} is made at the first start")
+        return
+    try:
+        with closing(_reading(file)) as database:
+            yield from _facts(file, database)
+    except sqlite3.Error as error:
+        yield fault(
+            "store.reachable", str(explain(error, str(file))), WHY, "signalbox restore a backup, or set data_dir"
+        )
+    if not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK | os.X_OK)):
+        yield fault("store.writable", f"{file} cannot be written", WHY, f"chown or chmod {file} and its folder")
+
+
+def _reading(file: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True, isolation_level=None)
+    database.execute("PRAGMA busy_timeout = 2000")
+    return database
+
+
+def _facts(file: Path, database: sqlite3.Connection) -> Iterator[Finding]:
+    revision = _revision(database)
+    yield fine("store.reachable", f"{file}, {size(file.stat().st_size)}, SQLite {sqlite3.sqlite_version}")
+    yield _of_revision(revision)
+    yield _whole(database)
+    mode = str(database.execute("PRAGMA journal_mode").fetchone()[0])
+    if mode != "wal":
+        why = "Reading and writing wait for each other."
+        yield warning("store.log", f"its journal is {mode}", why, "start Signalbox once: it sets WAL")
+    log = file.with_name(f"{file.name}-wal")
+    if log.exists() and log.stat().st_size > LONG_LOG:
+        why = "Something keeps an old view of the database open, and the log grows until it lets go."
+        yield warning("store.log", f"{log} has {size(log.stat().st_size)}", why, f"find who reads it: fuser {file}")
+
+
+def _revision(database: sqlite3.Connection) -> str:
+    try:
+        row = database.execute(CURRENT).fetchone()
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
+        return ""
+    return str(row[0]) if row else ""
+
+
+def _of_revision(revision: str) -> Finding:
+    if revision == REVISION:
+        return fine("store.revision", f"its schema is current ({revision})")
+    if not revision or revision < REVISION:
+        return fine("store.revision", f"its schema is upgraded by the next start ({revision or 'none'} to {REVISION})")
+    why = "It was written by a newer Signalbox; this one does not touch it."
+    return fault("store.revision", f"its schema is {revision}", why, "install the newer version, or restore a backup")
+
+
+def _whole(database: sqlite3.Connection) -> Finding:
+    """Whether its pages fit together."""
+    until = time.monotonic() + LONGEST_LOOK.total_seconds()
+    database.set_progress_handler(lambda: int(time.monotonic() > until), 100_000)
+    try:
+        told = str(database.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.OperationalError as error:
+        if "interrupted" not in str(error):
+            raise
+        return fine("store.whole", f"no damage found within {LONGEST_LOOK.total_seconds():g} s; the rest was not read")
+    finally:
+        database.set_progress_handler(None, 0)
+    if told == "ok":
+        return fine("store.whole", "its pages fit together")
+    why = "What is damaged cannot be read, and more may follow."
+    return fault(
+        "store.whole", f"it is damaged: {told}", why, "stop Signalbox, then restore a backup: signalbox restore"
+    )
+
+
+# --------------------------------------------------------------------------------------------------------- PostgreSQL
+
+
+async def _server(url: str) -> Sequence[Finding]:
+    from runtime.store.sql.postgres import open_pool  # asyncpg is not loaded for an embedded store
+
+    try:
+        async with asyncio.timeout(REACH.total_seconds()):
+            pool = await open_pool(url)
+    except StoreError as error:
+        return [fault("store.reachable", str(error), WHY, "start the database, or mend database_url")]
+    except TimeoutError:
+        what = f"the database does not answer within {REACH.total_seconds():g} s"
+        return [fault("store.reachable", what, WHY, "start the database, or mend database_url")]
+    try:
+        async with pool.acquire() as connection:
+            return [
+                _of_server(connection),
+                _of_revision(await _server_revision(connection)),
+                await _latency(connection),
+            ]
+    finally:
+        await pool.close()
+
+
+async def _notices(url: str, listen_url: str) -> Finding:
+    """Whether processes on this server would hear each other."""
+    from runtime.store.sql.telling import FIX, trouble
+
+    reason = await trouble(url, listen_url)
+    if reason is None:
+        return fine("store.notices", "processes on it hear each other")
+    why = "Each process then looks for changes four times a second, and a stop reaches another one with its next step."
+    return warning("store.notices", f"processes on it do not hear each other: {reason}", why, FIX)
+
+
+def _of_server(connection: Any) -> Finding:
+    version = connection.get_server_version()
+    words = f"PostgreSQL {version.major}.{version.minor}"
+    if version.major * 10_000 >= OLDEST_SERVER:
+        return fine("store.reachable", words)
+    return warning("store.reachable", words, "It is no longer mended by its makers.", "upgrade it to 13 or newer")
+
+
+async def _server_revision(connection: Any) -> str:
+    there = await connection.fetchval("SELECT to_regclass('alembic_version')")
+    return str(await connection.fetchval(CURRENT) or "") if there else ""
+
+
+async def _latency(connection: Any) -> Finding:
+    took = []
+    for _ in range(5):
+        began = time.perf_counter()
+        await connection.fetchval("SELECT 1")
+        took.append(time.perf_counter() - began)
+    middle = timedelta(seconds=median(took))
+    what = f"it answers in {middle.total_seconds() * 1000:.1f} ms"
+    if middle <= SLOW_ANSWER:
+        return fine("store.latency", what)
+    return warning(
+        "store.latency", what, "A message waits for a dozen answers.", "move Signalbox nearer to its database"
+    )

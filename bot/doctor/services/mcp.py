@@ -1,0 +1,60 @@
+"""MCP servers: each is started or reached once, and asked for its tools."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from bot.doctor.subject import Subject, fine, warning
+from bot.settings.mcp import McpTable
+from bot.settings.settings import Settings
+from bot.wiring.mcp import terms_of
+from runtime.contract import Finding
+
+if TYPE_CHECKING:
+    from tools.mcp.terms import ServerTerms
+
+REACH: Final = timedelta(seconds=15)
+SHOWN: Final = 10  # names of tools
+
+
+async def check_mcp(subject: Subject) -> Sequence[Finding]:
+    """All side by side: one that hangs must not make the others wait."""
+    settings = subject.settings
+    return await asyncio.gather(*(_look(settings, table) for table in settings.mcp))
+
+
+async def _look(settings: Settings, table: McpTable) -> Finding:
+    ident = f"mcp.{table.name}"
+    if not table.enabled:
+        return fine(ident, "turned off: enabled is false")
+    from tools.mcp.errors import NoServer
+    from tools.mcp.offers import taken
+    from tools.mcp.server import opened
+
+    terms = terms_of(settings, table)
+    try:
+        async with opened(terms, REACH) as (_, offers):
+            kept, left_out = taken(offers, terms)
+    except NoServer as error:
+        why = "The agent lacks its tools; everything else works."
+        return warning(ident, f"{terms.way}: {error}", why, f'look at [[mcp]] name = "{table.name}", or at the server')
+    if left_out:
+        fix = "choose those that matter: `tools` takes globs of their names"
+        return warning(ident, f"{len(left_out)} of its tools are left out: {left_out[0]}", "The agent lacks them.", fix)
+    if not kept:
+        return warning(ident, "it has no tools that are wanted", "The agent gains nothing by it.", "look at `tools`")
+    names = ", ".join(offer.name for offer in kept[:SHOWN]) + (", …" if len(kept) > SHOWN else "")
+    return fine(ident, f"{terms.way}: {len(kept)} tools ({names}){_where(terms)}")
+
+
+def _where(terms: ServerTerms) -> str:
+    from tools.mcp.terms import Endpoint
+
+    if isinstance(terms.way, Endpoint):
+        return ""
+    if terms.way.walls is None:
+        return ', without a sandbox: sandbox = "external"'
+    return ", in a sandbox with this machine's network" if terms.way.walls.network else ", in a sandbox without network"

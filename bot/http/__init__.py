@@ -1,0 +1,1 @@
+"""HTTP of operators: API, health checks, connections."""

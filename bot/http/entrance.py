@@ -1,0 +1,36 @@
+"""Who may come in: the holder of the control token as the owner, or an operator with the web page's cookie."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from adapters.web.door import Door
+from adapters.web.errors import Refusal
+from adapters.web.guard import bears
+from bot.node.login import HEADER, sender
+from bot.operator.actor import Actor, owner_of
+from bot.operator.desk import ConsoleDesk
+from runtime.contract import Role
+
+
+class Entrance:
+    def __init__(self, desk: ConsoleDesk) -> None:
+        self._token = desk.control_token
+        self._door = Door(links=desk.links, identity=desk.web_account, command=desk.command)
+        self._people = desk.store
+
+    async def actor(self, request: web.Request) -> Actor:
+        """Who asks. Errors: Refusal 401 for nobody we know, 403 for a person below operator."""
+        if "Authorization" in request.headers:
+            return await self._holder(request)
+        visitor = await self._door.visitor(request)
+        actor = Actor(visitor.person, visitor.identity)
+        actor.must_be(Role.OPERATOR)
+        return actor
+
+    async def _holder(self, request: web.Request) -> Actor:
+        if not bears(request, self._token):
+            raise Refusal(
+                401, "This token is not the running process's. Start the command again; it reads the new one."
+            )
+        return await owner_of(self._people, sender(request.headers.get(HEADER)))

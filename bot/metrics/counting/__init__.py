@@ -1,0 +1,1 @@
+"""Metrics counted by what transactions return."""

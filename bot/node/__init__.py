@@ -1,0 +1,1 @@
+"""This node on its machine: lock, membership, watchdog, service manager."""

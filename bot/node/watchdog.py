@@ -1,0 +1,128 @@
+"""The watchdog: ends a process that lost its place among the nodes and does not take a new one, though the store answers.
+
+Such a process looks alive and does nothing. No way to there is known; if there is one, a start anew is what helps, and
+whatever starts processes (systemd, a container's runtime) does that after exit code 1. An outage of the store never counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from runtime.domain.clock import steady
+from runtime.errors import StoreError
+
+FILE: Final = "watchdog.json"
+EVERY: Final = timedelta(seconds=1)
+PATIENCE: Final = timedelta(seconds=15)
+"""How long the store may answer a process that is no node."""
+TELLS: Final = timedelta(seconds=2)
+"""How long `/healthz` tells before the process ends."""
+
+log = structlog.get_logger("watchdog")
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The last process that a watchdog ended."""
+
+    at: datetime
+    reason: str
+
+
+class Watchdog:
+    """Is told when the process is no node any more, and when it is one again.
+
+    `check` raises StoreError while the store does not answer; `place` is the folder where the reason is kept for `doctor`.
+    """
+
+    def __init__(
+        self,
+        *,
+        check: Callable[[], Awaitable[object]],
+        place: Path,
+        patience: timedelta = PATIENCE,
+        every: timedelta = EVERY,
+        tells: timedelta = TELLS,
+        end: Callable[[int], object] = os._exit,
+        clock: Callable[[], float] = steady,
+    ) -> None:
+        self._check = check
+        self._place = place
+        self._patience = patience
+        self._every = every
+        self._tells = tells
+        self._end = end
+        self._clock = clock
+        self._is_lost = False
+        self._waited = 0.0
+        self.reason: str | None = None
+
+    def lost(self) -> None:
+        self._is_lost = True
+
+    def joined(self) -> None:
+        self._is_lost, self._waited = False, 0.0
+
+    def trouble(self) -> str | None:
+        """Why this process takes nothing on at the moment, for `/readyz`."""
+        return "This process lost its place among the nodes and is joining again." if self._is_lost else None
+
+    async def run(self) -> None:
+        """Look until cancelled, or until the process ends."""
+        while True:
+            began = self._clock()
+            await asyncio.sleep(self._every.total_seconds())
+            if self._is_lost:
+                await self._look(self._clock() - began)
+
+    async def _look(self, passed: float) -> None:
+        if not await self._answers():
+            self._waited = 0.0
+            return
+        self._waited += min(passed, 2 * self._every.total_seconds())  # while it was frozen nobody could join
+        if self._is_lost and self._waited >= self._patience.total_seconds():
+            await self._bite()
+
+    async def _answers(self) -> bool:
+        try:
+            async with asyncio.timeout(self._every.total_seconds()):
+                await self._check()
+        except (StoreError, TimeoutError):
+            return False
+        return True
+
+    async def _bite(self) -> None:
+        self.reason = (
+            f"This process lost its place among the nodes, and for {self._patience.total_seconds():g} seconds the "
+            "database answered it without its joining again. It ends, to be started anew."
+        )
+        log.error("this process is stuck and ends", reason=self.reason, tasks=", ".join(sorted(set(_tasks()))))
+        with suppress(OSError):
+            told = json.dumps({"at": datetime.now(UTC).isoformat(), "reason": self.reason})
+            (self._place / FILE).write_text(told, encoding="utf-8")
+        await asyncio.sleep(self._tells.total_seconds())
+        self._end(1)
+
+
+def _tasks() -> Iterator[str]:
+    """Names of what is still under way: one of them did not end."""
+    for task in asyncio.all_tasks():
+        yield getattr(task.get_coro(), "__qualname__", task.get_name())
+
+
+def last_end(place: Path) -> Ended | None:
+    """When and why a watchdog last ended a process that had this folder."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        told = json.loads((place / FILE).read_text(encoding="utf-8"))
+        return Ended(datetime.fromisoformat(told["at"]), str(told["reason"]))
+    return None

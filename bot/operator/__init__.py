@@ -1,0 +1,1 @@
+"""The operators' API, for the console, the command line and programs."""

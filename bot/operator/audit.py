@@ -1,0 +1,63 @@
+"""Checking the audit chain from its first row, or from the checkpoint that stands before it, to the signed head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bot.operator.views import View
+from runtime.audit.anchor import HeadMissing
+from runtime.domain.audit_chain import Verifier
+from runtime.errors import BotError
+from runtime.store.protocol import AuditBook, AuditCheckpoint, Head
+
+SignedHead = Callable[[], Head | None]
+"""Reads the head that is kept outside of the database; None when there is none yet. Errors: StoreError for a bad one."""
+SignedCheckpoint = Callable[[], AuditCheckpoint | None]
+"""Reads the checkpoint beside it; None when no row was removed yet. Errors: the same."""
+
+
+def no_head() -> Head | None:
+    """For installations that keep no head."""
+    return None
+
+
+def no_checkpoint() -> AuditCheckpoint | None:
+    """Where nothing was ever removed."""
+    return None
+
+
+async def verify(
+    book: AuditBook, signed_head: SignedHead = no_head, signed_checkpoint: SignedCheckpoint = no_checkpoint
+) -> View:
+    """How many rows there are and whether the chain is `whole`; if not, `fault` names the first bad row.
+
+    `removed` rows before them were too old, and a signed checkpoint stands for them; `unsealed` rows are too young to
+    be covered.
+    """
+    try:
+        # Before the rows: what is sealed meanwhile lies beyond it, and that is no fault.
+        head, cut = signed_head() or Head(0, ""), signed_checkpoint()
+    except HeadMissing as error:
+        if rows := (await book.audit_head()).number:
+            return _told(rows, fault=f"the signed head: {error}")
+        head, cut = Head(0, ""), signed_checkpoint()
+    except BotError as error:
+        return _told(0, fault=f"the signed head or checkpoint: {error}")
+    verifier = await _walk(book, Verifier(head.number, head.hash, cut=cut))
+    if verifier.fault() and (newer := signed_checkpoint()) != cut:  # rows were removed while we walked
+        cut = newer
+        verifier = await _walk(book, Verifier(head.number, head.hash, cut=cut))
+    removed = cut.number if cut else 0
+    return _told(verifier.walked, verifier.fault(), removed, await book.audit_unsealed())
+
+
+async def _walk(book: AuditBook, verifier: Verifier) -> Verifier:
+    after = 0
+    while rows := await book.audit_rows(after):
+        verifier.take(rows)
+        after = rows[-1].number or after
+    return verifier
+
+
+def _told(rows: int, fault: str | None, removed: int = 0, unsealed: int = 0) -> View:
+    return {"whole": fault is None, "rows": rows, "fault": fault, "removed": removed, "unsealed": unsealed}

@@ -1,0 +1,91 @@
+"""What the console works with."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from adapters.web.errors import Refusal
+from bot.accounts.naming import Named, calling
+from bot.accounts.status import State
+from bot.operator.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
+from bot.operator.finding import Finder
+from bot.operator.reports import ReportDesk
+from bot.operator.schedules import ScheduleDesk
+from bot.operator.views import View
+from runtime.contract import Address, Bell, Links, NewId, Now, Sink
+from runtime.intake.room_names import RoomNames
+from runtime.store.protocol import Store
+
+Reloading = Callable[[str], Awaitable[View]]
+"""Reads the settings again on behalf of whoever is named. Errors: ConfigError, StoreError."""
+
+
+def unwritten(name: str, identities: Sequence[str]) -> Sequence[str]:
+    """Where there are no settings."""
+    return ()
+
+
+async def nothing_runs(by: str) -> View:
+    """Where no process runs."""
+    raise Refusal(409, "No Signalbox runs with this data_dir. The next start reads the settings: `signalbox run`.")
+
+
+async def nothing_lost() -> Path | None:
+    """Where no process runs, there is nothing that only it has."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleDesk:
+    """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
+
+    `nudge` wakes the courier of a room. `head` and `checkpoint` read what is signed of the audit chain. `save` copies a
+    lost database. `states` tells how each account stands. `info` is shown on the overview, as name and value: version,
+    model, database, banner. `mask` hides secrets in what people wrote and tools answered.
+    `named` writes an address as settings do; `rooms` knows what people call them.
+    `public_url` begins links that people get; empty where whoever asks knows it better. `command` is how this
+    program is called on its machine. `written` tells where the
+    settings name a person, or one of the identities as an owner, and `given` the names to which they give something.
+    `reports` has reports made, `schedules` has what is planned.
+    """
+
+    store: Store
+    sink: Sink
+    links: Links
+    bell: Bell
+    web_account: str
+    now: Now
+    new_id: NewId
+    control_token: str = field(repr=False)
+    named: Named = str
+    rooms: RoomNames | None = None
+    mask: Callable[[str], str] = str
+    nudge: Callable[[Address], None] = lambda _: None
+    head: SignedHead = no_head
+    checkpoint: SignedCheckpoint = no_checkpoint
+    reload: Reloading = nothing_runs
+    save: Callable[[], Awaitable[Path | None]] = nothing_lost
+    states: Callable[[], Sequence[State]] = tuple
+    public_url: str = ""
+    command: str = "signalbox"
+    written: Callable[[str, Sequence[str]], Sequence[str]] = unwritten
+    given: Callable[[], Collection[str]] = frozenset
+    info: Mapping[str, str] = field(default_factory=dict)
+    reports: ReportDesk | None = None
+    schedules: ScheduleDesk | None = None
+
+    @property
+    def called(self) -> Named:
+        """Rooms as people call them."""
+        return calling(self.named, self.rooms.of) if self.rooms else self.named
+
+    @property
+    def finder(self) -> Finder:
+        return Finder(self.store, self.rooms, self.named, self.called, self.web_account)
+
+    async def refresh(self) -> None:
+        """Read the names that other processes heard."""
+        if self.rooms is not None:
+            await self.rooms.refresh()

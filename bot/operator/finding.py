@@ -1,0 +1,133 @@
+"""What operators mean when they name something: by its id, its first characters, or a room by its name or address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from adapters.web.adapter import CHANNEL
+from adapters.web.errors import Refusal
+from bot.accounts.naming import Named, calling, of_page
+from runtime.contract import Address
+from runtime.intake.room_names import RoomNames
+from runtime.markup.moments import in_words
+from runtime.store.protocol import Store
+from runtime.text.naming import meant
+from runtime.timeline.trail import Candidate, Thing
+
+MANY: Final = 10
+"""Matches of one search."""
+NOTHING: Final = (
+    'Nothing here goes by "{words}". Give the id of a message, run, approval or delivery, its first four or more '
+    "characters, or the id that the page gave a message. Logs name it as `trace`."
+)
+NO_SUCH: Final = "There is no {kind} {words}: give its id, or the first four or more characters of it."
+SHORTENED: Final = 40
+"""Characters of a text by which one of several is told from the others."""
+WORDS: Final = {Thing.SIGNAL: "message"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """`named` writes an address as settings do, `called` as people do."""
+
+    store: Store
+    rooms: RoomNames | None
+    named: Named
+    called: Named
+    web_account: str
+
+    async def found(self, words: str, *things: Thing) -> list[Candidate]:
+        """Those of `things` that `words` may mean. Errors: Refusal 404 tells what may be given."""
+        words = words.strip()
+        found = await self.store.find(_bare(words), things=things, limit=MANY)
+        if not found:
+            raise Refusal(404, await self._nothing(words, things))
+        return found
+
+    async def one(self, words: str, thing: Thing) -> str:
+        """The id of the one `thing` that `words` mean. Errors: Refusal 409 lists those to choose from."""
+        found = await self.found(words, thing)
+        if len(found) > 1:
+            several = "; ".join(f"{one.id} ({self._told(one)})" for one in found)
+            raise Refusal(409, f"Several begin with {words.strip()!r}: {several}.")
+        return found[0].id
+
+    async def room(self, words: str) -> Address:
+        """The room, or the thread, that `words` mean: by address, or by name. Errors: Refusal."""
+        words = words.strip()
+        if (written := await self._written(words)) is not None:
+            return written
+        known = await self._known_rooms()
+        found = _going_by(words, known, calling(self.named, known.__getitem__))  # as lists write it: with its account
+        titles = {} if found else await self.store.conversations(CHANNEL, self.web_account)
+        found = found or _going_by(words, titles, lambda room: of_page(titles[room]))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            several = "; ".join(f"{self.named(room)} ({known.get(room) or titles[room]})" for room in found[:MANY])
+            raise Refusal(409, f"Several rooms go by {words!r}: {several}. Name one by its address.")
+        some = ", ".join(sorted(set(known.values()))[:MANY])
+        known_here = f" Known: {some}." if some else ""
+        raise Refusal(404, f"No room goes by {words!r}: give its name, or write channel:account/room.{known_here}")
+
+    async def addresses(self, to: object) -> object:
+        """Rooms as settings write them, where some are given by name: a list, or a text with commas between them."""
+        if isinstance(to, str):
+            to = [one for piece in to.split(",") for one in (piece.split() if ":" in piece else [piece.strip()]) if one]
+        if not (isinstance(to, list) and all(isinstance(one, str) for one in to)):
+            return to  # refused where it is read
+        return [one if ":" in one or "/" in one else self.named(await self.room(one)) for one in to]
+
+    async def _written(self, words: str) -> Address | None:
+        """An address as settings or as rows write it, its room by id or by name; None for what is no address."""
+        try:
+            given = Address.parse(words)
+        except ValueError:
+            return None
+        here = await self._under_its_identity(given)
+        known = await self._known_rooms()
+        nearby = [room for room in known if (room.channel, room.account) == (here.channel, here.account)]
+        found = meant(here.room, nearby, ids=lambda room: room.room, names=lambda room: [known[room]])
+        return replace(here, room=found[0].room) if len(found) == 1 else here
+
+    async def _under_its_identity(self, given: Address) -> Address:
+        accounts = await self.store.named_accounts()
+        found = (identity for channel, identity, name in accounts if (channel, name) == (given.channel, given.account))
+        return replace(given, account=next(found, given.account))
+
+    async def _known_rooms(self) -> dict[Address, str]:
+        if self.rooms is None:
+            return {}
+        await self.rooms.refresh()
+        return dict(self.rooms.all())
+
+    async def _nothing(self, words: str, things: tuple[Thing, ...]) -> str:
+        others = await self.store.find(_bare(words), things=tuple(Thing), limit=1) if len(things) < len(Thing) else []
+        if others and others[0].id == words:
+            return f"{words} is {_one(others[0].thing)}, and not {_one(things[0])}."
+        told = NO_SUCH if len(things) == 1 else NOTHING
+        return told.format(words=words, kind=_kind(things[0]))
+
+    def _told(self, one: Candidate) -> str:
+        text = " ".join(in_words(one.text).split())
+        return f"{text if len(text) <= SHORTENED else text[: SHORTENED - 1] + '…'}, in {self.called(one.address)}"
+
+
+def _going_by(words: str, names: Mapping[Address, str], called: Named) -> Sequence[Address]:
+    return meant(words, names, ids=lambda room: room.room, names=lambda room: [names[room], called(room)])
+
+
+def _kind(thing: Thing) -> str:
+    return WORDS.get(thing, thing.value)
+
+
+def _one(thing: Thing) -> str:
+    return f"{'an' if thing is Thing.APPROVAL else 'a'} {_kind(thing)}"
+
+
+def _bare(words: str) -> str:
+    """A shown message has the id of its delivery and the number of its part."""
+    found, dot, ordinal = words.rpartition(".")
+    return found if dot and ordinal.isdecimal() else words

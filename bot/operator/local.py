@@ -1,0 +1,128 @@
+"""The same work as the running process does for commands, on the store itself: for when no process runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+
+from adapters.web.adapter import ACCOUNT, CHANNEL
+from adapters.web.rooms import reach
+from bot.accounts.naming import Called, Known, Named, address_at, calling, fresh_identity, naming
+from bot.node.lock import holding
+from bot.node.login import command_line
+from bot.operator.actor import owner_of
+from bot.operator.desk import ConsoleDesk
+from bot.operator.operations import Operations
+from bot.operator.reports import LateReporters, ReportDesk, figure_tools
+from bot.operator.schedules import ScheduleDesk
+from bot.settings.settings import Settings
+from bot.telemetry.masking import Mask
+from bot.wiring.gate import gate_of
+from bot.wiring.identities import given, written
+from bot.wiring.live_rules import destinations_of
+from bot.wiring.planning import Reach, timetable_of
+from runtime.audit.anchor import CheckpointFile, HeadFile
+from runtime.cluster.notifier import LocalBell
+from runtime.contract import Address, Signal, Verdict
+from runtime.domain.ids import new_id
+from runtime.intake.room_names import RoomNames
+from runtime.store.protocol import Store
+from runtime.store.store import SqlStore, open_store
+
+
+class NoBell:
+    """Nobody waits in this process."""
+
+    def ring(self, topic: str) -> None:
+        pass
+
+    async def listen(self, *topics: str) -> AsyncIterator[str]:
+        for topic in topics[:0]:
+            yield topic
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[Operations]:
+    """The operations of the owner, on the store, which belongs to this command inside the block."""
+    with holding(settings.data_dir):
+        store = await open_store(settings.database_url)
+        try:
+            yield Operations(await _desk(store, settings), await owner_of(store, command_line()))
+        finally:
+            await store.close()
+
+
+async def _desk(store: SqlStore, settings: Settings) -> ConsoleDesk:
+    async def sink(signal: Signal) -> Verdict:
+        # What this wakes, the next start finds in the store.
+        return (await store.accept(signal, gate_of(settings))).verdict
+
+    identity = await store.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
+    known, rooms = await store.named_accounts(), RoomNames(store, LocalBell())
+    named = naming(known)
+    called = calling(named, rooms.of)
+    return ConsoleDesk(
+        store=store,
+        sink=sink,
+        links=store,
+        bell=NoBell(),
+        web_account=identity,
+        named=named,
+        rooms=rooms,
+        mask=Mask(settings.secret_values()),
+        now=store.now,
+        new_id=new_id,
+        control_token="",
+        head=HeadFile(settings.data_dir, shared=settings.database_file is None).demand,
+        checkpoint=CheckpointFile(settings.data_dir).read,
+        public_url=settings.web.public_url or f"http://{settings.web.host}:{settings.web.port}",
+        written=partial(written, settings),
+        given=partial(given, settings),
+        reports=_reports(store, known, settings, called),
+        schedules=_schedules(store, known, settings, called),
+    )
+
+
+def _schedules(store: SqlStore, accounts: Sequence[Known], settings: Settings, called: Named) -> ScheduleDesk:
+    """What is booked here is fired by the next start. Rooms are those of accounts that were at work before."""
+    names = {(CHANNEL, ACCOUNT), *((one.channel, one.name) for one in settings.accounts if one.enabled)}
+    here = [Called(channel, name, identity) for channel, identity, name in accounts if (channel, name) in names]
+    known, named = {(one.channel, one.identity) for one in here}, naming(accounts)
+    timetable = timetable_of(
+        store,
+        _reach_of(store, named, settings),
+        new_id=new_id,
+        serves=lambda address: (address.channel, address.account) in known,
+        named=named,
+        started=lambda: None,
+        planning=lambda: settings.planning,
+    )
+    return ScheduleDesk(timetable, partial(address_at, here), named, Mask(settings.secret_values()), called)
+
+
+def _reach_of(store: Store, named: Named, settings: Settings) -> Reach:
+    """Rooms of the page are in the store; of other channels nothing can be told while no process runs."""
+    destinations = destinations_of(settings)
+
+    async def reached(address: Address) -> str | None:
+        if address.channel != CHANNEL:
+            return None
+        return await reach(store, lambda room: named(room) in destinations, address)
+
+    return reached
+
+
+def _reports(store: Store, accounts: Sequence[Known], settings: Settings, called: Named) -> ReportDesk:
+    named = naming(accounts)
+    return ReportDesk(
+        store=store,
+        reporters=LateReporters(store.now),
+        address_at=partial(address_at, [Called(channel, name, identity) for channel, identity, name in accounts]),
+        named=named,
+        now=store.now,
+        new_id=new_id,
+        reach=_reach_of(store, named, settings),
+        runs=False,
+        tools=figure_tools(store, store.now, called),
+    )

@@ -1,0 +1,423 @@
+"""What an operator can see and do. The API and, with no process running, the command line are both made of it.
+
+Every answer is a plain value that JSON can hold. What cannot be done is a Refusal, whose sentence tells why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import secrets
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Final, TypeVar
+
+from adapters.web import parse
+from adapters.web.adapter import CHANNEL
+from adapters.web.errors import Refusal
+from adapters.web.rooms import ROOM
+from bot.accounts.naming import Named
+from bot.operator import audit, titles, trails, views
+from bot.operator.actor import Actor
+from bot.operator.desk import ConsoleDesk
+from bot.operator.people import Roster, done, new_name
+from bot.operator.reports import ReportDesk
+from bot.operator.schedules import ScheduleDesk
+from bot.operator.views import View
+from runtime.contract import (
+    PEOPLE,
+    Address,
+    ApprovalId,
+    Body,
+    Clicked,
+    DeliveryId,
+    Identity,
+    Outcome,
+    Role,
+    RunId,
+    Said,
+    ScheduleState,
+    Signal,
+    room_topic,
+)
+from runtime.domain.approvals import ApprovalState
+from runtime.domain.deliveries import DeliveryState
+from runtime.domain.runs import RunState
+from runtime.errors import ConfigError
+from runtime.store.protocol import DeliveryRow, Unpaired
+from runtime.text.naming import is_identity
+from runtime.timeline.trail import Thing
+
+AT_WORK: Final = (RunState.RUNNING, RunState.READY)
+LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common proxies
+GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
+
+Word = TypeVar("Word", bound=StrEnum)
+
+
+class Operations:
+    """Implements `bot.operator.office.Office`, for one actor."""
+
+    def __init__(self, desk: ConsoleDesk, actor: Actor) -> None:
+        self._desk = desk
+        self._store = desk.store
+        self.actor = actor
+
+    # ------------------------------------------------------------------------------------------------------ reading
+
+    async def overview(self) -> View:
+        counts = dict(await self._store.counts())
+        return {"info": dict(self._desk.info), "counts": counts, "accounts": [*map(views.account, self._desk.states())]}
+
+    async def runs(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
+        rows = await self._store.runs(state=_word(RunState, state), room=await self._room_meant(room), limit=limit)
+        return await self._entitled([views.run(row, *self._names) for row in rows])
+
+    async def run(self, run_id: str) -> View:
+        run_id = await self._meant(run_id, Thing.RUN)
+        found = await self._store.run(RunId(run_id))
+        if found is None:
+            raise Refusal(404, f"There is no run {run_id}.")
+        row, steps = found
+        view = await self._one_entitled(views.run(row, *self._names))
+        return {**view, "steps": [views.step(step) for step in steps]}
+
+    async def approvals(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
+        where = await self._room_meant(room)
+        rows = await self._store.approvals(state=_word(ApprovalState, state), room=where, limit=limit)
+        return await self._entitled([views.approval(row, *self._names) for row in rows])
+
+    async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
+        where = await self._room_meant(room)
+        rows = await self._store.deliveries(state=_word(DeliveryState, state), room=where, limit=limit)
+        return await self._entitled([views.delivery(row, *self._names) for row in rows])
+
+    async def delivery(self, delivery_id: str) -> View:
+        delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
+        row = await self._store.delivery(DeliveryId(delivery_id))
+        if row is None:
+            raise Refusal(404, f"There is no delivery {delivery_id}.")
+        return await self._one_entitled(views.delivery_with_parts(row, *self._names))
+
+    async def trace(self, message: str) -> View:
+        """What happened to a message, or what may be meant."""
+        await self._desk.refresh()
+        found = await trails.trace(self._desk, message)
+        if found["trace"]:
+            return {**found, "trace": await self._one_entitled(found["trace"])}
+        return {**found, "matches": await self._entitled(found["matches"])}
+
+    async def traceable(self, room: str = "", limit: int = 10) -> list[View]:
+        """The newest messages."""
+        await self._desk.refresh()
+        return await self._entitled(await trails.traceable(self._desk, room, limit))
+
+    async def people(self) -> list[View]:
+        return [views.person(known) for known in await self._store.people()]
+
+    async def verify_audit(self) -> View:
+        return await audit.verify(self._store, self._desk.head, self._desk.checkpoint)
+
+    # ------------------------------------------------------------------------------------------------------ mending
+
+    async def decide(self, approval_id: str, choice: str, reason: str = "") -> View:
+        """Answer a question; the same transaction as a click in its room."""
+        approval_id = await self._meant(approval_id, Thing.APPROVAL)
+        question = await self._store.approval(ApprovalId(approval_id))
+        if question is None:
+            raise Refusal(404, f"There is no approval {approval_id}.")
+        click = parse.clicked(question.id, {"choice": choice, "reason": reason})
+        verdict = await self._desk.sink(self._signal(question.address, click, self._desk.new_id()))
+        if verdict.outcome is not Outcome.DECIDED:
+            raise Refusal(409, verdict.notice or "This changed nothing.")
+        return await self._approval(question.id)
+
+    async def requeue(self, delivery_id: str) -> View:
+        delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
+        row = await self._store.requeue(DeliveryId(delivery_id), self.actor.name)
+        return self._mended(row, f"{delivery_id} is neither on hold nor dead, so it cannot be requeued.")
+
+    async def reload(self) -> View:
+        """Read the settings again: what changed, what needs a restart, and notes."""
+        self.actor.must_be(Role.OWNER)
+        try:
+            return await self._desk.reload(self.actor.name)
+        except ConfigError as error:
+            raise Refusal(422, str(error)) from error
+
+    async def save(self) -> View:
+        """Where a copy of a lost database is; null while the database is in its place."""
+        self.actor.must_be(Role.OWNER)
+        saved = await self._desk.save()
+        return {"file": str(saved) if saved else None}
+
+    async def discard(self, delivery_id: str) -> View:
+        delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
+        row = await self._store.discard(DeliveryId(delivery_id), self.actor.name)
+        return self._mended(
+            row, f"{delivery_id} is not waiting, or is being sent right now, so it cannot be discarded."
+        )
+
+    async def add_person(self, name: str, role: str, identities: Sequence[str] = ()) -> View:
+        self.actor.must_be(Role.OWNER)
+        name = new_name(name)
+        wrong = next((identity for identity in identities if not is_identity(identity)), None)
+        if wrong is not None:
+            raise Refusal(400, f'"{wrong}" is not an identity such as telegram:1001.')
+        given = [Identity(identity) for identity in identities]
+        person = await self._store.add_person(name, _role(role), given, actor=self.actor.name)
+        if person is None:
+            raise Refusal(409, f'"{name}", or one of the identities, belongs to somebody already.')
+        return await self._person(person.name)
+
+    async def set_role(self, name: str, role: str) -> View:
+        self.actor.must_be(Role.OWNER)
+        done(await self._store.set_role(name, _role(role), actor=self.actor.name), name)
+        return await self._person(name)
+
+    async def pairings(self) -> list[View]:
+        """Who was sent a code and waits."""
+        await self._desk.refresh()
+        return await self._entitled([views.pairing(one, *self._names) for one in await self._store.pairings()])
+
+    async def pair(self, code: str, name: str = "", role: str = "") -> View:
+        """Make whoever was sent `code` known: as the person called `name` if there is one, else as a new one."""
+        self.actor.must_be(Role.OWNER)
+        name = name.strip()
+        if name and await self._store.person_named(name) is None:
+            name = new_name(name)
+        chosen = _role(role) if role else None
+        if name and chosen is not None:
+            await self._keep_an_owner(name, chosen)
+        given, actor = self._desk.given(), self.actor
+        made = await self._store.pair(code, name, chosen, actor.person, actor=actor.name, given=given)
+        if isinstance(made, Unpaired):
+            raise Refusal(429 if made.locked else 404, made.reason)
+        for address in (made.address, *made.cards):
+            self._desk.nudge(address)
+        told = f"{made.identity} is {made.person.name} now ({made.person.role.word})"
+        return {**await self._person(made.person.name), "identity": made.identity, "told": f"Paired: {told}."}
+
+    async def link(self, name: str) -> View:
+        """A new link for a person; the old one is void. The token is in this answer and nowhere else."""
+        self.actor.must_be(Role.OWNER)
+        token = secrets.token_urlsafe(24)
+        if await self._store.set_link(name, token, actor=self.actor.name) is None:
+            raise Refusal(404, f'There is nobody named "{name}".')
+        self._desk.bell.ring(PEOPLE)
+        path = f"/link/{token}"
+        return {"name": name, "path": path, "url": f"{self._desk.public_url}{path}" if self._desk.public_url else ""}
+
+    async def rename_person(self, name: str, new: str) -> View:
+        return await self._roster.rename(name, new)
+
+    async def remove_person(self, name: str) -> View:
+        return await self._roster.remove(name)
+
+    async def merge_people(self, name: str, into: str) -> View:
+        """Make two people one, who keeps the name, role and link of `into`."""
+        return await self._roster.merge(name, into)
+
+    async def sign_out(self, name: str) -> View:
+        """Void somebody's link, and close the pages that are open by it."""
+        return await self._roster.sign_out(name)
+
+    @property
+    def _roster(self) -> Roster:
+        return Roster(self._desk, self.actor)
+
+    # ---------------------------------------------------------------------------------------------------- schedules
+
+    async def schedules(self, state: str = "", room: str = "") -> list[View]:
+        """All that is planned, by what is due next; or what reports to one room."""
+        rows = await self._schedules.listed(_word(ScheduleState, state), await self._room_meant(room))
+        return await self._entitled(rows)
+
+    async def schedule(self, name: str) -> View:
+        """One, by its name or id: its next five instants and its last twenty."""
+        return await self._one_entitled(await self._schedules.shown(name, self.actor))
+
+    async def schedule_history(self, name: str, limit: int = 20) -> list[View]:
+        return await self._schedules.history(name, self.actor, limit)
+
+    async def add_schedule(self, fields: Mapping[str, Any]) -> View:
+        return await self._one_entitled(await self._schedules.add(await self._with_rooms(fields), self.actor))
+
+    async def change_schedule(self, name: str, fields: Mapping[str, Any]) -> View:
+        return await self._one_entitled(await self._schedules.change(name, await self._with_rooms(fields), self.actor))
+
+    async def pause_schedule(self, name: str, reason: str = "") -> View:
+        return await self._one_entitled(await self._schedules.pause(name, self.actor, reason))
+
+    async def resume_schedule(self, name: str) -> View:
+        return await self._one_entitled(await self._schedules.resume(name, self.actor))
+
+    async def remove_schedule(self, name: str) -> View:
+        return await self._schedules.remove(name, self.actor)
+
+    async def run_schedule(self, name: str) -> View:
+        """Begin one occurrence now, whatever the clock says."""
+        return await self._schedules.run(name, self.actor)
+
+    @property
+    def _schedules(self) -> ScheduleDesk:
+        if self._desk.schedules is None:
+            raise Refusal(404, "Nothing is planned here.")
+        return self._desk.schedules
+
+    # ------------------------------------------------------------------------------------------------------ reports
+
+    async def reports(self) -> list[View]:
+        """Those that are made without a model, with their options."""
+        return await self._reports.listed()
+
+    async def report(self, report_id: str) -> View:
+        """How one goes that was begun."""
+        return await self._reports.state(report_id)
+
+    async def make_report(self, name: str, to: Sequence[str], options: Mapping[str, Any]) -> View:
+        """Have one made for the rooms `to`, now."""
+        rooms = await self._with_rooms({"to": list(to)})
+        return await self._reports.begin(name, rooms["to"], options, self.actor)
+
+    async def print_report(self, name: str, options: Mapping[str, Any]) -> View:
+        """Its text, shown to nobody else."""
+        return await self._reports.text(name, options, self.actor)
+
+    @property
+    def _reports(self) -> ReportDesk:
+        if self._desk.reports is None:
+            raise Refusal(404, "No reports are made here.")
+        return self._desk.reports
+
+    # -------------------------------------------------------------------------------------------------------- rooms
+
+    async def say(self, room: str, text: str, message_id: str = "") -> View:
+        """Say `text` in a room of the web channel; the same `message_id` again is the same message."""
+        words, _ = parse.said({"text": text})
+        signal = self._signal(self._room(room), Said(words), message_id or self._desk.new_id())
+        verdict = await self._desk.sink(signal)
+        if verdict.outcome is Outcome.REFUSED:
+            raise Refusal(403, verdict.notice or "This was not taken in.")
+        return {"outcome": verdict.outcome, "id": verdict.signal_id}
+
+    async def room(self, room: str, seen: str = "", wait: timedelta = timedelta()) -> View:
+        """The conversation as it is; with `wait`, not before it differs from version `seen`, or the time is over."""
+        address = self._room(room)
+        rings = self._desk.bell.listen(room_topic(address))  # before the first look: no ring falls between the two
+        end = asyncio.get_running_loop().time() + min(wait, LONGEST_WAIT).total_seconds()
+        while True:
+            view = await self._look(address)
+            left = end - asyncio.get_running_loop().time()
+            if view["version"] != seen or left <= 0:
+                return view
+            await _next(rings, min(left, GLANCE.total_seconds()))
+
+    async def _look(self, address: Address) -> View:
+        seen = await self._store.view(address)
+        work = await self._store.room_work(address)  # after it: a room that rests has asked all it will ask
+        view = views.room(
+            seen.entries,
+            busy=seen.busy or work.run in AT_WORK,  # a question may have been answered in between
+            approvals=work.questions,
+            named=self._desk.named,
+            called=self._desk.called,
+            run_state=work.run,
+        )
+        return {**view, "version": _digest(view)}
+
+    @property
+    def _names(self) -> tuple[Named, Named]:
+        return self._desk.named, self._desk.called
+
+    async def _entitled(self, rows: Sequence[View]) -> list[View]:
+        return await titles.entitled(self._desk, rows)
+
+    async def _one_entitled(self, row: View) -> View:
+        return (await self._entitled([row]))[0]
+
+    async def _meant(self, words: str, thing: Thing) -> str:
+        """The id of what an operator named. Errors: Refusal."""
+        await self._desk.refresh()
+        return await self._desk.finder.one(words, thing)
+
+    async def _with_rooms(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """`fields` with the addresses of rooms that are called by their names."""
+        return {**fields, "to": await self._desk.finder.addresses(fields["to"])} if fields.get("to") else fields
+
+    async def _room_meant(self, words: str) -> Address | None:
+        """The room that a list is narrowed to; None for all."""
+        await self._desk.refresh()
+        return await self._desk.finder.room(words) if words.strip() else None
+
+    def _room(self, room: str) -> Address:
+        if not ROOM.fullmatch(room):
+            raise Refusal(404, "A room's name has 6 to 32 small letters and digits.")
+        return Address(CHANNEL, self._desk.web_account, room)
+
+    def _signal(self, address: Address, body: Body, event_id: str) -> Signal:
+        return Signal(
+            platform=self._desk.web_account,
+            dedupe_key=f"console:{self.actor.identity}#{event_id}",
+            actor=self.actor.identity,
+            actor_name=self.actor.person.name,
+            address=address,
+            body=body,
+            received_at=self._desk.now(),
+            console=isinstance(body, Clicked),
+        )
+
+    def _mended(self, row: DeliveryRow | None, refusal: str) -> View:
+        if row is None:
+            raise Refusal(409, refusal)
+        self._desk.nudge(row.address)
+        return views.delivery(row, *self._names)
+
+    async def _approval(self, approval_id: ApprovalId) -> View:
+        row = await self._store.approval(approval_id)
+        if row is None:
+            raise Refusal(404, f"There is no approval {approval_id}.")
+        return views.approval(row, *self._names)
+
+    async def _person(self, name: str) -> View:
+        known = await self._store.person_named(name)
+        if known is None:
+            raise Refusal(404, f'There is nobody named "{name}".')
+        return views.person(known)
+
+    async def _keep_an_owner(self, name: str, role: Role) -> None:
+        owners = [known.person.name for known in await self._store.people() if known.person.role is Role.OWNER]
+        if role is not Role.OWNER and owners == [name]:
+            raise Refusal(409, f"{name} is the only owner. Make somebody else an owner first.")
+
+
+async def _next(rings: AsyncIterator[str], seconds: float) -> None:
+    """Until it rings, at most `seconds`."""
+    try:
+        async with asyncio.timeout(seconds):
+            await anext(rings)
+    except TimeoutError:
+        return
+
+
+def _word(kind: type[Word], text: str) -> Word | None:
+    """A word of a closed set; None for no word. Errors: Refusal lists the set."""
+    if not text:
+        return None
+    try:
+        return kind(text)
+    except ValueError:
+        raise Refusal(400, f'"{text}" is none of: {", ".join(kind)}.') from None
+
+
+def _role(text: str) -> Role:
+    try:
+        return Role[text.upper()]
+    except KeyError:
+        raise Refusal(400, f'"{text}" is no role. Roles are {", ".join(role.word for role in Role)}.') from None
+
+
+def _digest(view: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(view, sort_keys=True).encode()).hexdigest()[:16]

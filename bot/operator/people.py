@@ -1,0 +1,91 @@
+"""People at the console: renamed, merged, signed out and removed by an owner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adapters.web.errors import Refusal
+from bot.operator.actor import Actor
+from bot.operator.desk import ConsoleDesk
+from bot.operator.views import View
+from runtime.contract import PEOPLE, Person, Role
+from runtime.store.protocol import Unmoved
+from runtime.text.naming import fault_of_name
+
+
+class Roster:
+    """What an owner does with people beside adding them. `actor` is who does it."""
+
+    def __init__(self, desk: ConsoleDesk, actor: Actor) -> None:
+        self._desk = desk
+        self._store = desk.store
+        self._actor = actor
+
+    async def rename(self, name: str, new: str) -> View:
+        self._actor.must_be(Role.OWNER)
+        new = new_name(new)
+        self._keep_settings_true(name, f"Write {new} there")
+        made = done(await self._store.rename(name, new, actor=self._actor.name), name, new=new)
+        return _told(made, f"{name} is called {made.name} from now on.")
+
+    async def sign_out(self, name: str) -> View:
+        self._actor.must_be(Role.OWNER)
+        made = done(await self._store.sign_out(name, actor=self._actor.name), name)
+        self._desk.bell.ring(PEOPLE)
+        return _told(made, f"{name} is signed out everywhere; their link is void.")
+
+    async def remove(self, name: str) -> View:
+        self._actor.must_be(Role.OWNER)
+        known = await self._store.person_named(name)
+        self._keep_settings_true(name, "Take them out there", known.identities if known else ())
+        made = done(await self._store.remove(name, actor=self._actor.name), name)
+        self._desk.bell.ring(PEOPLE)
+        return _told(made, f"{name} is removed. What they said stays in the conversations and in the audit.")
+
+    async def merge(self, name: str, into: str) -> View:
+        self._actor.must_be(Role.OWNER)
+        if name == into:
+            raise Refusal(400, "Name two people: one is merged into the other.")
+        self._keep_settings_true(name, f"Write {into} there")
+        moved = await self._store.merge(name, into, actor=self._actor.name)
+        made = done(moved, *(await self._missing(name, into) if moved is Unmoved.NOBODY else (name, into)))
+        self._desk.bell.ring(PEOPLE)
+        return _told(made, f"{name} and {into} are one person from now on: {made.name} ({made.role.word}).")
+
+    async def _missing(self, *names: str) -> Sequence[str]:
+        """Those that nobody has; all of them where somebody just came by one."""
+        return [name for name in names if await self._store.person_named(name) is None] or names
+
+    def _keep_settings_true(self, name: str, fix: str, identities: Sequence[str] = ()) -> None:
+        """Settings may write people by name: a blocked one must not come back under another, nor an owner at the start."""
+        if places := self._desk.written(name, identities):
+            where = " and ".join(places)
+            raise Refusal(
+                409, f"The settings name {name} in {where}. {fix}, have them read (signalbox reload), and try again."
+            )
+
+
+def new_name(text: str) -> str:
+    """A name for a person, as it is kept. Errors: Refusal."""
+    name = " ".join(text.split())
+    if fault := fault_of_name(name):
+        raise Refusal(400, fault)
+    return name
+
+
+def _told(person: Person, words: str) -> View:
+    return {"name": person.name, "role": person.role.word, "told": words}
+
+
+def done(made: Person | Unmoved, *names: str, new: str = "") -> Person:
+    """The person that `names` begin with, perhaps called `new` by now. Errors: Refusal with the reason why nobody was."""
+    match made:
+        case Person():
+            return made
+        case Unmoved.NOBODY:
+            nobody = " or ".join(f'"{name}"' for name in names)
+            raise Refusal(404, f"There is nobody named {nobody}.")
+        case Unmoved.TAKEN:
+            raise Refusal(409, f'Somebody is called "{new}" already. To make the two one: signalbox people merge')
+        case Unmoved.LAST_OWNER:
+            raise Refusal(409, f"{names[0]} is the only owner. Make somebody else an owner first.")

@@ -1,0 +1,247 @@
+"""Reports without a model, for this process: who makes them, and how an operator has one made at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.web.errors import Refusal
+from bot.operator.actor import Actor
+from bot.operator.views import View
+from bot.wiring.planning import Reach, anywhere
+from runtime.contract import (
+    Address,
+    Figures,
+    Job,
+    Json,
+    Model,
+    NewId,
+    Now,
+    Occurrence,
+    OccurrenceState,
+    Role,
+    RunId,
+    Schedule,
+    ScheduleId,
+    ScheduleState,
+    SessionKey,
+    Task,
+    TaskKind,
+    Terms,
+    Tool,
+    ToolContext,
+)
+from runtime.domain.deliveries import DeliveryState
+from runtime.domain.runs import RunState
+from runtime.errors import ToolError
+from runtime.markup.moments import in_words
+from runtime.store.protocol import DeliveryRow, Store
+from tools.reports import report_tools
+
+if TYPE_CHECKING:
+    from runtime.reports.catalogue import Catalogue, Reporters
+    from runtime.templating.renderer import Renderer
+    from runtime.templating.sheet import Sheet
+
+FOLDER: Final = Path(__file__).parents[2] / "config" / "reports"
+AT_ONCE: Final = "one report, asked for by a command"
+"""Why the schedule of such a report is none that is listed."""
+STUCK: Final = (DeliveryState.DEAD, DeliveryState.HELD)
+
+AddressAt = Callable[[str], Address | None]
+"""The room that people write so; None where no account here is called that. Errors: ValueError for no address."""
+
+
+class LateReporters:
+    """Makes a report's model: `Agent(reporter=…)`. What reads and renders templates is loaded for the first one."""
+
+    def __init__(self, now: Now, folder: Path = FOLDER) -> None:
+        self._now = now
+        self._folder = folder
+
+    def __call__(self, job: Job) -> Model:
+        return self._made(job)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        from runtime.reports.catalogue import Catalogue
+
+        return Catalogue(self._folder)
+
+    @cached_property
+    def renderer(self) -> Renderer:
+        from runtime.templating.renderer import Renderer
+
+        return Renderer()
+
+    @cached_property
+    def _made(self) -> Reporters:
+        from runtime.reports.catalogue import Reporters
+
+        return Reporters(self.catalogue, renderer=self.renderer, now=self._now)
+
+
+def figure_tools(figures: Figures, now: Now, named: Callable[[Address], str]) -> dict[str, Tool]:
+    return {tool.spec.name: tool for tool in report_tools(figures, now=now, named=named)}
+
+
+@dataclass(frozen=True, slots=True)
+class ReportDesk:
+    """Has reports made for operators. `runs`: a process is at work that makes them; else the next start does.
+
+    `reach` tells why nothing can be posted in a room. `ring` wakes the lanes, `tools` are those by which a report is made that is only printed.
+    """
+
+    store: Store
+    reporters: LateReporters
+    address_at: AddressAt
+    named: Callable[[Address], str]
+    now: Now
+    new_id: NewId
+    ring: Callable[[], None] = lambda: None
+    runs: bool = True
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    reach: Reach = anywhere
+
+    async def listed(self) -> list[View]:
+        return await asyncio.to_thread(self._listed)
+
+    def _listed(self) -> list[View]:
+        catalogue = self.reporters.catalogue
+        sheets = [catalogue.sheet(name) for name in catalogue.names()]
+        return [{"name": sheet.name, "about": sheet.about, "options": dict(sheet.options)} for sheet in sheets]
+
+    async def begin(self, name: str, to: Sequence[str], options: Mapping[str, Json], actor: Actor) -> View:
+        """Have the report `name` made for the rooms `to`, now: its id, by which it is asked how it goes."""
+        actor.must_be(Role.OPERATOR)
+        sheet = await self._sheet(name, options)
+        rooms = tuple(dict.fromkeys(map(self._room, to)))
+        if not rooms:
+            raise Refusal(400, "A report needs a room: write it as `--to slack:work/C1`.")
+        for room in rooms:
+            if why := await self.reach(room):
+                raise Refusal(409, f"{self.named(room)}: {why}")
+        schedule = await self._schedule(sheet, rooms, options, actor)
+        if not await self.store.add_schedule(schedule, None, actor.person.name):
+            raise Refusal(409, "This could not be written. Try it again.")
+        if await self.store.run_schedule(schedule.id, actor.person.name) is None:
+            raise Refusal(409, "This could not be started. Try it again.")
+        self.ring()
+        return await self.state(schedule.id)
+
+    async def state(self, report: str) -> View:
+        """How a report goes that was begun."""
+        schedule = await self.store.schedule(ScheduleId(report))
+        made = await self.store.occurrences(ScheduleId(report), limit=1)
+        if schedule is None or not made:
+            raise Refusal(404, f"There is no report {report}.")
+        rooms = [self.named(address) for address in schedule.to]
+        state, why = await self._how(made[0])
+        counts = {"shown": made[0].shown, "wanted": len(rooms)}
+        return {
+            "id": report,
+            "name": schedule.name,
+            "to": rooms,
+            "state": state,
+            "reason": why,
+            "runs": self.runs,
+            **counts,
+        }
+
+    async def text(self, name: str, options: Mapping[str, Json], actor: Actor) -> View:
+        """The report `name` as a text, shown to nobody and stored nowhere. It has no charts."""
+        actor.must_be(Role.OPERATOR)
+        from runtime.reports.templates import piece_of
+        from runtime.templating.order import Order
+        from runtime.templating.sheet import TemplateError
+
+        sheet = await self._sheet(name, options)
+        results = {call.name: await self._called(call.tool, call.arguments, actor) for call in sheet.calls()}
+        pieces = {call.name: piece_of(call, results[call.name]) for call in sheet.data}
+        at = self.now().isoformat()
+        zone = await self._zone(actor, "")
+        order = Order(sheet.body, sheet.above, pieces, {}, sheet.options, name=name, now=at, planned_at=at, zone=zone)
+        try:
+            made = await self.reporters.renderer.text(sheet, order)
+        except TemplateError as error:
+            raise Refusal(422, str(error)) from error
+        return {"name": name, "text": in_words(made.strip())}
+
+    # ------------------------------------------------------------------------------------------------------ the parts
+
+    async def _sheet(self, name: str, options: Mapping[str, Json]) -> Sheet:
+        from runtime.templating.sheet import TemplateError
+
+        try:
+            return await asyncio.to_thread(self.reporters.catalogue.sheet, name, options)
+        except TemplateError as error:
+            raise Refusal(400, str(error)[:1].upper() + str(error)[1:]) from error
+
+    def _room(self, text: str) -> Address:
+        try:
+            found = self.address_at(text)
+        except ValueError as error:
+            raise Refusal(400, f"--to: {error}.") from error
+        if found is None:
+            raise Refusal(400, f'--to: "{text}": no account here is called that, or it has not been connected yet.')
+        return found
+
+    async def _schedule(
+        self, sheet: Sheet, rooms: tuple[Address, ...], options: Mapping[str, Json], actor: Actor
+    ) -> Schedule:
+        """What the report is an instant of. It is born removed: no list and no quota has it, and nothing fires it."""
+        from runtime.calendar import At, Planned, written
+
+        now = self.now()
+        return Schedule(
+            id=ScheduleId(self.new_id()),
+            name=sheet.name,
+            when=written(Planned(At(now), await self._zone(actor, str(rooms[0])), "now")),
+            when_text="now",
+            task=Task(TaskKind.REPORT, sheet.name, options={key: sheet.options[key] for key in options}),
+            to=rooms,
+            terms=Terms(),
+            state=ScheduleState.REMOVED,
+            created_at=now,
+            anchor_at=now,
+            actor=actor.identity,
+            owner=actor.person,
+            reason=AT_ONCE,
+        )
+
+    async def _zone(self, actor: Actor, room: str) -> str:
+        return await self.store.zone_of(actor.person.id, room) or "UTC"
+
+    async def _how(self, made: Occurrence) -> tuple[str, str]:
+        """A word and a reason: shown, failed, waiting (for an approval), stuck (could not be shown), or working."""
+        if made.state is OccurrenceState.FAILED:
+            return "failed", made.reason
+        if made.state is OccurrenceState.DONE:
+            if made.shown >= made.wanted:
+                return "shown", ""
+            stuck = await self._stuck(made)
+            return (
+                ("stuck", "; ".join(f"{self.named(row.address)}: {row.reason}" for row in stuck))
+                if stuck
+                else ("working", "")
+            )
+        found = await self.store.run(RunId(made.run_id)) if made.run_id else None
+        return ("waiting", "") if found and found[0].state is RunState.PARKED else ("working", "")
+
+    async def _stuck(self, made: Occurrence) -> list[DeliveryRow]:
+        origin = f"occurrence:{made.id}"
+        rows = [row for state in STUCK for row in await self.store.deliveries(state=state, limit=500)]
+        return [row for row in rows if row.origin == origin]
+
+    async def _called(self, tool: str, arguments: Mapping[str, Any], actor: Actor) -> str:
+        if tool not in self.tools:
+            raise Refusal(422, f"This report calls {tool}, so it cannot be printed only: show it in a room, with --to.")
+        nowhere = ToolContext(Path(), SessionKey(""), RunId(""), "", requester=actor.person)
+        try:
+            return await self.tools[tool].call(arguments, nowhere)
+        except ToolError as error:
+            raise Refusal(422, f"{tool}: {error}") from error

@@ -1,0 +1,41 @@
+"""Conversations of the page by their first words, where lists name rooms: nobody gave them another name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from adapters.web.adapter import CHANNEL
+from bot.accounts.naming import of_page
+from bot.operator.desk import ConsoleDesk
+from bot.operator.views import View
+from runtime.contract import Address
+
+
+async def entitled(desk: ConsoleDesk, rows: Sequence[View]) -> list[View]:
+    """`rows`, of which each has an `address` and a `room`, or a schedule's lists `to` and `rooms`."""
+    wanted = {room for row in rows for text in _addresses(row) if (room := _room(desk, text))}
+    if not wanted:
+        return list(rows)
+    titles = {desk.named(room): of_page(title) for room, title in (await desk.store.titles(wanted)).items()}
+    return [_with(titles, row) for row in rows]
+
+
+def _with(titles: Mapping[str, str], row: View) -> View:
+    if "rooms" in row:
+        return {**row, "rooms": [titles.get(room, room) for room in row["rooms"]]}
+    return {**row, "room": titles.get(row["room"], row["room"])}
+
+
+def _addresses(row: View) -> Iterable[str]:
+    return row["rooms"] if "rooms" in row else [row["room"]]
+
+
+def _room(desk: ConsoleDesk, text: str) -> Address | None:
+    """The room of the page that is written so; None for every other, and for one that has a name."""
+    if not text.startswith(f"{CHANNEL}:"):
+        return None
+    try:
+        return replace(Address.parse(text), account=desk.web_account)
+    except ValueError:
+        return None

@@ -1,0 +1,84 @@
+"""What happened to a message, for operators: what they may call it by, and its story."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from adapters.web.errors import Refusal
+from bot.operator.desk import ConsoleDesk
+from bot.operator.views import View
+from runtime.timeline import Event, Story, told
+from runtime.timeline.trail import Candidate, Thing
+
+SHORTENED: Final = 80
+"""Characters of a message in a list."""
+
+
+async def trace(desk: ConsoleDesk, words: str) -> View:
+    """The one story that `words` mean; else the `matches` to choose from. Errors: Refusal 404 tells what may be given."""
+    found = await desk.finder.found(words, *Thing)
+    if len(found) > 1:
+        return {"trace": None, "matches": [candidate(one, desk) for one in found]}
+    return {"trace": await _story(desk, found[0].id), "matches": []}
+
+
+async def traceable(desk: ConsoleDesk, room: str, limit: int) -> list[View]:
+    """The newest messages, in all rooms or in one."""
+    address = await desk.finder.room(room) if room else None
+    return [candidate(one, desk) for one in await desk.store.recent(address, limit=limit)]
+
+
+async def _story(desk: ConsoleDesk, about: str) -> View:
+    trail = await desk.store.trail(about)
+    if trail is None:
+        raise Refusal(404, f"What {about} left behind is not kept any more.")
+    return story(told(trail, desk.mask), desk)
+
+
+def candidate(one: Candidate, desk: ConsoleDesk) -> View:
+    text = " ".join(desk.mask(one.text).split())
+    return {
+        "id": one.id,
+        "kind": one.thing,
+        "at": _at(one.at),
+        "who": one.who,
+        "room": desk.called(one.address),
+        "address": desk.named(one.address),
+        "state": one.state,
+        "text": text if len(text) <= SHORTENED else f"{text[: SHORTENED - 1]}…",
+    }
+
+
+def story(one: Story, desk: ConsoleDesk) -> View:
+    """`seconds` is the whole time from the first event to the answer; `after` counts from the first event too."""
+    whole = one.answered_at - one.began_at if one.answered_at else None
+    return {
+        "about": one.about,
+        "run": one.run,
+        "room": desk.called(one.room),
+        "address": desk.named(one.room),
+        "who": one.who,
+        "text": one.text,
+        "began_at": _at(one.began_at),
+        "answered_at": _at(one.answered_at) if one.answered_at else None,
+        "seconds": whole.total_seconds() if whole else None,
+        "now": one.now,
+        "over": one.over,
+        "events": [event(each, one.began_at) for each in one.events],
+    }
+
+
+def event(one: Event, began_at: datetime) -> View:
+    return {
+        "at": _at(one.at),
+        "after": (one.at - began_at).total_seconds(),
+        "what": one.what,
+        "words": one.words,
+        "subject": one.subject,
+        "node": one.node or None,
+    }
+
+
+def _at(at: datetime) -> str:
+    return at.isoformat(timespec="microseconds")

@@ -1,0 +1,167 @@
+"""Rows as JSON: what the console's API answers and the command line prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from adapters.web import render
+from bot.accounts.naming import Named
+from bot.accounts.status import State
+from runtime.chat.cards import LABELS, asked
+from runtime.contract import CHOICES, ApprovalKind, Entry
+from runtime.domain.approvals import EVENT_OF, Approval
+from runtime.markup.arguments import in_full
+from runtime.markup.moments import in_words
+from runtime.store.protocol import DeliveryRow, Known, OpenPart, Pairing, RunRow, StepRow
+
+View = dict[str, Any]
+
+
+def run(row: RunRow, named: Named, called: Named) -> View:
+    return {
+        "id": row.id,
+        "state": row.state,
+        "address": named(row.address),
+        "room": called(row.address),
+        "requester": row.requester,
+        "started_at": at(row.started_at),
+        "ended_at": at(row.ended_at),
+        "iterations": row.iterations,
+        "error": row.error,
+        "signals": list(row.signals),
+    }
+
+
+def step(row: StepRow) -> View:
+    return {
+        "number": row.number,
+        "kind": row.kind,
+        "tool": row.tool,
+        "arguments": row.arguments,
+        "call": in_full(row.arguments)[0],
+        "state": row.state,
+        "result": row.result,
+        "started_at": at(row.started_at),
+        "ended_at": at(row.ended_at),
+    }
+
+
+def approval(row: Approval, named: Named, called: Named) -> View:
+    """With `choices`: what may be answered, and the label of each."""
+    return {
+        "id": row.id,
+        "kind": row.kind,
+        "state": row.state,
+        "run": row.run_id,
+        "address": named(row.address),
+        "room": called(row.address),
+        "question": _question(row),
+        "tool": row.tool,
+        "effect": row.effect,
+        "arguments": row.arguments,
+        "call": in_full(row.arguments)[0],
+        "caution": row.caution,
+        "asked_at": at(row.asked_at),
+        "expires_at": at(row.expires_at),
+        "choices": {choice.value: LABELS[choice] for choice in CHOICES[row.kind] if choice in EVENT_OF},
+        "choice": row.choice,
+        "decided_by": row.decided_name,
+        "decided_at": at(row.decided_at),
+        "reason": row.reason,
+    }
+
+
+def _question(row: Approval) -> str:
+    if row.kind is ApprovalKind.PERSON:
+        return f"Let {json.loads(row.arguments)['name']} in?"
+    return asked(row.kind, row.tool)
+
+
+def delivery(row: DeliveryRow, named: Named, called: Named) -> View:
+    """For lists: without the parts."""
+    return {
+        "id": row.id,
+        "kind": row.kind,
+        "state": row.state,
+        "address": named(row.address),
+        "room": called(row.address),
+        "origin": row.origin,
+        "attempts": row.attempts,
+        "created_at": at(row.created_at),
+        "settled_at": at(row.settled_at),
+        "not_before": at(row.not_before),
+        "reason": row.reason,
+        "text": in_words(row.content.text),
+        "files": [render.file(file) for file in row.content.files],
+    }
+
+
+def delivery_with_parts(row: DeliveryRow, named: Named, called: Named) -> View:
+    return {**delivery(row, named, called), "parts": [part(open_part) for open_part in row.parts]}
+
+
+def part(row: OpenPart) -> View:
+    return {
+        "ordinal": row.ordinal,
+        "state": row.state,
+        "attempts": row.attempts,
+        "looks": row.looks,
+        "marked_at": at(row.marked_at),
+        "receipt": row.receipt.message_id if row.receipt else None,
+        "body": row.body,
+    }
+
+
+def person(known: Known) -> View:
+    return {
+        "name": known.person.name,
+        "role": known.person.role.word,
+        "identities": list(known.identities),
+        "linked": known.linked,
+    }
+
+
+def pairing(one: Pairing, named: Named, called: Named) -> View:
+    return {
+        "identity": one.identity,
+        "name": one.name,
+        "address": named(one.address),
+        "room": called(one.address),
+        "since": at(one.created_at),
+        "until": at(one.expires_at),
+    }
+
+
+def account(state: State) -> View:
+    standing = state.standing
+    return {
+        "account": state.account,
+        "state": standing.connection,
+        "since": at(state.since),
+        "reason": standing.reason,
+    }
+
+
+def room(
+    entries: Sequence[Entry],
+    *,
+    busy: bool,
+    approvals: Sequence[Approval],
+    run_state: str | None,
+    named: Named,
+    called: Named,
+) -> View:
+    """A conversation. `run` is the state of its newest run; `approvals` are the questions that wait in it."""
+    return {
+        "entries": [render.entry(entry) for entry in entries],
+        "busy": busy,
+        "approvals": [approval(row, named, called) for row in approvals],
+        "run": run_state,
+    }
+
+
+def at(moment: datetime | None) -> str | None:
+    return moment.isoformat(timespec="seconds") if moment else None

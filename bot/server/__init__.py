@@ -1,0 +1,1 @@
+"""One serving process: composed, started, reloaded and drained."""

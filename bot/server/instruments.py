@@ -1,0 +1,83 @@
+"""What watches a process at work: metrics, and traces where they are set.
+
+What is turned off is not there: nothing is imported for it, and no call passes through it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from functools import reduce
+
+from aiohttp import web
+
+from bot.settings.settings import Settings, Telemetry
+from bot.telemetry.instrument import Duty, Instrument
+from runtime.contract import ChannelAdapter, Model, Sink, Tool
+from runtime.errors import ConfigError
+from runtime.intake.dispatch import Worker
+from runtime.store.sql.driver import UNWATCHED, Watch
+from runtime.store.store import SqlStore
+
+
+class Instruments(Instrument):
+    """Several, one around the other."""
+
+    def __init__(self, parts: Sequence[Instrument]) -> None:
+        self._parts = parts
+
+    @property
+    def watch(self) -> Watch:
+        return next((part.watch for part in self._parts if part.watch is not UNWATCHED), UNWATCHED)
+
+    def store(self, store: SqlStore) -> SqlStore:
+        return reduce(lambda inner, part: part.store(inner), self._parts, store)
+
+    def model(self, model: Model) -> Model:
+        return reduce(lambda inner, part: part.model(inner), self._parts, model)
+
+    def tools(self, tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
+        return reduce(lambda inner, part: part.tools(inner), self._parts, tools)
+
+    def adapter(self, adapter: ChannelAdapter) -> ChannelAdapter:
+        return reduce(lambda inner, part: part.adapter(inner), self._parts, adapter)
+
+    def sink(self, sink: Sink) -> Sink:
+        return reduce(lambda inner, part: part.sink(inner), self._parts, sink)
+
+    def worker(self, worker: Worker) -> Worker:
+        return reduce(lambda inner, part: part.worker(inner), self._parts, worker)
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        return [route for part in self._parts for route in part.routes()]
+
+    def duties(self) -> Sequence[Duty]:
+        return [duty for part in self._parts for duty in part.duties()]
+
+    async def close(self) -> None:
+        async with AsyncExitStack() as stack:
+            for part in self._parts:
+                stack.push_async_callback(part.close)
+
+
+def instruments_of(settings: Settings) -> Instruments:
+    """Those that the settings ask for. Errors: ConfigError when traces are wanted and their extra is not installed."""
+    parts: list[Instrument] = []
+    if settings.metrics.enabled:
+        from bot.metrics.metering import Metering
+
+        parts.append(Metering(settings.metrics, settings.web))
+    if settings.telemetry.endpoint:
+        parts.append(_tracing(settings.telemetry))
+    return Instruments(parts)
+
+
+def _tracing(settings: Telemetry) -> Instrument:
+    try:
+        from bot.telemetry.tracing.instrument import tracing_of
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"telemetry.endpoint: what sends traces is not installed ({error.name} is missing). "
+            'Install it: pip install "signalbox-bot[otel]", or set telemetry.endpoint to "".'
+        ) from error
+    return tracing_of(settings)

@@ -1,0 +1,178 @@
+"""A process as a node: it joins, does its duties, drains and leaves; after its lease was lost it joins again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+import structlog
+
+from bot.accounts.failover import Others
+from bot.accounts.supervisor import Presence
+from bot.node.membership import Seat
+from bot.node.watchdog import Watchdog
+from bot.settings.settings import Settings
+from bot.telemetry.instrument import Duty
+from runtime.cancellation import cancellable
+from runtime.cluster.node import Node, NodeLost
+from runtime.cluster.notifier import LocalBell
+from runtime.cluster.poller import Pulse
+from runtime.cluster.topics import LANES, ROLES
+from runtime.contract import NewId, NodeId
+from runtime.delivery.courier import Courier
+from runtime.delivery.couriers import Couriers
+from runtime.errors import StoreError
+from runtime.intake.dispatch import Dispatch
+from runtime.store.protocol import Lease
+from runtime.store.store import SqlStore
+
+log = structlog.get_logger("app")
+
+DRAIN: Final = timedelta(seconds=6)
+"""How long runs and couriers get to come to a good place before the process leaves: 10 s less what closing takes."""
+LEAVE: Final = timedelta(seconds=1)
+"""How long the store gets to take back what the process holds."""
+REJOIN: Final = timedelta(seconds=1)
+
+
+class Life:
+    """What one process does for as long as it is a node.
+
+    `listeners` take in what happens until they are cancelled, and are the first to stop; `duties` are further loops, made
+    anew each time it joins, and may have ends; `dispatch` makes that of a lease; `goodbye` tells the others that it left.
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        store: SqlStore,
+        seat: Seat,
+        watchdog: Watchdog,
+        bell: LocalBell,
+        accounts: Sequence[Presence],
+        couriers: Couriers,
+        dispatch: Callable[[Lease], Dispatch],
+        others: Others,
+        listeners: Sequence[Duty],
+        duties: Callable[[], Iterable[Duty]],
+        goodbye: Callable[[], Awaitable[None]],
+        new_id: NewId,
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._seat = seat
+        self._watchdog = watchdog
+        self._bell = bell
+        self._accounts = accounts
+        self._couriers = couriers
+        self._make_dispatch = dispatch
+        self._others = others
+        self._listeners = listeners
+        self._make_duties = duties
+        self._goodbye = goodbye
+        self._new_id = new_id
+
+    async def run(self, on_ready: Callable[[], None]) -> None:
+        """Be a node until cancelled, then drain. Errors: whatever a duty ends with that is not the loss of the lease."""
+        while True:
+            try:
+                await cancellable(self._as_node(on_ready))
+            except BaseExceptionGroup as ended:
+                if ended.split(NodeLost)[1] is not None:
+                    raise
+                log.warning("joining again", reason="no sign for longer than the lease; others go on with our work")
+
+    async def _as_node(self, on_ready: Callable[[], None]) -> None:
+        """From one join to the end by cancellation, with a drain, or by the loss of the lease."""
+        node = await self._join()
+        dispatch = self._make_dispatch(node.lease)
+        self._seat.sit(node, dispatch)
+        self._watchdog.joined()
+        async with asyncio.TaskGroup() as group:
+            beating = group.create_task(node.run())
+            for duty in (self._pulse(node).run, *self._make_duties(), *self._service(), dispatch.run):
+                group.create_task(duty())
+            listening = [group.create_task(listen()) for listen in self._listeners]
+            group.create_task(self._announce(on_ready))
+            try:
+                await asyncio.Event().wait()
+            finally:
+                if node.is_lost:  # others have our work: nothing is left to bring to a good place
+                    self._watchdog.lost()
+                else:
+                    await self._drain(dispatch, listening)
+                    beating.cancel()  # before the lease is given back: a beat after it would say that it was lost
+                    await self._leave(node)
+
+    async def _join(self) -> Node:
+        """A node with a fresh lease. After the first time it is asked for until the store gives it."""
+        while True:
+            try:
+                return await Node.join(
+                    store=self._store,
+                    node=NodeId(self._new_id()),
+                    label=f"{socket.gethostname()}/{os.getpid()}",
+                    length=self._settings.nodes.lease,
+                    # The lock of an embedded database proves that every earlier process is gone.
+                    alone=self._settings.database_file is not None,
+                    on_reaped=self._freed,
+                )
+            except StoreError as error:
+                if self._seat.is_empty:
+                    raise
+                log.debug("cannot join again yet", reason=str(error))
+                await asyncio.sleep(REJOIN.total_seconds())
+
+    def _freed(self) -> None:
+        """Lanes and roles of another node, which is dead."""
+        for topic in (LANES, ROLES):
+            self._bell.ring(topic)
+
+    def _pulse(self, node: Node) -> Pulse:
+        return Pulse(
+            store=self._store,
+            node=node.lease.node,
+            bell=self._bell,
+            reap=node.reap,
+            look_around=self._couriers.look_around,
+            seen=self._others.seen,
+        )
+
+    def _service(self) -> list[Duty]:
+        return [partial(serve, *each) for each in zip(self._accounts, self._couriers, strict=True)]
+
+    async def _announce(self, on_ready: Callable[[], None]) -> None:
+        """Say that we are ready once the page takes messages. Platforms may take long; `/readyz` tells of them."""
+        await self._accounts[0].begun()
+        with suppress(asyncio.InvalidStateError):  # it was said in an earlier life of this process
+            on_ready()
+
+    async def _leave(self, node: Node) -> None:
+        """Give back what we hold. Where the store does not answer, others take it when our lease ends."""
+        with suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(LEAVE.total_seconds()):
+                await node.leave()
+        await self._goodbye()
+
+    async def _drain(self, dispatch: Dispatch, listening: Sequence[asyncio.Task[None]]) -> None:
+        """Take nothing more in, and let what runs come to an end."""
+        for task in listening:
+            task.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN.total_seconds()):
+                await dispatch.drain()
+                for courier in self._couriers:
+                    await courier.quiet()
+
+
+async def serve(account: Presence, courier: Courier) -> None:
+    """Be the account's courier, as soon as it is known who the account is."""
+    await account.learn()
+    await courier.run()

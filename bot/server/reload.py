@@ -1,0 +1,195 @@
+"""Reading the settings again while the process works: all of what may change at once, or, after a fault, nothing.
+
+The rules about tool calls, people, rooms, schedules, heartbeats, the prompt and the log level change. Anything else that
+differs is named, since it takes a restart; so it is with each reload until then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import structlog
+from pydantic import BaseModel
+
+from bot.accounts.naming import Account
+from bot.settings.secrets import UNRESOLVED, values_in
+from bot.settings.settings import Settings
+from bot.wiring.gate import gate_of
+from bot.wiring.identities import owners_now, with_identities
+from bot.wiring.live_rules import Live, MakeGate, Rules, policy_of, rules_of
+from bot.wiring.owner import settle_owner
+from bot.wiring.schedules import Synced, nothing_planned
+from runtime.contract import Identity, Role
+from runtime.errors import BotError, ConfigError
+from runtime.store.protocol import People, Registry
+
+log = structlog.get_logger("reload")
+
+MAY_CHANGE: Final = ("policy", "access", "rooms", "schedules", "heartbeats", "planning", "run.prompt_file", "log.level")
+"""Settings, and tables of settings, that change without a restart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """What is different now, what would be after a restart, and what else somebody should know; each as words."""
+
+    changed: tuple[str, ...]
+    restart: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class Reload:
+    """One for a process. Callers wait for each other."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        live: Live,
+        people: People,
+        registry: Registry,
+        set_level: Callable[[str], None],
+        gate: MakeGate = gate_of,
+        accounts: Collection[Account] = (),
+        schedules: Callable[[Settings], Awaitable[Synced]] = nothing_planned,
+    ) -> None:
+        self._settings = settings
+        self._live = live
+        self._people = people
+        self._registry = registry
+        self._set_level = set_level
+        self._gate = gate
+        self._accounts = accounts
+        self._schedules = schedules
+        self._one = asyncio.Lock()
+
+    @property
+    def settings(self) -> Settings:
+        """Those that hold at this moment, with people as they are stored."""
+        return with_identities(self._settings, self._accounts)
+
+    async def __call__(self, by: str) -> Reloaded:
+        """Read and take over, for whoever is recorded as `by`.
+
+        Errors: ConfigError with every fault of the settings, StoreError; then nothing has changed.
+        """
+        async with self._one:
+            try:
+                told = await self._reload(by)
+            except BotError as error:
+                log.warning("the settings are not reloaded", reason=str(error))
+                raise
+            log.info("settings reloaded", changed=told.changed, restart=told.restart, notes=told.notes)
+            return told
+
+    async def begin(self) -> None:
+        """The process begins: what is planned in the settings is so in the store. Errors: StoreError, ConfigError."""
+        async with self._one:
+            await self._schedules(self._settings)
+
+    async def learnt(self) -> None:
+        """An account knows who it is: settings that name people by its name mean something from now on.
+
+        Errors: StoreError.
+        """
+        async with self._one:
+            known = with_identities(self._settings, self._accounts)
+            self._live.rules = replace(self._live.rules, policy=policy_of(known), gate=self._gate(known))
+            if set(known.access.owners) != set(self._settings.access.owners):
+                await settle_owner(self._people, owners_now(known, self._accounts), None, with_link=False)
+            await self._schedules(self._settings)
+
+    async def _reload(self, by: str) -> Reloaded:
+        fresh = await asyncio.to_thread(self._settings.reread)
+        taken = merged(self._settings, fresh)
+        rules = await asyncio.to_thread(rules_now, with_identities(taken, self._accounts), self._gate)
+        leftovers = [note async for note in self._leftovers(taken)]
+        synced = await self._schedules(taken)  # whole schedules each; after an error a repeat goes on from there
+        told = Reloaded(
+            (*changes(self._settings, taken, self._live.rules, rules), *synced.changed),
+            tuple(differences(taken, fresh)),
+            (*leftovers, *synced.notes),
+        )
+        if told.changed:
+            await settle_owner(self._people, owners_now(taken, self._accounts), None, with_link=False, actor=by)
+            await self._registry.note_fact("reloaded", by, "settings", "; ".join(told.changed))
+        # From here on nothing can fail, and nothing else runs in between.
+        self._live.rules = rules
+        if taken.log.level != self._settings.log.level:
+            self._set_level(taken.log.level)
+        self._settings = taken
+        return told
+
+    async def _leftovers(self, taken: Settings) -> AsyncIterator[str]:
+        """An owner who is taken out of the list stays one until somebody says what they are instead."""
+        before, after = (with_identities(one, self._accounts).access.owners for one in (self._settings, taken))
+        gone = {Identity(name) for name in before} - set(after)
+        for known in await self._people.people() if gone else ():
+            if known.person.role is Role.OWNER and gone.intersection(known.identities):
+                name = known.person.name
+                yield f'"{name}" is still an owner; to change that: signalbox people role "{name}" user'
+
+
+def merged(old: Settings, fresh: Settings) -> Settings:
+    """The settings in effect after a reload: `old`, with what may change taken from `fresh`."""
+    return old.model_copy(
+        update={
+            "policy": fresh.policy,
+            "access": fresh.access,
+            "rooms": fresh.rooms,
+            "schedules": fresh.schedules,
+            "heartbeats": fresh.heartbeats,
+            "planning": fresh.planning,
+            "run": old.run.model_copy(update={"prompt_file": fresh.run.prompt_file}),
+            "log": old.log.model_copy(update={"level": fresh.log.level}),
+        }
+    )
+
+
+def rules_now(settings: Settings, gate: MakeGate = gate_of) -> Rules:
+    try:
+        return rules_of(settings, gate)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"run.prompt_file: {settings.run.prompt_file} cannot be read ({error}).") from error
+
+
+def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterator[str]:
+    """What a reload changes, in words."""
+    if before.policy.version != after.policy.version:
+        yield f"policy ({len(new.policy)} rules)"
+    for name in differences(old, new):
+        if name.startswith(("access.", "rooms", "planning.")):
+            yield name
+    if before.prompt != after.prompt:
+        yield "run.prompt_file" if old.run.prompt_file != new.run.prompt_file else "the text of run.prompt_file"
+    if old.log.level != new.log.level:
+        yield f"log.level ({old.log.level} to {new.log.level})"
+
+
+def differences(old: Settings, new: Settings) -> Iterator[str]:
+    """Names of settings whose values differ. Sealed secrets are not opened for this, so they count as the same."""
+    before, after = leaves(old), leaves(new)
+    changed = (name for name in {**before, **after} if is_changed(old, name, before.get(name), after.get(name)))
+    yield from dict.fromkeys(name.partition("[")[0] for name in changed)
+
+
+def is_changed(old: Settings, name: str, before: object, after: object) -> bool:
+    return before != after and not is_unseen(old, name, after)
+
+
+def is_unseen(old: Settings, name: str, value: object) -> bool:
+    """Whether `value` only lacks what was opened for `old`."""
+    sealed = old.source(name) not in (str(old.file), "flag", "default")
+    return value == UNRESOLVED or (value is None and sealed)
+
+
+def leaves(table: BaseModel) -> dict[str, Any]:
+    """Each setting by its dotted name, also in lists of tables."""
+    return dict(values_in(table))
+
+
+def in_words(told: Reloaded) -> dict[str, Any]:
+    return {"changed": list(told.changed), "restart": list(told.restart), "notes": list(told.notes)}

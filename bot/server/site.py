@@ -1,0 +1,64 @@
+"""The one web application of the process: the page, webhooks of channels, the console, health and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Final, Protocol, runtime_checkable
+
+from aiohttp import web
+
+from adapters.web.adapter import CHANNEL
+from adapters.web.guard import bears, install, is_our_host
+from bot.accounts.supervisor import Presence
+from bot.console.routes import console_routes
+from bot.http.health import Check, health_routes
+from bot.operator.desk import ConsoleDesk
+
+LARGEST_REQUEST: Final = 1 << 20  # bytes; files are streamed past it
+
+
+@runtime_checkable
+class HasRoutes(Protocol):
+    """An adapter that answers web requests. All but the page's own check by themselves who sent them."""
+
+    def routes(self) -> list[web.RouteDef]: ...
+
+
+def site_of(
+    accounts: Iterable[Presence],
+    desk: ConsoleDesk,
+    *,
+    hosts: Sequence[str],
+    checks: Mapping[str, Check],
+    stuck: Callable[[], str | None] = lambda: None,
+    token: str = "",
+    others: Iterable[web.RouteDef],
+    hooks: Iterable[web.RouteDef] = (),
+) -> web.Application:
+    """`checks` are those of health, beside how the accounts stand; what they found is told under our own names, or to
+    who shows `token`. `stuck` is why the process must end. `others` are further routes; `hooks` check by themselves who
+    sent a request."""
+    pages: list[web.RouteDef] = []
+    webhooks: list[web.RouteDef] = list(hooks)
+    every = list(accounts)
+    for account in every:
+        if isinstance(account.raw, HasRoutes):
+            (pages if account.channel == CHANNEL else webhooks).extend(account.raw.routes())
+    site = web.Application(client_max_size=LARGEST_REQUEST)
+    install(site, hosts, webhooks=[route.path for route in webhooks])
+    site.add_routes([*pages, *webhooks, *console_routes(desk), *others])
+    every_check = {**checks, **{account.name: trouble_of(account) for account in every}}
+    may_know = partial(is_watcher, hosts=frozenset(host.lower() for host in hosts), token=token)
+    site.add_routes(health_routes(every_check, stuck=stuck, may_know=may_know))
+    return site
+
+
+def is_watcher(request: web.Request, *, hosts: Collection[str], token: str) -> bool:
+    """Whether the reasons of `/healthz` and `/readyz`, which name accounts and places, are for whoever asks."""
+    return is_our_host(request, hosts) or (bool(token) and bears(request, token))
+
+
+def trouble_of(account: Presence) -> Callable[[], str | None]:
+    """Asks an account how it stands with its platform."""
+    return lambda: account.standing().trouble

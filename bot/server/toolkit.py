@@ -1,0 +1,75 @@
+"""What the agent of this process may call, and what the console needs of that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from bot.accounts.naming import Named
+from bot.accounts.supervisor import Presence
+from bot.operator.reports import figure_tools
+from bot.settings.settings import Settings
+from bot.wiring.egress import egress_of
+from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
+from bot.wiring.parts import shell_of
+from bot.wiring.planning import planning_tools
+from runtime.contract import Figures, Now, Space, Timetable, Tool
+from runtime.errors import ConfigError
+from tools.catalogue import first_tools
+from tools.charting.easel import Easel
+from tools.sandbox.shell import Sandbox, sandbox_for
+from tools.sandbox.spaced import SpacedSandbox, SpacedTool
+
+log = structlog.get_logger("app")
+
+WRITERS: Final = ("write_file", "chart")
+"""Tools that write files into a room; the shell looks after itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toolkit:
+    """`toolbox` is what agents are offered; `figures`, which are among it, also make the reports of operators."""
+
+    settings: Settings
+    toolbox: Toolbox
+    figures: Mapping[str, Tool]
+    sandbox: Sandbox
+
+    async def check(self) -> None:
+        """Whether what is walled in can be. Beside the start, since it takes longer than the rest of it.
+
+        Errors: ConfigError when a sandbox is demanded that cannot work here.
+        """
+        await check_sandboxes(self.settings)
+        trouble = await self.sandbox.self_test()
+        if trouble and shell_of(self.settings).required:
+            raise ConfigError(f'tools.shell.sandbox: "bwrap" is demanded, and it cannot work here. {trouble}')
+        if trouble:
+            log.warning("the shell tool refuses every call", reason=trouble)
+
+
+def toolkit_of(
+    settings: Settings,
+    accounts: Sequence[Presence],
+    *,
+    timetable: Timetable,
+    figures: Figures,
+    named: Named,
+    now: Now,
+    wrap: Wrap,
+    instead: Mapping[str, Tool] | None,
+    space: Space,
+) -> Toolkit:
+    """`wrap` is around each tool; `instead` of our own are a test's. Errors: ConfigError."""
+    shell = shell_of(settings)
+    sandbox = SpacedSandbox(sandbox_for(shell), space)
+    easel = Easel(settings.data_dir / "fonts")
+    reported = figure_tools(figures, now, named)
+    own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), easel=easel)
+    own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
+    own |= planning_tools(timetable, accounts, named)
+    own |= reported
+    return Toolkit(settings, toolbox_of(settings, instead or own, wrap), reported, sandbox)

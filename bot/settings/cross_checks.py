@@ -1,0 +1,96 @@
+"""Faults that only show when settings are looked at together: names given twice, rooms of accounts that are not there.
+
+They are looked for before each setting is checked by itself, so that all faults are told at once: what is of a wrong type
+is left alone here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from bot.settings.faults import Faults, nearest
+from bot.settings.heartbeats import faults_together as heartbeat_faults
+from bot.settings.mcp import faults_together
+from bot.settings.schedules import faults_together as schedule_faults
+from bot.settings.sources import Layers
+from runtime.contract import Address
+
+PAGE: Final = "web:main"
+"""The page, which is there without being named."""
+
+Fault = tuple[str, str]
+"""The setting, and what is wrong with it."""
+
+
+def add_together(layers: Layers, faults: Faults) -> None:
+    for find in (_same_names, _webhooks, _notices, _hooks, faults_together, _schedules):
+        for name, fault in find(layers):
+            faults.add(layers.title(name), fault)
+
+
+def _same_names(layers: Layers) -> Iterator[Fault]:
+    for kind, word in (
+        ("accounts", "account"),
+        ("hooks", "hook"),
+        ("schedules", "schedule"),
+        ("heartbeats", "heartbeat"),
+    ):
+        first: dict[Any, str] = {}
+        for place, table in layers.tables(kind):
+            name = table.get("name")
+            if isinstance(name, str) and name in first:
+                yield f"{place}.name", f"{first[name]} has this name too; give each {word} its own"
+            elif isinstance(name, str):
+                first[name] = place
+
+
+def _webhooks(layers: Layers) -> Iterator[Fault]:
+    """Telegram brings messages to an address with HTTPS; only a server of one's own does without."""
+    for account, table in layers.tables("accounts"):
+        if table.get("channel") != "telegram" or table.get("mode") != "webhook" or table.get("enabled") is False:
+            continue
+        url = table.get("webhook_url", "")
+        if not url:
+            yield (
+                f"{account}.webhook_url",
+                'is missing; set the address under which Telegram reaches us, or mode "polling"',
+            )
+        elif isinstance(url, str) and url.startswith("http://") and not table.get("api_base_url"):
+            yield f"{account}.webhook_url", "Telegram only brings messages to an address with https://"
+
+
+def _notices(layers: Layers) -> Iterator[Fault]:
+    yield from _nowhere(layers, "operators.room")
+
+
+def _hooks(layers: Layers) -> Iterator[Fault]:
+    for hook, table in layers.tables("hooks"):
+        yield from _nowhere(layers, f"{hook}.to")
+        if not table.get("secret") and not table.get("secret_env"):
+            fix = "set secret_env to the name of the variable that holds one; make one with: openssl rand -hex 32"
+            yield f"{hook}.secret", f"is missing; {fix}"
+
+
+def _schedules(layers: Layers) -> Iterator[Fault]:
+    yield from schedule_faults(layers, _nowhere)
+    yield from heartbeat_faults(layers, _nowhere)
+
+
+def _nowhere(layers: Layers, setting: str) -> Iterator[Fault]:
+    """A room of an account that is not here."""
+    room = layers.get(setting)
+    try:
+        address = Address.parse(room) if isinstance(room, str) and room else None
+    except ValueError:  # told with the setting itself
+        return
+    if address is None:
+        return
+    known = {f"{table.get('channel')}:{table.get('name')}": table for _, table in layers.tables("accounts")}
+    account = f"{address.channel}:{address.account}"
+    if account in known and known[account].get("enabled") is False:
+        yield setting, f"the account {account} is not enabled; set its enabled to true, or name another room"
+    elif account not in (PAGE, *known):
+        near = nearest(account, [PAGE, *known])
+        fix = f"did you mean {near}?" if near else "add it under [[accounts]]"
+        yield setting, f"there is no account {account}; {fix}"

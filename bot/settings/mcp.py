@@ -1,0 +1,168 @@
+"""`[[mcp]]`: one table for each MCP server whose tools the agent may call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from bot.settings.types import Number, Place, Secret, Section, Switch, Text, Whole
+from runtime.contract import Effect
+
+if TYPE_CHECKING:
+    from bot.settings.sources import Layers
+
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,23}")
+VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+FOR_PROGRAMS: Final = ("args", "env", "env_from", "env_secret", "cwd", "uid", "sandbox", "network")
+FOR_ADDRESSES: Final = ("headers", "token", "token_env")
+
+Fault = tuple[str, str]
+"""The setting, and what is wrong with it."""
+
+
+def _named(name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise ValueError('a name of at most 24 small letters, digits and dashes, such as "tickets"')
+    return name
+
+
+def _variable(name: str) -> str:
+    if not VARIABLE.fullmatch(name):
+        raise ValueError('the name of a variable, such as "TICKETS_TOKEN"')
+    return name
+
+
+def _address(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not parts.password
+    except ValueError:  # a port that is no number
+        fits = False
+    if url and not fits:
+        raise ValueError('an address without a password in it, such as "https://tickets.example.org/mcp"')
+    return url
+
+
+Variable = Annotated[str, AfterValidator(_variable)]
+
+
+class McpTable(Section):
+    """An MCP server whose tools the agent may call, as `NAME_tool`: [mcp.md](mcp.md)."""
+
+    name: Annotated[str, AfterValidator(_named)] = Field(
+        description="What its tools' names begin with: small letters, digits and dashes. Each server has its own."
+    )
+    enabled: Switch = Field(default=True, description="false: it is left alone, as if it were not here.")
+    command: str = Field(
+        default="",
+        description="Program to start, by its path or found on PATH, which speaks over standard input and output.",
+    )
+    args: tuple[str, ...] = Field(default=(), description="Arguments of `command`.")
+    env: dict[Variable, str] = Field(
+        default={}, description="Variables for it. Beside them it has PATH, HOME and LANG, and none of ours."
+    )
+    env_from: tuple[Variable, ...] = Field(
+        default=(), description="Names of variables or sealed secrets that it is handed, under the same names."
+    )
+    env_secret: dict[Variable, SecretStr] | None = Field(
+        default=None, description="As `env`, with values that are secrets; better name them in `env_from`."
+    )
+    cwd: Place | None = Field(
+        default=None,
+        description="Folder to start in, which it may write. Without it: one of its own in `data_dir`, which is its home too.",
+    )
+    uid: Whole | None = Field(
+        default=None,
+        ge=0,
+        description="User it runs as where Signalbox runs as root; 0: as root too. Without it: `uid` of `[tools.shell]`.",
+    )
+    sandbox: Literal["auto", "bwrap", "external"] = Field(
+        default="auto",
+        description='"auto": in bubblewrap, or not at all; "bwrap": the same, and Signalbox does not start without it; '
+        '"external": bare, since a container is the boundary, or since it may read all that its user may.',
+    )
+    network: Switch = Field(
+        default=False,
+        description="true: it has this machine's network in its sandbox, with what listens on loopback. Without it: none.",
+    )
+    url: Annotated[str, AfterValidator(_address)] = Field(
+        default="", description="In place of `command`: where it is reached over streamable HTTP."
+    )
+    headers: dict[str, SecretStr] | None = Field(
+        default=None, description="Headers that it is shown with each request; their values count as secrets."
+    )
+    token: Secret = Field(default=None, description='Shown to it as "Authorization: Bearer".')
+    token_env: str = Field(default="", description="Name of the variable or sealed secret that holds `token`.")
+    tools: tuple[Text, ...] = Field(default=("*",), description="Globs of its tools to take, by their own names.")
+    effect: Effect = Field(default=Effect.WRITE, description="What its tools may do, where `effects` does not say.")
+    effects: dict[str, Effect] = Field(
+        default={}, description='What single tools may do, by globs of their own names: `{"list_*" = "read"}`.'
+    )
+    trust_hints: Switch = Field(
+        default=False,
+        description="Believe it which of its tools only read, or may be called again; only if it is yours.",
+    )
+    timeout_seconds: Number = Field(default=60, gt=0, le=3600, description="Longest wait for the answer to one call.")
+
+    @property
+    def timeout(self) -> timedelta:
+        return timedelta(seconds=self.timeout_seconds)
+
+
+def handed_on(layers: Layers) -> Iterator[tuple[str, str]]:
+    """Each server that is handed a variable of ours, as `mcp[1]`, and the variable's name."""
+    for server, table in layers.tables("mcp"):
+        names = table.get("env_from")
+        if table.get("enabled") is False or not isinstance(table.get("env_secret", {}), dict):
+            continue
+        for name in names if isinstance(names, list | tuple) else ():
+            if isinstance(name, str) and VARIABLE.fullmatch(name):
+                yield server, name
+
+
+def faults_together(layers: Layers) -> Iterator[Fault]:
+    """What only shows when the settings of a server, and those of all servers, are looked at together."""
+    first: dict[Any, str] = {}
+    for server, table in layers.tables("mcp"):
+        name = table.get("name")
+        if isinstance(name, str) and name in first:
+            yield f"{server}.name", f"{first[name]} has this name too; give each server its own"
+        elif isinstance(name, str):
+            first[name] = server
+        yield from _ways(server, table)
+
+
+def _ways(server: str, table: Mapping[str, Any]) -> Iterator[Fault]:
+    command, url = table.get("command"), table.get("url")
+    if not command and not url:
+        yield f"{server}.command", "is missing; set it, or the url of a server that is reached over HTTP"
+    elif command and url:
+        yield f"{server}.url", "is set, and command too; keep one of them"
+    for name in FOR_ADDRESSES if command else FOR_PROGRAMS:
+        if table.get(name) not in (None, "", [], {}, ()) and bool(command) != bool(url):
+            what = "a server reached by url" if command else "a server that command starts"
+            yield f"{server}.{name}", f"is only for {what}; take it out"
+    if table.get("sandbox") == "external" and table.get("network") is False:
+        yield f"{server}.network", 'is only kept away by a sandbox; take it out, or set sandbox = "auto"'
+    if isinstance(url, str) and _open_to_all(url) and any(table.get(name) for name in FOR_ADDRESSES):
+        yield f"{server}.url", "what it is shown could be read on the way to another machine; use https://"
+
+
+def _open_to_all(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:  # told with the setting itself
+        return False
+    if parts.scheme != "http" or host == "localhost":
+        return False
+    try:
+        return not ip_address(host).is_loopback
+    except ValueError:  # a name
+        return True

@@ -1,0 +1,257 @@
+"""Secrets of the settings: found where their `…_env` twins point, listed for masking, and refused when used twice."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from pydantic import BaseModel, SecretStr
+
+from bot.secrets import account_keys, model_keys
+from bot.secrets.chain import Chain
+from bot.secrets.errors import SecretsError
+from bot.secrets.keys import VARIABLE
+from bot.settings.accounts import CHANNELS
+from bot.settings.faults import MASK, Faults, is_secret
+from bot.settings.hooks import HookTable
+from bot.settings.mcp import McpTable, handed_on
+from bot.settings.sources import Layers, names_of, source_of
+from bot.settings.tables import DEMO
+
+UNRESOLVED: Final = "sealed:"
+"""Stands for the address of a database that this command did not ask for. No store opens it."""
+
+ADDRESSES: Final = ("database_url", "database_listen_url")
+"""Settings that hold a secret in part: the password of an address."""
+
+Demand = Collection[str] | None
+"""Names of the settings whose secrets must be at hand; None is all of them. Others are taken if they cost nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A secret at work under the setting `name`."""
+
+    name: str
+    value: str = field(repr=False)
+    source: str = ""
+
+    @property
+    def purpose(self) -> str:
+        """A model and its fallbacks may share a key, and both ways to the database its password."""
+        if self.name in ADDRESSES:
+            return ADDRESSES[0]
+        if ".env_secret." in self.name:  # two MCP servers may be handed the same variable
+            return self.name.rpartition(".")[2]
+        return "model" if self.name.startswith("model.") else self.name
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.source})" if self.source else self.name
+
+
+def resolve(
+    model: type[BaseModel], layers: Layers, variables: Mapping[str, str], chain: Chain, faults: Faults, demand: Demand
+) -> None:
+    """Give each setting whose twin names a variable or a sealed secret its value, and the model its vendor's key."""
+    search = _Search(layers, variables, chain, faults, demand)
+    try:
+        if demand is None:
+            chain.require_named()
+        for name in twins(model):
+            search.twin(name)
+        search.model_key()
+        search.usual_accounts()
+        search.accounts()
+        search.handed_on()
+    except SecretsError as error:
+        faults.add_sentence(f"{error.setting}: {error}")
+
+
+def twins(model: type[BaseModel]) -> list[str]:
+    """Settings that have an `…_env` twin; not those in lists of tables."""
+    names = list(names_of(model))
+    return [name for name in names if f"{name}_env" in names]
+
+
+def twins_in_lists(layers: Layers) -> list[str]:
+    """The same in lists of tables: `accounts[1].token`."""
+    kinds = [(name, CHANNELS.get(str(table.get("channel")))) for name, table in layers.tables("accounts")]
+    hooks = [(name, HookTable) for name, _ in layers.tables("hooks")]
+    servers = [(name, McpTable) for name, _ in layers.tables("mcp")]
+    return [f"{name}.{twin}" for name, kind in (*kinds, *hooks, *servers) if kind for twin in twins(kind)]
+
+
+@dataclass
+class _Search:
+    layers: Layers
+    variables: Mapping[str, str]
+    chain: Chain
+    faults: Faults
+    demand: Demand
+
+    def twin(self, name: str) -> None:
+        named = self.layers.get(f"{name}_env")
+        if not isinstance(named, str) or not named:
+            return
+        if self.layers.get(name):
+            self.faults.add(self.layers.title(name), f"is set, and {name}_env too; keep one of them")
+        elif not self._take(name, [named]):
+            self._missing(name, named)
+
+    def usual_accounts(self) -> None:
+        """Where no account of a channel is set, its usual variables make one by the channel's name."""
+        theirs = {table.get("channel") for _, table in self.layers.tables("accounts")}
+        for channel in account_keys.complete(self.chain.is_handed_over):
+            if channel not in theirs:
+                first = next(iter(account_keys.USUAL[channel].values()))
+                self.layers.add_table("accounts", {"name": channel, "channel": channel}, source=first)
+
+    def accounts(self) -> None:
+        for name in twins_in_lists(self.layers):
+            if not self._is_off(name):
+                self.twin(name)
+        for account, table in self.layers.tables("accounts"):
+            channel = str(table.get("channel"))
+            if channel in CHANNELS and not self._is_off(account):
+                for secret in account_keys.needed(channel, table.get("mode")):
+                    self._account_key(f"{account}.{secret}", account_keys.USUAL[channel][secret])
+
+    def handed_on(self) -> None:
+        """What MCP servers are handed of ours, each variable under its own name."""
+        for server, variable in handed_on(self.layers):
+            name = f"{server}.env_secret.{variable}"
+            if not self.layers.get(name) and not self._take(name, [variable]) and self._is_demanded(name):
+                fix = f"set it, or seal it: signalbox secrets set {variable}"
+                place = self.layers.title(f"{server}.env_from")
+                self.faults.add_sentence(f"{place}: the variable {variable} is not set; {fix}{self._skipped()}")
+
+    def _is_off(self, name: str) -> bool:
+        return self.layers.get(f"{name.partition('.')[0]}.enabled") is False
+
+    def _account_key(self, name: str, usual: str) -> None:
+        """Where an account names no secret that it needs, take the one under its usual name."""
+        if self.layers.get(name) or self.layers.get(f"{name}_env") or self._take(name, [usual]):
+            return
+        if self._is_demanded(name):
+            fix = f"set the variable {usual}, or seal it: signalbox secrets set {usual}"
+            self.faults.add_sentence(f"{self.layers.title(name)}: is missing; {fix}{self._skipped()}")
+
+    def model_key(self) -> None:
+        """Where no key is set, take the one under its vendor's usual name."""
+        layers, model = self.layers, self.layers.get("model.name")
+        if (
+            not isinstance(model, str)
+            or model == DEMO
+            or layers.get("model.api_key")
+            or layers.get("model.api_key_env")
+        ):
+            return
+        names = model_keys.names(model)
+        if self._take("model.api_key", names) or not names or layers.get("model.api_base"):
+            return
+        if self._is_demanded("model.api_key"):
+            fix = f"set the variable {names[0]}, or seal the key: signalbox secrets set {names[0]}"
+            self.faults.add_sentence(f"model.api_key: {model} needs a key, and none was found; {fix}{self._skipped()}")
+
+    def _take(self, name: str, variables: Sequence[str]) -> bool:
+        for variable in variables:
+            if value := self.variables.get(variable):
+                self.layers.fill(name, value, source=variable)
+                return True
+        if not self._is_demanded(name):
+            return False
+        for variable in variables:
+            if found := self.chain.find(variable):
+                self.layers.fill(name, found.value, source=found.source)
+                return True
+        return False
+
+    def _missing(self, name: str, variable: str) -> None:
+        if self._is_demanded(name):
+            fix = f"set it, or set {name}, or seal it: signalbox secrets set {variable}"
+            place = self.layers.title(f"{name}_env")
+            self.faults.add_sentence(f"{place}: the variable {variable} is not set; {fix}{self._skipped()}")
+        elif name == "database_url":
+            self.layers.fill(name, UNRESOLVED, source=variable)
+
+    def _is_demanded(self, name: str) -> bool:
+        if name == "model.api_key" and self.layers.get("model.name") in (None, DEMO):
+            return False
+        return self.demand is None or name in self.demand
+
+    def _skipped(self) -> str:
+        return "".join(f"\n    A sealed file was skipped: {error}" for error in self.chain.skipped)
+
+
+def uses(settings: BaseModel, sources: Mapping[str, str]) -> list[Use]:
+    """Every secret that is set."""
+    found = [Use(name, value, source_of(name, sources)) for name, value in _secrets_in(settings)]
+    for name in ADDRESSES:
+        if password := urlsplit(str(getattr(settings, name, ""))).password:
+            words = dict.fromkeys([unquote(password), password])  # as it is, and as the address writes it
+            found += [Use(name, word, sources.get(name, "")) for word in words]
+    return found
+
+
+def asked_for(settings: BaseModel) -> dict[str, list[str]]:
+    """Names of variables or sealed secrets, with the settings whose `…_env` twins ask for them."""
+    asked: dict[str, list[str]] = {}
+    for name, value in values_in(settings):
+        if name.endswith("_env") and value:
+            asked.setdefault(str(value), []).append(name.removesuffix("_env"))
+        for variable in value if name.endswith(".env_from") else ():
+            asked.setdefault(variable, []).append(name)
+    return asked
+
+
+def add_reused(found: Sequence[Use], chain: Chain, faults: Faults) -> None:
+    """One value under two purposes is a fault: whoever sees one of them has both."""
+    opening = [Use(VARIABLE, text) for text in dict.fromkeys(chain.passphrases())]
+    for one, other in combinations([*found, *opening], 2):
+        if one.value == other.value and one.purpose != other.purpose:
+            faults.add_sentence(
+                f"{one} and {other} hold the same value. A secret has one purpose: make a new one for one of them."
+            )
+
+
+def _secrets_in(settings: BaseModel) -> Iterator[tuple[str, str]]:
+    for name, value in values_in(settings):
+        if isinstance(value, SecretStr):
+            yield name, value.get_secret_value()
+
+
+def values_in(value: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Each value by its dotted name, also in lists of tables: `accounts[1].token`."""
+    match value:
+        case BaseModel():
+            for name in type(value).model_fields:
+                yield from values_in(getattr(value, name), f"{above}.{name}" if above else name)
+        case dict() if any(isinstance(inner, SecretStr) for inner in value.values()):
+            for key, inner in value.items():
+                yield f"{above}.{key}", inner
+        case [BaseModel(), *_]:
+            for number, item in enumerate(value, 1):
+                yield from values_in(item, f"{above}[{number}]")
+        case _:
+            yield above, value
+
+
+def masked(values: Any, name: str = "") -> Any:
+    """`values` as JSON holds them, without what stands under the names of secrets."""
+    match values:
+        case dict():
+            return {key: masked(value, key) for key, value in values.items()}
+        case list():
+            return [masked(value, name) for value in values]
+        case str() if values and is_secret(name):
+            return MASK
+        case _:
+            return values
+
+
+def without_password(url: str) -> str:
+    parts = urlsplit(url)
+    return url.replace(f":{parts.password}@", f":{MASK}@") if parts.password else url

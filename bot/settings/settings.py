@@ -1,0 +1,422 @@
+"""All settings, put together from their layers; and the one place that reads the environment.
+
+`load` takes defaults, the file, SIGNALBOX_… variables and flags, checks everything once and reports all faults in one
+ConfigError. What comes out is frozen and is handed on in slices. Secrets are SecretStr: they never show in a repr, and
+`Settings.shown` masks them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, PrivateAttr, ValidationError, ValidationInfo
+
+from bot.secrets import model_keys
+from bot.secrets.chain import Chain, members
+from bot.secrets.folder import Folder
+from bot.secrets.keys import KEY_FILE, Ask, Keyring
+from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
+from bot.settings.accounts import AnyAccount
+from bot.settings.cross_checks import add_together
+from bot.settings.egress import Egress
+from bot.settings.faults import Faults, without_tag
+from bot.settings.heartbeats import HeartbeatTable
+from bot.settings.hooks import HookTable
+from bot.settings.mcp import McpTable, handed_on
+from bot.settings.schedules import Planning, ScheduleTable
+from bot.settings.secrets import (
+    ADDRESSES,
+    UNRESOLVED,
+    Demand,
+    add_reused,
+    masked,
+    resolve,
+    twins_in_lists,
+    uses,
+    without_password,
+)
+from bot.settings.sources import Layers, config_folder, find_file, names_of, read_file, read_variables, source_of
+from bot.settings.tables import (
+    Access,
+    Files,
+    Log,
+    Metrics,
+    Model,
+    Nodes,
+    Operators,
+    Outbox,
+    PolicyRule,
+    Retention,
+    RoomTable,
+    Run,
+    Secrets,
+    Sessions,
+    Telemetry,
+    Tools,
+    Web,
+)
+from bot.settings.telemetry import find_collector
+from bot.settings.types import Place, Section, beside_file
+from runtime.errors import ConfigError
+from runtime.models.library import VARIABLES as LITELLM_VARIABLES
+
+PREFIX: Final = "SIGNALBOX_"
+
+
+def _database(url: str, info: ValidationInfo) -> str:
+    if url in ("sqlite://", "sqlite:///:memory:"):
+        return "sqlite:///:memory:"
+    if url.startswith("sqlite:///") and url != "sqlite:///":
+        return f"sqlite:///{beside_file(Path(url.removeprefix('sqlite:///')), info)}"
+    if url == UNRESOLVED or (url.startswith("postgresql://") and urlsplit(url).hostname):
+        return url
+    raise ValueError("sqlite:///FILE, sqlite:///:memory: or postgresql://USER:PASSWORD@HOST/NAME")
+
+
+def _listening(url: str) -> str:
+    if not url or (url.startswith("postgresql://") and urlsplit(url).hostname):
+        return url
+    raise ValueError("postgresql://USER:PASSWORD@HOST/NAME")
+
+
+def _own_database(values: dict[str, Any]) -> str:
+    return f"sqlite:///{values['data_dir'] / 'signalbox.db'}" if "data_dir" in values else "sqlite:///:memory:"
+
+
+class Settings(Section):
+    """Everything that can be set."""
+
+    data_dir: Place = Field(
+        default=Path("var"), description="Folder of the database, workspaces and what else is kept."
+    )
+    workspace_dir: Place = Field(
+        default_factory=lambda values: values.get("data_dir", Path()) / "workspaces",
+        description="Folder of the conversations' files; without it `workspaces` in `data_dir`.",
+    )
+    database_url: Annotated[str, AfterValidator(_database)] = Field(
+        default_factory=_own_database,
+        repr=False,
+        description='"sqlite:///FILE" or "postgresql://USER:PASSWORD@HOST/NAME"; without it `signalbox.db` in '
+        "`data_dir`.",
+    )
+    database_url_env: str = Field(
+        default="",
+        description="Name of the variable or sealed secret that holds `database_url`, where it has a password.",
+    )
+    database_listen_url: Annotated[str, AfterValidator(_listening)] = Field(
+        default="",
+        repr=False,
+        description="Where processes hear each other, on PostgreSQL: as `database_url`, but past any pooler such as "
+        "PgBouncer in transaction mode, through which LISTEN hears nothing. Without it `database_url`.",
+    )
+    database_listen_url_env: str = Field(
+        default="", description="Name of the variable or sealed secret that holds `database_listen_url`."
+    )
+    web: Web = Field(default_factory=Web, description="Web page, console and API.")
+    model: Model = Field(default_factory=Model, description="The language model.")
+    access: Access = Field(default_factory=Access, description="People.")
+    accounts: tuple[AnyAccount, ...] = Field(
+        default=(),
+        description="Accounts on chat platforms, a table each. Where none of a channel is set, its usual variables make "
+        "one: TELEGRAM_BOT_TOKEN; SLACK_BOT_TOKEN and SLACK_APP_TOKEN; DISCORD_BOT_TOKEN. The web page needs none.",
+    )
+    rooms: tuple[RoomTable, ...] = Field(default=(), description="What holds in some rooms and not everywhere.")
+    hooks: tuple[HookTable, ...] = Field(default=(), description="Webhooks that bring what other programs say.")
+    schedules: tuple[ScheduleTable, ...] = Field(default=(), description="Work by the clock.")
+    heartbeats: tuple[HeartbeatTable, ...] = Field(
+        default=(), description="Tools that are asked again and again, and told of when their answer is another one."
+    )
+    planning: Planning = Field(default_factory=Planning, description="What people may plan.")
+    operators: Operators = Field(default_factory=Operators, description="Those who keep it running.")
+    policy: tuple[PolicyRule, ...] = Field(default=(), description="Rules about tool calls.")
+    sessions: Sessions = Field(default_factory=Sessions, description="Conversations.")
+    run: Run = Field(default_factory=Run, description="Agent work.")
+    tools: Tools = Field(default_factory=Tools, description="Tools.")
+    mcp: tuple[McpTable, ...] = Field(default=(), description="MCP servers, whose tools the agent may call.")
+    egress: Egress = Field(default_factory=Egress, description="The web.")
+    files: Files = Field(default_factory=Files, description="Room on the disk.")
+    outbox: Outbox = Field(default_factory=Outbox, description="Messages on their way out.")
+    nodes: Nodes = Field(default_factory=Nodes, description="Processes.")
+    retention: Retention = Field(default_factory=Retention, description="How long things are kept.")
+    secrets: Secrets = Field(default_factory=Secrets, description="Secrets that are in no variable.")
+    log: Log = Field(default_factory=Log, description="Logs.")
+    metrics: Metrics = Field(default_factory=Metrics, description="Metrics.")
+    telemetry: Telemetry = Field(default_factory=Telemetry, description="Traces.")
+
+    _file: Path | None = PrivateAttr(None)
+    _sources: Mapping[str, str] = PrivateAttr(default_factory=dict)
+    _unused_key: str | None = PrivateAttr(None)
+    _held: Sequence[str] = PrivateAttr(())
+    _chain: Chain = PrivateAttr(default_factory=lambda: Chain({}, [], Keyring()))
+    _again: Callable[[Demand], Settings] | None = PrivateAttr(None)
+    _reread: Callable[[], Settings] | None = PrivateAttr(None)
+
+    @property
+    def file(self) -> Path | None:
+        """The settings file that was read."""
+        return self._file
+
+    @property
+    def database_file(self) -> Path | None:
+        """Where the embedded database is; None in memory and on a server."""
+        path = self.database_url.removeprefix("sqlite:///")
+        return None if path in (":memory:", self.database_url) else Path(path)
+
+    @property
+    def planned(self) -> tuple[ScheduleTable, ...]:
+        """All work by the clock: schedules, and heartbeats as such."""
+        return (*self.schedules, *(one.schedule() for one in self.heartbeats))
+
+    @property
+    def listen_url(self) -> str:
+        """Where processes on one server hear each other."""
+        return self.database_listen_url or self.database_url
+
+    @property
+    def banner(self) -> str | None:
+        """What the demo model says about itself; None with a real model."""
+        if not self.model.is_demo:
+            return None
+        found = f" {self._unused_key} is set but not used until then." if self._unused_key else ""
+        return (
+            "This is the demo model: it understands a few phrases and needs no key. Set model.name, for example "
+            f'"openai/gpt-4o-mini", to talk to a real one.{found}'
+        )
+
+    def source(self, name: str) -> str:
+        """Where the value of the setting `name` (dotted) came from: a file, a variable, a flag or "default"."""
+        return source_of(name, self._sources) or "default"
+
+    @property
+    def chain(self) -> Chain:
+        """Where secrets were looked for."""
+        return self._chain
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """Where values came from, by setting; those that are not in it are defaults."""
+        return self._sources
+
+    def secret_values(self) -> list[str]:
+        """Secret values, for those who must keep them out of what they write."""
+        used = [use.value for use in uses(self, self._sources)]
+        return list(dict.fromkeys([*used, *self._chain.values(), *self._chain.passphrases(), *self._held]))
+
+    def with_secrets(self, *names: str) -> Settings:
+        """The same, with the secrets of these settings at hand; without names, with all. Errors: as `load`."""
+        return self._again(names or None) if self._again else self
+
+    def reread(self) -> Settings:
+        """The same places read anew, for a process at work: without secrets that are sealed. Errors: as `load`."""
+        return self._reread() if self._reread else self
+
+    def for_one_question(self) -> Settings:
+        """The same, on whichever port of this machine is free, without accounts and hooks: it is gone in a moment."""
+        web = self.web.model_copy(update={"host": "127.0.0.1", "port": 0})
+        return self.model_copy(update={"web": web, "accounts": (), "hooks": ()})
+
+    def shown(self) -> dict[str, Any]:
+        """All values as JSON would hold them, with secrets masked."""
+        values: dict[str, Any] = masked(self.model_dump(mode="json"))
+        for name in ADDRESSES:
+            values[name] = without_password(getattr(self, name))
+        return values
+
+
+def load(
+    file: Path | None = None,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    demand: Demand = None,
+    ask: Ask | None = None,
+) -> Settings:
+    """The settings of this process: defaults, then the file, then variables, then `overrides` (dotted name to value).
+
+    `demand` names the secrets that must be at hand: all, or for a client of the running process none; `with_secrets`
+    gets them later. `ask` asks the person at the terminal for the passphrase of a sealed file.
+    Shape:  without `file`, `signalbox.toml` of the working folder (`folder`), then of the user's config folder, if any.
+    Errors: ConfigError with one line for each fault of all layers.
+    """
+    return _reading(file, overrides or {}, environ, folder, ask).settings(demand)
+
+
+def load_usable(
+    file: Path | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    ask: Ask | None = None,
+) -> tuple[Settings, ConfigError | None]:
+    """As `load`, but what is wrong is left out and told beside the rest: for whoever looks at what is broken."""
+    return _reading(file, {}, environ, folder, ask).usable()
+
+
+def environment() -> Mapping[str, str]:
+    """The variables of this process, for those who set it up and have no settings yet."""
+    _prepare_litellm()
+    return os.environ
+
+
+def keyring_of(variables: Mapping[str, str], passphrase_file: Path | None, ask: Ask | None) -> Keyring:
+    """What may open sealed files."""
+    config = config_folder(variables)
+    return Keyring(
+        variable=variables.get(PASSPHRASE_VARIABLE, ""),
+        file=passphrase_file,
+        key_file=config / KEY_FILE if config else None,
+        ask=ask,
+    )
+
+
+def _reading(
+    file: Path | None,
+    overrides: Mapping[str, object],
+    environ: Mapping[str, str] | None,
+    folder: Path | None,
+    ask: Ask | None,
+) -> _Reading:
+    _prepare_litellm()
+    variables, folder = os.environ if environ is None else environ, folder or Path.cwd()
+    return _Reading(file or find_file(folder, variables), overrides, variables, folder, ask)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The layers of one process, which can be read again with more secrets in demand."""
+
+    file: Path | None
+    overrides: Mapping[str, object]
+    variables: Mapping[str, str]
+    folder: Path
+    ask: Ask | None
+
+    def settings(self, demand: Demand) -> Settings:
+        faults, layers = Faults(Settings), Layers()
+        if self.file is not None:
+            layers.add(str(self.file), read_file(self.file))
+        chain = self._fill(layers, faults, demand)
+        try:
+            settings = self._validated(layers, chain)
+        except ValidationError as error:
+            faults.add_invalid(error, layers)
+            raise faults.error() from None
+        if demand is None:
+            add_reused(uses(settings, layers.sources), chain, faults)
+        if faults:
+            raise faults.error()
+        settings._again = None if demand is None else self.settings
+        settings._reread = self.reread
+        return settings
+
+    def reread(self) -> Settings:
+        file = self.file or find_file(self.folder, self.variables)
+        return replace(self, file=file, ask=None).settings(())
+
+    def usable(self) -> tuple[Settings, ConfigError | None]:
+        faults, layers = Faults(Settings), Layers()
+        try:
+            if self.file is not None:
+                layers.add(str(self.file), read_file(self.file))
+        except ConfigError as error:
+            faults.add_sentence(str(error))
+        chain = self._fill(layers, faults, None)
+        settings = self._without_what_is_wrong(layers, chain, faults)
+        add_reused(uses(settings, layers.sources), chain, faults)
+        return settings, faults.error() if faults else None
+
+    def _fill(self, layers: Layers, faults: Faults, demand: Demand) -> Chain:
+        """Add variables, flags and secrets to what the file says."""
+
+        def others() -> list[str]:
+            return [PASSPHRASE_VARIABLE, *self._named(layers)]
+
+        read_variables(Settings, self.variables, PREFIX, layers, faults, others=others)
+        layers.add_names("flag", self.overrides)
+        chain = self._chain(layers)
+        resolve(Settings, layers, self.variables, chain, faults, demand)
+        add_together(layers, faults)
+        find_collector(layers, self.variables)
+        return chain
+
+    def _named(self, layers: Layers) -> list[str]:
+        """Variables that hold a secret because a setting says so: they may begin as settings do, and are none."""
+        names = [*names_of(Settings), *(f"{name}_env" for name in twins_in_lists(layers))]
+        twins = (layers.get(name) for name in names if name.endswith("_env"))
+        others = (value for name, value in self.variables.items() if name.startswith(PREFIX) and name.endswith("_ENV"))
+        handed = (variable for _, variable in handed_on(layers))
+        return [name for name in (*twins, *others, *handed) if isinstance(name, str) and name]
+
+    def _without_what_is_wrong(self, layers: Layers, chain: Chain, faults: Faults) -> Settings:
+        first = True
+        while True:
+            try:
+                return self._validated(layers, chain)
+            except ValidationError as error:
+                if first:  # later ones only follow from what was left out
+                    faults.add_invalid(error, layers)
+                first = False
+                if not layers.drop(without_tag(detail["loc"]) for detail in error.errors()):
+                    layers.values.clear()  # the defaults have no fault
+
+    def _validated(self, layers: Layers, chain: Chain) -> Settings:
+        settings = Settings.model_validate(layers.values, context={"folder": self._start})
+        settings._file = self.file.absolute() if self.file else None
+        settings._sources = dict(layers.sources)
+        settings._unused_key = model_keys.any_present(self.variables)
+        settings._held = [value for name in model_keys.ALL if (value := self.variables.get(name))]
+        settings._chain = chain
+        return settings
+
+    def _chain(self, layers: Layers) -> Chain:
+        config = config_folder(self.variables)
+        keyring = keyring_of(self.variables, self._path(layers.get("secrets.passphrase_file")), self.ask)
+        data_dir = self._path(layers.get("data_dir") or Settings.model_fields["data_dir"].default)
+        files = members(self._path(layers.get("secrets.file")), data_dir, config)
+        handed = self._path(layers.get("secrets.folder"))
+        return Chain(self.variables, files, keyring, folder=Folder(handed) if handed else None)
+
+    def _path(self, given: object) -> Path | None:
+        """A path of the settings before they are checked; None when it is none."""
+        return (self._start / Path(given).expanduser()).absolute() if isinstance(given, str | Path) else None
+
+    @property
+    def _start(self) -> Path:
+        """Where relative paths start."""
+        return self.file.absolute().parent if self.file else self.folder
+
+
+def _prepare_litellm() -> None:
+    """LiteLLM reads these when it is imported or called: see `runtime.models.library`."""
+    for name in LITELLM_VARIABLES:
+        os.environ.setdefault(name, "True")
+
+
+__all__ = [
+    "Access",
+    "Files",
+    "Log",
+    "Metrics",
+    "Model",
+    "Nodes",
+    "Operators",
+    "Outbox",
+    "Planning",
+    "PolicyRule",
+    "Retention",
+    "Run",
+    "Secrets",
+    "Sessions",
+    "Settings",
+    "Telemetry",
+    "Tools",
+    "Web",
+    "load",
+    "load_usable",
+]

@@ -1,0 +1,55 @@
+"""One that watches a process at work: it wraps the parts it wants to see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any
+
+from aiohttp import web
+
+from runtime.contract import ChannelAdapter, Model, Sink, Tool
+from runtime.intake.dispatch import Worker
+from runtime.store.sql.driver import UNWATCHED, Watch
+from runtime.store.store import SqlStore
+
+Duty = Callable[[], Coroutine[Any, Any, None]]
+"""A long loop: it runs until it is cancelled."""
+
+
+class Instrument:
+    """One that watches. This one sees nothing: it hands each part back as it is."""
+
+    @property
+    def watch(self) -> Watch:
+        """What the engine of the store tells."""
+        return UNWATCHED
+
+    def store(self, store: SqlStore) -> SqlStore:
+        return store
+
+    def model(self, model: Model) -> Model:
+        return model
+
+    def tools(self, tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
+        return tools
+
+    def adapter(self, adapter: ChannelAdapter) -> ChannelAdapter:
+        """An account as its courier has it."""
+        return adapter
+
+    def sink(self, sink: Sink) -> Sink:
+        return sink
+
+    def worker(self, worker: Worker) -> Worker:
+        return worker
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        """For the process's one web application; asked for once every account is known."""
+        return ()
+
+    def duties(self) -> Sequence[Duty]:
+        """What must run as long as the process serves."""
+        return ()
+
+    async def close(self) -> None:
+        """Hand over what was seen, within about a second. Never raises."""

@@ -1,0 +1,75 @@
+"""One conversation with the running process: what is said, and what is new since."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from bot.node.lock import Control
+from bot.operator.client import Client, connected
+from bot.operator.views import View
+
+PREFIX: Final = "cli"
+
+
+class Conversation:
+    """Speaks as the owner in one room of the web channel."""
+
+    def __init__(self, client: Client, room: str, known: set[tuple[str, int]] | None = None) -> None:
+        self._client = client
+        self.room = room or new_room()
+        self.known: set[tuple[str, int]] = set() if known is None else known
+
+    async def join(self) -> View:
+        """What was said so far counts as known."""
+        view = await self._client.room(self.room)
+        self.fresh(view)
+        return view
+
+    async def say(self, text: str, message_id: str = "") -> None:
+        """The same `message_id` again is the same message."""
+        await self._client.say(self.room, text, message_id or new_message())
+
+    async def decide(self, approval: View, choice: str, reason: str = "") -> View:
+        return await self._client.decide(approval["id"], choice, reason)
+
+    async def settled(self) -> View:
+        """The conversation once nothing in it is worked on: it is answered, or a person has to decide."""
+        view = await self._client.room(self.room)
+        while view["busy"]:
+            view = await self._client.change(self.room, view["version"])
+        return view
+
+    def fresh(self, view: View) -> list[View]:
+        """What the agent said that was not here before, cards aside: those are in `approvals`."""
+        fresh = [
+            entry
+            for entry in view["entries"]
+            if entry["author"] == "agent"
+            and entry.get("kind") != "approval"
+            and (entry["id"], entry["version"]) not in self.known
+        ]
+        self.known.update((entry["id"], entry["version"]) for entry in view["entries"])
+        return [{**entry, "markdown": entry.get("markdown", entry.get("text", ""))} for entry in fresh]
+
+
+def new_room() -> str:
+    return f"{PREFIX}{secrets.token_hex(6)}"
+
+
+def new_message() -> str:
+    return secrets.token_hex(8)
+
+
+@asynccontextmanager
+async def conversing(
+    control: Control, room: str = "", known: set[tuple[str, int]] | None = None
+) -> AsyncIterator[Conversation]:
+    """A conversation through this process. It is joined anew, or goes on where what is `known` was seen."""
+    async with connected(control) as client:
+        conversation = Conversation(client, room, known)
+        if known is None:
+            await conversation.join()
+        yield conversation

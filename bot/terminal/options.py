@@ -1,0 +1,158 @@
+"""Options that many commands share, and what follows from them."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+
+import typer
+
+from bot.terminal.misuse import note_parameters
+from runtime.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bot.node.lock import Control
+    from bot.operator.office import Office
+    from bot.secrets.keys import Ask
+    from bot.settings.settings import Settings
+    from bot.telemetry.masking import Mask
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="Settings file. Without it: signalbox.toml here, then the user's."),
+]
+Last = Annotated[bool, typer.Option("--last", help="Take the newest one.")]
+InRoom = Annotated[
+    str, typer.Option("--room", metavar="ROOM", help="Only of this room: its name, as #general, or its address.")
+]
+WithIds = Annotated[bool, typer.Option("--ids", help="Write rooms by their addresses.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask first. Needed where nobody sits at a terminal.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+MASK: Final = "signalbox.mask"  # in the context of a command
+STARTING: Final = 5.0  # seconds to wait for a process that holds the folder and does not listen yet
+LOOK: Final = 0.1  # seconds between two looks for it
+
+Answer = TypeVar("Answer")
+
+
+def settings_of(
+    context: typer.Context,
+    config: Path | None,
+    overrides: dict[str, object] | None = None,
+    *,
+    with_secrets: bool = False,
+) -> Settings:
+    """The settings for this command. `--config` may stand before or after the command's name.
+
+    A client of the running process needs no secrets: without `with_secrets` none is demanded, and no sealed file opened.
+    """
+    from bot.settings.settings import load
+
+    demand = None if with_secrets else ()
+    settings = load(config or context.find_root().obj, overrides, demand=demand, ask=asking())
+    context.find_root().meta[MASK] = hide_secrets(settings)
+    note_parameters(context)
+    return settings
+
+
+def mask_of(context: typer.Context) -> Mask:
+    """Keeps the secrets of this command's settings out of what it says."""
+    from bot.telemetry.masking import Mask
+
+    return context.find_root().meta.get(MASK) or Mask()
+
+
+def asking() -> Ask | None:
+    """A question to the person at the terminal, whose answer is not shown; None where nobody sits."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    return lambda words: str(typer.prompt(words, hide_input=True, err=True))
+
+
+def ask_first(yes: bool, question: str) -> None:
+    """Have the person at the terminal say yes to what cannot be undone. Errors: ConfigError where nobody sits there."""
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise ConfigError(f"{question}? Nobody can be asked here, so nothing was done. Add --yes to do it.")
+    typer.confirm(f"{question}?", abort=True, err=True, prompt_suffix=" ")
+
+
+def hide_secrets(settings: Settings) -> Mask:
+    """Whatever ends this command, no secret of `settings` is printed."""
+    from bot.telemetry.masking import Mask, mask_tracebacks
+
+    mask = Mask(settings.secret_values())
+    mask_tracebacks(mask)
+    return mask
+
+
+def ask_office(settings: Settings, work: Callable[[Office], Awaitable[Answer]]) -> Answer:
+    """Do `work` with the running process, or with the store itself when none runs."""
+    return run(_asked(settings, work))
+
+
+def run(work: Coroutine[Any, Any, Answer]) -> Answer:
+    return asyncio.run(work)
+
+
+async def reachable(settings: Settings) -> Control | None:
+    """How to reach the running process; one that is starting is waited for. None when none runs."""
+    from bot.node.lock import control_of, holder
+
+    for _ in range(int(STARTING / LOOK)):
+        if control := control_of(settings.data_dir):
+            return control
+        if holder(settings.data_dir) is None:
+            return None
+        await asyncio.sleep(LOOK)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """The thing that a command is about: by `words`, or with `last` the first of `newest`. Errors: ConfigError."""
+
+    words: str
+    last: bool
+    kind: str
+    newest: Callable[[Office], Awaitable[Sequence[Mapping[str, Any]]]]
+
+    def __post_init__(self) -> None:
+        if bool(self.words) == self.last:
+            raise ConfigError(f"Name one {self.kind}, or take the newest with --last.")
+
+    async def of(self, office: Office) -> str:
+        """Errors: Refusal where there is none."""
+        if self.words:
+            return self.words
+        from adapters.web.errors import Refusal
+
+        if not (found := await self.newest(office)):
+            raise Refusal(404, f"There is no such {self.kind}.")
+        return str(found[0]["id"])
+
+
+async def _asked(settings: Settings, work: Callable[[Office], Awaitable[Answer]]) -> Answer:
+    async with _office(settings) as office:
+        return await work(office)
+
+
+@asynccontextmanager
+async def _office(settings: Settings) -> AsyncIterator[Office]:
+    if control := await reachable(settings):
+        from bot.operator.client import connected
+
+        async with connected(control) as client:
+            yield client
+    else:
+        from bot.operator.local import opened
+
+        async with opened(settings.with_secrets("database_url")) as operations:
+            yield operations

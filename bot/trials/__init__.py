@@ -1,0 +1,1 @@
+"""Live trials of an account and of a model, before anything depends on them."""

@@ -1,0 +1,1 @@
+"""Settings turned into the parts that use them."""

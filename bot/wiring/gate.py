@@ -1,0 +1,57 @@
+"""The gate: what acceptance needs to know from the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from adapters.webhook.settings import identity_of
+from bot.settings.settings import Settings
+from bot.settings.tables import RoomTable
+from bot.wiring.identities import given
+from runtime.contract import Address, Identity
+from runtime.domain.approvals import Rights
+from runtime.domain.routing import AccountNames, RoomRule, RoomRules
+from runtime.store.protocol import Gate
+
+UNNAMED: Final = AccountNames()
+
+
+def no_trouble(address: Address) -> None:
+    """Where no account is at work."""
+
+
+def gate_of(
+    settings: Settings,
+    *,
+    named: AccountNames = UNNAMED,
+    trouble: Callable[[Address], str | None] = no_trouble,
+) -> Gate:
+    """What acceptance needs to know from the settings; `named` writes addresses as they do, and `trouble` tells what is
+    wrong with the account of one."""
+    access = settings.access
+    return Gate(
+        open_to_all=access.default == "allow",
+        busy=settings.sessions.busy,
+        rights=Rights(frozenset(access.approvers), access.self_approval, given(settings)),
+        pairs=access.default == "pair",
+        rooms=rooms_of(settings, named),
+        bots_in_a_row=access.bots_in_a_row,
+        freshness=settings.sessions.freshness,
+        model=settings.model.name,
+        trouble=trouble,
+    )
+
+
+def rooms_of(settings: Settings, named: AccountNames) -> RoomRules:
+    """A hook may speak in a room that is for some people only: the settings send it there."""
+    access, hooks = settings.access, frozenset(identity_of(hook.name) for hook in settings.hooks if not hook.person)
+    rules = (
+        RoomRule(room.address, room.attention, _people(room, hooks), frozenset(room.blocked), room.busy)
+        for room in settings.rooms
+    )
+    return RoomRules(access.rooms, tuple(rules), frozenset(access.blocked), frozenset(access.bots), hooks, named)
+
+
+def _people(room: RoomTable, hooks: frozenset[Identity]) -> frozenset[str]:
+    return frozenset(room.people) | hooks if room.people else frozenset()

@@ -1,0 +1,60 @@
+"""People in the settings, where they may be written with an account's name: `slack:work/U1` is `slack:T1/U1`.
+
+Translated anew whenever an account learns who it is, since some do so long after the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from bot.accounts.naming import Account, identity_at
+from bot.settings.settings import Settings
+from runtime.text.naming import is_identity
+
+
+def with_identities(settings: Settings, accounts: Collection[Account]) -> Settings:
+    """The same, with people as they are stored. Those of an account that is not known yet stand as they are written."""
+
+    def known(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(identity_at(accounts, name) for name in names)
+
+    access = settings.access
+    lists = {
+        "owners": known(access.owners),
+        "approvers": known(access.approvers),
+        "blocked": known(access.blocked),
+        "bots": known(access.bots),
+    }
+    rooms = (r.model_copy(update={"people": known(r.people), "blocked": known(r.blocked)}) for r in settings.rooms)
+    rules = (rule.model_copy(update={"person": identity_at(accounts, rule.person)}) for rule in settings.policy)
+    return settings.model_copy(
+        update={"access": access.model_copy(update=lists), "rooms": tuple(rooms), "policy": tuple(rules)}
+    )
+
+
+def named(settings: Settings) -> Iterator[tuple[str, Sequence[str], bool]]:
+    """The settings that may name people: each with whom it names, and whether it gives them something."""
+    yield "access.blocked", settings.access.blocked, False
+    for number, room in enumerate(settings.rooms, start=1):
+        yield f"rooms[{number}].people", room.people, True
+        yield f"rooms[{number}].blocked", room.blocked, False
+    for number, rule in enumerate(settings.policy, start=1):
+        yield f"policy[{number}].person", (rule.person,), rule.result != "deny"
+
+
+def given(settings: Settings) -> frozenset[str]:
+    """The names to which the settings give something."""
+    every = (name for _, names, gives in named(settings) if gives for name in names)
+    return frozenset(name for name in every if not is_identity(name))
+
+
+def written(settings: Settings, name: str, identities: Collection[str]) -> list[str]:
+    """The settings that name a person, or one of their identities as an owner."""
+    places = [place for place, names, _ in named(settings) if name in names]
+    return places + ["access.owners"] * bool(set(identities) & set(settings.access.owners))
+
+
+def owners_now(settings: Settings, accounts: Collection[Account]) -> list[str]:
+    """The owners of the settings whose identity is known by now."""
+    waiting = tuple(f"{one.channel}:{one.account}/" for one in accounts if not one.identity)
+    return [name for name in with_identities(settings, accounts).access.owners if not name.startswith(waiting)]

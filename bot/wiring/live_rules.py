@@ -1,0 +1,67 @@
+"""What may change while the process works: the rules of the settings, swapped as one value by a reload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from bot.settings.settings import Planning, PolicyRule, Settings
+from bot.wiring.gate import UNNAMED, gate_of
+from runtime.contract import Address
+from runtime.domain.routing import AccountNames
+from runtime.policy.matchers import Commands, words_of
+from runtime.policy.rules import SHIPPED, Policy, Rule, Ruling
+from runtime.store.protocol import Gate
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the agent, the reception and the timetable go by. Whoever decides takes the newest; an open question keeps its own."""
+
+    policy: Policy
+    gate: Gate
+    prompt: str
+    planning: Planning = field(default_factory=Planning)
+    destinations: frozenset[str] = frozenset()
+    """Rooms to which the settings send something, as they write them."""
+
+
+class Live:
+    """The rules that hold at this moment. A reload puts others here, all at once."""
+
+    def __init__(self, rules: Rules, names: Callable[[], AccountNames] = lambda: UNNAMED) -> None:
+        self.rules = rules
+        self._names = names
+
+    def gate(self) -> Gate:
+        """The gate as a value, with the names that accounts have by now: transactions read it on another thread."""
+        gate, names = self.rules.gate, self._names()
+        if gate.rooms.named is not names:
+            gate = replace(gate, rooms=replace(gate.rooms, named=names))
+            self.rules = replace(self.rules, gate=gate)
+        return gate
+
+
+MakeGate = Callable[[Settings], Gate]
+
+
+def rules_of(settings: Settings, gate: MakeGate = gate_of) -> Rules:
+    """Errors: OSError when the prompt file cannot be read any more."""
+    return Rules(policy_of(settings), gate(settings), settings.run.prompt, settings.planning, destinations_of(settings))
+
+
+def destinations_of(settings: Settings) -> frozenset[str]:
+    """Rooms of hooks, schedules, heartbeats and the operators."""
+    planned = (room for table in settings.planned for room in table.to)
+    rooms = [*(hook.to for hook in settings.hooks), *planned, settings.operators.room]
+    return frozenset(str(Address.parse(room)) for room in rooms if room)
+
+
+def policy_of(settings: Settings) -> Policy:
+    """The rules of the settings, and behind them those that come with the program."""
+    return Policy([*map(rule_of, settings.policy), *SHIPPED])
+
+
+def rule_of(rule: PolicyRule) -> Rule:
+    where = {name: Commands(tuple(map(words_of, given.commands))) for name, given in rule.where.items()}
+    return Rule(Ruling(rule.result), rule.tool, rule.effect, rule.agent, rule.room, rule.person, rule.arguments, where)

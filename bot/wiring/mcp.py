@@ -1,0 +1,188 @@
+"""MCP servers of the settings, and the agent's tools with theirs among them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import structlog
+from pydantic import SecretStr
+
+from bot.settings.mcp import McpTable
+from bot.settings.settings import Settings
+from bot.settings.sources import config_folder
+from bot.wiring.parts import shell_of
+from runtime.contract import Tool
+from runtime.errors import ConfigError, Rejected, StoreError
+from tools.sandbox.sandbox import PATH
+
+if TYPE_CHECKING:
+    from tools.mcp.server import McpServer
+    from tools.mcp.terms import Endpoint, Program, ServerTerms, Walls
+
+FOLDER: Final = "mcp"
+"""Of `data_dir`: a folder for each server that is started here, and what each of them last offered."""
+
+AGAIN: Final = 5.0  # seconds
+
+SEEN_AGAIN: Final = timedelta(days=1)
+"""A form that nobody sees for long is forgotten: retention.approvals_days."""
+
+See = Callable[[str, str], Awaitable[str]]
+"""A tool is offered in a form: what changed of it, where nobody was told yet."""
+Told = Callable[[str, str], Awaitable[None]]
+"""Operators were told."""
+Tell = Callable[[str, str, str], Awaitable[None]]
+"""Has operators read it."""
+log = structlog.get_logger("mcp")
+
+Wrap = Callable[[Mapping[str, Tool]], Mapping[str, Tool]]
+
+
+class Toolbox(Mapping[str, Tool]):
+    """Tools of this build, and those of MCP servers as they are at this moment. `wrap` is around each of them."""
+
+    def __init__(self, own: Mapping[str, Tool], wrap: Wrap) -> None:
+        self._own = own
+        self._wrap = wrap
+        self._servers: Sequence[McpServer] = ()
+        self._now = wrap(own)
+        self._renewed = asyncio.Event()
+
+    def join(self, servers: Sequence[McpServer]) -> None:
+        """From now on with their tools. Errors: ConfigError for a server whose tools would be called as ours are."""
+        for server in servers:
+            if alike := next((name for name in self._own if name.startswith(f"{server.name}_")), None):
+                raise ConfigError(
+                    f'[[mcp]] name = "{server.name}": its tools could be called as a built-in one, {alike}. Give the '
+                    "server another name."
+                )
+        self._servers = servers
+
+    def renew(self) -> None:
+        """The tools of a server are others."""
+        theirs = {tool.spec.name: tool for server in self._servers for tool in server.tools}
+        self._now = self._wrap({**self._own, **theirs})
+        self._renewed.set()
+
+    async def watch(self, see: See, tell: Tell, told: Told) -> None:
+        """Have each form of a tool of others seen, anew each day, and tell of those that changed. Never returns."""
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SEEN_AGAIN.total_seconds()):
+                    await self._renewed.wait()
+            self._renewed.clear()
+            try:
+                for name, form in [(it.spec.name, it.spec.form) for it in self._now.values() if it.spec.form]:
+                    if changed := await see(name, form):
+                        log.warning("a tool of an MCP server changed", tool=name, changed=changed)
+                        await tell(name, form, changed)
+                        await told(name, form)
+            except (StoreError, Rejected) as error:
+                log.warning("forms of tools are not kept yet", reason=str(error))
+                self._renewed.set()
+                await asyncio.sleep(AGAIN)
+
+    def duties(self) -> Sequence[Callable[[], Coroutine[Any, Any, None]]]:
+        """What keeps the servers at work: long loops, each of one server."""
+        return [server.run for server in self._servers]
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._now[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._now)
+
+    def __len__(self) -> int:
+        return len(self._now)
+
+
+def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap) -> Toolbox:
+    """Nothing is imported where no server is set. Errors: ConfigError."""
+    toolbox = Toolbox(own, wrap)
+    if tables := [table for table in settings.mcp if table.enabled]:
+        from tools.mcp.server import McpServer
+
+        toolbox.join([McpServer(terms_of(settings, table), on_change=toolbox.renew) for table in tables])
+    return toolbox
+
+
+async def check_sandboxes(settings: Settings) -> None:
+    """Errors: ConfigError for a server that must have a sandbox where none can be made."""
+    for table in settings.mcp:
+        if table.enabled and table.command and table.sandbox == "bwrap":
+            await _check_sandbox(settings, table)
+
+
+async def _check_sandbox(settings: Settings, table: McpTable) -> None:
+    from tools.mcp.errors import NoServer
+    from tools.mcp.walls import sandbox_of
+
+    program = _program(settings, table)
+    try:
+        await sandbox_of(program, program.walls or _walls(settings, table))
+    except NoServer as error:
+        name = f'[[mcp]] name = "{table.name}"'
+        raise ConfigError(f'{name}: sandbox = "bwrap" is demanded, and it cannot work here: {error}') from error
+
+
+def terms_of(settings: Settings, table: McpTable) -> ServerTerms:
+    from tools.mcp.terms import ServerTerms
+
+    return ServerTerms(
+        name=table.name,
+        way=_endpoint(table) if table.url else _program(settings, table),
+        memory=settings.data_dir / FOLDER / f"{table.name}.json",
+        effect=table.effect,
+        effects=table.effects,
+        trust_hints=table.trust_hints,
+        wanted=table.tools,
+        timeout=table.timeout,
+    )
+
+
+def _program(settings: Settings, table: McpTable) -> Program:
+    from tools.mcp.terms import Program
+
+    path = settings.chain.variables.get("PATH") or PATH
+    uid = shell_of(settings).uid if table.uid is None else table.uid
+    return Program(
+        command=(table.command, *table.args),
+        folder=settings.data_dir / FOLDER / table.name,
+        env={"PATH": path, **table.env, **_open(table.env_secret)},
+        cwd=table.cwd,
+        uid=uid or None,
+        hidden=tuple(_open(table.env_secret).values()),
+        walls=None if table.sandbox == "external" else _walls(settings, table),
+    )
+
+
+def _walls(settings: Settings, table: McpTable) -> Walls:
+    from tools.mcp.terms import Walls
+
+    return Walls(tuple(secret_places(settings)), network=table.network)
+
+
+def secret_places(settings: Settings) -> Iterator[Path]:
+    """Files and folders that hold what is ours, whether they are there or not."""
+    yield from (settings.data_dir, settings.workspace_dir)
+    secrets = settings.secrets
+    config = config_folder(settings.chain.variables)
+    yield from filter(None, (settings.file, secrets.folder, secrets.file, secrets.passphrase_file, config))
+    if database := settings.database_file:
+        yield from (database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal"))
+
+
+def _endpoint(table: McpTable) -> Endpoint:
+    from tools.mcp.terms import Endpoint
+
+    token = {"Authorization": f"Bearer {table.token.get_secret_value()}"} if table.token else {}
+    return Endpoint(table.url, {**token, **_open(table.headers)})
+
+
+def _open(values: Mapping[str, SecretStr] | None) -> dict[str, str]:
+    return {name: value.get_secret_value() for name, value in (values or {}).items()}

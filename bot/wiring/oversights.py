@@ -1,0 +1,63 @@
+"""What settings and variables say that has no effect, or cannot work: for doctor, and for the log of a start. Cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import structlog
+
+from bot.secrets import account_keys
+from bot.settings.secrets import asked_for
+from bot.settings.settings import Settings
+from runtime.contract import Finding, Level
+
+DATABASE: Final = "DATABASE_URL"
+"""What hosts set for the programs they run; no setting of ours reads it unasked."""
+
+
+def tell_oversights(settings: Settings) -> None:
+    """Log each, a line for one."""
+    log = structlog.get_logger("settings")
+    for one in oversights(settings):
+        log.warning(one.what, setting=one.id, effect=one.why, fix=one.fix)
+
+
+def oversights(settings: Settings) -> Iterator[Finding]:
+    """Those that nobody is likely to mean."""
+    yield from half_set_accounts(settings)
+    if (wrong := unknown_model(settings)) is not None:
+        yield wrong
+    if settings.source("database_url") == "default":
+        yield from unused_database(settings)
+
+
+def half_set_accounts(settings: Settings) -> Iterator[Finding]:
+    """Of a platform without an account, some variables are set, and another that belongs to them is not."""
+    theirs = {account.channel for account in settings.accounts}
+    for channel, there, missing in account_keys.incomplete(settings.chain.is_handed_over):
+        if channel not in theirs:
+            others = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'}"
+            what = f"{there} is set, and {others} not: that makes no {channel.capitalize()} account"
+            fix = f"set {' and '.join(missing)} too, or write the account under [[accounts]]"
+            yield Finding(Level.WARNING, channel, what, "Nobody is answered there.", fix)
+
+
+def unknown_model(settings: Settings) -> Finding | None:
+    """A name that leads to no vendor."""
+    from runtime.models.vendors import fault_of
+
+    model = settings.model
+    if model.is_demo or (fault := fault_of(model.name, model.api_base)) is None:
+        return None
+    why = "Every message ends in an error."
+    return Finding(Level.ERROR, "model.name", fault, why, f"set model.name ({settings.source('model.name')})")
+
+
+def unused_database(settings: Settings) -> Iterator[Finding]:
+    """The database that others would use is not ours."""
+    if settings.chain.is_handed_over(DATABASE) and DATABASE not in asked_for(settings):
+        what = f"{DATABASE} is set and not used"
+        why = f"The database is that of database_url ({settings.source('database_url')})."
+        fix = f'set database_url_env = "{DATABASE}" to use it, or take the variable away'
+        yield Finding(Level.WARNING, "settings.unused_database", what, why, fix)

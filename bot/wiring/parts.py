@@ -1,0 +1,139 @@
+"""What the settings make of the parts that know nothing of settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from bot.accounts.supervisor import Presence
+from bot.settings.settings import Settings
+from runtime.agent.long_text import LongForm, LongReplies
+from runtime.contract import Address, HasFiles, Model, NewId, Space, Transcriber
+from runtime.delivery.retry_policy import Pace, Unknown
+from runtime.intake.downloads import Fetching, FileBounds, FilesOf, Senders
+from runtime.store.store import POSTGRES, SqlStore
+from runtime.workspace.disk_space import DiskBounds, DiskSpace
+from runtime.workspace.workspaces import SessionWorkspaces
+from tools.sandbox.shell import ShellSettings
+from tools.transcribe import CommandTranscriber
+
+if TYPE_CHECKING:
+    from runtime.store.sql.notices import Notices
+
+MIB: Final = 1 << 20
+
+
+def model_of(settings: Settings) -> Model:
+    """The model that the settings name. Its client library is loaded by the first message, or now if asked to."""
+    if settings.model.is_demo:
+        from runtime.models.demo import Demo
+
+        return Demo()
+    from runtime.models.images import Images
+    from runtime.models.lite import LiteModel, ModelSettings
+
+    chosen = settings.model
+    key = chosen.api_key.get_secret_value() if chosen.api_key else ""
+    return LiteModel(
+        ModelSettings(
+            name=chosen.name,
+            api_base=chosen.api_base,
+            api_key=key,
+            stream=chosen.stream,
+            timeout=chosen.timeout,
+            images=Images(chosen.images),
+        )
+    )
+
+
+def space_of(settings: Settings) -> DiskSpace:
+    files = settings.files
+    return DiskSpace(
+        DiskBounds(files.room_mib * MIB, files.person_mib * MIB, files.free_mib * MIB), settings.data_dir / "uploads"
+    )
+
+
+def fetching_of(
+    settings: Settings,
+    workspaces: SessionWorkspaces,
+    files_of: FilesOf,
+    senders: Senders,
+    new_id: NewId,
+    space: Space,
+) -> Fetching:
+    sessions = settings.sessions
+    bounds = FileBounds(
+        int(sessions.file_mib * MIB), int(sessions.message_files_mib * MIB), timedelta(seconds=sessions.file_seconds)
+    )
+    return Fetching(
+        files_of=files_of,
+        senders=senders,
+        workspaces=workspaces,
+        new_id=new_id,
+        bounds=bounds,
+        transcriber=transcriber_of(settings),
+        space=space,
+    )
+
+
+def transcriber_of(settings: Settings) -> Transcriber | None:
+    transcribe = settings.tools.transcribe
+    if not transcribe.command:
+        return None
+    return CommandTranscriber(transcribe.command, timeout=transcribe.timeout, uid=shell_of(settings).uid)
+
+
+def long_replies_of(settings: Settings, workspaces: SessionWorkspaces, files_of: FilesOf, new_id: NewId) -> LongReplies:
+    outbox = settings.outbox
+    return LongReplies(workspaces, new_id, files_of, LongForm(outbox.long_replies), outbox.long_reply_characters)
+
+
+def files_in(accounts: Iterable[Presence]) -> FilesOf:
+    """Finds the account of an address, if it carries files."""
+    known = tuple(accounts)
+
+    def files_of(address: Address) -> HasFiles | None:
+        here = (address.channel, address.account)
+        found = next((one.raw for one in known if (one.channel, one.identity) == here), None)
+        return found if isinstance(found, HasFiles) else None
+
+    return files_of
+
+
+def shell_of(settings: Settings) -> ShellSettings:
+    shell = settings.tools.shell
+    return ShellSettings(
+        sandbox=shell.sandbox,
+        uid=shell.uid or ShellSettings().uid,
+        memory_mib=shell.memory_mib,
+        processes=shell.processes,
+        file_mib=shell.file_mib,
+        cpu_seconds=shell.cpu_seconds,
+        timeout_seconds=shell.timeout_seconds,
+    )
+
+
+def pace_of(settings: Settings) -> Pace:
+    outbox = settings.outbox
+    return Pace(
+        unknown=Unknown(outbox.unknown),
+        settle_first=outbox.settle_first,
+        settle_second=outbox.settle_second,
+        backoff_first=outbox.backoff_first,
+        backoff_most=outbox.backoff_most,
+        send_timeout=outbox.send_timeout,
+    )
+
+
+def notices_of(settings: Settings, store: SqlStore) -> Notices | None:
+    """The way to other nodes; None with an embedded database, which has one process."""
+    if not settings.database_url.startswith(POSTGRES):
+        return None
+    from runtime.store.sql.notices import Notices
+
+    async def newest() -> object:
+        """How many facts the audit has: each lasting change adds one."""
+        return (await store.audit_head()).number + await store.audit_unsealed()
+
+    return Notices(url=settings.database_url, listen_url=settings.listen_url, newest=newest)

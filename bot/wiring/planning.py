@@ -1,0 +1,137 @@
+"""Scheduled work in this process: who fires it, who books it, and where its reports go."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, tzinfo
+from functools import partial
+
+from bot.accounts.naming import address_at
+from bot.accounts.supervisor import Presence
+from bot.settings.settings import Planning
+from runtime.contract import (
+    Address,
+    Asker,
+    NewId,
+    Occurrence,
+    Reaches,
+    Schedule,
+    ScheduleId,
+    Timetable,
+    Tool,
+    Wanted,
+)
+from runtime.store.store import SqlStore
+from tools.schedules import schedule_tools
+
+Reach = Callable[[Address], Awaitable[str | None]]
+"""Why nothing can be posted in a room; None where it can."""
+
+
+async def anywhere(address: Address) -> str | None:
+    """Every room can be posted to, as far as is known here."""
+    return None
+
+
+class LateTimetable:
+    """Implements `contract.Timetable`. What understands times takes 1 MB, so it is made for the first wish."""
+
+    def __init__(self, make: Callable[[], Timetable]) -> None:
+        self._make = make
+        self._made: Timetable | None = None
+
+    @property
+    def _own(self) -> Timetable:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    async def add(self, wanted: Wanted, asker: Asker) -> Schedule:
+        return await self._own.add(wanted, asker)
+
+    async def change(self, schedule: ScheduleId, wanted: Wanted, asker: Asker) -> Schedule:
+        return await self._own.change(schedule, wanted, asker)
+
+    async def find(self, name: str, asker: Asker) -> Schedule:
+        return await self._own.find(name, asker)
+
+    async def listed(self, asker: Asker | None = None) -> list[Schedule]:
+        return await self._own.listed(asker)
+
+    async def pause(self, schedule: ScheduleId, asker: Asker, reason: str = "") -> Schedule:
+        return await self._own.pause(schedule, asker, reason)
+
+    async def resume(self, schedule: ScheduleId, asker: Asker) -> Schedule:
+        return await self._own.resume(schedule, asker)
+
+    async def remove(self, schedule: ScheduleId, asker: Asker) -> None:
+        await self._own.remove(schedule, asker)
+
+    async def run_now(self, schedule: ScheduleId, asker: Asker) -> Occurrence:
+        return await self._own.run_now(schedule, asker)
+
+    async def history(self, schedule: ScheduleId, *, most: int = 20) -> list[Occurrence]:
+        return await self._own.history(schedule, most=most)
+
+    def upcoming(self, schedule: Schedule, count: int = 5) -> list[datetime]:
+        return self._own.upcoming(schedule, count)
+
+    def words(self, schedule: Schedule) -> str:
+        return self._own.words(schedule)
+
+    def clocks(self, schedule: Schedule) -> tzinfo:
+        return self._own.clocks(schedule)
+
+    async def set_zone(self, zone: str, asker: Asker, *, whole_room: bool = False) -> str:
+        return await self._own.set_zone(zone, asker, whole_room=whole_room)
+
+
+def timetable_of(
+    store: SqlStore,
+    reach: Reach,
+    *,
+    new_id: NewId,
+    serves: Callable[[Address], bool],
+    named: Callable[[Address], str],
+    started: Callable[[], None],
+    planning: Callable[[], Planning] = Planning,
+) -> Timetable:
+    """`planning` are the settings of this moment: a reload brings others."""
+
+    def make() -> Timetable:
+        from runtime.schedules.service import Booking, Quotas
+
+        def quotas_of(limits: Planning) -> Quotas:
+            return Quotas(limits.per_person, limits.per_room, limits.least_interval)
+
+        return Booking(
+            book=store,
+            now=store.now,
+            new_id=new_id,
+            serves=serves,
+            reach=reach,
+            quotas=lambda: quotas_of(planning()),
+            zone=lambda: planning().zone,
+            named=named,
+            started=started,
+        )
+
+    return LateTimetable(make)
+
+
+def planning_tools(
+    timetable: Timetable, accounts: Sequence[Presence], named: Callable[[Address], str]
+) -> dict[str, Tool]:
+    every = schedule_tools(timetable, address_at=partial(address_at, accounts), named=named)
+    return {tool.spec.name: tool for tool in every}
+
+
+def reach_of(accounts: Sequence[Presence]) -> Reach:
+    """Asks the account of an address whether it can post there."""
+
+    async def reach(address: Address) -> str | None:
+        here = (address.channel, address.account)
+        found = next((one.raw for one in accounts if (one.channel, one.identity) == here), None)
+        return await found.reach(address) if isinstance(found, Reaches) else None
+
+    return reach

@@ -1,0 +1,55 @@
+"""The settings of retention, as the duties that keep to them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from adapters.web.files import PARTIAL
+from bot.settings.settings import Settings
+from runtime.audit.anchor import CheckpointFile
+from runtime.audit.retention import Keep, Retention
+from runtime.audit.trimmer import Trimmer
+from runtime.contract import UPLOADS
+from runtime.store.protocol import Duty, Stock
+from runtime.store.store import SqlStore
+from runtime.workspace.cleanup import Leftovers
+from runtime.workspace.workspaces import SessionWorkspaces
+
+
+def retention_of(settings: Settings, store: SqlStore, take: Callable[[str], Awaitable[Duty | None]]) -> Retention:
+    workspaces = SessionWorkspaces(settings.workspace_dir)
+    leftovers = Leftovers(workspaces, uploads=UPLOADS, partial=PARTIAL)
+    return Retention(store=store, leftovers=leftovers, keep=keep_of(settings), take=take, now=store.now)
+
+
+def keep_of(settings: Settings) -> Keep:
+    """Ages from the settings, where 0 means for good."""
+    days = settings.retention
+    ages = {
+        Stock.MESSAGES: days.messages_days,
+        # Counted from when a message lost its words: it is known by its key for so much longer.
+        Stock.TOMBSTONES: days.messages_days and days.messages_days + days.tombstones_days,
+        Stock.EVENTS: days.tombstones_days,
+        Stock.DELIVERIES: days.messages_days,
+        Stock.RUNS: days.runs_days,
+        Stock.OCCURRENCES: days.runs_days,
+        Stock.SCHEDULES: days.runs_days,
+        Stock.APPROVALS: days.approvals_days,
+        Stock.MOVES: days.runs_days,
+        Stock.USAGE: days.usage_days,
+        Stock.NODES: days.nodes_days,
+        Stock.TRANSCRIPTS: days.transcripts_days,
+        Stock.ROOM_NAMES: days.messages_days,
+        Stock.TOOL_FORMS: days.approvals_days,
+    }
+    workspaces = timedelta(days=days.workspaces_days) if days.workspaces_days else None
+    return Keep({stock: timedelta(days=age) for stock, age in ages.items() if age}, workspaces)
+
+
+def trimmer_of(settings: Settings, store: SqlStore) -> Trimmer | None:
+    """None where the audit is kept for good."""
+    if not settings.retention.audit_days:
+        return None
+    keep = timedelta(days=settings.retention.audit_days)
+    return Trimmer(book=store, file=CheckpointFile(settings.data_dir), keep=keep, now=store.now)

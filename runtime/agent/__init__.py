@@ -1,0 +1,1 @@
+"""The agent's loop: model calls, tool calls and their outcome."""

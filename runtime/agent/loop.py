@@ -1,0 +1,347 @@
+"""The agent's loop: one run, a committed step after another, until it is answered, parked or no longer ours."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from typing import Final, Protocol, TypeVar
+
+import structlog
+
+from runtime.agent.long_text import LongReplies
+from runtime.agent.outcome import LastWords
+from runtime.agent.run_state import Cursor, Dropped, Ended, own
+from runtime.agent.tool_calls import Calls
+from runtime.contract import (
+    Address,
+    Busy,
+    DeliveryId,
+    Job,
+    Model,
+    ModelReply,
+    ModelRequest,
+    NewId,
+    Now,
+    Probe,
+    Progress,
+    Resting,
+    RunId,
+    SessionKey,
+    Speaking,
+    Stopping,
+    TaskKind,
+    Thinking,
+    Tool,
+    Turn,
+    Workspaces,
+    no_probe,
+)
+from runtime.domain.runs import RunState, StepState
+from runtime.domain.transcript import OURS, not_seen, repair
+from runtime.errors import ModelFailed
+from runtime.policy.rules import Policy
+from runtime.reports.fan_out import Reporting
+from runtime.store.protocol import Claim, Lanes, NewDelivery, Released, ToolStep
+
+T = TypeVar("T")
+log = structlog.get_logger("agent")
+
+STOPPED: Final = "Stopped here."
+NOTHING: Final = "The model answered nothing. Please ask again, perhaps in other words."
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one run."""
+
+    iterations: int = 25
+    approval_time: timedelta = timedelta(hours=12)
+    model_time: timedelta = timedelta(minutes=10)
+
+
+class Outlet(Protocol):
+    """The way out: implemented by `runtime.delivery.couriers`."""
+
+    async def prepare(self, new: NewDelivery, claim: Claim) -> NewDelivery:
+        """The same, rendered where it could be shown at once. The run shows nothing of itself from here on."""
+
+    def carry_on(self, new: NewDelivery, run_id: RunId, *, begun: bool) -> None:
+        """After the commit, or in place of it: `begun` with it, or it waits its turn, or was never stored."""
+
+    def nudge(self, address: Address) -> None: ...
+
+    def progress(self, claim: Claim, event: Progress) -> None: ...
+
+
+class Files(Protocol):
+    """Files that people sent: implemented by `runtime.intake.downloads`."""
+
+    async def gather(self, session: SessionKey, address: Address, turns: Sequence[Turn]) -> list[str]:
+        """Fetch what is missing of the files that the model has not seen yet; what it must be told of them."""
+
+
+class Agent:
+    """Works on claimed runs. One object serves all of them; what a run needs is in its Cursor.
+
+    `policy` and `prompt` give what holds at this moment, so that a reload counts from the next decision on. So does
+    `tools`: what is in it may change, and the next model call is told of what is there then. `reporting`
+    makes the deliveries of scheduled runs, and `reporter` what speaks in place of the model where their task is none for it.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: Lanes,
+        model: Model,
+        tools: Mapping[str, Tool],
+        policy: Callable[[], Policy],
+        prompt: Callable[[], str],
+        limits: Limits,
+        workspaces: Workspaces,
+        lease_is_fresh: Callable[[], bool],
+        outlet: Outlet,
+        now: Now,
+        new_id: NewId,
+        name: str = "main",
+        named: Callable[[Address], str] = str,
+        busy: Callable[[Address], Busy] = lambda _: Busy.STEER,
+        probe: Probe = no_probe,
+        files: Files | None = None,
+        long_replies: LongReplies | None = None,
+        reporting: Reporting | None = None,
+        reporter: Callable[[Job], Model] | None = None,
+    ) -> None:
+        self._store = store
+        self._model = model
+        self._tools = tools
+        self._prompt = prompt
+        self._limits = limits
+        self._workspaces = workspaces
+        self._live: dict[RunId, Cursor] = {}
+        self._outlet = outlet
+        self._busy = busy
+        self._probe = probe
+        self._files = files
+        self._reporter = reporter
+        self._calls = Calls(
+            store=store,
+            tools=tools,
+            policy=policy,
+            workspaces=workspaces,
+            lease_is_fresh=lease_is_fresh,
+            progress=self._progress,
+            name=name,
+            named=named,
+            probe=probe,
+        )
+        self._last_words = LastWords(
+            policy=policy,
+            approval_time=limits.approval_time,
+            now=now,
+            new_id=new_id,
+            long_replies=long_replies,
+            reporting=reporting,
+        )
+
+    async def work(self, claim: Claim) -> bool:
+        """Carry a run as far as it goes; whether its lane has more to do.
+
+        Errors: StoreError when a step could not be recorded; the lane is then still ours and must be given back.
+        """
+        run = Cursor(claim, claim.iterations, claim.next_step, claim.turns, files=list(claim.files))
+        self._live[claim.run_id] = run
+        try:
+            return (await self._until_end(run)).more
+        except Dropped:
+            log.info("run dropped", reason="its lane is not surely ours any more")
+            await self._store.release(claim.lane)  # nothing happens if it has another owner; else our lease was late
+            return False
+        finally:
+            del self._live[claim.run_id]
+            self._progress(run.claim, Resting())
+
+    async def fail(self, claim: Claim, text: str) -> bool:
+        """End a run that cannot go on with words to the person; whether its lane has more to do."""
+        run = Cursor(claim, claim.iterations, claim.next_step)
+        try:
+            return (await self._finish(run, None, RunState.FAILED, text)).more
+        except Dropped:
+            return False
+
+    def stop(self, run_id: RunId) -> bool:
+        """A person ends this run: a model call or a read is cut at once, a tool with effects ends first.
+
+        Shape:  whether it is at work here; else another node has it, and sees the mark with its next step.
+        """
+        run = self._live.get(run_id)
+        if run is None:
+            return False
+        run.stop()
+        self._progress(run.claim, Stopping())
+        return True
+
+    # ------------------------------------------------------------------------------------------------- the loop
+
+    async def _until_end(self, run: Cursor) -> Released:
+        try:
+            if released := await self._pick_up(run):
+                return released
+            while run.iterations < self._limits.iterations:
+                reply = await self._ask_model(run)
+                if not reply.calls:
+                    return await self._finish(run, reply, RunState.DONE, reply.text)
+                if released := await self._act(run, reply):
+                    return released
+            return await self._finish(run, None, RunState.FAILED, self._too_long())
+        except ModelFailed as error:
+            log.warning("model failed", reason=str(error), detail=error.detail)
+            return await self._finish(run, None, RunState.FAILED, str(error))
+        except Ended as ended:
+            return await self._finish(run, None, RunState.STOPPED, stopped(run.said, ended.after))
+
+    async def _pick_up(self, run: Cursor) -> Released | None:
+        """What an earlier owner left open, in order, up to the first call whose outcome only a person can tell."""
+        run.obey(run.claim.stop)
+        doubted = next((i for i, step in enumerate(run.claim.steps) if self._calls.in_doubt(step)), None)
+        before = run.claim.steps if doubted is None else run.claim.steps[:doubted]
+        await self._calls.attempt_all(run, [step for step in before if step.state is not StepState.ASKED])
+        asked = [step for step in run.claim.steps if step.state is StepState.ASKED]
+        if doubted is not None:
+            asked.append(run.claim.steps[doubted])
+        if asked:
+            return await self._park(run, asked)
+        if run.claim.overtaken:
+            own(await self._store.note(run.claim.lane, run.claim.run_id, overtaken_note()))
+        if run.claim.resumed:
+            await self._join(run)
+        return None
+
+    async def _ask_model(self, run: Cursor) -> ModelReply:
+        self._progress(run.claim, Thinking())
+        turns = repair(await self._with_files(run, await self._turns(run)))
+        reply = await run.unless_stopped(self._reply(run, turns))
+        run.said = ""
+        self._probe("model-answered")
+        if not reply.calls and not reply.text.strip():
+            raise ModelFailed(NOTHING)
+        return reply
+
+    async def _turns(self, run: Cursor) -> Sequence[Turn]:
+        known, run.turns = run.turns, None  # they came with the claim; every step adds some
+        return known or await self._store.turns(run.claim.lane.session, run.claim.since)
+
+    async def _with_files(self, run: Cursor, turns: Sequence[Turn]) -> Sequence[Turn]:
+        """`turns` once the files that came with them are here; what is to be said of those becomes turns too."""
+        if self._files is None or not any(turn.files for turn in not_seen(turns)):
+            return turns
+        told = await run.unless_stopped(self._files.gather(run.claim.lane.session, run.address, turns))
+        for text in told:
+            run.obey(own(await self._store.note(run.claim.lane, run.claim.run_id, text)).stop)
+        return await self._turns(run) if told else turns
+
+    def _progress(self, claim: Claim, event: Progress) -> None:
+        """Nobody waits in the room for scheduled work, so nothing is shown of it before its end."""
+        if claim.job is None:
+            self._outlet.progress(claim, event)
+
+    def _spoken(self, run: Cursor, text: str) -> None:
+        run.said = text
+        self._progress(run.claim, Speaking(text) if text else Thinking(long=True))
+
+    def _speaker(self, claim: Claim) -> Model:
+        """Who answers: the model, or for a report without one what makes it."""
+        if claim.job is None or claim.job.task.kind is TaskKind.PROMPT or self._reporter is None:
+            return self._model
+        return self._reporter(claim.job)
+
+    async def _reply(self, run: Cursor, turns: Sequence[Turn]) -> ModelReply:
+        specs = [tool.spec for tool in self._tools.values()]
+        request = ModelRequest(self._prompt(), turns, specs, partial(self._workspaces.open, run.address))
+        try:
+            async with asyncio.timeout(self._limits.model_time.total_seconds()):
+                return await self._speaker(run.claim).reply(request, partial(self._spoken, run))
+        except TimeoutError:
+            raise ModelFailed(f"The model gave no answer within {self._limits.model_time}.") from None
+
+    async def _act(self, run: Cursor, reply: ModelReply) -> Released | None:
+        """One model turn with calls: recorded, then those allowed run, then those asked go up together."""
+        lane, number = run.claim.lane, run.next_step
+        sorted_calls = [await self._calls.sort(run, call) for call in reply.calls]
+        recorded = own(await self._store.record_model(lane, run.claim.run_id, number, reply, sorted_calls))
+        self._probe("step-recorded")
+        run.iterations, run.next_step = run.iterations + 1, number + len(reply.calls) + 1
+        run.obey(recorded.stop)
+        waiting = await self._calls.attempt_all(run, [step for step in recorded.steps if step.state is StepState.OPEN])
+        if asked := [step for step in recorded.steps if step.state is StepState.ASKED]:
+            return await self._park(run, asked)
+        if waiting or recorded.waiting:
+            await self._join(run)
+        return None
+
+    async def _join(self, run: Cursor) -> None:
+        """Where it is so set, what people said meanwhile reaches the model before its next call."""
+        if self._busy(run.address) is Busy.STEER:
+            own(await self._store.steer(run.claim.lane, run.claim.run_id))
+
+    # ------------------------------------------------------------------------------------------------ the endings
+
+    async def _park(self, run: Cursor, asked: Sequence[ToolStep]) -> Released:
+        questions = [self._last_words.question(run, step) for step in asked]
+        claim = run.claim
+        prepared = [replace(one, card=await self._outlet.prepare(one.card, claim)) for one in questions]
+        released = await self._handed_on(
+            run,
+            [question.card for question in prepared],
+            self._store.park(claim.lane, claim.run_id, prepared),
+            point="approval-stored",
+        )
+        log.info("run parked", approvals=[question.id for question in questions])
+        return released
+
+    async def _finish(self, run: Cursor, reply: ModelReply | None, state: RunState, text: str) -> Released:
+        last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words.closing(run, state, text)]
+        lane, run_id = run.claim.lane, run.claim.run_id
+        finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, last)
+        released = await self._handed_on(run, last, finish, point="delivery-stored")
+        log.info("run ended", state=state.value, deliveries=[new.id for new in last])
+        return released
+
+    async def _handed_on(
+        self, run: Cursor, prepared: Sequence[NewDelivery], commit: Awaitable[Released | None], *, point: str
+    ) -> Released:
+        """Commit what ends our turn in the lane, and hand what was made for people on to the couriers."""
+        begun: frozenset[DeliveryId] = frozenset()
+        try:
+            released = own(await commit)
+            begun = released.begun
+            self._probe(point)
+            for room in released.told:
+                self._outlet.nudge(room)
+            return released
+        finally:
+            for delivery in prepared:
+                self._outlet.carry_on(delivery, run.claim.run_id, begun=delivery.id in begun)
+
+    def _too_long(self) -> str:
+        return (
+            f"I stopped after {self._limits.iterations} steps without coming to an end. What was done so far stands "
+            "above; tell me to go on, or ask for less at once."
+        )
+
+
+def stopped(said: str, after: str) -> str:
+    """The last words of a stopped run: what it had written stays, and a tool that could not be cut short is named."""
+    if said.strip():
+        return f"{said.rstrip()}\n\n*Stopped here.*"
+    return f"{STOPPED} `{after}` was at work, and ended first." if after else STOPPED
+
+
+def overtaken_note() -> str:
+    """Said to the model when others spoke while the run waited, since a history must not end with its own words."""
+    return (
+        f"{OURS}The calls that were waiting have been decided; their results stand above, where they were called. "
+        "Go on with the request they belong to."
+    )

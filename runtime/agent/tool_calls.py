@@ -1,0 +1,236 @@
+"""The calls of a model turn: which of them may be made is decided here, and those that may are made."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import structlog
+
+from runtime.agent.run_state import Cursor, Dropped, own
+from runtime.cancellation import cancellable
+from runtime.contract import (
+    Address,
+    Attach,
+    Call,
+    Effect,
+    FileRef,
+    Json,
+    Probe,
+    Progress,
+    Tool,
+    ToolContext,
+    Working,
+    Workspaces,
+)
+from runtime.domain.ids import digest
+from runtime.domain.runs import StepState
+from runtime.domain.transcript import DENIED, ERROR
+from runtime.errors import StoreError, ToolError
+from runtime.policy.rules import Ask, Policy, Ruling
+from runtime.policy.tool_forms import warning
+from runtime.store.protocol import Claim, Lanes, NewStep, Recorded, ToolStep
+from runtime.text.truncate import bound
+
+T = TypeVar("T")
+log = structlog.get_logger("agent")
+
+PATIENCE: Final = timedelta(seconds=0.5)
+"""Between two tries to record a result."""
+
+
+class Calls:
+    """Those of the agent `name`. `progress` shows what is at work."""
+
+    def __init__(
+        self,
+        *,
+        store: Lanes,
+        tools: Mapping[str, Tool],
+        policy: Callable[[], Policy],
+        workspaces: Workspaces,
+        lease_is_fresh: Callable[[], bool],
+        progress: Callable[[Claim, Progress], None],
+        name: str,
+        named: Callable[[Address], str],
+        probe: Probe,
+    ) -> None:
+        self._store = store
+        self._tools = tools
+        self._policy = policy
+        self._workspaces = workspaces
+        self._lease_is_fresh = lease_is_fresh
+        self._progress = progress
+        self._name = name
+        self._named = named
+        self._probe = probe
+        self._accepted: dict[str, str] = {}
+
+    async def sort(self, run: Cursor, call: Call) -> NewStep:
+        """Open, asked, or done at once with the reason why it does not run."""
+        tool = self._tools.get(call.tool)
+        if tool is None:
+            known = ", ".join(sorted(self._tools))
+            return not_run(call, Effect.READ, f"{ERROR}there is no tool {call.tool!r}; there are {known}.")
+        effect, arguments = tool.spec.effect, parsed(call.arguments)
+        if isinstance(arguments, str):
+            return not_run(call, effect, f"{ERROR}{arguments}")
+        ask = Ask(call.tool, effect, arguments, self._name, self._named(run.address), run.claim.names)
+        ruling = self._policy().ruling(ask)
+        changed = "" if ruling is Ruling.DENY else await self._changed(tool)
+        match ruling:
+            case Ruling.ALLOW if not changed:
+                return NewStep(call, effect, digest(call.arguments), StepState.OPEN)
+            case Ruling.ALLOW | Ruling.ASK:
+                caution = "\n\n".join(filter(None, [tool.caution(), changed]))
+                return NewStep(call, effect, digest(call.arguments), StepState.ASKED, "", caution)
+            case Ruling.DENY:
+                return not_run(call, effect, f"{DENIED}the policy of this place does not allow it.")
+
+    async def _changed(self, tool: Tool) -> str:
+        """A warning where the tool is not as it was accepted. What is known to be accepted is not looked up again."""
+        name, form = tool.spec.name, tool.spec.form
+        if not form or self._accepted.get(name) == form:
+            return ""
+        accepted = await self._store.accepted_form(name, form)
+        if accepted != form:
+            return warning(accepted, form)
+        self._accepted[name] = form
+        return ""
+
+    async def _accept(self, run: Cursor, tool: Tool) -> None:
+        """A person said yes to a call of the tool as it is."""
+        name, form = tool.spec.name, tool.spec.form
+        if form and self._accepted.get(name) != form:
+            await self._store.accept_form(name, form, f"an approval in run {run.claim.run_id}")
+            self._accepted[name] = form
+
+    async def attempt_all(self, run: Cursor, steps: Sequence[ToolStep]) -> int:
+        """Calls in order, neighbours that only read side by side; how many signals wait by now."""
+        waiting = 0
+        for group in side_by_side(steps, self._repeatable):
+            waiting = max(await together([partial(self._attempt, run, step) for step in group]))
+        return waiting
+
+    async def _attempt(self, run: Cursor, step: ToolStep) -> int:
+        lane, run_id = run.claim.lane, run.claim.run_id
+        if not self._lease_is_fresh():
+            raise Dropped
+        marked = own(await self._store.mark_tool(lane, run_id, step.number))
+        self._probe("tool-marked")
+        run.obey(marked.stop)
+        self._progress(run.claim, Working(step.call.tool, step.call.arguments))
+        files: list[FileRef] = []
+        result = await self._call(run, step, files.append)
+        self._probe("tool-finished")
+        log.info("tool ran", tool=step.call.tool, step=step.number)
+        self._progress(run.claim, Working(step.call.tool, step.call.arguments, ended=True))
+        recorded = own(await self._record(run, step, result, files))
+        run.files += files
+        run.obey(recorded.stop, after="" if self._repeatable(step) else step.call.tool)
+        return recorded.waiting
+
+    async def _record(self, run: Cursor, step: ToolStep, result: str, files: Sequence[FileRef]) -> Recorded | None:
+        """Store a result. One of a tool with effects is known to us alone: as long as we may, we keep trying."""
+        while True:
+            try:
+                return await self._store.finish_tool(run.claim.lane, run.claim.run_id, step.number, result, files)
+            except StoreError as error:
+                if self._repeatable(step) or not self._lease_is_fresh():
+                    raise
+                log.debug("a result is not recorded yet", reason=str(error))
+                await asyncio.sleep(PATIENCE.total_seconds())
+
+    async def _call(self, run: Cursor, step: ToolStep, attach: Attach) -> str:
+        """Run one tool: its result, or its failure in words for the model. Only a read is cut by a stop."""
+        tool = self._tools.get(step.call.tool)
+        if tool is None:
+            return f"{ERROR}there is no tool {step.call.tool!r} any more."
+        if step.caution and not step.caution.startswith(tool.caution()):
+            return f"{ERROR}{step.call.tool} is not what was asked about any more, so it was not called."
+        if step.caution:
+            await self._accept(run, tool)
+        arguments = parsed(step.call.arguments)
+        if isinstance(arguments, str):
+            return f"{ERROR}{arguments}"
+        claim, folder = run.claim, self._workspaces.folder(run.address)
+        context = ToolContext(
+            folder,
+            claim.lane.session,
+            claim.run_id,
+            step.call.id,
+            run.address,
+            claim.requester,
+            attach,
+            scheduled=claim.job is not None,
+        )
+        work = self._guarded(tool, arguments, context)
+        text = await (run.unless_stopped(work) if self._repeatable(step) else work)
+        return bound(text, tool.spec.output_bound)
+
+    async def _guarded(self, tool: Tool, arguments: Mapping[str, Json], context: ToolContext) -> str:
+        limit = tool.spec.timeout
+        try:
+            async with asyncio.timeout(limit.total_seconds()):
+                return await tool.call(arguments, context)
+        except ToolError as error:
+            return f"{ERROR}{error}"
+        except TimeoutError:
+            return f"{ERROR}{tool.spec.name} did not end within {limit.total_seconds():g} seconds and was stopped."
+        except Exception as error:
+            # A tool's bug must not end the run: the model and the log are told.
+            log.exception("tool broke", tool=tool.spec.name)
+            return f"{ERROR}{tool.spec.name} failed unexpectedly ({type(error).__name__})."
+
+    def _repeatable(self, step: ToolStep) -> bool:
+        tool = self._tools.get(step.call.tool)
+        return tool.spec.repeatable if tool else step.effect is Effect.READ
+
+    def in_doubt(self, step: ToolStep) -> bool:
+        return step.state is StepState.MARKED and not self._repeatable(step)
+
+
+def not_run(call: Call, effect: Effect, why: str) -> NewStep:
+    return NewStep(call, effect, digest(call.arguments), StepState.DONE, why)
+
+
+async def together(works: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T]:
+    """The outcomes of all, which run side by side. Errors: the first failure, after the others were cancelled."""
+    if len(works) == 1:
+        return [await works[0]()]
+    try:
+        return await cancellable(_all(works))
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+
+
+async def _all(works: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T]:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(work()) for work in works]
+    return [task.result() for task in tasks]
+
+
+def parsed(arguments: str) -> Mapping[str, Json] | str:
+    """The arguments of a call, or what is wrong with them in words for the model."""
+    try:
+        values = json.loads(arguments or "{}")
+    except (ValueError, RecursionError) as error:  # the latter for thousands of open brackets
+        return f"the arguments are not valid JSON ({error}); send one JSON object."
+    if not isinstance(values, dict):
+        return f"the arguments are a JSON {type(values).__name__}; send one JSON object."
+    return values
+
+
+def side_by_side(steps: Sequence[ToolStep], repeatable: Callable[[ToolStep], bool]) -> list[list[ToolStep]]:
+    """Steps in order, cut into groups that may run at once: neighbours that only read; any other alone."""
+    groups: list[list[ToolStep]] = []
+    for step in steps:
+        if groups and repeatable(step) and repeatable(groups[-1][-1]):
+            groups[-1].append(step)
+        else:
+            groups.append([step])
+    return groups

@@ -1,0 +1,1 @@
+"""The audit log: sealed, anchored outside the database, trimmed."""

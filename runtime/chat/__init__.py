@@ -1,0 +1,1 @@
+"""Commands, cards and other words of a chat. Pure."""

@@ -1,0 +1,228 @@
+"""Commands of people: how they are written where a platform has none of its own, who may give them, what they answer.
+
+Pure: what the answers tell was read before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from runtime.chat.stop_words import is_stop
+from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
+from runtime.domain.approvals import Approval
+from runtime.domain.runs import RunState
+from runtime.markup.arguments import in_a_line
+from runtime.markup.moments import moment, roughly, several
+
+PAIR: Final = "pair"
+"""Lets an owner enter a pairing code in a direct room; `COMMANDS` does not list it, since nobody else may."""
+ALIASES: Final = {"start": "help"}  # what Telegram sends when somebody opens a bot for the first time
+ACTS: Final = frozenset({"new", "stop", "timezone"})
+IN_PUBLIC: Final = frozenset({"new", "stop", PAIR})
+"""Commands that change something for everybody in the room: everybody there reads that. Else only who asked does."""
+NEEDED: Final[Mapping[str, Role]] = {name: Role.USER if name in ACTS else Role.VIEWER for name in COMMANDS}
+"""The least role that may give a command."""
+
+FORM: Final = re.compile(rf"[/!]({'|'.join(COMMANDS)})", re.IGNORECASE)
+ARGUED: Final = re.compile(rf"[/!]({'|'.join(ARGUMENTS)})[ \t]+(\S[^\n]{{0,99}})", re.IGNORECASE)
+PAIR_FORM: Final = re.compile(rf"[/!]{PAIR}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+SHOWN: Final = 60  # characters of a call in a list
+DOLLAR: Final = 1_000_000  # in micros
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A run that is not over."""
+
+    state: RunState
+    requester: str
+    started_at: datetime
+    iterations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """What is going on in a room."""
+
+    works: Sequence[Work] = ()
+    waiting: int = 0
+    questions: int = 0
+    trouble: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Tokens and money of some time."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_micros: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Of somebody or somewhere."""
+
+    today: Sum = Sum()
+    month: Sum = Sum()
+
+
+def spoken(said: Said) -> Said | Stopped | Commanded:
+    """The command that a message is whose whole text is one, such as `/status` or `stop`; else the message itself."""
+    text = said.text.strip()
+    if said.files:
+        return said
+    if is_stop(text):
+        return Stopped(own=True)
+    if text[:1] not in ("/", "!"):
+        return said
+    if found := FORM.fullmatch(text):
+        name = found[1].lower()
+        return Stopped() if name == "stop" else Commanded(name)
+    if found := ARGUED.fullmatch(text):
+        return Commanded(found[1].lower(), found[2].strip())
+    if found := PAIR_FORM.fullmatch(text):
+        return Commanded(PAIR, found[1].strip())
+    return said
+
+
+def name_of(command: Commanded) -> str:
+    """As `COMMANDS` writes it."""
+    name = command.name.strip().lstrip("/!").lower()
+    return ALIASES.get(name, name)
+
+
+def kept(command: Commanded) -> str:
+    """A command as it is stored: without its argument, which may be a code."""
+    return f"/{name_of(command)[:32]}"
+
+
+# --------------------------------------------------------------------------------------------------------- the answers
+
+
+def helped(mark: str = "/") -> str:
+    return (
+        "Ask me anything in plain words; files are welcome too. In a room of several people name me, and in a thread I "
+        f"am part of just go on.\n\n{_listed(mark)}"
+    )
+
+
+def unknown(name: str, mark: str = "/") -> str:
+    return f"I don't know the command `{mark}{name[:32]}`. I know these:\n\n{_listed(mark)}"
+
+
+def unread(what: str) -> str:
+    return f"I can't read {what[:32]}. Please tell me in words what you need."
+
+
+def _listed(mark: str) -> str:
+    """All commands, as they are written where `mark` stands before them."""
+    lines = [f"- `{mark}{name}` · {meaning}" for name, meaning in COMMANDS.items()]
+    beside = (
+        []
+        if mark in ("/", "!")
+        else ["", f"In a thread `{mark.strip()}` doesn't work: write `!help`, `!status` and so on there."]
+    )
+    return "\n".join([*lines, *beside])
+
+
+def answering(model: str) -> str:
+    return f"The model here is `{model}`." if model else "No model is named here."
+
+
+def begun_anew(runs: Sequence[RunState], mark: str = "/") -> str:
+    words = ["This conversation begins anew: I do not look at what was said before any more."]
+    if RunState.RUNNING in runs:
+        words.append(f"What I am working on right now goes on with all it knows; `{mark}stop` ends it.")
+    if waiting := sum(state is not RunState.RUNNING for state in runs):
+        words.append(f"{several(waiting, 'task')} of before, about which I asked, can still be answered.")
+    return " ".join(words)
+
+
+PAIR_WHERE: Final = (
+    "A pairing code is entered by an owner in a direct chat with me: `!pair CODE`, or `!pair CODE NAME`."
+)
+
+
+def paired(who: Person, identity: Identity) -> str:
+    return f"{identity} is paired: I know them as {who.name} ({who.role.word}), and have told them so."
+
+
+NEW_ALREADY: Final = "There is nothing to forget: this conversation is new."
+
+
+def going_on(going: Going, now: datetime, mark: str = "/") -> str:
+    """What `/status` answers."""
+    lines = [_work(work, now) for work in going.works]
+    if going.waiting:
+        lines.append(f"{several(going.waiting, 'message')} waiting for their turn")
+    if going.questions:
+        lines.append(f"{several(going.questions, 'question')} waiting for an answer: `{mark}approvals`")
+    if going.trouble:
+        lines.append(f"trouble: {going.trouble}")
+    if not lines:
+        return "Nothing is going on here; I am ready."
+    return "\n".join(["What is going on here:", "", *(f"- {line}" for line in lines)])
+
+
+def _work(work: Work, now: datetime) -> str:
+    whose = f"a request of {work.requester}" if work.requester else "a request"
+    match work.state:
+        case RunState.RUNNING:
+            calls = f"{several(work.iterations, 'model call')} so far" if work.iterations else "in the first model call"
+            return f"at work on {whose} for {roughly(now - work.started_at)}, {calls}"
+        case RunState.READY:
+            return f"{whose} is decided and goes on next"
+        case _:
+            return f"{whose} waits for an answer to my question"
+
+
+def asked(pending: Sequence[Approval], now: datetime) -> str:
+    """What `/approvals` answers."""
+    if not pending:
+        return "No question waits for an answer here."
+    head = f"{several(len(pending), 'question')} waiting for an answer here; the cards above show each call in full, with its buttons:"
+    return "\n".join([head, "", *(f"- {_asked(one, now)}" for one in pending)])
+
+
+def _asked(one: Approval, now: datetime) -> str:
+    since, left = roughly(now - one.asked_at), roughly(one.expires_at - now)
+    return f"`{one.tool}` {_arguments(one.arguments)}, asked {since} ago, open for {left}"
+
+
+def _arguments(text: str) -> str:
+    """A call's arguments in one short line of code."""
+    line = in_a_line(text, SHOWN)
+    fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
+    gap = " " if "`" in (line[:1], line[-1:]) else ""
+    return f"{fence}{gap}{line}{gap}{fence}"
+
+
+def spent(room: Spent, person: Spent) -> str:
+    """What `/usage` answers."""
+    lines = [f"- {whose}: {_spent(sums)}" for whose, sums in (("this room", room), ("you", person))]
+    return "\n".join(["Tokens and money, by days and months of UTC:", "", *lines])
+
+
+def _spent(sums: Spent) -> str:
+    return f"today {_sum(sums.today)}; this month {_sum(sums.month)}"
+
+
+def _sum(one: Sum) -> str:
+    return f"{one.input_tokens:,} tokens in, {one.output_tokens:,} out, ${_dollars(one.cost_micros)}"
+
+
+def _dollars(micros: int) -> str:
+    return f"{micros / DOLLAR:,.2f}" if micros >= DOLLAR or not micros else f"{micros / DOLLAR:.4f}"
+
+
+def waited_too_long(said_at: datetime, most: timedelta) -> str:
+    """What the sender of a stale message is told."""
+    return (
+        f"Your message of {moment(said_at)} waited too long while I was away: more than {roughly(most)}. "
+        "I have not acted on it, nor on others of yours as old. If it still matters, ask again."
+    )

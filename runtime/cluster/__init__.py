@@ -1,0 +1,1 @@
+"""Nodes: leases, wake-ups and the poller of due work."""

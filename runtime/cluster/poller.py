@@ -1,0 +1,100 @@
+"""The pulse of a process: one small question a second to the store, and whoever has something to do is woken.
+
+Most work wakes its worker by itself: what is made here rings here, and what other nodes make is told by them. The pulse
+finds the rest: what comes with time, what was made by a command on the store itself, and what its maker did not live to
+tell. So nobody else looks by himself more often than each `REST`, and a process at rest does next to nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+import structlog
+
+from runtime.cluster.notifier import LocalBell
+from runtime.cluster.topics import DUE, LANES, ROLES, SUSPECTS, UNSEALED
+from runtime.contract import NodeId
+from runtime.errors import StoreError
+from runtime.store.protocol.registry import Agenda
+
+log = structlog.get_logger("pulse")
+
+EVERY: Final = timedelta(seconds=1)
+
+
+class Agendas(Protocol):
+    """What the store offers."""
+
+    def now(self) -> datetime: ...
+
+    async def agenda(self, but: NodeId) -> Agenda:
+        """What there is to do now, on one snapshot; of leases those of other nodes than `but`."""
+
+
+class Pulse:
+    """Looks, and wakes. `reap` frees what nodes held whose lease ended; `look_around` has the couriers look, `seen`
+    is told all there is."""
+
+    def __init__(
+        self,
+        *,
+        store: Agendas,
+        node: NodeId,
+        bell: LocalBell,
+        reap: Callable[[], Awaitable[None]],
+        look_around: Callable[[], None],
+        seen: Callable[[Agenda], None] = lambda agenda: None,
+    ) -> None:
+        self._store = store
+        self._node = node
+        self._bell = bell
+        self._reap = reap
+        self._look_around = look_around
+        self._seen = seen
+
+    async def run(self) -> None:
+        """Look until cancelled."""
+        while True:
+            wait = EVERY
+            try:
+                wait = await self.look()
+            except StoreError as error:
+                log.debug("what there is to do cannot be read yet", reason=str(error))
+            await asyncio.sleep(wait.total_seconds())
+
+    async def look(self) -> timedelta:
+        """Wake whoever has something to do; how long until the next look, which is at once when a lease ends.
+
+        Whoever is still at it is woken again: one look too many costs less than one too few.
+        """
+        agenda, now = await self._store.agenda(self._node), self._store.now()
+        self._seen(agenda)
+        if agenda.lease_ends_at and agenda.lease_ends_at <= now:
+            await self._reap()
+        for topic in topics(agenda, now):
+            self._bell.ring_here(topic)
+        if agenda.deliveries:
+            self._look_around()
+        return rest(agenda, now)
+
+
+def topics(agenda: Agenda, now: datetime) -> list[str]:
+    """What to ring. The timer is told before the next look, since it fires at the instant and not at a look."""
+    soon = agenda.fires_at is not None and agenda.fires_at <= now + EVERY
+    told = {
+        LANES: agenda.lanes,
+        SUSPECTS: agenda.suspects,
+        UNSEALED: agenda.facts,
+        ROLES: agenda.roles,
+        DUE: soon,
+    }
+    return [topic for topic, rings in told.items() if rings]
+
+
+def rest(agenda: Agenda, now: datetime) -> timedelta:
+    if agenda.lease_ends_at is None or agenda.lease_ends_at <= now:
+        return EVERY
+    return min(EVERY, agenda.lease_ends_at - now)

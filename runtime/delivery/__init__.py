@@ -1,0 +1,1 @@
+"""The way out: couriers that show deliveries exactly once."""

@@ -1,0 +1,434 @@
+"""The courier of one account: shows what the outbox holds, each part exactly once while the platform lets us look.
+
+It decides which room and which delivery is next; `runtime.delivery.sender` has what then happens to a part. A room is served by
+one task at a time, so its order holds and nothing else goes there while a part is unsettled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import structlog
+
+from runtime.cancellation import cancellable
+from runtime.cluster.notifier import REST
+from runtime.cluster.pause import Pause
+from runtime.contract import (
+    Address,
+    ChannelAdapter,
+    Delivery,
+    Kind,
+    NewId,
+    Now,
+    Probe,
+    Receipt,
+    RunId,
+    Wire,
+    no_probe,
+)
+from runtime.delivery.features import PLAIN, Extras
+from runtime.delivery.live_status import Underway, can_preview
+from runtime.delivery.rates import Rates, ticking
+from runtime.delivery.retry_policy import Pace
+from runtime.delivery.sender import DutyLost, Showing
+from runtime.delivery.streaming import Previews
+from runtime.domain.deliveries import DeliveryState, PartState
+from runtime.domain.ids import new_id as fresh_id
+from runtime.errors import Retryable, StoreError
+from runtime.store.protocol import Duty, NewDelivery, OpenDelivery, OpenPart, Outbox, Rendered
+
+T = TypeVar("T")
+log = structlog.get_logger("courier")
+
+POLL: Final = timedelta(seconds=1)
+"""How soon to ask again for a duty, where nobody tells that it may be free."""
+PATIENCE: Final = timedelta(seconds=1)
+OVERTAKEN: Final = 10
+"""Attempts, about six minutes, after which a delivery lets later ones of its kind in the room pass."""
+
+
+def choose(waiting: Sequence[OpenDelivery], now: datetime) -> OpenDelivery | datetime | None:
+    """Of a room's open deliveries the one to go on with, or when to look again, or None when there is none.
+
+    A delivery of which some part is or may be on screen has rank 0: it holds the room until it is settled.
+    """
+    if not waiting:
+        return None
+    first = min(waiting, key=lambda d: (d.rank, d.number))
+    if first.rank == 0:
+        return first if first.not_before <= now else first.not_before
+    holding = [d for d in waiting if d.not_before > now]
+    due = [d for d in waiting if d.not_before <= now and not any(holds_back(other, d) for other in holding)]
+    return min(due, key=lambda d: (d.rank, d.number)) if due else min(d.not_before for d in holding)
+
+
+def holds_back(earlier: OpenDelivery, later: OpenDelivery) -> bool:
+    """Whether `earlier`, which has to wait, keeps its place before `later`: while the platform is away all fail alike.
+
+    After so many attempts it may be this one alone that fails, and a room must not be silent for one delivery's sake.
+    """
+    attempts = max((part.attempts for part in earlier.parts), default=0)
+    return earlier.rank == later.rank and earlier.number < later.number and attempts < OVERTAKEN
+
+
+def delivery_of(new: NewDelivery) -> Delivery:
+    return Delivery(new.id, new.origin, new.ordinal, new.kind, new.address, new.content, new.edits, new.reply_to)
+
+
+def begun(
+    new: NewDelivery, rendered: Rendered, run_id: RunId, now: datetime, over: Receipt | None = None
+) -> OpenDelivery:
+    """What a new delivery is in the store once its first part is marked; `over` is the preview that it replaces."""
+    parts = [
+        OpenPart(n, PartState.MARKED if n == 1 else PartState.PENDING, wire.body, wire.fallback)
+        for n, wire in enumerate(rendered.wires, 1)
+    ]
+    return OpenDelivery(
+        delivery_of(new),
+        DeliveryState.OPEN,
+        new.kind.rank,
+        0,
+        now,
+        tuple(parts),
+        over,
+        run_id,
+        over_preview=over is not None,
+    )
+
+
+async def soon() -> None:
+    await asyncio.sleep(POLL.total_seconds())
+
+
+class Courier:
+    """Serves the rooms of one adapter while it holds the account's duty.
+
+    `take` asks for the duty, and `vacancy` waits until it may be free again.
+    """
+
+    def __init__(
+        self,
+        *,
+        outbox: Outbox,
+        adapter: ChannelAdapter,
+        take: Callable[[str], Awaitable[Duty | None]],
+        pace: Pace,
+        now: Now,
+        on_shown: Callable[[Address], None],
+        lease_is_fresh: Callable[[], bool] = lambda: True,
+        vacancy: Callable[[], Awaitable[object]] = soon,
+        chance: Callable[[], float] = random.random,
+        width: int = 32,
+        extras: Extras = PLAIN,
+        previews: bool = False,
+        new_id: NewId = fresh_id,
+        ticks: Callable[[], timedelta] = ticking,
+        probe: Probe = no_probe,
+    ) -> None:
+        self.adapter = adapter
+        self._outbox = outbox
+        self._take = take
+        self._vacancy = vacancy
+        self._pace = pace
+        self._now = now
+        self._lease_is_fresh = lease_is_fresh
+        self._width = asyncio.Semaphore(width)
+        self._floor = extras.floor
+        self._look_after = timedelta() if extras.looks_at_once else pace.settle_first
+        self._rates = Rates(extras.buckets, ticks)
+        self._previews = Previews(adapter=adapter, pace=pace, ticks=ticks, new_id=new_id, heed=self._heed)
+        self.underway = Underway(
+            post=self,
+            outbox=outbox,
+            previews=self._previews,
+            rates=self._rates,
+            pace=pace,
+            extras=extras,
+            posts=previews and can_preview(adapter.capabilities),
+            heed=self._heed,
+        )
+        self._showing = Showing(
+            outbox=outbox,
+            adapter=adapter,
+            pace=pace,
+            now=now,
+            chance=chance,
+            on_shown=on_shown,
+            rates=self._rates,
+            extras=extras,
+            previews=self._previews,
+            probe=probe,
+        )
+        self.pause = Pause()
+        self._wanted: set[Address] = set()
+        self._active: set[Address] = set()
+        self._later: dict[Address, datetime] = {}
+        self._wake = asyncio.Event()
+        self._calm = asyncio.Event()
+        self._calm.set()
+        self._unseen = False
+        self._duty: Duty | None = None
+        self._last_duty: Duty | None = None
+        self._group: asyncio.TaskGroup | None = None
+
+    @property
+    def role(self) -> str:
+        return f"courier:{self.adapter.channel}:{self.adapter.identity}"
+
+    def nudge(self, address: Address) -> None:
+        """Something is waiting for this room."""
+        self._wanted.add(address)
+        self._calm.clear()
+        self._wake.set()
+
+    @property
+    def on_duty(self) -> bool:
+        """Whether this one serves the account, and not another node's."""
+        return self._duty is not None
+
+    def look_around(self) -> None:
+        """Something may be waiting for any room."""
+        self._unseen = True
+        self._wake.set()
+
+    async def prepare(self, new: NewDelivery) -> Rendered | None:
+        """Render a delivery that is about to be committed, and keep its room for it; None where it must wait its turn.
+
+        Whoever asked says what became of it, by `begin` or `let_go`. Edits wait: what they replace is read first.
+        """
+        if self._duty is None or self._is_busy(new.address) or not self._lease_is_fresh():
+            return None
+        if new.edits and self._previews.receipt(new.edits) is None:
+            return None
+        try:
+            wires, floor = self._wires(delivery_of(new)), self._floor(new.address)
+            if not self._has_token(new):
+                return None
+        except Exception:  # noqa: BLE001 - it is rendered once more in its turn, which keeps the payload and tells
+            return None
+        self._active.add(new.address)
+        self._calm.clear()
+        return Rendered(self._duty, wires, await self._showing.receipts(new.id, new.address, wires), floor)
+
+    def _wires(self, delivery: Delivery) -> tuple[Wire, ...]:
+        is_preview = delivery.kind is Kind.PROGRESS
+        return (self._previews.rendered(delivery),) if is_preview else self._showing.rendered(delivery)
+
+    def _has_token(self, new: NewDelivery) -> bool:
+        if new.kind is Kind.PROGRESS:
+            return self._rates.spare(new.address)
+        return self._rates.take_now(new.address, new.kind.rank)
+
+    def _is_busy(self, address: Address) -> bool:
+        return address in self._active or address in self._wanted or address in self._later or self._width.locked()
+
+    def begin(self, new: NewDelivery, run_id: RunId) -> None:
+        """It is committed, with the marker of its first part or as shown: go on from there."""
+        rendered = new.rendered
+        if rendered is None or rendered.duty != self._duty or self._group is None:
+            self.let_go(new.address)  # the duty changed hands since: whoever has it finds the marker
+            return
+        over = self._previews.receipt(new.edits) if new.edits else None
+        open_ = begun(new, rendered, run_id, self._now(), over)
+        if rendered.receipts:
+            self._showing.tell(open_, len(rendered.wires))
+            self._leave(new.address)
+        else:
+            self._group.create_task(self._room(rendered.duty, new.address, open_))
+
+    def let_go(self, address: Address) -> None:
+        """Nothing is known to have come of it: the room is served as any other."""
+        self._active.discard(address)
+        self.nudge(address)
+
+    def _leave(self, address: Address) -> None:
+        self._active.discard(address)
+        if address in self._wanted:  # by somebody who found it kept
+            self._wake.set()
+        elif not self._active and not self._wanted:
+            self._calm.set()
+
+    def look_anew(self) -> None:
+        """The clock was set: rooms that were to be served later are looked at now."""
+        for address in list(self._later):
+            self.nudge(address)
+
+    async def _heed(self, address: Address, error: Retryable) -> None:
+        """The platform says to wait, to something that is not sent again."""
+        if self._duty:
+            with suppress(DutyLost):
+                await self._showing.heed(self._duty, address, error)
+
+    @property
+    def may_send(self) -> bool:
+        """Whether this process sends for the account at this moment."""
+        return self._group is not None and self._lease_is_fresh()
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something beside, as long as this one serves the account."""
+        if self._group is None:
+            work.close()
+        else:
+            self._group.create_task(work)
+
+    async def run(self) -> None:
+        """Take the duty, serve until it is lost, and again, until cancelled."""
+        while True:
+            await self.pause.over()
+            duty = await self._awaited()
+            try:
+                await cancellable(self.pause.interrupt(partial(self._serve, duty)))
+            except* DutyLost:
+                log.info("courier replaced", role=self.role)
+            finally:
+                self._duty = self._group = None
+                self._active.clear()
+                self.underway.stop()
+                self._rest()
+
+    async def drain(self) -> None:
+        """Show what may be shown now, then return: for tests that move the clock by hand."""
+        duty = await self._taken()
+        if duty is None:
+            return
+        for address in await self._outbox.open_rooms(self.adapter.channel, self.adapter.identity):
+            await self.serve_room(duty, address)
+
+    async def quiet(self) -> None:
+        """Wait until no room is being served and none is wanted: what still waits, waits for its time."""
+        await self._calm.wait()
+
+    # ---------------------------------------------------------------------------------------------------- rooms
+
+    def _rest(self) -> None:
+        """Nothing is being served: the next one to serve looks at all rooms first."""
+        self._wanted.clear()
+        self._later.clear()
+        self._calm.set()
+
+    async def _awaited(self) -> Duty:
+        """The duty, as soon as it can be had. Whoever has it until then serves our rooms."""
+        while True:
+            wait = self._vacancy if self.adapter.identity else soon  # which its platform may not have told yet
+            try:
+                if duty := await self._taken():
+                    return duty
+            except StoreError as error:
+                log.debug("cannot take the courier's duty", role=self.role, reason=str(error))
+                wait = soon
+            self._rest()
+            await wait()
+
+    async def _taken(self) -> Duty | None:
+        """Errors: StoreError."""
+        channel, account = self.adapter.channel, self.adapter.identity
+        duty = await self._take(self.role) if account else None
+        if duty is None or not await self._outbox.adopt(duty, channel, account, self._look_after):
+            return None
+        if duty != self._last_duty:
+            await self._take_over()
+            self._last_duty = duty
+        return duty
+
+    async def _take_over(self) -> None:
+        """Whoever sent for this account until now is not known: only what its platform said to wait for is."""
+        self._previews.start()
+        if not self._rates.bound:
+            return
+        self._rates.start()
+        for room, until in (await self._outbox.paused(self.adapter.channel, self.adapter.identity)).items():
+            self._rates.shut(room, until - self._now())
+
+    async def _serve(self, duty: Duty) -> None:
+        async with asyncio.TaskGroup() as group:
+            self._duty, self._group = duty, group
+            await self._scan()
+            while True:
+                for address in self._due_rooms():
+                    self._active.add(address)
+                    group.create_task(self._room(duty, address))
+                if not self._active and not self._wanted:
+                    self._calm.set()
+                await self._next()
+
+    def _due_rooms(self) -> list[Address]:
+        now = self._now()
+        self._wanted |= {address for address, at in self._later.items() if at <= now}
+        ready = [address for address in self._wanted if address not in self._active]
+        self._wanted.difference_update(ready)
+        for address in ready:
+            self._later.pop(address, None)
+        return ready
+
+    async def _next(self) -> None:
+        """Wait for a nudge or the next appointment; look at all rooms now and then."""
+        soonest = min((at - self._now() for at in self._later.values()), default=REST)
+        try:
+            async with asyncio.timeout(min(max(soonest, timedelta()), REST).total_seconds()):
+                await self._wake.wait()
+            self._wake.clear()
+        except TimeoutError:
+            self._unseen |= soonest >= REST
+        if self._unseen:
+            await self._scan()
+
+    async def _scan(self) -> None:
+        self._unseen = False
+        try:
+            rooms = await self._outbox.open_rooms(self.adapter.channel, self.adapter.identity)
+        except StoreError as error:
+            log.debug("cannot read the outbox", role=self.role, reason=str(error))
+            return
+        # Whoever serves a room looks there by himself until nothing waits.
+        self._wanted |= {room for room in rooms if room not in self._later and room not in self._active}
+
+    async def _room(self, duty: Duty, address: Address, marked: OpenDelivery | None = None) -> None:
+        """Serve a room, first what was `marked` for it already."""
+        try:
+            async with self._width:
+                if marked:
+                    await self._told(duty, marked, self._showing.send(duty, marked, marked.parts[0]))
+                later = await self.serve_room(duty, address)
+        except StoreError as error:
+            log.debug("cannot serve the room", address=str(address), reason=str(error))
+            later = self._now() + PATIENCE
+        except DutyLost:
+            raise
+        except Exception:
+            # A bug of ours stops this room alone, and not for good.
+            log.exception("room not served", address=str(address))
+            later = self._now() + PATIENCE
+        self._active.discard(address)
+        if later is not None:
+            self._later[address] = later
+        self._wake.set()
+
+    async def serve_room(self, duty: Duty, address: Address) -> datetime | None:
+        """Show what this room may be shown; when to come back, None when nothing is left."""
+        while self._lease_is_fresh():
+            match choose(await self._outbox.open_deliveries(address), self._now()):
+                case OpenDelivery() as open_:
+                    if wait := self._rates.take(address, open_.delivery.kind.rank):
+                        return self._now() + wait
+                    await self._told(duty, open_, self._showing.advance(duty, open_))
+                case later:
+                    self._rates.leave(address)
+                    return later
+        return self._now() + PATIENCE
+
+    async def _told(self, duty: Duty, open_: OpenDelivery, work: Awaitable[None]) -> None:
+        """Do `work` under the delivery's name in the log. Errors: DutyLost only if it is lost indeed."""
+        trace = open_.run_id or open_.delivery.id
+        try:
+            with structlog.contextvars.bound_contextvars(trace=trace, delivery=open_.delivery.id):
+                await work
+        except DutyLost:
+            if await self._take(self.role) != duty:
+                raise
+            # Still ours: a person discarded this delivery meanwhile.

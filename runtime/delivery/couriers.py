@@ -1,0 +1,92 @@
+"""All couriers of this process: the one place that knows which accounts are served."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from runtime.contract import Address, Capability, Progress, RunId
+from runtime.delivery.courier import Courier
+from runtime.errors import Rejected
+from runtime.store.protocol import Claim, NewDelivery, Outbox
+
+
+class Couriers:
+    """Finds the courier of an address. `call` reaches the other nodes, for rooms that are not served from here."""
+
+    def __init__(
+        self, couriers: Iterable[Courier], outbox: Outbox, call: Callable[[Address], None] = lambda address: None
+    ) -> None:
+        self._couriers = tuple(couriers)
+        self._outbox = outbox
+        self._call = call
+
+    def _of(self, address: Address) -> Courier | None:
+        """Asked anew each time, since an account may learn its identity late."""
+        account = (address.channel, address.account)
+        return next((c for c in self._couriers if (c.adapter.channel, c.adapter.identity) == account), None)
+
+    def __iter__(self) -> Iterator[Courier]:
+        return iter(self._couriers)
+
+    def serves(self, address: Address) -> bool:
+        """Whether what is stored for `address` would ever be shown from here."""
+        return self._of(address) is not None
+
+    async def post(self, delivery: NewDelivery) -> bool:
+        """Put something into the outbox that no run made; False when its (origin, ordinal) is there already.
+
+        Errors: Rejected when no account here serves its address; nothing is stored then.
+        """
+        if not self.serves(delivery.address):
+            raise Rejected(f"No account here serves {delivery.address}: is its account in the settings?")
+        fresh = await self._outbox.enqueue(delivery)
+        self.nudge(delivery.address)
+        return fresh
+
+    async def prepare(self, new: NewDelivery, claim: Claim) -> NewDelivery:
+        """What a run is about to commit: over its preview, and rendered if its courier is here and its room free."""
+        courier = self._of(new.address)
+        if courier is None:
+            return new
+        new = courier.underway.last_word(new, claim)
+        return replace(new, rendered=await courier.prepare(new))
+
+    def carry_on(self, new: NewDelivery, run_id: RunId, *, begun: bool) -> None:
+        """What became of a prepared delivery: `begun` with its commit, or it waits its turn, or was never stored."""
+        courier = self._of(new.address)
+        if courier and begun:
+            courier.begin(new, run_id)
+        elif courier and new.rendered:
+            courier.let_go(new.address)
+        else:
+            self.nudge(new.address)
+
+    def nudge(self, address: Address) -> None:
+        """Something waits for this room."""
+        courier = self._of(address)
+        if courier:
+            courier.nudge(address)
+        if courier is None or not courier.on_duty:
+            self._call(address)
+
+    def called(self, address: Address) -> None:
+        """Another node put something into the outbox for this room."""
+        courier = self._of(address)
+        if courier and courier.on_duty:
+            courier.nudge(address)
+
+    def look_around(self) -> None:
+        """Other nodes may have put something into the outbox for any room."""
+        for courier in self:
+            courier.look_around()
+
+    def progress(self, claim: Claim, event: Progress) -> None:
+        """Show live progress: by the channel's own means, else as its courier can."""
+        courier = self._of(claim.address)
+        if courier is None:
+            return
+        if Capability.PROGRESS in courier.adapter.capabilities:
+            courier.adapter.progress(claim.address, event)
+        else:
+            courier.underway.note(claim, event)

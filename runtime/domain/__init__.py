@@ -1,0 +1,1 @@
+"""Pure rules and state machines. No I/O, no SQL."""

@@ -1,0 +1,1 @@
+"""The way in: signals taken in, lanes dispatched, files fetched."""

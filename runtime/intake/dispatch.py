@@ -1,0 +1,254 @@
+"""Claims ready lanes and has the agent work on them, many side by side."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Final, Protocol, TypeVar
+
+import structlog
+
+from runtime.cluster.notifier import REST, LocalBell
+from runtime.cluster.topics import LANES, SUSPECTS
+from runtime.contract import Probe, SessionKey, no_probe
+from runtime.domain.routing import BusyRules
+from runtime.errors import StoreError
+from runtime.intake.reception import Accept
+from runtime.store.protocol import Claim, Lane, Lanes, Lease, Offer, Taken
+
+T = TypeVar("T")
+log = structlog.get_logger("dispatch")
+
+PATIENCE: Final = timedelta(seconds=1)
+MAX_CRASHES: Final = 3
+BROKEN: Final = (
+    "Something went wrong inside Signalbox, so I could not finish this. The operator's log says what, and "
+    "`signalbox trace {run}` how far it came."
+)
+
+
+class Worker(Protocol):
+    """What the agent offers."""
+
+    async def work(self, claim: Claim) -> bool: ...
+
+    async def fail(self, claim: Claim, text: str) -> bool: ...
+
+
+def tell(answer: asyncio.Future[Taken], outcome: Taken | Exception) -> None:
+    if answer.done():  # its waiter went away
+        return
+    if isinstance(outcome, Exception):
+        answer.set_exception(outcome)
+    else:
+        answer.set_result(outcome)
+
+
+class Dispatch:
+    """Keeps up to `width` runs going. `pause` lets those that run come to an end and claims no more."""
+
+    def __init__(
+        self,
+        *,
+        store: Lanes,
+        lease: Lease,
+        agent: Worker,
+        bell: LocalBell,
+        busy: Callable[[], BusyRules],
+        lease_is_fresh: Callable[[], bool],
+        width: int = 64,
+        max_crashes: int = MAX_CRASHES,
+        probe: Probe = no_probe,
+    ) -> None:
+        self._store = store
+        self._lease = lease
+        self._agent = agent
+        self._ear = bell.listen(LANES, SUSPECTS)
+        self._bell = bell
+        self._busy = busy
+        self._lease_is_fresh = lease_is_fresh
+        self._free = asyncio.Semaphore(width)
+        self._width = width
+        self._max_crashes = max_crashes
+        self._suspects = True
+        self._probe = probe
+        self._paused = False
+        self._group: asyncio.TaskGroup | None = None
+        self._mine: set[SessionKey] = set()
+        self._asking = 0
+        self._unsure = False
+        self._live = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def run(self) -> None:
+        """Claim and work until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            self._group = group
+            try:
+                while True:
+                    await self._fill(group)
+                    await self._wait()
+            finally:
+                self._group = None
+
+    async def take_in(self, accept: Accept) -> Taken:
+        """Take a message in, and where there is room for one more run begin with it in the same commit.
+
+        The commit and the run are one task of ours: who waits for the answer may go away in between.
+        """
+        if self._group is None or self._paused or self._unsure or self._free.locked() or not self._lease_is_fresh():
+            return await accept(None)
+        await self._free.acquire()  # at once, since it is not locked
+        self._live += 1
+        self._idle.clear()
+        answer: asyncio.Future[Taken] = asyncio.get_running_loop().create_future()
+        self._group.create_task(self._begin(accept, answer))
+        return await answer
+
+    async def drain(self) -> None:
+        """Claim no more and wait until every run of ours has ended or parked."""
+        self._paused = True
+        await self._idle.wait()
+
+    async def _wait(self) -> None:
+        try:
+            async with asyncio.timeout((PATIENCE if self._unsure else REST).total_seconds()):
+                self._suspects |= await anext(self._ear) == SUSPECTS
+        except TimeoutError:
+            self._suspects = True
+
+    async def _begin(self, accept: Accept, answer: asyncio.Future[Taken]) -> None:
+        try:
+            taken = await self._asked(accept(Offer(self._lease, self._busy())))
+        except Exception as error:  # noqa: BLE001 - it is the waiter's, whatever it is
+            self._done()
+            tell(answer, error)
+            return
+        tell(answer, taken)
+        if taken.claim is None:
+            self._done()
+            return
+        await asyncio.sleep(0)  # the platform is told first
+        await self._one(taken.claim)
+
+    async def _fill(self, group: asyncio.TaskGroup) -> None:
+        while not self._paused:
+            await self._free.acquire()
+            claim = await self._claim()
+            if claim is None:
+                self._free.release()
+                return
+            self._live += 1
+            self._idle.clear()
+            group.create_task(self._one(claim))
+
+    async def _asked(self, question: Awaitable[T]) -> T:
+        """The outcome of something that may give us a lane. After an error nobody knows whether it did."""
+        self._asking += 1
+        try:
+            return await question
+        except StoreError:
+            if not self._unsure:
+                self._unsure = True
+                self._ear.hear(LANES)  # it may rest: from now on it looks each `PATIENCE`
+            raise
+        finally:
+            self._asking -= 1
+
+    async def _return_strays(self) -> None:
+        """Lanes that the store says are ours and on which nobody works: a commit went in whose answer was lost."""
+        if self._asking:
+            return  # one of them may be on its way to us
+        for lane in await self._store.lanes_of(self._lease):
+            if lane.session not in self._mine:
+                log.warning("lane given back", session=lane.session, reason="its claim was committed, but not answered")
+                await self._store.release(lane)
+        self._unsure = False
+
+    async def _claim(self) -> Claim | None:
+        if self._paused or not self._lease_is_fresh():
+            return None
+        try:
+            if self._unsure:
+                await self._return_strays()
+            return await self._suspect() or await self._asked(self._store.claim(self._lease, self._busy()))
+        except StoreError as error:
+            log.debug("cannot claim", reason=str(error))
+            return None
+
+    async def _suspect(self) -> Claim | None:
+        """A run under which processes died, if there may be one."""
+        if not self._suspects:
+            return None
+        self._suspects = False
+        return await self._asked(self._store.claim_suspect(self._lease, self._busy(), most=self._max_crashes))
+
+    async def _one(self, claim: Claim) -> None:
+        self._probe("claimed")
+        more = True
+        self._mine.add(claim.lane.session)
+        try:
+            with structlog.contextvars.bound_contextvars(trace=claim.run_id):
+                log.info("run resumed" if claim.resumed else "run began", session=claim.lane.session)
+                if claim.crashes >= self._max_crashes:
+                    more = await self._set_aside(claim)
+                else:
+                    more = await self._carried(claim)
+        finally:
+            if claim.crashes:
+                self._suspects = True  # the next suspect has waited for this one
+            self._mine.discard(claim.lane.session)
+            self._done()
+        if more:
+            self._bell.ring(LANES)
+
+    def _done(self) -> None:
+        self._free.release()
+        self._live -= 1
+        if not self._live:
+            self._idle.set()
+
+    async def _carried(self, claim: Claim) -> bool:
+        """Whether the lane has more to do; so for all of these."""
+        try:
+            return await self._agent.work(claim)
+        except StoreError as error:
+            log.warning("run interrupted", reason=str(error))
+            return await self._give_back(claim.lane)
+        except Exception:
+            # A bug of ours: the person is told rather than left waiting, and the log has the trace.
+            log.exception("run broke")
+            return await self._end(claim, BROKEN.format(run=claim.run_id))
+
+    async def _set_aside(self, claim: Claim) -> bool:
+        """It killed each process that worked on it: nobody does any more, and the person is told."""
+        log.warning("run set aside", deaths=claim.crashes, session=claim.lane.session)
+        return await self._end(claim, aside(claim.crashes))
+
+    async def _end(self, claim: Claim, words: str) -> bool:
+        try:
+            return await self._agent.fail(claim, words)
+        except Exception:
+            log.exception("run could not be ended")
+            return await self._give_back(claim.lane)
+
+    async def _give_back(self, lane: Lane) -> bool:
+        """Make the lane claimable again, as often as it takes: until then nobody works for that session."""
+        while True:
+            await asyncio.sleep(PATIENCE.total_seconds())
+            try:
+                await self._store.release(lane)
+            except StoreError as error:
+                log.debug("lane not given back yet", reason=str(error))
+            else:
+                return True
+
+
+def aside(deaths: int) -> str:
+    """What the person reads in place of an answer."""
+    return (
+        f"My process ended {deaths} times while I worked on this, so I set it aside. Send it again to have me try once "
+        "more; the operator's log says when it happened."
+    )

@@ -1,0 +1,102 @@
+"""Names of rooms, as their platforms tell them along with what is said there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Final, Protocol
+
+import structlog
+
+from runtime.cluster.notifier import LocalBell
+from runtime.contract import Address, Signal
+from runtime.errors import StoreError
+from runtime.text.glyphs import seen
+
+TOPIC: Final = "room names"
+LONGEST: Final = 80  # characters
+SEEN_AGAIN: Final = 86_400.0
+"""Seconds after which a room that is heard of is kept as seen anew; names of rooms that nobody hears of go."""
+OVERLAP: Final = timedelta(minutes=5)
+"""Read again with each look, since clocks of nodes differ and a write takes a while."""
+AGAIN: Final = timedelta(seconds=10)
+"""After the store could not take a name."""
+
+log = structlog.get_logger("rooms")
+
+
+class NameBook(Protocol):
+    """The names as they are stored, by rooms without their threads."""
+
+    async def room_names(self, since: datetime | None = None) -> Mapping[Address, str]:
+        """Those that were kept `since` then, at most 10,000."""
+
+    async def name_rooms(self, names: Mapping[Address, str]) -> None: ...
+
+    def now(self) -> datetime: ...
+
+
+class RoomNames:
+    """Names that this process heard of or has read. A message costs a look-up here, and a new name one write.
+
+    Another node's are known after the next `refresh`.
+    """
+
+    def __init__(self, book: NameBook, bell: LocalBell) -> None:
+        self._book = book
+        self._bell = bell
+        self._ear = bell.listen(TOPIC)
+        self._known: dict[Address, str] = {}
+        self._fresh: dict[Address, str] = {}
+        self._seen: dict[Address, float] = {}
+        self._read_at: datetime | None = None
+
+    def hear(self, signal: Signal) -> None:
+        """Take in the name that `signal` brings along."""
+        if not signal.room_name:
+            return
+        room, name = room_at(signal.address), seen(signal.room_name)[:LONGEST]
+        now = monotonic()
+        if name and (self._known.get(room) != name or now - self._seen.get(room, -SEEN_AGAIN) >= SEEN_AGAIN):
+            self._known[room] = self._fresh[room] = name
+            self._seen[room] = now
+            self._bell.ring_here(TOPIC)
+
+    def of(self, address: Address) -> str:
+        """What people call the room of `address`; empty where nobody told."""
+        return self._known.get(room_at(address), "")
+
+    def all(self) -> Mapping[Address, str]:
+        return self._known
+
+    async def refresh(self) -> None:
+        """Read what other nodes heard since the last time. Errors: StoreError."""
+        began, since = self._book.now(), self._read_at
+        news = await self._book.room_names(since - OVERLAP if since else None)
+        self._known = {**self._known, **news, **self._fresh}
+        self._read_at = began
+
+    async def run(self) -> None:
+        """Keep what is heard, until cancelled."""
+        while True:
+            try:
+                await self.refresh()
+                while True:
+                    await self._keep()
+                    await anext(self._ear)
+            except StoreError as error:
+                log.debug("names of rooms cannot be kept yet", reason=str(error))
+                await asyncio.sleep(AGAIN.total_seconds())
+
+    async def _keep(self) -> None:
+        if names := dict(self._fresh):
+            await self._book.name_rooms(names)
+            self._fresh = {room: name for room, name in self._fresh.items() if names.get(room) != name}
+
+
+def room_at(address: Address) -> Address:
+    """Without its thread."""
+    return replace(address, thread="") if address.thread else address

@@ -1,0 +1,1 @@
+"""Policy: which tool call may run, and by whom it is decided. Pure."""

@@ -1,0 +1,112 @@
+"""May this call run? Rules in order, then defaults by effect. No I/O."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Final
+
+from runtime.contract import Effect, Json
+from runtime.policy.matchers import Matcher
+from runtime.text.naming import is_identity
+
+
+class Ruling(StrEnum):
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+DEFAULTS: Final[Mapping[Effect, Ruling]] = {
+    Effect.READ: Ruling.ALLOW,
+    Effect.WRITE: Ruling.ASK,
+    Effect.DANGER: Ruling.ASK,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. Texts are globs; what is left out matches anything.
+
+    Every glob in `arguments` must match, and every matcher in `where` hold: surely for an allow, else perhaps.
+    """
+
+    ruling: Ruling
+    tool: str = "*"
+    effect: Effect | None = None
+    agent: str = "*"
+    room: str = "*"
+    person: str = "*"
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, Matcher] = field(default_factory=dict)
+
+
+OWN_PLANS: Final = (
+    *("schedule_set", "schedule_change", "schedule_pause", "schedule_resume", "schedule_delete", "schedule_run"),
+    "set_zone",
+)
+"""Tools that write, and only what the person who asks may change by themselves, in the room where they ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a ruling is about. `room` is the address as the settings write it; `names` are those of whoever asked:
+    name and identities, none when nobody did."""
+
+    tool: str
+    effect: Effect
+    arguments: Mapping[str, Json]
+    agent: str
+    room: str
+    names: frozenset[str]
+
+
+SHIPPED: Final[Sequence[Rule]] = tuple(Rule(Ruling.ALLOW, name) for name in OWN_PLANS)
+"""Rules that come after those of the settings: a rule there goes before them."""
+
+
+class Policy:
+    """The first rule that matches wins; without one the effect decides. `version` changes with the rules."""
+
+    def __init__(self, rules: Sequence[Rule] = ()) -> None:
+        self._rules = tuple(rules)
+        self.version = hashlib.sha256(repr([astuple(rule) for rule in self._rules]).encode()).hexdigest()[:12]
+
+    def ruling(self, ask: Ask) -> Ruling:
+        for rule in self._rules:
+            if matches(rule, ask):
+                return rule.ruling
+        return DEFAULTS[ask.effect]
+
+
+def matches(rule: Rule, ask: Ask) -> bool:
+    return (
+        fnmatchcase(ask.tool, rule.tool)
+        and rule.effect in (None, ask.effect)
+        and fnmatchcase(ask.agent, rule.agent)
+        and fnmatchcase(ask.room, rule.room)
+        and _is_for(rule, ask.names)
+        and all(_argument(ask.arguments.get(name), glob) for name, glob in rule.arguments.items())
+        and all(_holds(rule.ruling, matcher, ask.arguments.get(name)) for name, matcher in rule.where.items())
+    )
+
+
+def _is_for(rule: Rule, names: frozenset[str]) -> bool:
+    """A glob gives rights to identities alone: people call themselves as they like, and a glob may fit that."""
+    if rule.person == "*" or rule.person in names:
+        return True
+    sure = rule.ruling is Ruling.ALLOW
+    return any(fnmatchcase(name, rule.person) for name in names if is_identity(name) or not sure)
+
+
+def _holds(ruling: Ruling, matcher: Matcher, value: Json) -> bool:
+    return matcher.surely(value) if ruling is Ruling.ALLOW else matcher.perhaps(value)
+
+
+def _argument(value: Json, glob: str) -> bool:
+    written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value is not None and fnmatchcase(written, glob)

@@ -1,0 +1,1 @@
+"""Reports: made without a model, or handed to several rooms."""

@@ -1,0 +1,1 @@
+"""Schedules: booked in words, fired by the clock."""

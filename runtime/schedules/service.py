@@ -1,0 +1,419 @@
+"""Schedules as people want them: their words are understood, bounded and checked, and then written into the book.
+
+What is refused is a ToolRetry: its words are for whoever asked, be it a model on a person's behalf, a page or a command.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, tzinfo
+from itertools import pairwise
+from typing import Final
+
+from runtime.calendar import At, Planned, WhenError, in_words, instants, next_after, plan, read, written, zone_named
+from runtime.chat.schedule_views import room_of
+from runtime.contract import (
+    Address,
+    Asker,
+    NewId,
+    Now,
+    Occurrence,
+    Role,
+    Schedule,
+    ScheduleId,
+    ScheduleState,
+    Task,
+    TaskKind,
+    Terms,
+    Wanted,
+)
+from runtime.domain.schedules import ScheduleEvent
+from runtime.errors import ToolRetry
+from runtime.store.protocol.schedules import ScheduleBook
+from runtime.text.naming import meant
+
+NAME: Final = 60  # characters
+TASK: Final = 20_000  # characters
+DESTINATIONS: Final = 20
+LOOKED_AT: Final = 60
+"""Instants between which the least distance is measured: an hour of every minute."""
+WORDS: Final = 4
+"""Words of a task that become its name."""
+REMINDER: Final = re.compile(r"\s*remind me\b(?: (?:to|that)\b)?", re.IGNORECASE)
+"""How the task of a reminder begins, which tells nothing of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quotas:
+    """How much may be planned by people; what stands in the settings file is not bound."""
+
+    per_person: int = 50
+    per_room: int = 100
+    least_interval: timedelta = timedelta(minutes=1)
+
+
+async def anywhere(address: Address) -> str | None:
+    """For tests: every room can be posted to."""
+    return None
+
+
+class Booking:
+    """Implements `contract.Timetable`.
+
+    `serves` tells whether an account here has an address, `reach` why nothing can be posted there (None: it can). `zone`
+    is where clocks are read unless a person or room has another; `named` shows an address; `started` hears that a lane
+    has work.
+    """
+
+    def __init__(
+        self,
+        *,
+        book: ScheduleBook,
+        now: Now,
+        new_id: NewId,
+        serves: Callable[[Address], bool],
+        reach: Callable[[Address], Awaitable[str | None]] = anywhere,
+        quotas: Callable[[], Quotas] = Quotas,
+        zone: Callable[[], str] = lambda: "UTC",
+        named: Callable[[Address], str] = str,
+        started: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._book = book
+        self._now = now
+        self._new_id = new_id
+        self._serves = serves
+        self._reach = reach
+        self._quotas = quotas
+        self._zone = zone
+        self._named = named
+        self._started = started
+
+    # ------------------------------------------------------------------------------------------------------ making
+
+    async def add(self, wanted: Wanted, asker: Asker) -> Schedule:
+        self._may_plan(asker)
+        ident = self._id(asker)
+        if known := await self._book.schedule(ident):
+            return known  # the same wish again, after a kill
+        now = self._now()
+        rule = await self._rule(wanted, asker, now)
+        task, to = checked_task(wanted.task), await self._rooms(wanted.to, asker)
+        await self._within_quotas(asker, to[0], rule, now)
+        starts, ends = self._moment(wanted.starts, rule.zone, now), self._moment(wanted.ends, rule.zone, now)
+        anchor = starts or now
+        schedule = Schedule(
+            id=ident,
+            name=checked_name(wanted.name) or name_of(task),
+            when=written(rule),
+            when_text=wanted.when.strip(),
+            task=task,
+            to=to,
+            terms=wanted.terms or Terms(),
+            state=ScheduleState.ACTIVE,
+            created_at=now,
+            anchor_at=anchor,
+            actor=asker.identity,
+            owner=asker.person,
+            starts_at=starts,
+            ends_at=ends,
+            next_at=first_instant(rule, now, anchor, starts, ends),
+        )
+        return await self._written(schedule, asker, is_named=bool(wanted.name.strip()))
+
+    async def _written(self, schedule: Schedule, asker: Asker, *, is_named: bool) -> Schedule:
+        """Add it under its name; one that we made of its words gets a number where it is taken."""
+        for number in range(1, 100):
+            name = schedule.name if number == 1 else f"{schedule.name[: NAME - 4]} {number}"
+            made = replace(schedule, name=name)
+            if await self._book.add_schedule(made, self._due(made), who(asker)):
+                return made
+            if known := await self._book.schedule(schedule.id):
+                return known
+            if is_named:
+                break
+        raise ToolRetry(f"There is a schedule called {schedule.name!r} in that room already: choose another name.")
+
+    async def change(self, schedule: ScheduleId, wanted: Wanted, asker: Asker) -> Schedule:
+        old = await self._theirs(schedule, asker)
+        to = await self._rooms(wanted.to, asker) if wanted.to else old.to
+        new = replace(
+            old,
+            name=checked_name(wanted.name) or old.name,
+            task=checked_task(wanted.task) if wanted.task else old.task,
+            to=to,
+            terms=wanted.terms or old.terms,
+        )
+        if retimed := is_retimed(wanted):
+            new = await self._retimed(new, wanted)
+        if not await self._book.change_schedule(new, self._due(new), who(asker), retimed=retimed):
+            raise ToolRetry(f"There is a schedule called {new.name!r} in that room already, or this one was removed.")
+        return await self._again(new)  # it may have been fired meanwhile
+
+    async def _retimed(self, old: Schedule, wanted: Wanted) -> Schedule:
+        """`old` with other instants. One that is paused stays so; one that was over begins anew."""
+        now = self._now()
+        rule = self._changed(old, wanted, now)
+        if wanted.when.strip():
+            least_interval(rule, now, old.anchor_at, self._quotas().least_interval)
+        starts = self._moment(wanted.starts, rule.zone, now) or old.starts_at
+        ends = self._moment(wanted.ends, rule.zone, now) or old.ends_at
+        is_counted_anew = wanted.when.strip() or wanted.starts.strip()
+        new = replace(
+            old,
+            when=written(rule),
+            when_text=wanted.when.strip() or old.when_text,
+            anchor_at=(starts or now) if is_counted_anew else old.anchor_at,
+            starts_at=starts,
+            ends_at=ends,
+        )
+        if old.state is ScheduleState.PAUSED:
+            return new
+        at = first_instant(rule, now, new.anchor_at, starts, ends)
+        return replace(new, state=ScheduleState.ACTIVE, reason="", next_at=at)
+
+    def _changed(self, old: Schedule, wanted: Wanted, now: datetime) -> Planned:
+        """The rule after a change: new words are read by the clocks that the old ones had, unless others are named.
+
+        Its old words may be read by other clocks, but not on another day than they were said.
+        """
+        before = read(old.when)
+        if wanted.when.strip():
+            return understood(wanted.when, wanted.zone or before.zone, now)
+        if not wanted.zone.strip():
+            return before
+        if isinstance(before.when, At):
+            raise ToolRetry(f"{in_words(before)}: say anew when it shall be, with its zone.")
+        rule = understood(old.when_text, wanted.zone, now)
+        if rule.zone != zone_named(wanted.zone).key:
+            raise ToolRetry(f"{old.when_text!r} names a zone itself: say anew when it shall be.")
+        return rule
+
+    async def _rule(self, wanted: Wanted, asker: Asker, now: datetime) -> Planned:
+        person = asker.person.id if asker.person else ""
+        known = wanted.zone or await self._book.zone_of(person, room_of(asker.address)) or self._zone()
+        return understood(wanted.when, known, now)
+
+    def _moment(self, text: str, zone: str, now: datetime) -> datetime | None:
+        """An instant that somebody wrote, such as "2026-12-01 at 9" or "tomorrow at 9"; None for nothing."""
+        if not text.strip():
+            return None
+        try:
+            found = next_after(plan(text, zone=zone, now=now), now, anchor=now)
+        except WhenError as error:
+            raise ToolRetry(str(error)) from error
+        if found is None:
+            raise ToolRetry(f"{text!r} is over: name an instant that is to come.")
+        return found
+
+    def _due(self, schedule: Schedule) -> datetime | None:
+        return schedule.next_at if schedule.state is ScheduleState.ACTIVE else None
+
+    def _id(self, asker: Asker) -> ScheduleId:
+        if not asker.key:
+            return ScheduleId(self._new_id())
+        return ScheduleId(hashlib.sha256(asker.key.encode()).hexdigest()[:20])
+
+    # ---------------------------------------------------------------------------------------------------- checking
+
+    def _may_plan(self, asker: Asker) -> None:
+        if asker.person is None or asker.person.role < Role.USER:
+            raise ToolRetry("Only people who may ask the agent may plan work for it.")
+
+    async def _rooms(self, to: Sequence[Address], asker: Asker) -> tuple[Address, ...]:
+        rooms = tuple(dict.fromkeys(to or [asker.address]))
+        if len(rooms) > DESTINATIONS:
+            raise ToolRetry(f"A report goes to at most {DESTINATIONS} rooms; these are {len(rooms)}.")
+        for room in rooms:
+            if trouble := await self._trouble(room):
+                raise ToolRetry(f"Nothing can be posted to {self._named(room)}: {trouble}")
+        return rooms
+
+    async def _trouble(self, room: Address) -> str | None:
+        if not self._serves(room):
+            return "no account here serves it."
+        return await self._reach(room)
+
+    async def _within_quotas(self, asker: Asker, home: Address, rule: Planned, now: datetime) -> None:
+        quotas = self._quotas()
+        least_interval(rule, now, now, quotas.least_interval)
+        own, here = await self._book.schedule_counts(asker.person.id if asker.person else None, home)
+        if own >= quotas.per_person:
+            raise ToolRetry(
+                f"One person may have {quotas.per_person} schedules, and you have as many: remove one first."
+            )
+        if here >= quotas.per_room:
+            raise ToolRetry(
+                f"One room may have {quotas.per_room} schedules, and that room has as many: remove one first."
+            )
+
+    async def _theirs(self, schedule: ScheduleId, asker: Asker) -> Schedule:
+        """The schedule, where `asker` may change it."""
+        found = await self._book.schedule(schedule)
+        if found is None or found.state is ScheduleState.REMOVED:
+            raise ToolRetry("There is no such schedule any more.")
+        if found.by_file:
+            raise ToolRetry(f"{found.name!r} stands in the settings file: change it there, and reload.")
+        if not is_theirs(found, asker):
+            raise ToolRetry(f"{found.name!r} was made by somebody else: they, an operator or an owner can change it.")
+        return found
+
+    # ----------------------------------------------------------------------------------------------------- finding
+
+    async def find(self, name: str, asker: Asker) -> Schedule:
+        seen = await self.listed(asker)
+        thread = [s for s in seen if s.home == asker.address]
+        room = [s for s in seen if is_here(s, asker)]
+        for among in (thread, room, seen):
+            found = meant(name, among, ids=lambda one: one.id, names=lambda one: [one.name])
+            if len(found) == 1:
+                return found[0]
+            if found:
+                ids = ", ".join(f"{s.id} ({s.name}, in {self._named(s.home)})" for s in found)
+                raise ToolRetry(f"Several schedules go by {name!r}: name one by its id: {ids}.")
+        known = ", ".join(repr(s.name) for s in seen[:20]) or "none"
+        raise ToolRetry(f"There is no schedule called {name!r} that you may see. Known here: {known}.")
+
+    async def listed(self, asker: Asker | None = None) -> list[Schedule]:
+        every = await self._book.schedules()
+        return every if asker is None else [s for s in every if is_here(s, asker) or is_theirs(s, asker)]
+
+    async def history(self, schedule: ScheduleId, *, most: int = 20) -> list[Occurrence]:
+        return await self._book.occurrences(schedule, limit=most)
+
+    def upcoming(self, schedule: Schedule, count: int = 5) -> list[datetime]:
+        if schedule.next_at is None:
+            return []
+        later = instants(
+            read(schedule.when), schedule.next_at, anchor=schedule.anchor_at, most=count - 1, until=schedule.ends_at
+        )
+        return [schedule.next_at, *later]
+
+    def words(self, schedule: Schedule) -> str:
+        return in_words(read(schedule.when))
+
+    def clocks(self, schedule: Schedule) -> tzinfo:
+        return zone_named(read(schedule.when).zone)
+
+    # ---------------------------------------------------------------------------------------------------- turning
+
+    async def pause(self, schedule: ScheduleId, asker: Asker, reason: str = "") -> Schedule:
+        found = await self._may_turn(schedule, asker)
+        why = reason or f"by {_name(asker)}"
+        await self._book.turn_schedule(schedule, ScheduleEvent.PAUSE, reason=why, by=who(asker))
+        return await self._again(found)
+
+    async def resume(self, schedule: ScheduleId, asker: Asker) -> Schedule:
+        found = await self._may_turn(schedule, asker)
+        rule, now = read(found.when), self._now()
+        at = first_instant(rule, now, found.anchor_at, found.starts_at, found.ends_at)
+        await self._book.turn_schedule(schedule, ScheduleEvent.RESUME, by=who(asker), next_at=at, due_at=at)
+        return await self._again(found)
+
+    async def remove(self, schedule: ScheduleId, asker: Asker) -> None:
+        await self._theirs(schedule, asker)
+        await self._book.turn_schedule(schedule, ScheduleEvent.REMOVE, by=who(asker))
+
+    async def run_now(self, schedule: ScheduleId, asker: Asker) -> Occurrence:
+        await self._may_turn(schedule, asker)
+        started = await self._book.run_schedule(schedule, who(asker))
+        if started is None:
+            raise ToolRetry("It was started by somebody else at this very moment.")
+        self._started()
+        return started
+
+    async def set_zone(self, zone: str, asker: Asker, *, whole_room: bool = False) -> str:
+        self._may_plan(asker)
+        try:
+            name = zone_named(zone).key
+        except WhenError as error:
+            raise ToolRetry(str(error)) from error
+        subject = room_of(asker.address) if whole_room or asker.person is None else asker.person.id
+        await self._book.set_zone(subject, name, who(asker))
+        return name
+
+    async def _may_turn(self, schedule: ScheduleId, asker: Asker) -> Schedule:
+        """To pause, resume or run one of the settings file is no change of it: operators may."""
+        found = await self._book.schedule(schedule)
+        if found and found.by_file and asker.person and asker.person.role >= Role.OPERATOR:
+            return found
+        return await self._theirs(schedule, asker)
+
+    async def _again(self, schedule: Schedule) -> Schedule:
+        return await self._book.schedule(schedule.id) or schedule
+
+
+def understood(words: str, zone: str, now: datetime) -> Planned:
+    """The rule that `words` stand for by the clocks of `zone`, unless they name others. Errors: ToolRetry."""
+    try:
+        return plan(words, zone=zone_named(zone).key, now=now)
+    except WhenError as error:
+        raise ToolRetry(str(error)) from error
+
+
+def is_retimed(wanted: Wanted) -> bool:
+    """Whether a change moves the instants: all else leaves them, also one that is due at this moment."""
+    return any(text.strip() for text in (wanted.when, wanted.zone, wanted.starts, wanted.ends))
+
+
+def who(asker: Asker) -> str:
+    """For the audit."""
+    return asker.hand or _name(asker)
+
+
+def _name(asker: Asker) -> str:
+    return asker.person.name if asker.person else asker.identity
+
+
+def is_here(schedule: Schedule, asker: Asker) -> bool:
+    """Whether its home is the asker's room, in whatever thread."""
+    return room_of(schedule.home) == room_of(asker.address)
+
+
+def is_theirs(schedule: Schedule, asker: Asker) -> bool:
+    if asker.person is None:
+        return False
+    own = schedule.owner is not None and schedule.owner.id == asker.person.id
+    return own or asker.person.role >= Role.OPERATOR
+
+
+def first_instant(
+    rule: Planned, now: datetime, anchor: datetime, starts: datetime | None, ends: datetime | None
+) -> datetime:
+    """The first instant to come. Errors: ToolRetry where there is none."""
+    tick = timedelta(microseconds=1)
+    found = next_after(rule, max(now, starts - tick) if starts else now, anchor=anchor)
+    if found is None or (ends and found > ends):
+        raise ToolRetry(f"{in_words(rule)}: no such instant is to come.")
+    return found
+
+
+def least_interval(rule: Planned, now: datetime, anchor: datetime, least: timedelta) -> None:
+    """Errors: ToolRetry where two of the next instants are closer than may be."""
+    coming = list(instants(rule, now, anchor=anchor, most=LOOKED_AT))
+    closest = min((b - a for a, b in pairwise(coming)), default=least)
+    if closest < least:
+        raise ToolRetry(f"{in_words(rule)} is too often: at least {least} must lie between two times.")
+
+
+def checked_task(task: Task | None) -> Task:
+    if task is None or not task.text.strip():
+        raise ToolRetry("Say what is to be done then, in words for the agent.")
+    if len(task.text) > TASK:
+        raise ToolRetry(f"The task has {len(task.text):,} characters; {TASK:,} is the most.")
+    return task
+
+
+def checked_name(name: str) -> str:
+    clean = " ".join(name.split())
+    if len(clean) > NAME:
+        raise ToolRetry(f"A name has at most {NAME} characters; this has {len(clean)}.")
+    return clean
+
+
+def name_of(task: Task) -> str:
+    """A name made of the first words of a task."""
+    words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*", REMINDER.sub("", task.text))
+    return " ".join(words[:WORDS]).lower()[:NAME] or TaskKind(task.kind).value

@@ -1,0 +1,232 @@
+"""Deciding approvals: one transaction checks everything, records the vote and lets the run go on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Integer, bindparam, func, select, update
+
+from runtime.chat import cards
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    ApprovalKind,
+    Choice,
+    NewId,
+    RunId,
+    SessionKey,
+)
+from runtime.domain.approvals import (
+    APPROVAL_MOVES,
+    EVENT_OF,
+    Approval,
+    ApprovalEvent,
+    ApprovalState,
+    Rights,
+    Voter,
+    objection,
+)
+from runtime.domain.ids import digest
+from runtime.domain.machines import move
+from runtime.store.approvals import newcomers
+from runtime.store.approvals.rulings import COLUMNS, approval_of, edit_cards, record
+from runtime.store.common import LOCK_LANE, RESUMABLE, add, fact, moved, narrowed
+from runtime.store.protocol import Decided
+from runtime.store.runs.turns import SET_TURN
+from runtime.store.schema import approvals, runs, steps, votes
+from runtime.store.sql.base import Base
+from runtime.store.sql.driver import Op, is_word, micros
+
+CLICK_REFUSED = "click refused"
+NOBODY = "It does not exist (any more)."
+
+BY_ID = select(*COLUMNS).where(approvals.c.id == bindparam("id"))
+LOCKED = BY_ID.with_for_update()
+SESSION_OF = select(approvals.c.session).where(approvals.c.id == bindparam("id"))
+NEWEST = narrowed(
+    select(*COLUMNS).order_by(approvals.c.asked_at.desc(), approvals.c.step).limit(bindparam("n", type_=Integer)),
+    state=approvals.c.state,
+    address=approvals.c.address,
+)
+OF_RUN = select(*COLUMNS).where(approvals.c.run_id == bindparam("run"), is_word(approvals.c.state, "pending"))
+OVERDUE = (
+    select(approvals.c.id)
+    .where(is_word(approvals.c.state, "pending"), approvals.c.expires_at <= bindparam("now"))
+    .order_by(approvals.c.expires_at)
+    .limit(100)
+)
+ADD_VOTE = add(votes)
+STEP = select(steps.c.arguments_hash, steps.c.turn).where(
+    steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n")
+)
+REOPEN_STEP = (
+    update(steps)
+    .where(steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n"), is_word(steps.c.state, "asked"))
+    .values(state="open")
+)
+CLOSE_STEP = (
+    update(steps)
+    .where(steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n"), is_word(steps.c.state, "asked"))
+    .values(state="done", result=bindparam("text"), ended_at=bindparam("at"))
+)
+PENDING = (
+    select(func.count())
+    .select_from(approvals)
+    .where(approvals.c.run_id == bindparam("run"), is_word(approvals.c.state, "pending"))
+)
+RUN_READY = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"), is_word(runs.c.state, "parked"))
+    .values(state="ready", ready_at=bindparam("at"))
+    .returning(runs.c.id)
+)
+
+
+def decide(
+    approval_id: ApprovalId, voter: Voter, choice: Choice, reason: str, rights: Rights, now: datetime, new_id: NewId
+) -> Op[Decided]:
+    """A click: it counts, or it changes nothing and says why."""
+    approval = yield from _locked(approval_id)
+    if approval is None:
+        return (yield from _refused(approval_id, voter, NOBODY, now))
+    against = objection(approval, voter, choice, rights, now)
+    if against is None and not (yield from _is_frozen(approval)):
+        against = "The call is not the one that was asked about."
+    if against:
+        yield from moved(now, approval.run_id, None, CLICK_REFUSED, f"{voter.person.name}: {against}")
+        return (yield from _refused(approval_id, voter, against, now))
+    if choice is Choice.OTHER:
+        more = cards.stranger(approval.id, approval.arguments, cards.ROLES)
+        return Decided(approval=approval, deliveries=(yield from edit_cards(approval, more, now, new_id)))
+    ruled = replace(
+        approval,
+        state=move(APPROVAL_MOVES, approval.state, EVENT_OF[choice]),
+        decided_by=voter.person.id,
+        decided_name=voter.person.name,
+        decided_at=now,
+        choice=choice,
+        reason=reason,
+    )
+    yield (
+        ADD_VOTE,
+        {
+            "approval_id": approval_id,
+            "person_id": voter.person.id,
+            "choice": choice.value,
+            "reason": reason,
+            "at": micros(now),
+        },
+    )
+    return (yield from _rule(ruled, now, new_id, rights.given))
+
+
+def expire(now: datetime, new_id: NewId) -> Op[list[Decided]]:
+    """Settle what nobody answered in time."""
+    overdue = yield OVERDUE, {"now": micros(now)}
+    decided = []
+    for (approval_id,) in overdue:
+        approval = yield from _locked(ApprovalId(approval_id))
+        if approval is not None and approval.state is ApprovalState.PENDING:
+            decided.append((yield from _end(approval, ApprovalEvent.EXPIRE, "nobody answered in time", now, new_id)))
+    return decided
+
+
+def withdraw(run: RunId, reason: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+    """Void every open question of a run that ends; the cards follow. The run itself is the caller's."""
+    rows = yield OF_RUN, {"run": run}
+    addresses: list[Address] = []
+    for row in rows:
+        approval = approval_of(row)
+        ended = _ended(approval, ApprovalEvent.VOID, reason, now)
+        addresses += yield from _record(ended, now, new_id)
+    return tuple(addresses)
+
+
+def _locked(approval_id: ApprovalId) -> Op[Approval | None]:
+    # The lane is locked before the approval, as every owner's write does it, so that two writers never wait in a ring.
+    # A question about a stranger has no lane: there its own row is what two clicks wait for.
+    sessions_found = yield SESSION_OF, {"id": approval_id}
+    if not sessions_found:
+        return None
+    yield LOCK_LANE, {"k": sessions_found[0][0]}
+    rows = yield LOCKED, {"id": approval_id}
+    return approval_of(rows[0])
+
+
+def _is_frozen(approval: Approval) -> Op[bool]:
+    if approval.kind is ApprovalKind.PERSON:
+        return approval.arguments_hash == digest(approval.arguments)
+    rows = yield STEP, {"run": approval.run_id, "n": approval.step}
+    return bool(rows) and rows[0][0] == approval.arguments_hash == digest(approval.arguments)
+
+
+def _refused(approval_id: ApprovalId, voter: Voter, against: str, now: datetime) -> Op[Decided]:
+    yield from fact(now, "click refused", voter.person.name, approval_id, against)
+    return Decided(objection=against)
+
+
+def _ended(approval: Approval, event: ApprovalEvent, reason: str, now: datetime) -> Approval:
+    return replace(approval, state=move(APPROVAL_MOVES, approval.state, event), decided_at=now, reason=reason)
+
+
+def _end(approval: Approval, event: ApprovalEvent, reason: str, now: datetime, new_id: NewId) -> Op[Decided]:
+    return (yield from _rule(_ended(approval, event, reason, now), now, new_id))
+
+
+def _rule(ruled: Approval, now: datetime, new_id: NewId, given: Collection[str] = ()) -> Op[Decided]:
+    """Record the ruling; the last one of a run makes it ready for its lane."""
+    rooms = yield from _record(ruled, now, new_id, given)
+    ready = False
+    left = yield PENDING, {"run": ruled.run_id}
+    if left[0][0] == 0 and (yield RUN_READY, {"run": ruled.run_id, "at": micros(now)}):
+        states = yield RESUMABLE, {"k": ruled.session, "at": micros(now)}
+        ready = states[0][0] == "ready"
+    return Decided(None, ruled, SessionKey(ruled.session), ready, rooms)
+
+
+def _record(ruled: Approval, now: datetime, new_id: NewId, given: Collection[str] = ()) -> Op[tuple[Address, ...]]:
+    """The ruling, and what follows from it at once; where a courier is to look."""
+    rooms = yield from record(ruled, now, new_id)
+    if ruled.kind is ApprovalKind.PERSON:
+        return (*rooms, *(yield from newcomers.answered(ruled, given, now, new_id)))
+    yield from _answer_step(ruled, now)
+    return rooms
+
+
+def _answer_step(ruled: Approval, now: datetime) -> Op[None]:
+    key = {"run": ruled.run_id, "n": ruled.step}
+    if ruled.choice in (Choice.APPROVE, Choice.AGAIN):
+        yield REOPEN_STEP, key
+        return
+    text = cards.result_of(ruled)
+    yield CLOSE_STEP, {**key, "text": text, "at": micros(now)}
+    rows = yield STEP, key
+    yield SET_TURN, {"s": ruled.session, "n": rows[0][1], "new_text": text}
+
+
+def _one(approval_id: ApprovalId) -> Op[Approval | None]:
+    rows = yield BY_ID, {"id": approval_id}
+    return approval_of(rows[0]) if rows else None
+
+
+def _many(state: ApprovalState | None, room: Address | None, limit: int) -> Op[list[Approval]]:
+    rows = yield NEWEST(state, room, limit)
+    return [approval_of(row) for row in rows]
+
+
+class DeskStore(Base):
+    """Implements `protocol.Desk`."""
+
+    async def approval(self, approval_id: ApprovalId) -> Approval | None:
+        return await self._driver.read(lambda: _one(approval_id))
+
+    async def approvals(
+        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
+    ) -> list[Approval]:
+        return await self._driver.read(lambda: _many(state, room, limit))
+
+    async def expire(self) -> list[Decided]:
+        now = self.now()
+        return await self._driver.write(lambda: expire(now, self._new_id))

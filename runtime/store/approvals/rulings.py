@@ -1,0 +1,107 @@
+"""A ruling about an approval as it is recorded, and shown on every copy of its card."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, select, update
+
+from runtime.chat import cards
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    ApprovalKind,
+    Choice,
+    Content,
+    DeliveryId,
+    Effect,
+    Kind,
+    NewId,
+    RunId,
+)
+from runtime.domain.approvals import Approval, ApprovalState
+from runtime.store.common import ADD_DELIVERY, add, delivery_row, fact
+from runtime.store.protocol import NewDelivery
+from runtime.store.schema import approvals, deliveries
+from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
+
+COLUMNS = list(approvals.columns)
+SETTLE = (
+    update(approvals)
+    .where(approvals.c.id == bindparam("id_"), is_word(approvals.c.state, "pending"))
+    .values(
+        state=bindparam("new_state"),
+        decided_by=bindparam("by"),
+        decided_name=bindparam("by_name"),
+        decided_at=bindparam("at"),
+        choice=bindparam("picked"),
+        reason=bindparam("why"),
+    )
+)
+ADD_APPROVAL = add(approvals)
+CARDS = (
+    select(deliveries.c.id, deliveries.c.address, deliveries.c.edits)
+    .where(deliveries.c.origin == bindparam("o"))
+    .order_by(deliveries.c.ordinal)
+)
+
+
+def approval_of(row: tuple[Any, ...]) -> Approval:
+    """An approval from a row in the table's column order."""
+    get: dict[str, Any] = dict(zip((c.name for c in COLUMNS), row, strict=True))
+    return Approval(
+        id=ApprovalId(get["id"]),
+        kind=ApprovalKind(get["kind"]),
+        state=ApprovalState(get["state"]),
+        run_id=RunId(get["run_id"]),
+        step=get["step"],
+        session=get["session"],
+        address=Address.parse(get["address"]),
+        tool=get["tool"],
+        effect=Effect(get["effect"]),
+        arguments=get["arguments"],
+        arguments_hash=get["arguments_hash"],
+        policy_version=get["policy_version"],
+        requester=get["requester"],
+        asked_at=moment(get["asked_at"]),
+        expires_at=moment(get["expires_at"]),
+        decided_by=get["decided_by"],
+        decided_name=get["decided_name"],
+        decided_at=maybe_moment(get["decided_at"]),
+        choice=Choice(get["choice"]) if get["choice"] else None,
+        reason=get["reason"],
+        caution=get["caution"],
+    )
+
+
+def record(ruled: Approval, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+    """Where a courier is to look."""
+    yield (
+        SETTLE,
+        {
+            "id_": ruled.id,
+            "new_state": ruled.state.value,
+            "by": ruled.decided_by,
+            "by_name": ruled.decided_name,
+            "at": micros(now),
+            "picked": ruled.choice.value if ruled.choice else None,
+            "why": ruled.reason,
+        },
+    )
+    rooms = yield from edit_cards(ruled, cards.settled(ruled), now, new_id)
+    detail = f"{ruled.tool} {ruled.arguments_hash[:12]}"
+    yield from fact(now, f"approval {ruled.state.value}", ruled.decided_name, ruled.id, detail)
+    return rooms
+
+
+def edit_cards(about: Approval, content: Content, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+    """Every copy of its card says `content` from now on; where a courier is to look."""
+    origin, run = f"approval:{about.id}", None if about.kind is ApprovalKind.PERSON else about.run_id
+    found = yield CARDS, {"o": origin}
+    known = {card for card, _, _ in found}  # what edits none of these is a copy, also one in the place of a preview
+    copies = [(DeliveryId(card), Address.parse(at)) for card, at, edits in found if edits not in known]
+    for ordinal, (card, at) in enumerate(copies or [(None, about.address)], max(len(found), 1)):
+        new = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, at, content, card)
+        yield ADD_DELIVERY, delivery_row(new, now, run)
+    return tuple(at for _, at in copies) or (about.address,)

@@ -1,0 +1,1 @@
+"""Transactions of nodes, roles and due work."""

@@ -1,0 +1,201 @@
+"""Nodes with their leases, and the exclusive roles they hold."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import bindparam, case, or_, select, update
+
+from runtime.contract import NodeId
+from runtime.store.cluster.clock_shift import last_written, shift
+from runtime.store.cluster.failover import FORGET, LIVE
+from runtime.store.common import add, fact
+from runtime.store.protocol import Duty, Lease
+from runtime.store.runs.suspects import died, keep_apart
+from runtime.store.schema import accounts, nodes, roles, sessions
+from runtime.store.sql.base import Base
+from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.upsert import insert
+
+SHORTEST: Final = timedelta(seconds=1)
+"""What a beat may take where leases are short."""
+
+ADD_NODE = add(nodes)
+RENEW = (
+    update(nodes)
+    .where(nodes.c.id == bindparam("node"), nodes.c.fence == bindparam("old_fence"), is_word(nodes.c.state, "live"))
+    .values(expires_at=bindparam("until"))
+    .returning(nodes.c.id)
+)
+EXPIRED = (
+    select(nodes.c.id)
+    .where(is_word(nodes.c.state, "live"), nodes.c.expires_at <= bindparam("now"))
+    .with_for_update(skip_locked=True)
+)
+OTHERS = select(nodes.c.id).where(is_word(nodes.c.state, "live"), nodes.c.id != bindparam("node")).with_for_update()
+BURY = update(nodes).where(nodes.c.id == bindparam("node")).values(state="dead", fence=nodes.c.fence + 1)
+FREE_LANES = (
+    update(sessions)
+    .where(sessions.c.owner == bindparam("node"), is_word(sessions.c.state, "running"))
+    .values(state="ready", owner=None, fence=sessions.c.fence + 1, ready_at=bindparam("now"))
+    .returning(sessions.c.key)
+)
+FREE_ROLES = update(roles).where(roles.c.node == bindparam("n")).values(node=None, fence=roles.c.fence + 1)
+# Locked against this node's own claims, so that none of them takes a lane beside its end.
+LEAVING = (
+    select(nodes.c.id)
+    .where(nodes.c.id == bindparam("node"), nodes.c.fence == bindparam("fence"), is_word(nodes.c.state, "live"))
+    .with_for_update()
+)
+TAKE = (
+    insert(roles)
+    .values(name=bindparam("name"), node=bindparam("node"), fence=1)
+    .on_conflict_do_update(
+        index_elements=["name"],
+        set_={
+            "node": bindparam("node"),
+            "fence": roles.c.fence + case((roles.c.node == bindparam("node"), 0), else_=1),
+        },
+        where=or_(roles.c.node.is_(None), roles.c.node == bindparam("node")),
+    )
+    .returning(roles.c.fence)
+)
+LATELY = select(nodes.c.id).where(nodes.c.expires_at > bindparam("since")).limit(2)
+ADD_ACCOUNT = insert(accounts).values({c.name: bindparam(c.name) for c in accounts.columns}).on_conflict_do_nothing()
+NOTE_ACCOUNT = (
+    insert(accounts)
+    .values({c.name: bindparam(c.name) for c in accounts.columns})
+    .on_conflict_do_update(index_elements=["channel", "name"], set_={"identity": bindparam("identity")})
+)
+ACCOUNTS = select(accounts.c.channel, accounts.c.identity, accounts.c.name)
+ACCOUNT = select(accounts.c.identity).where(accounts.c.channel == bindparam("c"), accounts.c.name == bindparam("n"))
+
+
+def join(node: NodeId, label: str, ttl: timedelta, alone: bool, now: datetime) -> Op[Lease]:
+    if alone:
+        for (other,) in (yield OTHERS, {"node": node}):
+            yield from _bury(other, now)
+    yield (
+        ADD_NODE,
+        {
+            "id": node,
+            "label": label,
+            "state": "live",
+            "fence": 1,
+            "joined_at": micros(now),
+            "expires_at": micros(now + ttl),
+        },
+    )
+    return Lease(node, 1)
+
+
+def beat(lease: Lease, ttl: timedelta, now: datetime) -> Op[bool]:
+    rows = yield RENEW, {"node": lease.node, "old_fence": lease.fence, "until": micros(now + ttl)}
+    return bool(rows)
+
+
+def reap(but: NodeId | None, now: datetime) -> Op[int]:
+    expired = [node for (node,) in (yield EXPIRED, {"now": micros(now)}) if node != but]
+    for node in expired:
+        yield from _bury(node, now)
+    return len(expired)
+
+
+def leave(lease: Lease, now: datetime) -> Op[None]:
+    if (yield LEAVING, {"node": lease.node, "fence": lease.fence}):
+        yield from keep_apart((yield from _free(lease.node, now)))
+
+
+def _bury(node: NodeId, now: datetime) -> Op[None]:
+    """Free what a dead node held. A frozen one counts as dead too: from here nobody can tell, and it drops its work."""
+    yield from died(node, (yield from _free(node, now)), now)
+
+
+def _free(node: NodeId, now: datetime) -> Op[list[str]]:
+    """The lanes that are free now."""
+    yield BURY, {"node": node}
+    lanes = yield FREE_LANES, {"node": node, "now": micros(now)}
+    yield FREE_ROLES, {"n": node}
+    yield FORGET, {"n": node}
+    return [key for (key,) in lanes]
+
+
+def take(lease: Lease, role: str) -> Op[Duty | None]:
+    if not (yield LIVE, {"node": lease.node, "fence": lease.fence}):
+        return None
+    rows = yield TAKE, {"name": role, "node": lease.node}
+    return Duty(role, lease.node, rows[0][0]) if rows else None
+
+
+def account_identity(channel: str, name: str, fresh: str) -> Op[str]:
+    yield ADD_ACCOUNT, {"channel": channel, "name": name, "identity": fresh}
+    rows = yield ACCOUNT, {"c": channel, "n": name}
+    return str(rows[0][0])
+
+
+def note_account(channel: str, name: str, identity: str) -> Op[None]:
+    rows = yield ACCOUNT, {"c": channel, "n": name}
+    if [tuple(row) for row in rows] != [(identity,)]:  # a start that changes nothing writes nothing
+        yield NOTE_ACCOUNT, {"channel": channel, "name": name, "identity": identity}
+
+
+def has_siblings(since: datetime) -> Op[bool]:
+    return len((yield LATELY, {"since": micros(since)})) > 1
+
+
+def named_accounts() -> Op[list[tuple[str, str, str]]]:
+    rows = yield ACCOUNTS, {}
+    return [(channel, identity, name) for channel, identity, name in rows]
+
+
+def note(kind: str, by: str, subject: str, detail: str, now: datetime) -> Op[None]:
+    yield from fact(now, kind, by, subject, detail)
+
+
+class RegistryStore(Base):
+    """Implements `protocol.Registry`."""
+
+    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool) -> Lease:
+        now = self.now()
+        return await self._driver.write(lambda: join(node, label, ttl, alone, now))
+
+    async def beat(self, lease: Lease, ttl: timedelta) -> bool:
+        now = self.now()
+        within = max(ttl / 4, SHORTEST)  # so that one that is lost on the way leaves time for another
+        return await self._driver.write(lambda: beat(lease, ttl, now), within=within)
+
+    async def reap(self, *, but: NodeId | None = None) -> int:
+        now = self.now()
+        return await self._driver.write(lambda: reap(but, now))
+
+    async def leave(self, lease: Lease) -> None:
+        now = self.now()
+        await self._driver.write(lambda: leave(lease, now))
+
+    async def take(self, lease: Lease, role: str) -> Duty | None:
+        return await self._driver.write(lambda: take(lease, role))
+
+    async def account_identity(self, channel: str, name: str, fresh: str) -> str:
+        return await self._driver.write(lambda: account_identity(channel, name, fresh))
+
+    async def note_account(self, channel: str, name: str, identity: str) -> None:
+        await self._driver.write(lambda: note_account(channel, name, identity))
+
+    async def named_accounts(self) -> list[tuple[str, str, str]]:
+        return await self._driver.read(named_accounts)
+
+    async def has_siblings(self, within: timedelta) -> bool:
+        """Whether more than one node was live within so long."""
+        since = self.now() - within
+        return await self._driver.read(lambda: has_siblings(since))
+
+    async def shift(self, by: timedelta) -> None:
+        await self._driver.write(lambda: shift(by))
+
+    async def last_written(self) -> datetime | None:
+        return await self._driver.read(last_written)
+
+    async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
+        now = self.now()
+        await self._driver.write(lambda: note(kind, by, subject, detail, now))

@@ -1,0 +1,125 @@
+"""A new delivery goes into the outbox; where its courier handed the parts along, showing it begins in the same commit.
+
+That saves a commit and a read a message: otherwise the courier reads the delivery, renders it, and commits its parts
+with the marker. Order stands: it is done only while nothing else is open at the address, and under the courier's fence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import bindparam, select, update
+
+from runtime.contract import DeliveryId, Kind, RunId
+from runtime.domain.deliveries import DELIVERY_MOVES, PART_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
+from runtime.domain.machines import move
+from runtime.store.common import ADD_DELIVERY, add, delivery_row, fact, held
+from runtime.store.delivery.replacing import replaced
+from runtime.store.protocol import NewDelivery, Rendered
+from runtime.store.schema import deliveries, parts, signals
+from runtime.store.sql.driver import Op, is_word, micros
+
+ADD_PART = add(parts)
+NO_MORE: Final = "[]"
+OPEN_HERE = (
+    select(deliveries.c.number)
+    .where(deliveries.c.address == bindparam("room"), is_word(deliveries.c.state, "queued", "open"))
+    .limit(1)
+)
+# Locked before they are answered: a twin that joins one of them beside us is seen by the update after this.
+ANSWERED = (
+    select(signals.c.id)
+    .where(signals.c.run_id == bindparam("run"), signals.c.answered_at.is_(None))
+    .order_by(signals.c.id)
+    .with_for_update()
+)
+ANSWER = (
+    update(signals)
+    .where(signals.c.run_id == bindparam("run"), signals.c.answered_at.is_(None))
+    .values(answered_at=bindparam("at"))
+)
+
+RENDERED = move(DELIVERY_MOVES, DeliveryState.QUEUED, DeliveryEvent.RENDER)
+SHOWN = move(DELIVERY_MOVES, RENDERED, DeliveryEvent.SHOW)
+MARKED_PART = move(PART_MOVES, PartState.PENDING, PartEvent.MARK)
+SHOWN_PART = move(PART_MOVES, PartState.PENDING, PartEvent.CHECKPOINT)
+
+
+def put(new: NewDelivery, now: datetime, run: RunId | None = None) -> Op[bool]:
+    """Add a delivery; whether it is begun: shown, or its first part marked for its courier to send."""
+    handed = new.rendered
+    begun = handed is not None and (yield from free(new, handed))
+    if new.replaces:
+        under = yield from replaced(new.replaces, now)
+        begun, new = begun and under == new.edits, replace(new, edits=under)
+    if handed is None or not begun:
+        yield ADD_DELIVERY, delivery_row(new, now, run)
+        return False
+    if handed.receipts:
+        yield from _put_shown(new, handed, now, run)
+    else:
+        yield from put_marked(new, handed, now, run)
+    return True
+
+
+def free(new: NewDelivery, handed: Rendered) -> Op[bool]:
+    """Whether the courier that rendered it still has its duty, and nothing waits for the room."""
+    if not (yield from held(handed.duty)):
+        return False
+    return not (yield OPEN_HERE, {"room": str(new.address)})
+
+
+def _put_shown(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
+    at = micros(now)
+    yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": SHOWN.value, "settled_at": at}
+    for ordinal, (wire, receipt) in enumerate(zip(handed.wires, handed.receipts, strict=True), 1):
+        row = part_row(new.id, ordinal, wire.body, wire.fallback, wire.more)
+        done = {"state": SHOWN_PART.value, "receipt": receipt.message_id, "shown_at": at, "node": handed.duty.node}
+        yield ADD_PART, row | done
+    yield from on_screen(new.id, new.kind, run, str(new.address), now)
+
+
+def put_marked(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
+    """Its parts, the first one marked: the courier sends that next."""
+    yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": RENDERED.value}
+    at = micros(now)
+    mark = {"state": MARKED_PART.value, "attempts": 1, "marked_at": at, "first_at": at, "node": handed.duty.node}
+    mark["floor"] = handed.floor
+    for ordinal, wire in enumerate(handed.wires, 1):
+        row = part_row(new.id, ordinal, wire.body, wire.fallback, wire.more)
+        yield ADD_PART, row | mark if ordinal == 1 else row
+
+
+def part_row(
+    delivery: DeliveryId, ordinal: int, body: str, fallback: str | None, more: Sequence[str] = ()
+) -> dict[str, object]:
+    return {
+        "delivery_id": delivery,
+        "ordinal": ordinal,
+        "state": PartState.PENDING.value,
+        "body": body,
+        "fallback": fallback,
+        "attempts": 0,
+        "marked_at": None,
+        "looks": 0,
+        "repeat_mark": 0,
+        "receipt": None,
+        "shown_at": None,
+        "reason": "",
+        "node": None,
+        "floor": "",
+        "first_at": None,
+        "more": json.dumps(more, ensure_ascii=False) if more else NO_MORE,
+    }
+
+
+def on_screen(delivery: DeliveryId, kind: Kind, run: str | None, address: str, now: datetime) -> Op[None]:
+    """Every part is on screen. A final delivery, or the first report, answers the signals of its run."""
+    if kind in (Kind.FINAL, Kind.REPORT) and run:
+        yield ANSWERED, {"run": run}
+        yield ANSWER, {"run": run, "at": micros(now)}
+    yield from fact(now, "shown", "", delivery, address)

@@ -1,0 +1,311 @@
+"""The outbox's transactions: what must still be shown, and what is known about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import bindparam, case, func, literal_column, select, update
+
+from runtime.contract import Address, DeliveryId, Kind, Receipt, Wire
+from runtime.domain.deliveries import DeliveryEvent, PartEvent
+from runtime.store.common import delivery_row, fact, held, moved
+from runtime.store.delivery.enqueue import ADD_PART, NO_MORE, on_screen, part_row
+from runtime.store.delivery.moves import changed, move_delivery, move_part, ours
+from runtime.store.delivery.open_deliveries import open_at, rooms
+from runtime.store.protocol import Duty, NewDelivery, OpenDelivery
+from runtime.store.schema import deliveries, parts
+from runtime.store.sql.base import Base
+from runtime.store.sql.driver import Op, is_word, micros, moment
+from runtime.store.sql.upsert import insert
+
+ENQUEUE = (
+    insert(deliveries)
+    .values({c.name: bindparam(c.name) for c in deliveries.columns if c.name != "number"})
+    .on_conflict_do_nothing()
+    .returning(deliveries.c.number)
+)
+ABANDONED = (
+    select(parts.c.delivery_id, parts.c.ordinal, parts.c.marked_at)
+    .join(deliveries, deliveries.c.id == parts.c.delivery_id)
+    .where(
+        is_word(parts.c.state, "marked"),
+        deliveries.c.channel == bindparam("c"),
+        deliveries.c.account == bindparam("a"),
+    )
+)
+WAIT_UNTIL = (
+    update(deliveries)
+    .where(deliveries.c.id == bindparam("d"))
+    .values(not_before=bindparam("at"), reason=bindparam("why"))
+)
+GOES_FIRST = update(deliveries).where(deliveries.c.id == bindparam("d")).values(rank=0)
+MARKED_AT = (
+    update(parts)
+    .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
+    .values(
+        marked_at=bindparam("at"),
+        first_at=func.coalesce(parts.c.first_at, bindparam("at")),
+        node=bindparam("by"),
+        floor=bindparam("lowest"),
+    )
+)
+SHOWN_AT = (
+    update(parts)
+    .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
+    .values(shown_at=bindparam("at"), receipt=bindparam("slip"), node=bindparam("by"))
+)
+USE_PLAIN = (
+    update(parts)
+    .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
+    .values(body=parts.c.fallback, fallback=None, more=NO_MORE)
+)
+MORE = select(parts.c.more).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
+LAST = select(func.max(parts.c.ordinal)).where(parts.c.delivery_id == bindparam("d"))
+LEFT = select(func.count()).select_from(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.state != "shown")
+
+CUT: Final = "its courier ended between sending and checkpoint"
+
+DOUBTED_AT = select(deliveries.c.doubted_at).where(deliveries.c.id == bindparam("d"))
+# One that was certainly not shown before has the marker of an attempt that is of no account any more.
+NOT_SHOWN = (
+    select(
+        parts.c.ordinal,
+        case((is_word(parts.c.state, "marked", "unsettled"), parts.c.marked_at)),
+        case((is_word(parts.c.state, "marked", "unsettled"), parts.c.floor), else_=literal_column("''")),
+    )
+    .where(parts.c.delivery_id == bindparam("d"), is_word(parts.c.state, "pending", "marked", "unsettled"))
+    .order_by(parts.c.ordinal)
+)
+
+
+def enqueue(new: NewDelivery, now: datetime) -> Op[bool]:
+    rows = yield ENQUEUE, delivery_row(new, now)
+    return bool(rows)
+
+
+def adopt(duty: Duty, channel: str, account: str, look_after: timedelta, now: datetime) -> Op[bool]:
+    if not (yield from held(duty)):
+        return False
+    for delivery, ordinal, marked_at in (yield ABANDONED, {"c": channel, "a": account}):
+        at = moment(marked_at) + look_after
+        yield from move_part(DeliveryId(delivery), ordinal, PartEvent.DOUBT, CUT)
+        yield from moved(now, delivery, duty.node, PartEvent.DOUBT, f"part {ordinal}: {CUT}")
+        yield WAIT_UNTIL, {"d": delivery, "at": micros(at), "why": "being looked for"}
+        yield GOES_FIRST, {"d": delivery}
+    return True
+
+
+def _add_parts(delivery: DeliveryId, wires: Sequence[Wire]) -> Op[None]:
+    for ordinal, wire in enumerate(wires, 1):
+        yield ADD_PART, part_row(delivery, ordinal, wire.body, wire.fallback, wire.more)
+
+
+def render(
+    duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], mark_first: bool, floor: str, now: datetime
+) -> Op[bool]:
+    if not (yield from ours(duty, delivery)):
+        return False
+    yield from _add_parts(delivery, wires)
+    yield from move_delivery(delivery, DeliveryEvent.RENDER, "", None)
+    doubted = yield DOUBTED_AT, {"d": delivery}
+    if doubted[0][0] is not None:
+        yield from doubt_parts(delivery, doubted[0][0])
+    elif mark_first:
+        yield from _mark(duty, delivery, 1, floor, now)
+    return True
+
+
+def doubt_parts(delivery: DeliveryId, since: int) -> Op[None]:
+    """After a restore: what is not known to be on screen may have come there since the backup was taken, `since`."""
+    for ordinal, marked_at, floor in (yield NOT_SHOWN, {"d": delivery}):
+        yield from move_part(delivery, ordinal, PartEvent.RESTORE, "a backup was restored", looked=0)
+        at = since if marked_at is None else marked_at
+        yield MARKED_AT, {"d": delivery, "n": ordinal, "at": at, "by": None, "lowest": floor}
+
+
+def render_shown(
+    duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], receipts: Sequence[Receipt], now: datetime
+) -> Op[bool]:
+    if not (yield from ours(duty, delivery)):
+        return False
+    yield from _add_parts(delivery, wires)
+    yield from move_delivery(delivery, DeliveryEvent.RENDER, "", None)
+    for ordinal, receipt in enumerate(receipts, 1):
+        yield from _show(duty, delivery, ordinal, receipt, now)
+    yield from _settle(delivery, now)
+    return True
+
+
+def mark(duty: Duty, delivery: DeliveryId, ordinal: int, floor: str, now: datetime) -> Op[bool]:
+    if not (yield from ours(duty, delivery)):
+        return False
+    yield from _mark(duty, delivery, ordinal, floor, now)
+    return True
+
+
+def _mark(duty: Duty, delivery: DeliveryId, ordinal: int, floor: str, now: datetime) -> Op[None]:
+    yield from move_part(delivery, ordinal, PartEvent.MARK, tried=1, looked=0)
+    yield MARKED_AT, {"d": delivery, "n": ordinal, "at": micros(now), "by": duty.node, "lowest": floor}
+
+
+def checkpoint(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt, now: datetime) -> Op[bool]:
+    if not (yield from ours(duty, delivery)):
+        return False
+    yield from _show(duty, delivery, ordinal, receipt, now)
+    left = yield LEFT, {"d": delivery}
+    if left[0][0]:
+        yield GOES_FIRST, {"d": delivery}
+    else:
+        yield from _settle(delivery, now)
+    return True
+
+
+def _show(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt, now: datetime) -> Op[None]:
+    yield from move_part(delivery, ordinal, PartEvent.CHECKPOINT)
+    yield SHOWN_AT, {"d": delivery, "n": ordinal, "at": micros(now), "slip": receipt.message_id, "by": duty.node}
+
+
+def _settle(delivery: DeliveryId, now: datetime) -> Op[None]:
+    about = yield from move_delivery(delivery, DeliveryEvent.SHOW, "", micros(now))
+    yield from on_screen(delivery, Kind(about["kind"]), about["run"], about["address"], now)
+
+
+def change(
+    duty: Duty,
+    delivery: DeliveryId,
+    ordinal: int,
+    event: PartEvent,
+    why: str,
+    now: datetime,
+    *,
+    at: datetime | None = None,
+    looked: int | None = None,
+) -> Op[bool]:
+    """A part that is neither shown nor given up: it moves, and its delivery waits until `at`."""
+    if not (yield from ours(duty, delivery)):
+        return False
+    yield from changed(duty, delivery, ordinal, event, why, now, looked=looked)
+    if event is PartEvent.DOUBT:
+        yield GOES_FIRST, {"d": delivery}
+    if at is not None:
+        yield WAIT_UNTIL, {"d": delivery, "at": micros(at), "why": why}
+    return True
+
+
+def plain(duty: Duty, delivery: DeliveryId, ordinal: int, why: str, now: datetime) -> Op[bool]:
+    """Its fall-back takes its place; where one message held what several do without it, the others follow the last."""
+    if not (yield from ours(duty, delivery)):
+        return False
+    rows = yield MORE, {"d": delivery, "n": ordinal}
+    more = json.loads(rows[0][0])
+    told = f"{why}; {len(more)} more go behind it" if more else why
+    yield from changed(duty, delivery, ordinal, PartEvent.PLAIN, told, now)
+    yield USE_PLAIN, {"d": delivery, "n": ordinal}
+    if more:
+        last = yield LAST, {"d": delivery}
+        for number, body in enumerate(more, last[0][0] + 1):
+            yield ADD_PART, part_row(delivery, number, body, None)
+        yield from fact(now, "delivery split", "", delivery, f"part {ordinal}: {told}")
+    return True
+
+
+LOOKS = select(parts.c.looks).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
+
+
+def look_again(duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, counted: bool, now: datetime) -> Op[bool]:
+    rows = yield LOOKS, {"d": delivery, "n": ordinal}
+    looked = rows[0][0] + (1 if counted else 0)
+    why = "being looked for: " + ("not there yet" if counted else "the platform could not be asked")
+    return (yield from change(duty, delivery, ordinal, PartEvent.LOOK, why, now, at=at, looked=looked))
+
+
+def end(
+    duty: Duty,
+    delivery: DeliveryId,
+    ordinal: int | None,
+    events: tuple[PartEvent, DeliveryEvent],
+    why: str,
+    now: datetime,
+) -> Op[bool]:
+    """A part nobody will send by itself any more, and with it its delivery. `ordinal` None: never rendered."""
+    if not (yield from ours(duty, delivery)):
+        return False
+    if ordinal is not None:
+        yield from move_part(delivery, ordinal, events[0], why)
+    yield from moved(now, delivery, duty.node, events[1], f"part {ordinal}: {why}" if ordinal else why)
+    about = yield from move_delivery(delivery, events[1], why, micros(now))
+    yield from fact(now, f"delivery {events[1].value}", "", delivery, f"{about['address']}: {why}")
+    return True
+
+
+class OutboxStore(Base):
+    """Implements `protocol.Outbox`."""
+
+    async def enqueue(self, delivery: NewDelivery) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: enqueue(delivery, now))
+
+    async def open_rooms(self, channel: str, account: str) -> list[Address]:
+        return await self._driver.read(lambda: rooms(channel, account))
+
+    async def open_deliveries(self, address: Address, *, limit: int = 20) -> list[OpenDelivery]:
+        return await self._driver.read(lambda: open_at(address, limit))
+
+    async def adopt(self, duty: Duty, channel: str, account: str, look_after: timedelta) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: adopt(duty, channel, account, look_after, now))
+
+    async def render(
+        self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool, floor: str = ""
+    ) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: render(duty, delivery, wires, mark, floor, now))
+
+    async def render_shown(
+        self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], receipts: Sequence[Receipt]
+    ) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: render_shown(duty, delivery, wires, receipts, now))
+
+    async def mark(self, duty: Duty, delivery: DeliveryId, ordinal: int, *, floor: str = "") -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: mark(duty, delivery, ordinal, floor, now))
+
+    async def checkpoint(self, duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: checkpoint(duty, delivery, ordinal, receipt, now))
+
+    async def retry(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, reason: str) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.RETRY, reason, now, at=at))
+
+    async def doubt(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, reason: str) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.DOUBT, reason, now, at=at))
+
+    async def look_again(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, *, counted: bool) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: look_again(duty, delivery, ordinal, at, counted, now))
+
+    async def absent(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.ABSENT, "", now))
+
+    async def repeat(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.REPEAT, "", now))
+
+    async def plain(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str = "") -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: plain(duty, delivery, ordinal, reason, now))
+
+    async def hold(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool:
+        now, events = self.now(), (PartEvent.HOLD, DeliveryEvent.HOLD)
+        return await self._driver.write(lambda: end(duty, delivery, ordinal, events, reason, now))
+
+    async def give_up(self, duty: Duty, delivery: DeliveryId, ordinal: int | None, reason: str) -> bool:
+        now, events = self.now(), (PartEvent.GIVE_UP, DeliveryEvent.GIVE_UP)
+        return await self._driver.write(lambda: end(duty, delivery, ordinal, events, reason, now))

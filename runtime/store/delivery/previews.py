@@ -1,0 +1,78 @@
+"""Previews: a message that shows a reply growing, and whose place is taken by what is said last.
+
+A preview is a delivery like any other: marked before it is sent, checkpointed when it is on screen. What is different is
+that it is worth showing now or never: one that is certainly not on screen is thrown away rather than sent again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import bindparam, func, select, update
+
+from runtime.contract import DeliveryId, Receipt, RunId
+from runtime.domain.deliveries import DROP, DeliveryEvent, PartEvent
+from runtime.store.common import moved, owned
+from runtime.store.delivery.enqueue import free, put_marked
+from runtime.store.delivery.moves import changed, move_delivery, move_part, ours
+from runtime.store.delivery.open_deliveries import RECEIPT_OF
+from runtime.store.delivery.replacing import standing_preview
+from runtime.store.protocol import Duty, Lane, NewDelivery, Previewed
+from runtime.store.schema import deliveries
+from runtime.store.sql.base import Base
+from runtime.store.sql.driver import Op, micros
+
+NEXT = select(func.coalesce(func.max(deliveries.c.ordinal) + 1, 0)).where(deliveries.c.origin == bindparam("o"))
+ON_ITS_OWN = update(deliveries).where(deliveries.c.id == bindparam("d")).values(edits=None)
+
+
+def preview(lane: Lane, run: RunId, new: NewDelivery, now: datetime) -> Op[Previewed | None]:
+    """Begin `new`, unless a preview of its origin is there already: a cut run that goes on has that one back."""
+    if (yield from owned(lane)) is None or new.rendered is None:
+        return None
+    is_free = yield from free(new, new.rendered)  # its role is locked before any delivery, as couriers do
+    known = yield from standing_preview(new.origin)
+    if known:
+        rows = yield RECEIPT_OF, {"d": known}
+        return Previewed(known, receipt=Receipt(rows[0][0]) if rows else None)
+    if not is_free:
+        return None
+    rows = yield NEXT, {"o": new.origin}
+    yield from put_marked(replace(new, ordinal=rows[0][0]), new.rendered, now, run)
+    return Previewed(new.id, begun=True)
+
+
+def drop(duty: Duty, delivery: DeliveryId, ordinal: int, event: PartEvent, why: str, now: datetime) -> Op[bool]:
+    if not (yield from ours(duty, delivery)):
+        return False
+    yield from move_part(delivery, ordinal, event, why)
+    yield from moved(now, delivery, duty.node, DROP, f"part {ordinal}: {why}")
+    yield from move_delivery(delivery, DeliveryEvent.DISCARD, why, micros(now))
+    return True
+
+
+def detach(duty: Duty, delivery: DeliveryId, ordinal: int, why: str, now: datetime) -> Op[bool]:
+    if not (yield from ours(duty, delivery)):
+        return False
+    yield from changed(
+        duty, delivery, ordinal, PartEvent.RETRY, f"what it was to replace cannot be changed: {why}", now
+    )
+    yield ON_ITS_OWN, {"d": delivery}
+    return True
+
+
+class PreviewStore(Base):
+    """Implements the previews of `protocol.Outbox`."""
+
+    async def preview(self, lane: Lane, run: RunId, new: NewDelivery) -> Previewed | None:
+        now = self.now()
+        return await self._driver.write(lambda: preview(lane, run, new, now))
+
+    async def drop(self, duty: Duty, delivery: DeliveryId, ordinal: int, event: PartEvent, reason: str) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: drop(duty, delivery, ordinal, event, reason, now))
+
+    async def detach(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: detach(duty, delivery, ordinal, reason, now))

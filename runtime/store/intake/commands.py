@@ -1,0 +1,233 @@
+"""What a command answers: read, and where it is `/new` or `/pair` done, in the transaction that takes it in.
+
+The sums of `/usage` walk the usage of a month: they are read beside the writer, before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Select, bindparam, func, select, update
+
+from runtime.chat import commands, schedule_views
+from runtime.chat.commands import Going, Spent, Sum, Work
+from runtime.contract import (
+    UNREAD,
+    Address,
+    Commanded,
+    NewId,
+    Outcome,
+    Person,
+    Reach,
+    Role,
+    Schedule,
+    Signal,
+    SignalId,
+    Verdict,
+)
+from runtime.domain.ids import first_at
+from runtime.domain.runs import RunState
+from runtime.store.approvals.rulings import approval_of
+from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
+from runtime.store.intake.inbox import answer
+from runtime.store.intake.pairings import pair
+from runtime.store.intake.run_stop import OPEN_RUNS
+from runtime.store.protocol import Gate, Taken, Unpaired
+from runtime.store.schedules.book import keep_zone, planned_in, zones_of
+from runtime.store.schema import approvals, people, runs, sessions, signals, usage
+from runtime.store.sql.driver import Op, is_word, micros, moment
+from runtime.text.glyphs import seen
+
+LONGEST_RUN: Final = timedelta(days=2)
+"""A run that began before a month and went on in it is counted if it is no older."""
+NEVER: Final = timedelta(days=366)
+"""No clock of ours is so far ahead."""
+
+LANE = select(sessions.c.next_turn, sessions.c.since_turn).where(sessions.c.key == bindparam("k"))
+BEGIN_ANEW = update(sessions).where(sessions.c.key == bindparam("k")).values(since_turn=sessions.c.next_turn)
+
+
+WORKS = (
+    select(runs.c.state, people.c.name, runs.c.started_at, runs.c.iterations)
+    .outerjoin(people, people.c.id == runs.c.requester)
+    .where(in_room(runs.c.address), is_word(runs.c.state, "running", "parked", "ready"))
+    .order_by(runs.c.started_at)
+)
+WAITING = (
+    select(func.count()).select_from(signals).where(is_word(signals.c.state, "waiting"), in_room(signals.c.address))
+)
+ASKED = (
+    select(*approvals.columns)
+    .where(is_word(approvals.c.state, "pending"), in_room(approvals.c.address))
+    .order_by(approvals.c.asked_at, approvals.c.step)
+)
+
+
+def _sums(*where: Any) -> Select[Any]:
+    """Tokens in and out and money of a month, and of its last day. A run's id tells when it began: most rows are older."""
+    today = usage.c.at >= bindparam("day")
+    columns = (usage.c.input_tokens, usage.c.output_tokens, usage.c.cost_micros)
+    return select(
+        *(func.coalesce(func.sum(column), 0) for column in columns),
+        *(func.coalesce(func.sum(column).filter(today), 0) for column in columns),
+    ).where(
+        usage.c.run_id >= bindparam("first"),
+        usage.c.run_id <= bindparam("last"),  # none is later; a range with both ends is walked by its index everywhere
+        usage.c.at >= bindparam("month"),
+        *where,
+    )
+
+
+OF_ROOM = _sums(in_room(usage.c.address))
+OF_PERSON = _sums(usage.c.person_id == bindparam("person"))
+
+
+NOTHING: Final = Spent()
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """What was found out for a command before its transaction."""
+
+    room: Spent = NOTHING
+    person: Spent = NOTHING
+    trouble: str | None = None
+    plans: Sequence[Schedule] = ()
+    zone: str = ""
+
+
+NO_ASIDE: Final = Aside()
+
+
+def spent_of(signal: Signal, now: datetime) -> Op[Aside]:
+    """The sums of a room and a person: too many rows to read in the transaction of a command."""
+    who = yield from whom(signal.actor)
+    day = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    month = day.replace(day=1)
+    within: dict[str, object] = {"month": micros(month), "day": micros(day)}
+    within |= {"first": first_at(month - LONGEST_RUN), "last": first_at(day + NEVER)}
+    room = yield OF_ROOM, within | {"room": _room(signal.address)}
+    person = yield OF_PERSON, within | {"person": who.id if who else ""}
+    return Aside(_spent(room[0]), _spent(person[0]))
+
+
+def plans_of(signal: Signal) -> Op[Aside]:
+    return Aside(plans=(yield from planned_in(signal.address)))
+
+
+def zone_aside(name: str) -> Aside:
+    """What a zone that somebody wrote is called in full. Reads files."""
+    zone, trouble = schedule_views.zone_or_trouble(name)
+    return Aside(zone=zone, trouble=trouble or None)
+
+
+def _spent(row: Sequence[int]) -> Spent:
+    return Spent(today=Sum(*map(int, row[3:])), month=Sum(*map(int, row[:3])))
+
+
+def commanded(
+    signal: Signal,
+    command: Commanded,
+    signal_id: SignalId,
+    who: Person,
+    gate: Gate,
+    aside: Aside,
+    now: datetime,
+    new_id: NewId,
+) -> Op[Taken]:
+    """Do what was asked and answer it: in the room, or to its sender alone; the signal is stored already."""
+    name = commands.name_of(command)
+    elsewhere: tuple[Address, ...] = ()
+    if name == commands.PAIR and who.role is Role.OWNER:
+        text, elsewhere = yield from _paired(signal, command, who, gate, now, new_id)
+    elif name == UNREAD and command.argument:
+        text = commands.unread(command.argument)
+    else:
+        text = yield from _told(name, signal, signal_id, who, gate, aside, now)
+    outcome = Outcome.DECIDED if name in commands.NEEDED or elsewhere else Outcome.UNCHANGED
+    if name not in commands.IN_PUBLIC and len(text) <= signal.private:
+        return Taken(Verdict(outcome, signal_id, text))
+    here = yield from answer(signal, signal_id, text, now, new_id)
+    return Taken(Verdict(outcome, signal_id), deliveries=here + elsewhere)
+
+
+def _told(
+    name: str, signal: Signal, signal_id: SignalId, who: Person, gate: Gate, aside: Aside, now: datetime
+) -> Op[str]:
+    match name:
+        case "help":
+            return commands.helped(signal.command_mark)
+        case "new":
+            return (yield from _begun_anew(signal, signal_id, who, gate, now))
+        case "status":
+            return commands.going_on((yield from _going(signal, aside)), now, signal.command_mark)
+        case "approvals":
+            rows = yield ASKED, {"room": _room(signal.address)}
+            return commands.asked([approval_of(row) for row in rows], now)
+        case "model":
+            return commands.answering(gate.model)
+        case "usage":
+            return commands.spent(aside.room, aside.person)
+        case "schedules":
+            return schedule_views.planned(aside.plans)
+        case "timezone":
+            return (yield from _zone(signal, who, aside, now))
+        case _:
+            return commands.unknown(name, signal.command_mark)
+
+
+def _room(address: Address) -> str:
+    """A command in a thread is about that thread, and one in a room about the room and all of its threads."""
+    return str(address)
+
+
+def _begun_anew(signal: Signal, signal_id: SignalId, who: Person, gate: Gate, now: datetime) -> Op[str]:
+    key = session_key(gate.agent, signal.address)
+    yield LOCK_LANE, {"k": key}
+    lane = yield LANE, {"k": key}
+    if not lane or lane[0][1] == lane[0][0] or lane[0][0] == 1:
+        return commands.NEW_ALREADY
+    yield BEGIN_ANEW, {"k": key}
+    yield from fact(now, "begun anew", who.name, signal_id, str(signal.address))
+    open_runs = yield OPEN_RUNS, {"s": key}
+    return commands.begun_anew([RunState(state) for _, state in open_runs], signal.command_mark)
+
+
+def _zone(signal: Signal, who: Person, aside: Aside, now: datetime) -> Op[str]:
+    """Remember a zone that was named, or tell of the one that is known."""
+    if aside.trouble:
+        return aside.trouble
+    if aside.zone:
+        yield from keep_zone(who.id, aside.zone, who.name, now)
+        return schedule_views.zone_set(aside.zone)
+    room = schedule_views.room_of(signal.address)
+    return schedule_views.zone_known((yield from zones_of(who.id, room)), who.id, room)
+
+
+def _going(signal: Signal, aside: Aside) -> Op[Going]:
+    room = {"room": _room(signal.address)}
+    works = yield WORKS, room
+    waiting = yield WAITING, room
+    questions = yield ASKED, room
+    return Going(
+        [Work(RunState(state), name or "", moment(at), calls) for state, name, at, calls in works],
+        int(waiting[0][0]),
+        len(questions),
+        aside.trouble,
+    )
+
+
+def _paired(
+    signal: Signal, command: Commanded, who: Person, gate: Gate, now: datetime, new_id: NewId
+) -> Op[tuple[str, tuple[Address, ...]]]:
+    """What the owner reads, and where the person is told."""
+    code, _, name = command.argument.strip().partition(" ")
+    if signal.reach is not Reach.DIRECT or not code:
+        return commands.PAIR_WHERE, ()
+    made = yield from pair(code, seen(name), None, who, who.name, gate.rights.given, now, new_id)
+    if isinstance(made, Unpaired):
+        return made.reason, ()
+    return commands.paired(made.person, made.identity), (made.address, *made.cards)

@@ -1,0 +1,219 @@
+"""A message that may come in: to its session's lane, into the context, or, when it is stale, nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import bindparam, case, delete, exists, literal_column, or_, select, update
+
+from runtime.chat import commands
+from runtime.contract import (
+    Address,
+    NewId,
+    Outcome,
+    Person,
+    RunId,
+    Said,
+    SessionKey,
+    Signal,
+    SignalId,
+    Verdict,
+    files_json,
+)
+from runtime.domain.ids import digest
+from runtime.domain.routing import Course
+from runtime.store.common import LOCK_LANE, fact, session_key
+from runtime.store.intake.admission import join
+from runtime.store.intake.inbox import answer, keep, repeated, row
+from runtime.store.intake.run_stop import stop_live
+from runtime.store.protocol import Gate, Offer, Taken
+from runtime.store.runs.claims import claim_lane, with_files
+from runtime.store.runs.turns import add_turn
+from runtime.store.schema import runs, sessions, signals, turns
+from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.upsert import insert
+
+OBSERVED: Final = 50
+"""Turns that what was observed may lie back; older ones are dropped, so that a busy room fills no transcript."""
+TOLD_AGAIN: Final = 3600 * 10**6
+"""Microseconds after which somebody whose message was stale is told so once more."""
+
+TWIN = (
+    select(signals.c.id, signals.c.run_id)
+    .where(
+        signals.c.session == bindparam("s"),
+        signals.c.words_hash == bindparam("h"),
+        is_word(signals.c.kind, "said"),
+        signals.c.answered_at.is_(None),
+        signals.c.actor == bindparam("a"),
+        signals.c.accepted_at >= bindparam("since"),
+        is_word(signals.c.state, "waiting", "consumed"),
+        ~exists().where(runs.c.id == signals.c.run_id, or_(runs.c.stop == 1, is_word(runs.c.state, "stopped"))),
+    )
+    .limit(1)
+    .with_for_update()  # the courier that answers it locks it too: answered with its twin, or no twin any more
+)
+OPEN_LANE = (
+    insert(sessions)
+    .values({c.name: bindparam(c.name) for c in sessions.columns})
+    .on_conflict_do_update(
+        index_elements=["key"],
+        set_={
+            "last_seq": sessions.c.last_seq + 1,
+            "waiting": sessions.c.waiting + 1,
+            "state": case((sessions.c.state == "idle", "ready"), else_=sessions.c.state),
+            "ready_at": case((sessions.c.state == "idle", bindparam("ready_at")), else_=sessions.c.ready_at),
+        },
+    )
+    .returning(sessions.c.last_seq, sessions.c.state)
+)
+# Only in the race where two nodes take in the same event, or the same words, at once: the second gives its place in
+# the lane back.
+UNDO_LANE = (
+    update(sessions)
+    .where(sessions.c.key == bindparam("k"))
+    .values(last_seq=sessions.c.last_seq - 1, waiting=sessions.c.waiting - 1)
+)
+TAKE_TURN = (
+    insert(sessions)
+    .values({c.name: bindparam(c.name) for c in sessions.columns})
+    .on_conflict_do_update(index_elements=["key"], set_={"next_turn": sessions.c.next_turn + 1})
+    .returning(sessions.c.next_turn)
+)
+DROP_OBSERVED = delete(turns).where(
+    turns.c.session == bindparam("s"),
+    turns.c.number > bindparam("low"),
+    turns.c.number <= bindparam("high"),
+    turns.c.run_id == "",
+)
+TOLD = (
+    select(signals.c.id)
+    .where(
+        signals.c.address == bindparam("room"),
+        signals.c.actor == bindparam("a"),
+        is_word(signals.c.kind, "said"),
+        signals.c.state != literal_column("'refused'"),  # as the index says it
+        is_word(signals.c.state, "stale"),
+        signals.c.accepted_at > bindparam("since"),
+    )
+    .limit(1)
+)
+
+
+def said(
+    signal: Signal,
+    message: Said,
+    who: Person,
+    course: Course,
+    gate: Gate,
+    offer: Offer | None,
+    now: datetime,
+    new_id: NewId,
+) -> Op[Taken]:
+    """A message of somebody who is known and may speak there."""
+    key = session_key(gate.agent, signal.address)
+    values = row(signal, who, "waiting", now, new_id()) | {
+        "text": message.text,
+        "files": files_json(message.files),
+        "words_hash": digest(message.text),
+        "session": key,
+    }
+    if now - signal.received_at > gate.freshness:
+        return (yield from _stale(signal, values, gate, now, new_id))
+    if course is Course.OBSERVE:
+        return (yield from _observed(signal, values, gate, now))
+    yield from join(signal, gate, now)
+    values["node"] = offer.lease.node if offer else None  # None: this node had no room to begin with it at once
+    taken = yield from _queued(signal, values, gate, offer, now)
+    if course is Course.INTERRUPT and taken.verdict.outcome is Outcome.ACCEPTED:
+        live = yield from stop_live(key, who, taken.verdict.signal_id, signal.address, now)
+        return replace(taken, stop_runs=live)
+    return taken
+
+
+# ------------------------------------------------------------------------------------------------------------- the lane
+
+
+def _queued(signal: Signal, values: dict[str, object], gate: Gate, offer: Offer | None, now: datetime) -> Op[Taken]:
+    key, mergeable = SessionKey(str(values["session"])), values["files"] == "[]"
+    # The lane is locked, else a claim could consume the twin beside us and leave us behind.
+    known = mergeable and bool((yield LOCK_LANE, {"k": key}))
+    if known and (twin := (yield from _twin(values, gate, now))):
+        return (yield from _merge(values, twin, signal))
+    lanes = yield OPEN_LANE, _fresh_lane(key, gate.agent, signal.address, now)
+    seq, state = lanes[0]
+    if mergeable and not known and seq > 1 and (twin := (yield from _twin(values, gate, now))):
+        yield UNDO_LANE, {"k": key}  # another opened this lane beside us, with the same words
+        return (yield from _merge(values, twin, signal))
+    if not (yield from keep(values | {"seq": seq})):
+        yield UNDO_LANE, {"k": key}
+        return (yield from repeated(signal))
+    yield from fact(now, "asked", signal.actor_name, str(values["id"]), str(signal.address))
+    verdict, ready = Verdict(Outcome.ACCEPTED, SignalId(str(values["id"]))), state == "ready"
+    claim = (yield from claim_lane(key, offer, now)) if ready and offer else None
+    return Taken(verdict, key, ready and claim is None, claim=claim)
+
+
+def _twin(values: Mapping[str, object], gate: Gate, now: datetime) -> Op[tuple[str, str | None] | None]:
+    since = micros(now - gate.same_words_within)
+    rows = yield TWIN, {"s": values["session"], "h": values["words_hash"], "a": values["actor"], "since": since}
+    return (rows[0][0], rows[0][1]) if rows else None
+
+
+def _merge(values: dict[str, object], twin: tuple[str, str | None], signal: Signal) -> Op[Taken]:
+    if not (yield from keep(values | {"state": "merged", "merged_into": twin[0], "run_id": twin[1]})):
+        return (yield from repeated(signal))
+    return Taken(Verdict(Outcome.MERGED, SignalId(str(values["id"]))))
+
+
+def _fresh_lane(key: SessionKey, agent: str, address: Address, now: datetime) -> dict[str, object]:
+    return {
+        "key": key,
+        "agent": agent,
+        "address": str(address),
+        "state": "ready",
+        "owner": None,
+        "fence": 0,
+        "waiting": 1,
+        "resumable": 0,
+        "last_seq": 1,
+        "next_turn": 1,
+        "ready_at": micros(now),
+        "created_at": micros(now),
+        "since_turn": 0,
+    }
+
+
+# -------------------------------------------------------------------------------------------------- what does not run
+
+
+def _observed(signal: Signal, values: dict[str, object], gate: Gate, now: datetime) -> Op[Taken]:
+    """A turn without a run: the next one reads it."""
+    if not (yield from keep(values | {"state": "observed", "answered_at": micros(now)})):
+        return (yield from repeated(signal))
+    key, files = SessionKey(str(values["session"])), str(values["files"])
+    lane = _fresh_lane(key, gate.agent, signal.address, now)
+    rows = yield TAKE_TURN, lane | {"state": "idle", "waiting": 0, "last_seq": 0, "next_turn": 2}
+    number = rows[0][0] - 1
+    told = with_files(str(values["text"]), files)
+    yield from add_turn(key, number, RunId(""), "user", told, now, author=signal.actor_name, files=files)
+    yield DROP_OBSERVED, {"s": key, "low": number - 2 * OBSERVED, "high": number - OBSERVED}
+    return Taken(Verdict(Outcome.OBSERVED, SignalId(str(values["id"]))))
+
+
+def _stale(signal: Signal, values: dict[str, object], gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+    """Kept, and not run: who sent it is told once, whatever they wrote besides."""
+    known = {"room": values["address"], "a": values["actor"], "since": micros(now) - TOLD_AGAIN}
+    told = yield TOLD, known
+    if not (yield from keep(values | {"state": "stale", "answered_at": micros(now)})):
+        return (yield from repeated(signal))
+    signal_id = SignalId(str(values["id"]))
+    yield from fact(now, "stale", signal.actor_name, signal_id, str(signal.address))
+    verdict = Verdict(Outcome.UNCHANGED, signal_id)
+    if told:
+        return Taken(verdict)
+    words = commands.waited_too_long(signal.received_at, gate.freshness)
+    return Taken(verdict, deliveries=(yield from answer(signal, signal_id, words, now, new_id)))

@@ -1,0 +1,362 @@
+"""Instants of schedules: fired once each, and started with a signal of their own. `jobs` has how they end."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Integer, bindparam, func, literal_column, select, update
+
+from runtime.contract import (
+    Address,
+    Content,
+    NewId,
+    Occurrence,
+    OccurrenceId,
+    OccurrenceState,
+    RunId,
+    Schedule,
+    ScheduleId,
+    ScheduleState,
+    SessionKey,
+    SignalId,
+)
+from runtime.domain.machines import move
+from runtime.domain.schedules import (
+    OVERLAPS,
+    SCHEDULE_MOVES,
+    SPENT,
+    Firing,
+    Instant,
+    OccurrenceEvent,
+    ScheduleEvent,
+    said,
+    session_of,
+)
+from runtime.store.common import fact
+from runtime.store.intake.messages import OPEN_LANE
+from runtime.store.schedules.book import LOCKED, ONE, schedule_of
+from runtime.store.schedules.run_occurrence import (
+    LOCKED_ONE,
+    OF_ID,
+    PREVIOUS,
+    SET,
+    Held,
+    Kept,
+    set_occurrence,
+    values_of,
+)
+from runtime.store.schema import deliveries, occurrences, parts, schedules, signals, usage
+from runtime.store.sql.base import Base
+from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
+from runtime.store.sql.upsert import insert
+
+PLATFORM: Final = "timer"
+DAY: Final = timedelta(days=1)
+
+ADD = insert(occurrences).values({c.name: bindparam(c.name) for c in occurrences.columns}).on_conflict_do_nothing()
+ADDED = ADD.returning(occurrences.c.id)
+ADD_SIGNAL = insert(signals).values({c.name: bindparam(c.name) for c in signals.columns})
+ADVANCE = (
+    update(schedules)
+    .where(schedules.c.id == bindparam("schedule"))
+    .values(next_at=bindparam("next"), due_at=bindparam("due"), state=bindparam("new_state"))
+)
+AT_WORK = select(occurrences.c.id).where(
+    occurrences.c.schedule == bindparam("schedule"), is_word(occurrences.c.state, "started")
+)
+COST = (
+    select(func.coalesce(func.sum(usage.c.cost_micros), 0))
+    .select_from(usage.join(occurrences, occurrences.c.run_id == usage.c.run_id))
+    .where(occurrences.c.schedule == bindparam("schedule"), usage.c.at > bindparam("since"))
+)
+AGAIN = (
+    select(occurrences.c.id)
+    .where(is_word(occurrences.c.state, "planned"), occurrences.c.not_before <= bindparam("now"))
+    .order_by(occurrences.c.not_before)
+    .limit(bindparam("n", type_=Integer))
+)
+WAITING = select(occurrences.c.id).where(
+    occurrences.c.schedule == bindparam("schedule"), is_word(occurrences.c.state, "planned")
+)
+HISTORY = (
+    select(
+        *occurrences.columns,
+        select(func.count(func.distinct(deliveries.c.address)))
+        .where(
+            deliveries.c.origin == literal_column("'occurrence:'").concat(occurrences.c.id),
+            is_word(deliveries.c.state, "shown"),
+        )
+        .correlate(occurrences)
+        .scalar_subquery(),
+    )
+    .where(occurrences.c.schedule == bindparam("schedule"))
+    .order_by(occurrences.c.planned_at.desc())
+    .limit(bindparam("n", type_=Integer))
+)
+LAST_SHOWN = (
+    select(parts.c.receipt, deliveries.c.content)
+    .select_from(
+        occurrences.join(
+            deliveries, deliveries.c.origin == literal_column("'occurrence:'").concat(occurrences.c.id)
+        ).join(parts, parts.c.delivery_id == deliveries.c.id)
+    )
+    .where(
+        occurrences.c.schedule == bindparam("schedule"),
+        is_word(occurrences.c.state, "done"),
+        occurrences.c.silent == literal_column("0"),
+        deliveries.c.address == bindparam("room"),
+        parts.c.ordinal == literal_column("1"),
+        is_word(parts.c.state, "shown"),
+    )
+    .order_by(occurrences.c.planned_at.desc())
+    .limit(1)
+)
+# ------------------------------------------------------------------------------------------------------------- firing
+
+
+def fire(firing: Firing, now: datetime, new_id: NewId) -> Op[bool | None]:
+    """Write what has come, start what is to be started, and move on to the next instant: one transaction.
+
+    Shape:  whether any lane became ready; None where another process was faster, and nothing is written.
+    """
+    rows = yield LOCKED, {"schedule": firing.schedule}
+    held = Held(*rows[0]) if rows else None
+    if held is None or held.state != ScheduleState.ACTIVE or held.next_at != micros(firing.expected):
+        return None
+    schedule = schedule_of((yield ONE, {"schedule": firing.schedule})[0])
+    busy = bool((yield AT_WORK, {"schedule": schedule.id}))
+    yield from _overtake(schedule, now)
+    spent = yield from _is_spent(schedule, now)
+    started = False
+    for instant in firing.instants:
+        started |= yield from _fired(schedule, _judged(instant, busy=busy, spent=spent), now, new_id)
+    ends = firing.next_at is None
+    after = move(SCHEDULE_MOVES, ScheduleState.ACTIVE, ScheduleEvent.END) if ends else ScheduleState.ACTIVE
+    next_at = None if firing.next_at is None else micros(firing.next_at)
+    due_at = None if firing.due_at is None else micros(firing.due_at)
+    yield ADVANCE, {"schedule": schedule.id, "next": next_at, "due": due_at, "new_state": after.value}
+    return started
+
+
+def _judged(instant: Instant, *, busy: bool, spent: bool) -> Instant:
+    if instant.skip or not (busy or spent):
+        return instant
+    return Instant(instant.planned_at, OVERLAPS if busy else SPENT)
+
+
+def _overtake(schedule: Schedule, now: datetime) -> Op[None]:
+    """One that waits to be tried again gives way to the next."""
+    for (waiting,) in (yield WAITING, {"schedule": schedule.id}):
+        row = Kept(*(yield OF_ID, {"occurrence": waiting})[0])
+        yield from set_occurrence(
+            row, OccurrenceEvent.FAIL, now, reason=f"{row.reason} The next one came first.".strip()
+        )
+
+
+def _is_spent(schedule: Schedule, now: datetime) -> Op[bool]:
+    if not schedule.terms.most_micros:
+        return False
+    rows = yield COST, {"schedule": schedule.id, "since": micros(now - DAY)}
+    return int(rows[0][0]) >= schedule.terms.most_micros
+
+
+def _fired(schedule: Schedule, instant: Instant, now: datetime, new_id: NewId) -> Op[bool]:
+    """The row of one instant; whether its run is to begin."""
+    fresh = OccurrenceId(new_id())
+    state = OccurrenceState.SKIPPED if instant.skip else OccurrenceState.STARTED
+    row = _fresh(fresh, schedule, instant.planned_at, state, now) | {"reason": instant.skip}
+    if not (yield ADDED, row):
+        return False
+    if instant.skip:
+        return False
+    yield from _start(schedule, fresh, instant.planned_at, 1, now, new_id)
+    return True
+
+
+def _fresh(
+    occurrence: OccurrenceId, schedule: Schedule, planned_at: datetime, state: OccurrenceState, now: datetime
+) -> dict[str, object]:
+    return {
+        "id": occurrence,
+        "schedule": schedule.id,
+        "planned_at": micros(planned_at),
+        "state": state.value,
+        "manual": 0,
+        "silent": 0,
+        "reason": "",
+        "attempts": 0,
+        "run_id": None,
+        "not_before": None,
+        "started_at": None,
+        "ended_at": None,
+        "result": "",
+        "wanted": 0,
+        "created_at": micros(now),
+        "seen": "",
+    }
+
+
+def _start(
+    schedule: Schedule, occurrence: OccurrenceId, planned_at: datetime, attempt: int, now: datetime, new_id: NewId
+) -> Op[None]:
+    """The signal of an occurrence, in a lane of its own: its id becomes the run's."""
+    signal, key = SignalId(new_id()), session_of(occurrence, attempt)
+    previous = yield PREVIOUS, {"schedule": schedule.id}
+    text = said(schedule, in_zone(planned_at, schedule.when), previous[0][0] if previous else "")
+    yield OPEN_LANE, _lane(key, schedule, now)
+    yield ADD_SIGNAL, _signal(signal, key, schedule, text, now)
+    row = Kept(*(yield OF_ID, {"occurrence": occurrence})[0])
+    changes = {"new_attempts": attempt, "new_run_id": signal, "new_started_at": micros(now), "new_not_before": None}
+    yield SET, values_of(row) | {"new_state": OccurrenceState.STARTED.value} | changes
+    yield from fact(now, "schedule fired", schedule.name, occurrence, f"{schedule.id} {planned_at:%Y-%m-%dT%H:%M:%SZ}")
+
+
+def in_zone(at: datetime, rule: str) -> str:
+    """An instant by the clocks of its schedule."""
+    from runtime.calendar import read, zone_named  # not loaded where nothing is planned
+
+    zone = read(rule).zone
+    return f"{at.astimezone(zone_named(zone)):%A, %Y-%m-%d %H:%M} ({zone})"
+
+
+def _lane(key: SessionKey, schedule: Schedule, now: datetime) -> dict[str, object]:
+    return {
+        "key": key,
+        "agent": schedule.agent,
+        "address": str(schedule.home),
+        "state": "ready",
+        "owner": None,
+        "fence": 0,
+        "waiting": 1,
+        "resumable": 0,
+        "last_seq": 1,
+        "next_turn": 1,
+        "ready_at": micros(now),
+        "created_at": micros(now),
+        "since_turn": 0,
+    }
+
+
+def _signal(signal: SignalId, key: SessionKey, schedule: Schedule, text: str, now: datetime) -> dict[str, object]:
+    return {
+        "id": signal,
+        "platform": PLATFORM,
+        "dedupe_key": key,
+        "natural_key": None,
+        "kind": "due",
+        "urgency": "normal",
+        "actor": schedule.actor or PLATFORM,
+        "actor_name": schedule.owner.name if schedule.owner else schedule.name,
+        "person_id": schedule.owner.id if schedule.owner else None,
+        "address": str(schedule.home),
+        "text": text,
+        "files": "[]",
+        "words_hash": "",
+        "session": key,
+        "seq": 1,
+        "state": "waiting",
+        "run_id": None,
+        "merged_into": None,
+        "received_at": micros(now),
+        "accepted_at": micros(now),
+        "answered_at": None,
+        "node": None,
+        "message_id": "",
+        "by_program": 0,
+    }
+
+
+def run_now(schedule: ScheduleId, by: str, now: datetime, new_id: NewId) -> Op[Occurrence | None]:
+    """One occurrence that a person asked for, whatever its schedule's state."""
+    rows = yield ONE, {"schedule": schedule}
+    if not rows:
+        return None
+    found = schedule_of(rows[0])
+    fresh = OccurrenceId(new_id())
+    row = _fresh(fresh, found, now, OccurrenceState.STARTED, now) | {"manual": 1}
+    if not (yield ADDED, row):
+        return None  # two in one microsecond: the other one counts
+    yield from fact(now, "schedule run", by, schedule, fresh)
+    yield from _start(found, fresh, now, 1, now, new_id)
+    return occurrence_of((yield OF_ID, {"occurrence": fresh})[0])
+
+
+def again(occurrence: OccurrenceId, now: datetime, new_id: NewId) -> Op[bool]:
+    """One more try of an occurrence that failed; whether its lane became ready."""
+    rows = yield LOCKED_ONE, {"occurrence": occurrence}
+    row = Kept(*rows[0]) if rows else None
+    if row is None or row.state != OccurrenceState.PLANNED:
+        return False
+    schedule = schedule_of((yield ONE, {"schedule": row.schedule})[0])
+    if schedule.state is ScheduleState.ACTIVE or schedule.state is ScheduleState.ENDED:
+        yield from _start(schedule, occurrence, moment(row.planned_at), row.attempts + 1, now, new_id)
+        return True
+    yield from set_occurrence(
+        row, OccurrenceEvent.FAIL, now, reason=f"{row.reason} Its schedule is {schedule.state}.".strip()
+    )
+    return False
+
+
+# -------------------------------------------------------------------------------------------------------------- reading
+
+
+def occurrence_of(row: tuple[Any, ...]) -> Occurrence:
+    """With the number of reports on screen behind its columns, where it was read."""
+    kept, shown = Kept(*row[: len(Kept._fields)]), row[len(Kept._fields) :]
+    return Occurrence(
+        OccurrenceId(kept.id),
+        ScheduleId(kept.schedule),
+        moment(kept.planned_at),
+        OccurrenceState(kept.state),
+        bool(kept.manual),
+        bool(kept.silent),
+        kept.reason,
+        kept.attempts,
+        RunId(kept.run_id) if kept.run_id else None,
+        maybe_moment(kept.started_at),
+        maybe_moment(kept.ended_at),
+        kept.result,
+        shown[0] if shown else 0,
+        kept.wanted,
+    )
+
+
+def _history(schedule: ScheduleId, most: int) -> Op[list[Occurrence]]:
+    return [occurrence_of(row) for row in (yield HISTORY, {"schedule": schedule, "n": most})]
+
+
+def _again_due(now: datetime, limit: int) -> Op[list[OccurrenceId]]:
+    return [OccurrenceId(row[0]) for row in (yield AGAIN, {"now": micros(now), "n": limit})]
+
+
+def _root(schedule: ScheduleId, room: Address) -> Op[str]:
+    """What the last report there stands under, or else that report: so it is the same for all that follow."""
+    rows = yield LAST_SHOWN, {"schedule": schedule, "room": str(room)}
+    return (Content.from_json(rows[0][1]).under or rows[0][0] or "") if rows else ""
+
+
+class OccurrenceStore(Base):
+    """Implements the occurrences of `schedule_book.ScheduleBook`."""
+
+    async def fire(self, firing: Firing) -> bool | None:
+        now = self.now()
+        return await self._driver.write(lambda: fire(firing, now, self._new_id))
+
+    async def fire_again(self, occurrence: OccurrenceId) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: again(occurrence, now, self._new_id))
+
+    async def run_schedule(self, schedule: ScheduleId, by: str) -> Occurrence | None:
+        now = self.now()
+        return await self._driver.write(lambda: run_now(schedule, by, now, self._new_id))
+
+    async def occurrences(self, schedule: ScheduleId, *, limit: int = 20) -> list[Occurrence]:
+        return await self._driver.read(lambda: _history(schedule, limit))
+
+    async def report_root(self, schedule: ScheduleId, room: Address) -> str:
+        """The wire's id of the message under which a running thread of its reports goes on there; empty: there is none."""
+        return await self._driver.read(lambda: _root(schedule, room))
+
+    async def due_again(self, now: datetime, *, limit: int = 100) -> list[OccurrenceId]:
+        return await self._driver.read(lambda: _again_due(now, limit))

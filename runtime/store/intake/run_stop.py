@@ -1,0 +1,159 @@
+"""Ending what is at work in a session: a person asked for it, or something more urgent came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import Text, bindparam, func, select, update
+
+from runtime.contract import (
+    Address,
+    Content,
+    DeliveryId,
+    Kind,
+    NewId,
+    Outcome,
+    Person,
+    Reach,
+    RunId,
+    SessionKey,
+    Signal,
+    SignalId,
+    Stopped,
+    Verdict,
+)
+from runtime.domain.runs import RunEvent, RunState
+from runtime.domain.schedules import OWN
+from runtime.store.approvals.decisions import withdraw
+from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, moved, session_key
+from runtime.store.intake.inbox import replied
+from runtime.store.protocol import Gate, NewDelivery, Taken
+from runtime.store.runs.turns import SET_TURN
+from runtime.store.schedules.run_occurrence import ended
+from runtime.store.schema import runs, sessions, steps
+from runtime.store.sql.driver import Op, is_word, micros
+
+NOTHING = "There is nothing to stop here."
+
+OPEN_RUNS = select(runs.c.id, runs.c.state).where(
+    runs.c.session == bindparam("s"), is_word(runs.c.state, "running", "parked", "ready")
+)
+OPEN_RUNS_OF = OPEN_RUNS.where(runs.c.requester == bindparam("who"))
+# Few are open at any time, and their index holds no others.
+SCHEDULED = (
+    select(runs.c.id, runs.c.state, runs.c.session)
+    .where(
+        is_word(runs.c.state, "running", "parked", "ready"),
+        func.substr(runs.c.session, 1, len(OWN)) == OWN,
+        runs.c.address == bindparam("room"),
+    )
+    .order_by(runs.c.session)
+)
+IN_THREADS = (
+    select(runs.c.session, runs.c.address)
+    .where(
+        is_word(runs.c.state, "running", "parked", "ready"),
+        runs.c.requester == bindparam("who"),
+        func.substr(runs.c.address, 1, func.length(bindparam("room", type_=Text))) == bindparam("room", type_=Text),
+    )
+    .group_by(runs.c.session, runs.c.address)
+    .order_by(runs.c.session)
+)
+ASK_STOP = update(runs).where(runs.c.id == bindparam("run")).values(stop=1)
+END_RUN = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"))
+    .values(state="stopped", ended_at=bindparam("at"), error=bindparam("why"))
+)
+UNRESUME = (
+    update(sessions).where(sessions.c.key == bindparam("k")).values(resumable=sessions.c.resumable - bindparam("less"))
+)
+OPEN_STEPS = select(steps.c.turn).where(
+    steps.c.run_id == bindparam("run"), is_word(steps.c.state, "open", "asked", "marked")
+)
+CLOSE_STEPS = (
+    update(steps)
+    .where(steps.c.run_id == bindparam("run"), is_word(steps.c.state, "open", "asked", "marked"))
+    .values(state="done", result=bindparam("text"), ended_at=bindparam("at"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A run that is not over."""
+
+    id: RunId
+    state: RunState
+    session: SessionKey
+    address: Address
+
+
+def stop(
+    signal: Signal, asked: Stopped, signal_id: SignalId, who: Person, gate: Gate, now: datetime, new_id: NewId
+) -> Op[Taken]:
+    """A person asks that the work in this room ends; the signal is stored already."""
+    found = yield from _to_stop(signal, asked, who, gate)
+    if not found and asked.own and signal.reach is Reach.OVERHEARD:  # said to somebody else, as it seems
+        return Taken(Verdict(Outcome.UNCHANGED, signal_id))
+    if not found:
+        return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, NOTHING), now, new_id))
+    yield from fact(now, "stop", who.name, signal_id, str(signal.address))
+    live, addresses = [], []
+    for run in found:
+        yield from moved(now, run.id, None, RunEvent.STOP, who.name)
+        if run.state is RunState.RUNNING:
+            live.append(run.id)
+            yield ASK_STOP, {"run": run.id}
+        else:
+            addresses += yield from _end_parked(run, who, now, new_id)
+    return Taken(Verdict(Outcome.DECIDED, signal_id), found[0].session, stop_runs=tuple(live), deliveries=(*addresses,))
+
+
+def stop_live(key: SessionKey, who: Person, signal_id: SignalId, at: Address, now: datetime) -> Op[tuple[RunId, ...]]:
+    """The run at work in a session whose lane is locked ends, since something more urgent waits; what waits for people
+    goes on waiting."""
+    live = [RunId(run) for run, state in (yield OPEN_RUNS, {"s": key}) if state == RunState.RUNNING]
+    for run in live:
+        yield from moved(now, run, None, RunEvent.STOP, who.name)
+        yield from fact(now, "interrupt", who.name, signal_id, str(at))
+        yield ASK_STOP, {"run": run}
+    return tuple(live)
+
+
+def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list[_Open]]:
+    """The runs here, their lane locked; where there are none, those in the room's threads that this person asked for:
+    not every platform lets them give a command in a thread, and on some each message of a room begins one."""
+    key = session_key(gate.agent, signal.address)
+    yield LOCK_LANE, {"k": key}
+    if asked.own:
+        here = [(*row, key) for row in (yield OPEN_RUNS_OF, {"s": key, "who": who.id})]
+    else:
+        here = [(*row, key) for row in (yield OPEN_RUNS, {"s": key})]
+        here += yield SCHEDULED, {"room": str(signal.address)}
+    if here or signal.address.thread not in ("", signal.message_id):
+        return [_Open(RunId(run), RunState(state), SessionKey(own), signal.address) for run, state, own in here]
+    theirs = yield IN_THREADS, {"room": f"{replace(signal.address, thread='')}/", "who": who.id}
+    found = []
+    for session, address in theirs:  # in one order, so that two who stop never wait for each other in a ring
+        yield LOCK_LANE, {"k": session}
+        for run, state in (yield OPEN_RUNS_OF, {"s": session, "who": who.id}):
+            found.append(_Open(RunId(run), RunState(state), SessionKey(session), Address.parse(address)))
+    return found
+
+
+def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[list[Address]]:
+    """A run that waits for people has no owner to end it: it ends here, with its cards and its last words."""
+    text = f"Stopped by {who.name}."
+    cards = yield from withdraw(run.id, text, now, new_id)
+    open_steps = yield OPEN_STEPS, {"run": run.id}
+    yield CLOSE_STEPS, {"run": run.id, "text": text, "at": micros(now)}
+    for (turn,) in open_steps:
+        yield SET_TURN, {"s": run.session, "n": turn, "new_text": text}
+    yield END_RUN, {"run": run.id, "at": micros(now), "why": text}
+    if run.state is RunState.READY:
+        yield UNRESUME, {"k": run.session, "less": 1}
+    yield from ended(run.session, run.id, RunState.STOPPED, text, 1, now, new_id)
+    last = NewDelivery(DeliveryId(new_id()), f"run:{run.id}", 0, Kind.FINAL, run.address, Content(text))
+    yield ADD_DELIVERY, delivery_row(last, now, run.id)
+    return [*cards, run.address]

@@ -1,0 +1,1 @@
+"""Transactions of operators: look-ups, figures, audit, retention, restore."""

@@ -1,0 +1,211 @@
+"""What a restore leaves in doubt, settled in the transaction that restores.
+
+Between the backup and now the old life went on, and nothing here knows of it. So whatever was about to happen then may
+have happened: what was not on screen may be, a question may have been answered, an allowed call may have run. Each of
+them goes the way that a kill in the middle of it would have taken, or is asked about again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import bindparam, delete, exists, func, select, update
+
+from runtime.chat import cards
+from runtime.contract import ApprovalId, ApprovalKind, DeliveryId, Kind, NewId
+from runtime.domain.approvals import APPROVAL_MOVES, Approval, ApprovalEvent
+from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
+from runtime.domain.machines import move
+from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
+from runtime.store.approvals.rulings import ADD_APPROVAL, CARDS, COLUMNS, SETTLE, approval_of, edit_cards
+from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
+from runtime.store.delivery.outbox import doubt_parts
+from runtime.store.protocol import NewDelivery
+from runtime.store.schema import approvals, deliveries, nodes, parts, pings, roles, runs, sessions, steps
+from runtime.store.sql.driver import Op, is_word, micros
+
+LIVES: Final = 1_000_000
+"""More fences than one life ever uses: none of the lost life is given out again."""
+WITHDRAWN: Final = "It was asked again after a restore."
+FORGOTTEN: Final = "A backup was restored since. They can write again."
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The backup that was restored. `program` is the version that made it."""
+
+    id: str
+    taken_at: datetime
+    program: str
+
+
+@dataclass(frozen=True, slots=True)
+class Aftermath:
+    """How much was in doubt: deliveries to be looked for, questions asked again, runs that go on."""
+
+    deliveries: int
+    questions: int
+    runs: int
+
+
+def after_restore(origin: Origin, actor: str, now: datetime, new_id: NewId) -> Op[Aftermath]:
+    """Everything that follows from the restore of a backup, as one operation."""
+    yield from _end_the_old_life(now)
+    in_doubt = yield IN_DOUBT, {}
+    asked = yield from _ask_again(origin, actor, now, new_id)
+    for delivery, state in in_doubt:
+        yield from _doubt_delivery(DeliveryId(delivery), state, origin, now)
+    yield MARK_STEPS, {}
+    resumed = yield OPEN_RUNS, {}
+    for (run,) in resumed:
+        yield from moved(now, run, None, PartEvent.RESTORE, _whence(origin))
+    yield from fact(now, "restored", actor, origin.id, f"{_whence(origin)}, made by signalbox {origin.program}")
+    return Aftermath(len(in_doubt), asked, len(resumed))
+
+
+def _whence(origin: Origin) -> str:
+    return f"from a backup of {origin.taken_at:%Y-%m-%d %H:%M:%S} UTC"
+
+
+# --------------------------------------------------------------------------------------------------- nodes and lanes
+
+BURY = update(nodes).values(state="dead", fence=nodes.c.fence + LIVES)
+FORGET_PINGS = delete(pings)
+FREE_ROLES = update(roles).values(node=None, fence=roles.c.fence + LIVES)
+NEW_FENCES = update(sessions).values(fence=sessions.c.fence + LIVES)
+FREE_LANES = (
+    update(sessions)
+    .where(is_word(sessions.c.state, "running"))
+    .values(state="ready", owner=None, ready_at=bindparam("at"))
+)
+
+
+def _end_the_old_life(now: datetime) -> Op[None]:
+    yield BURY, {}
+    yield FREE_ROLES, {}
+    yield FORGET_PINGS, {}
+    yield NEW_FENCES, {}
+    yield FREE_LANES, {"at": micros(now)}
+
+
+# -------------------------------------------------------------------------------------------------------- deliveries
+
+IN_DOUBT = (
+    select(deliveries.c.id, deliveries.c.state)
+    .where(is_word(deliveries.c.state, "queued", "open"))
+    .order_by(deliveries.c.number)
+)
+# Rank 0: it is looked for before anything else goes to its room.
+DOUBT = (
+    update(deliveries)
+    .where(deliveries.c.id == bindparam("d"), is_word(deliveries.c.state, "queued", "open"))
+    .values(doubted_at=bindparam("since"), rank=0, not_before=bindparam("at"), reason="a backup was restored")
+    .returning(deliveries.c.id)
+)
+
+
+def _doubt_delivery(delivery: DeliveryId, state: str, origin: Origin, now: datetime) -> Op[None]:
+    """One that has parts is looked for; the parts of one that has none yet are in doubt as soon as they are made."""
+    since = micros(origin.taken_at)
+    if not (yield DOUBT, {"d": delivery, "since": since, "at": micros(now)}):
+        return  # the card of a question that was withdrawn
+    if state == DeliveryState.OPEN:
+        yield from doubt_parts(delivery, since)
+    yield from moved(now, delivery, None, PartEvent.RESTORE, f"{_whence(origin)}; looked for before it is sent")
+
+
+# --------------------------------------------------------------------------------------------------------- questions
+
+PENDING = select(*COLUMNS).where(is_word(approvals.c.state, "pending")).order_by(approvals.c.id)
+ON_SCREEN = (
+    select(func.count())
+    .select_from(parts)
+    .where(
+        parts.c.delivery_id == bindparam("d"),
+        is_word(parts.c.state, PartState.SHOWN, PartState.MARKED, PartState.UNSETTLED),
+    )
+)
+STATE_OF = select(deliveries.c.state).where(deliveries.c.id == bindparam("d"))
+DISCARD = (
+    update(deliveries)
+    .where(deliveries.c.id == bindparam("d"))
+    .values(state=bindparam("after"), settled_at=bindparam("at"))
+)
+
+
+def _ask_again(origin: Origin, actor: str, now: datetime, new_id: NewId) -> Op[int]:
+    """Every open question is void, and asked once more under an id of its own: old buttons decide nothing."""
+    rows = yield PENDING, {}
+    for row in rows:
+        approval = approval_of(row)
+        yield from _withdraw(approval, actor, now, new_id)
+        if approval.kind is not ApprovalKind.PERSON:  # who still wants to come in writes again
+            yield from _ask(row, approval, origin, now, new_id)
+    return len(rows)
+
+
+def _withdraw(approval: Approval, actor: str, now: datetime, new_id: NewId) -> Op[None]:
+    after = move(APPROVAL_MOVES, approval.state, ApprovalEvent.VOID)
+    nobody = {"by": None, "by_name": "", "picked": None}
+    why = FORGOTTEN if approval.kind is ApprovalKind.PERSON else WITHDRAWN
+    yield SETTLE, {"id_": approval.id, "new_state": after.value, "at": micros(now), "why": why, **nobody}
+    yield from _withdraw_cards(replace(approval, state=after, decided_at=now, reason=why), now, new_id)
+    yield from fact(now, f"approval {after.value}", actor, approval.id, why)
+
+
+def _withdraw_cards(approval: Approval, now: datetime, new_id: NewId) -> Op[None]:
+    """Where a copy is on screen, or was being sent, all are edited; if none ever left, none need leave any more."""
+    found = yield CARDS, {"o": f"approval:{approval.id}"}
+    copies = [DeliveryId(card) for card, _, edits in found if edits is None]
+    for card in copies:
+        if (yield ON_SCREEN, {"d": card})[0][0]:
+            yield from edit_cards(approval, cards.settled(approval), now, new_id)
+            return
+    for card in copies:
+        yield from _discard(card, now)
+
+
+def _discard(card: DeliveryId, now: datetime) -> Op[None]:
+    states = yield STATE_OF, {"d": card}
+    state = DeliveryState(states[0][0])
+    if (state, DeliveryEvent.DISCARD) in DELIVERY_MOVES:
+        after = move(DELIVERY_MOVES, state, DeliveryEvent.DISCARD)
+        yield DISCARD, {"d": card, "after": after.value, "at": micros(now)}
+
+
+def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new_id: NewId) -> Op[None]:
+    fresh = ApprovalId(new_id())
+    caution = "\n\n".join(filter(None, [old.caution, _warning(origin)]))
+    expires = now + (old.expires_at - old.asked_at)
+    values = dict(zip((column.name for column in COLUMNS), row, strict=True))
+    changed = {"id": fresh, "caution": caution, "asked_at": micros(now), "expires_at": micros(expires)}
+    yield ADD_APPROVAL, values | changed
+    content = cards.question(fresh, old.kind, old.tool, old.arguments, caution)
+    card = NewDelivery(DeliveryId(new_id()), f"approval:{fresh}", 0, Kind.APPROVAL, old.address, content)
+    yield ADD_DELIVERY, delivery_row(card, now, old.run_id)
+    yield from fact(
+        now, "approval asked", old.requester or "", fresh, f"{old.tool} {old.arguments_hash[:12]}, instead of {old.id}"
+    )
+
+
+def _warning(origin: Origin) -> str:
+    return (
+        f"Asked again after a restore {_whence(origin)}: since then it may have been answered already, "
+        "and what it asks about may have been done."
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------- calls
+
+OPEN_RUNS = select(runs.c.id).where(is_word(runs.c.state, "running", "parked", "ready")).order_by(runs.c.id)
+# Allowed, and not begun as far as we know. Whoever resumes repeats what only reads, and asks about the rest.
+MARK_STEPS = (
+    update(steps)
+    .where(
+        is_word(steps.c.state, StepState.OPEN),
+        exists().where(runs.c.id == steps.c.run_id, is_word(runs.c.state, "running", "parked", "ready")),
+    )
+    .values(state=move(STEP_MOVES, StepState.OPEN, StepEvent.MARK).value)
+)

@@ -1,0 +1,105 @@
+"""Sealing the audit: numbers and links in the order in which rows were committed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Integer, bindparam, delete, func, select, update
+
+from runtime.domain.audit_chain import FIRST, link
+from runtime.store.common import fact, held
+from runtime.store.protocol import AuditCheckpoint, AuditRow, Duty, Head
+from runtime.store.schema import audit
+from runtime.store.sql.base import Base
+from runtime.store.sql.driver import Op, moment
+
+COLUMNS = (
+    audit.c.entry,
+    audit.c.number,
+    audit.c.at,
+    audit.c.kind,
+    audit.c.actor,
+    audit.c.subject,
+    audit.c.detail,
+    audit.c.previous,
+    audit.c.hash,
+)
+UNSEALED = select(*COLUMNS).where(audit.c.number.is_(None)).order_by(audit.c.entry).limit(bindparam("n", type_=Integer))
+SEAL = (
+    update(audit)
+    .where(audit.c.entry == bindparam("e"))
+    .values(number=bindparam("new_number"), previous=bindparam("before"), hash=bindparam("own"))
+)
+AFTER = (
+    select(*COLUMNS)
+    .where(audit.c.number > bindparam("after"))
+    .order_by(audit.c.number)
+    .limit(bindparam("n", type_=Integer))
+)
+LAST = select(audit.c.number, audit.c.hash).where(audit.c.number.is_not(None)).order_by(audit.c.number.desc()).limit(1)
+
+
+def row_of(row: tuple[Any, ...]) -> AuditRow:
+    entry, number, at, kind, actor, subject, detail, previous, own = row
+    return AuditRow(str(entry), number, moment(at), kind, actor, subject, detail, previous, own)
+
+
+def head() -> Op[Head]:
+    rows = yield LAST, {}
+    return Head(*rows[0]) if rows else Head(0, FIRST)
+
+
+def seal(duty: Duty, after: Head, limit: int) -> Op[Head | None]:
+    if not (yield from held(duty)):
+        return None
+    rows = yield UNSEALED, {"n": limit}
+    number, previous = after.number, after.hash
+    for row in map(row_of, rows):
+        number += 1
+        own = link(previous, number, row.at, row.kind, row.actor, row.subject, row.detail)
+        yield SEAL, {"e": int(row.id), "new_number": number, "before": previous, "own": own}
+        previous = own
+    return Head(number, previous)
+
+
+def rows_after(after: int, limit: int) -> Op[list[AuditRow]]:
+    rows = yield AFTER, {"after": after, "n": limit}
+    return [row_of(row) for row in rows]
+
+
+UNSEALED_COUNT = select(func.count()).select_from(audit).where(audit.c.number.is_(None))
+CUT = delete(audit).where(audit.c.number <= bindparam("upto")).returning(audit.c.number)
+
+
+def unsealed() -> Op[int]:
+    rows = yield UNSEALED_COUNT, {}
+    return int(rows[0][0])
+
+
+def cut(duty: Duty, checkpoint: AuditCheckpoint, now: datetime) -> Op[bool]:
+    if not (yield from held(duty)):
+        return False
+    if gone := (yield CUT, {"upto": checkpoint.number}):
+        yield from fact(now, "audit cut", duty.node, str(checkpoint.number), f"{len(gone)} rows were too old")
+    return True
+
+
+class AuditStore(Base):
+    """Implements `protocol.AuditBook`."""
+
+    async def seal(self, duty: Duty, head: Head, *, limit: int = 500) -> Head | None:
+        return await self._driver.write(lambda: seal(duty, head, limit))
+
+    async def audit_rows(self, after: int, *, limit: int = 1000) -> list[AuditRow]:
+        return await self._driver.read(lambda: rows_after(after, limit))
+
+    async def audit_head(self) -> Head:
+        return await self._driver.read(head)
+
+    async def audit_unsealed(self) -> int:
+        return await self._driver.read(unsealed)
+
+    async def cut_audit(self, duty: Duty, checkpoint: AuditCheckpoint) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: cut(duty, checkpoint, now))

@@ -1,0 +1,232 @@
+"""What was committed, as conversations: messages of people and shown parts, in the order people saw them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Integer, bindparam, exists, func, literal_column, select
+
+from runtime.contract import Address, Author, Entry, FileRef, Identity, Room, View
+from runtime.store.schema import approvals, deliveries, parts, sessions, signals
+from runtime.store.sql.base import Base
+from runtime.store.sql.driver import Op, is_word, micros, moment
+
+FAR = 2**62
+NO_FILES = "[]"
+TITLE = 80
+
+# A message whose words are gone still tells who spoke first in a room, to whom it belongs.
+taken_in = (is_word(signals.c.kind, "said"), signals.c.state != literal_column("'refused'"))
+said = (*taken_in, signals.c.state != literal_column("'forgotten'"))
+SPOKEN_IN = (
+    select(signals.c.address, func.min(signals.c.accepted_at), func.max(signals.c.accepted_at))
+    .where(*said, signals.c.address.like(bindparam("like"), escape="\\"))
+    .group_by(signals.c.address)
+    .order_by(func.max(signals.c.accepted_at).desc())
+    .limit(bindparam("n", type_=Integer))
+)
+ROOMS = SPOKEN_IN.where(signals.c.actor == bindparam("actor"))
+MOST_ROOMS = 200
+FIRST_WORDS = (
+    select(signals.c.text).where(signals.c.address == bindparam("room"), *said).order_by(signals.c.accepted_at).limit(1)
+)
+posted_before = exists().where(
+    deliveries.c.address == signals.c.address, deliveries.c.created_at < signals.c.accepted_at
+)
+# Of the rooms in which they spoke, those where nobody spoke and nothing was posted before.
+of_theirs = (
+    select(signals.c.address, func.min(signals.c.accepted_at).label("at"))
+    .where(signals.c.actor == bindparam("actor"), *taken_in, signals.c.address.like(bindparam("like"), escape="\\"))
+    .group_by(signals.c.address)
+    .subquery()
+)
+other = signals.alias("other")
+OWN_ROOMS = select(of_theirs.c.address).where(
+    ~exists().where(
+        other.c.address == of_theirs.c.address,
+        is_word(other.c.kind, "said"),
+        other.c.state != literal_column("'refused'"),
+        other.c.accepted_at < of_theirs.c.at,
+    ),
+    ~exists().where(deliveries.c.address == of_theirs.c.address, deliveries.c.created_at < of_theirs.c.at),
+)
+FIRST_SPEAKER = (
+    select(signals.c.actor, posted_before)
+    .where(signals.c.address == bindparam("room"), *taken_in)
+    .order_by(signals.c.accepted_at)
+    .limit(1)
+)
+TOUCHED = select(
+    exists().where(signals.c.address == bindparam("room"), *taken_in),
+    exists().where(deliveries.c.address == bindparam("room")),
+)
+LAST_SHOWN = select(func.max(deliveries.c.settled_at)).where(deliveries.c.address == bindparam("room"))
+ASKED_HERE = (
+    select(func.count())
+    .select_from(approvals)
+    .where(is_word(approvals.c.state, "pending"), approvals.c.address == bindparam("room"))
+)
+SAID = (
+    select(
+        signals.c.id,
+        signals.c.actor_name,
+        signals.c.accepted_at,
+        signals.c.text,
+        signals.c.files,
+        signals.c.answered_at,
+        signals.c.dedupe_key,
+    )
+    .where(signals.c.address == bindparam("room"), *said, signals.c.accepted_at < bindparam("before"))
+    .order_by(signals.c.accepted_at.desc())
+    .limit(bindparam("n", type_=Integer))
+)
+SHOWN = (
+    select(deliveries.c.id, parts.c.ordinal, parts.c.shown_at, parts.c.body)
+    .join(parts, parts.c.delivery_id == deliveries.c.id)
+    .where(
+        deliveries.c.address == bindparam("room"),
+        deliveries.c.edits.is_(None),
+        is_word(parts.c.state, "shown"),
+        deliveries.c.created_at < bindparam("before"),
+        parts.c.shown_at < bindparam("before"),
+    )
+    .order_by(deliveries.c.created_at.desc(), parts.c.ordinal.desc())
+    .limit(bindparam("n", type_=Integer))
+)
+EDITED = (
+    select(deliveries.c.edits, deliveries.c.ordinal, parts.c.body)
+    .join(parts, parts.c.delivery_id == deliveries.c.id)
+    .where(
+        deliveries.c.address == bindparam("room"),
+        deliveries.c.edits.is_not(None),
+        is_word(parts.c.state, "shown"),
+        deliveries.c.created_at >= bindparam("since"),
+    )
+    .order_by(deliveries.c.number)
+)
+BUSY = select(
+    exists().where(sessions.c.address == bindparam("room"), sessions.c.state != literal_column("'idle'")),
+    exists().where(deliveries.c.address == bindparam("room"), is_word(deliveries.c.state, "queued", "open")),
+)
+
+
+def rooms(channel: str, account: str, owner: Identity) -> Op[list[Room]]:
+    rows = yield ROOMS, {"actor": owner, "like": _like(channel, account), "n": MOST_ROOMS}
+    found = []
+    for address, _, last in rows:
+        words = yield FIRST_WORDS, {"room": address}
+        shown = yield LAST_SHOWN, {"room": address}
+        asked = yield ASKED_HERE, {"room": address}
+        at = moment(max(last, shown[0][0] or 0))
+        found.append(Room(Address.parse(address), title(words[0][0]), at, asked[0][0]))
+    return sorted(found, key=lambda room: room.last_at, reverse=True)
+
+
+def own_rooms(channel: str, account: str, owner: Identity) -> Op[frozenset[Address]]:
+    rows = yield OWN_ROOMS, {"actor": owner, "like": _like(channel, account)}
+    return frozenset(Address.parse(address) for (address,) in rows)
+
+
+def titles(addresses: Collection[Address]) -> Op[dict[Address, str]]:
+    found = {}
+    for address in addresses:
+        for (words,) in (yield FIRST_WORDS, {"room": str(address)}):
+            if words.strip():  # else a file came alone
+                found[address] = title(words)
+    return found
+
+
+def conversations(channel: str, account: str, limit: int) -> Op[dict[Address, str]]:
+    rows = yield SPOKEN_IN, {"like": _like(channel, account), "n": limit}
+    return (yield from titles([Address.parse(address) for address, _, _ in rows]))
+
+
+def _like(channel: str, account: str) -> str:
+    return f"{channel}:{account}/".replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+
+
+def title(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= TITLE else line[: TITLE - 1] + "…"
+
+
+def room_owner(address: Address) -> Op[Identity | None]:
+    rows = yield FIRST_SPEAKER, {"room": str(address)}
+    return Identity(rows[0][0]) if rows and not rows[0][1] else None
+
+
+def is_untouched(address: Address) -> Op[bool]:
+    rows = yield TOUCHED, {"room": str(address)}
+    return not any(rows[0])
+
+
+def timeline(address: Address, before: datetime | None, limit: int) -> Op[list[Entry]]:
+    until = micros(before) if before else FAR
+    key = {"room": str(address), "before": until, "n": limit + 1}
+    said_rows = yield SAID, key
+    shown_rows = yield SHOWN, key
+    entries = [_said(row) for row in said_rows]
+    # An edit is never older than the message it replaces.
+    oldest = min((row[2] for row in shown_rows), default=until)
+    edits = yield EDITED, {"room": str(address), "since": oldest - 24 * 3600 * 10**6}
+    latest = {row[0]: (row[1], row[2]) for row in edits}
+    entries += [_shown(row, latest.get(row[0])) for row in shown_rows]
+    return last_page(sorted(entries, key=lambda entry: (entry.at, entry.id)), limit)
+
+
+def view(address: Address, before: datetime | None, limit: int) -> Op[View]:
+    entries = yield from timeline(address, before, limit)
+    return View(tuple(entries), (yield from busy(address)))
+
+
+def last_page(entries: list[Entry], limit: int) -> list[Entry]:
+    """The last `limit`, less a first instant that is cut: the page before, which ends there, has all of it."""
+    if len(entries) <= limit:
+        return entries
+    page, cut = entries[-limit:], entries[-limit - 1].at
+    return [entry for entry in page if entry.at != cut] or page
+
+
+def _said(row: tuple[Any, ...]) -> Entry:
+    signal_id, name, at, text, files, answered, client_id = row
+    refs = tuple(FileRef(*f) for f in json.loads(files)) if files != NO_FILES else ()
+    return Entry(signal_id, Author.PERSON, name, moment(at), text, refs, 0, answered is not None, client_id)
+
+
+def _shown(row: tuple[Any, ...], edit: tuple[int, str] | None) -> Entry:
+    delivery, ordinal, at, body = row
+    version, body = edit if edit and ordinal == 1 else (0, body)
+    return Entry(f"{delivery}.{ordinal}", Author.AGENT, "", moment(at), body, (), version)
+
+
+def busy(address: Address) -> Op[bool]:
+    rows = yield BUSY, {"room": str(address)}
+    return any(rows[0])
+
+
+class LedgerStore(Base):
+    """Implements `contract.Ledger`, and the titles that operators read."""
+
+    async def titles(self, rooms: Collection[Address]) -> dict[Address, str]:
+        return await self._driver.read(lambda: titles(rooms))
+
+    async def conversations(self, channel: str, account: str, *, limit: int = MOST_ROOMS) -> dict[Address, str]:
+        return await self._driver.read(lambda: conversations(channel, account, limit))
+
+    async def rooms(self, channel: str, account: str, owner: Identity) -> list[Room]:
+        return await self._driver.read(lambda: rooms(channel, account, owner))
+
+    async def own_rooms(self, channel: str, account: str, owner: Identity) -> frozenset[Address]:
+        return await self._driver.read(lambda: own_rooms(channel, account, owner))
+
+    async def room_owner(self, address: Address) -> Identity | None:
+        return await self._driver.read(lambda: room_owner(address))
+
+    async def is_untouched(self, address: Address) -> bool:
+        return await self._driver.read(lambda: is_untouched(address))
+
+    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
+        return await self._driver.read(lambda: view(address, before, limit))

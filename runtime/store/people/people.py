@@ -1,0 +1,199 @@
+"""People, their identities and their web links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from secrets import token_urlsafe
+from time import monotonic
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import bindparam, select, update
+
+from runtime.contract import Identity, NewId, Person, Role
+from runtime.domain.ids import digest
+from runtime.store.common import ADD_IDENTITY, NAMES, fact, new_person, person, whom
+from runtime.store.protocol import Known, Unmoved
+from runtime.store.schema import identities, people
+from runtime.store.sql.base import Base
+from runtime.store.sql.driver import Driver, MakeOp, Op
+
+REMEMBERED: Final = timedelta(seconds=1)
+"""How long another node's change of a link may go unnoticed by a page that is open here."""
+
+TOKEN_BYTES: Final = 24
+DIGITS: Final = 11
+"""Of the seconds at which a link for one use ends: the year 5138."""
+T = TypeVar("T")
+
+COLUMNS = (people.c.id, people.c.name, people.c.role, people.c.link_hash)
+ALL = select(*COLUMNS).order_by(people.c.name)
+NAMED = select(*COLUMNS).where(people.c.name == bindparam("n"))
+# Locked together, so that two nodes never take the last two owners away at the same moment.
+OWNERS = select(people.c.id).where(people.c.role == int(Role.OWNER)).order_by(people.c.id).with_for_update()
+LINKED = select(*COLUMNS).where(people.c.link_hash == bindparam("h"))
+TAKEN = select(identities.c.identity).where(identities.c.identity == bindparam("i"))
+SET_ROLE = update(people).where(people.c.name == bindparam("n")).values(role=bindparam("new_role"))
+REDEEM = (
+    update(people)
+    .where(people.c.link_hash == bindparam("old_hash"))
+    .values(link_hash=bindparam("new_hash"))
+    .returning(people.c.id, people.c.name)
+)
+ONCE: Final = "once:"
+"""Begins the stored hash of a link for one use, so that no cookie can carry such a token."""
+SET_LINK = update(people).where(people.c.name == bindparam("n")).values(link_hash=bindparam("new_hash"))
+
+
+def web_identity(who: Person) -> Identity:
+    """Under which a person speaks on the web page: there the person is the account."""
+    return Identity(f"web:{who.id}")
+
+
+def everyone() -> Op[list[Known]]:
+    rows = yield ALL, {}
+    known = []
+    for row in rows:
+        known.append((yield from _known(row)))  # noqa: PERF401 - a comprehension cannot yield
+    return known
+
+
+def _known(row: tuple[Any, ...]) -> Op[Known]:
+    who = person(row[:3])
+    rows = yield NAMES, {"person_id": who.id}
+    return Known(who, tuple(sorted(Identity(r[0]) for r in rows)), row[3] is not None and not row[3].startswith(ONCE))
+
+
+def named(name: str) -> Op[Known | None]:
+    rows = yield NAMED, {"n": name}
+    return (yield from _known(rows[0])) if rows else None
+
+
+def add_person(
+    name: str, role: Role, given: Sequence[Identity], actor: str, now: datetime, new_id: NewId
+) -> Op[Person | None]:
+    if (yield NAMED, {"n": name}):
+        return None
+    for identity in given:
+        if (yield TAKEN, {"i": identity}):
+            return None
+    who = yield from new_person(name, role, now, new_id)
+    for identity in [*given, web_identity(who)]:
+        yield ADD_IDENTITY, {"identity": identity, "person_id": who.id, "room": None}
+    yield from fact(now, "person added", actor, name, role.word)
+    return who
+
+
+def set_role(name: str, role: Role, actor: str, now: datetime) -> Op[Person | Unmoved]:
+    rows = yield NAMED, {"n": name}
+    if not rows:
+        return Unmoved.NOBODY
+    who = person(rows[0][:3])
+    if role is not Role.OWNER and (yield from is_the_last_owner(who)):
+        return Unmoved.LAST_OWNER
+    yield SET_ROLE, {"n": name, "new_role": int(role)}
+    yield from fact(now, "role set", actor, name, role.word)
+    return Person(who.id, who.name, role)
+
+
+def is_the_last_owner(who: Person) -> Op[bool]:
+    owners = yield OWNERS, {}
+    return [row[0] for row in owners] == [who.id]
+
+
+def set_link(name: str, link_hash: str, actor: str, now: datetime) -> Op[Person | None]:
+    yield SET_LINK, {"n": name, "new_hash": link_hash}
+    rows = yield NAMED, {"n": name}
+    if not rows:
+        return None
+    yield from fact(now, "link made", actor, name)
+    return person(rows[0][:3])
+
+
+def redeem(token: str, fresh: str, now: datetime) -> Op[bool]:
+    rows = yield REDEEM, {"old_hash": ONCE + digest(token), "new_hash": digest(fresh)}
+    if rows:
+        yield from fact(now, "link used", f"web:{rows[0][0]}", rows[0][1])
+    return bool(rows)
+
+
+def is_late(token: str, now: datetime) -> bool:
+    """Whether a link for one use is too old. Its end is a part of the token, which its hash covers."""
+    until = token.rpartition(".")[2]
+    return not (until.isascii() and until.isdecimal() and len(until) <= DIGITS and now.timestamp() <= int(until))
+
+
+def person_of(link_hash: str) -> Op[tuple[Person, Identity] | None]:
+    rows = yield LINKED, {"h": link_hash}
+    if not rows:
+        return None
+    who = person(rows[0][:3])
+    return who, web_identity(who)
+
+
+class PeopleStore(Base):
+    """Implements `protocol.People`.
+
+    Whom a link belongs to is asked with every request of a page: it is kept for a second, and forgotten at once when
+    this process changes a person. What they do is judged by their role as stored, in the transaction that takes it in.
+    """
+
+    def __init__(self, driver: Driver, new_id: NewId) -> None:
+        super().__init__(driver, new_id)
+        self._seen: dict[str, tuple[float, tuple[Person, Identity]]] = {}
+
+    async def people(self) -> list[Known]:
+        return await self._driver.read(everyone)
+
+    async def person_named(self, name: str) -> Known | None:
+        return await self._driver.read(lambda: named(name))
+
+    async def identified(self, identity: Identity) -> Person | None:
+        return await self._driver.read(lambda: whom(identity))
+
+    async def add_person(self, name: str, role: Role, identities: Sequence[Identity], *, actor: str) -> Person | None:
+        now = self.now()
+        return await self._driver.write(lambda: add_person(name, role, identities, actor, now, self._new_id))
+
+    async def set_role(self, name: str, role: Role, *, actor: str) -> Person | Unmoved:
+        now = self.now()
+        return await self._changed(lambda: set_role(name, role, actor, now))
+
+    async def set_link(self, name: str, token: str, *, actor: str) -> Person | None:
+        now = self.now()
+        return await self._changed(lambda: set_link(name, digest(token), actor, now))
+
+    async def _changed(self, make: MakeOp[T]) -> T:
+        """Write, and forget at once who the links belonged to."""
+        try:
+            return await self._driver.write(make)
+        finally:
+            self._seen.clear()
+
+    async def invite(self, name: str, within: timedelta, *, actor: str) -> str | None:
+        now = self.now()
+        token = f"{token_urlsafe(TOKEN_BYTES)}.{int((now + within).timestamp())}"
+        made = await self._changed(lambda: set_link(name, ONCE + digest(token), actor, now))
+        return token if made else None
+
+    async def invited(self, token: str) -> Person | None:
+        if is_late(token, self.now()):
+            return None
+        found = await self._driver.read(lambda: person_of(ONCE + digest(token)))
+        return found[0] if found else None
+
+    async def redeem(self, token: str) -> str | None:
+        now, fresh = self.now(), token_urlsafe(TOKEN_BYTES)
+        if is_late(token, now):
+            return None
+        return fresh if await self._driver.write(lambda: redeem(token, fresh, now)) else None
+
+    async def person_of(self, token: str, *, fresh: bool = False) -> tuple[Person, Identity] | None:
+        at, name = monotonic(), digest(token)
+        seen = None if fresh else self._seen.get(name)
+        if seen and at - seen[0] < REMEMBERED.total_seconds():
+            return seen[1]
+        found = await self._driver.read(lambda: person_of(name))
+        if found:
+            self._seen[name] = (at, found)
+        return found

@@ -1,0 +1,193 @@
+"""The roster: people renamed, merged, signed out and removed, each in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Column, Update, bindparam, delete, select, update
+
+from runtime.contract import Person, PersonId, Role
+from runtime.store.common import LOCK_LANE, fact, person
+from runtime.store.people.people import PeopleStore, is_the_last_owner, web_identity
+from runtime.store.protocol import Unmoved
+from runtime.store.schema import (
+    approvals,
+    identities,
+    pairing_tries,
+    people,
+    runs,
+    schedules,
+    sessions,
+    signals,
+    usage,
+    votes,
+    zones,
+)
+from runtime.store.sql.driver import Op, is_word, micros
+
+NAMED = select(people.c.id, people.c.name, people.c.role).where(people.c.name == bindparam("n")).with_for_update()
+RENAME = update(people).where(people.c.id == bindparam("who")).values(name=bindparam("new_name"))
+SIGN_OUT = update(people).where(people.c.id == bindparam("who")).values(link_hash=None)
+FORGET = delete(people).where(people.c.id == bindparam("who"))
+FORGET_IDENTITIES = delete(identities).where(identities.c.person_id == bindparam("who"))
+FORGET_ZONE = delete(zones).where(zones.c.subject == bindparam("who"))
+FORGET_TRIES = delete(pairing_tries).where(pairing_tries.c.actor == bindparam("who"))
+STOP_RUNS = update(runs).where(runs.c.requester == bindparam("who"), is_word(runs.c.state, "running")).values(stop=1)
+WAITING = (
+    select(signals.c.session)
+    .where(signals.c.person_id == bindparam("who"), is_word(signals.c.state, "waiting"))
+    .group_by(signals.c.session)
+    .order_by(signals.c.session)
+)
+UNASK = (
+    update(signals)
+    .where(
+        signals.c.session == bindparam("s"),
+        signals.c.person_id == bindparam("who"),
+        is_word(signals.c.state, "waiting"),
+    )
+    .values(state="consumed", answered_at=bindparam("at"))
+    .returning(signals.c.id)
+)
+LESS_WAITING = (
+    update(sessions).where(sessions.c.key == bindparam("s")).values(waiting=sessions.c.waiting - bindparam("less"))
+)
+# Without its owner a schedule would work for nobody, with the rights of one that the settings plan.
+END_SCHEDULES = (
+    update(schedules)
+    .where(schedules.c.owner == bindparam("who"), is_word(schedules.c.state, "active", "paused", "ended"))
+    .values(state="removed", reason=bindparam("why"), next_at=None, due_at=None)
+    .returning(schedules.c.id)
+)
+VOTED_TOO = delete(votes).where(
+    votes.c.person_id == bindparam("old"),
+    votes.c.approval_id.in_(select(votes.c.approval_id).where(votes.c.person_id == bindparam("new"))),
+)
+HAS_ZONE = select(zones.c.subject).where(zones.c.subject == bindparam("new"))
+
+
+def _handed(column: Column[str] | Column[str | None]) -> Update:
+    return update(column.table).where(column == bindparam("old")).values({column.name: bindparam("new")})
+
+
+HAND_OVER: Final[Sequence[Update]] = tuple(
+    _handed(column)
+    for column in (
+        identities.c.person_id,
+        votes.c.person_id,
+        approvals.c.requester,
+        approvals.c.decided_by,
+        runs.c.requester,
+        signals.c.person_id,
+        usage.c.person_id,
+        schedules.c.owner,
+    )
+)
+"""Every column that says who it was, but those of which a person has at most one row."""
+HAND_OVER_ZONE = _handed(zones.c.subject)
+# Conversations of the page belong to the identity under which their person speaks there.
+HAND_OVER_ROOMS: Final = (_handed(signals.c.actor), _handed(schedules.c.actor))
+
+
+def rename(old: str, new: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
+    who = yield from _named(old)
+    if who is None:
+        return Unmoved.NOBODY
+    if old != new and (yield NAMED, {"n": new}):
+        return Unmoved.TAKEN
+    yield RENAME, {"who": who.id, "new_name": new}
+    yield from fact(now, "person renamed", actor, new, f"was {old}")
+    return Person(who.id, new, who.role)
+
+
+def sign_out(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
+    who = yield from _named(name)
+    if who is None:
+        return Unmoved.NOBODY
+    yield SIGN_OUT, {"who": who.id}
+    yield from fact(now, "signed out", actor, name)
+    return who
+
+
+def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
+    """What they said and decided stays; what of it waits is not answered, since no rule would know whose it is.
+    Questions that they caused are for others to answer."""
+    who = yield from _named(name)
+    if who is None:
+        return Unmoved.NOBODY
+    if (yield from is_the_last_owner(who)):
+        return Unmoved.LAST_OWNER
+    yield STOP_RUNS, {"who": who.id}
+    yield from _unasked(who, actor, now)
+    ended = yield END_SCHEDULES, {"who": who.id, "why": f"{name} was removed"}
+    for (schedule,) in ended:
+        yield from fact(now, "schedule remove", actor, schedule, f"{name} was removed")
+    for forget in (FORGET_IDENTITIES, FORGET_ZONE, FORGET_TRIES, FORGET):
+        yield forget, {"who": who.id}
+    yield from fact(now, "person removed", actor, name, who.role.word)
+    return who
+
+
+def _unasked(who: Person, actor: str, now: datetime) -> Op[None]:
+    """What waits for a run gets none, each lane locked before its messages, as every writer does it."""
+    for (session,) in (yield WAITING, {"who": who.id}):
+        yield LOCK_LANE, {"k": session}
+        dropped = yield UNASK, {"s": session, "who": who.id, "at": micros(now)}
+        yield LESS_WAITING, {"s": session, "less": len(dropped)}
+        for (signal,) in dropped:
+            yield from fact(now, "not answered", actor, signal, f"{who.name} was removed")
+
+
+def merge(name: str, into: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
+    """One person from now on, with the name, the role and the web link of `into`."""
+    who, other = (yield from _named(name)), (yield from _named(into))
+    if who is None or other is None:
+        return Unmoved.NOBODY
+    if other.role is not Role.OWNER and (yield from is_the_last_owner(who)):
+        return Unmoved.LAST_OWNER
+    yield FORGET_TRIES, {"who": who.id}
+    yield FORGET, {"who": who.id}
+    yield from _handed_over(who.id, other.id)
+    voices = {"old": web_identity(who), "new": web_identity(other)}
+    for statement in HAND_OVER_ROOMS:
+        yield statement, voices
+    yield from fact(now, "person merged", actor, into, f"{name}, {who.role.word}")
+    return other
+
+
+def _handed_over(old: PersonId, new: PersonId) -> Op[None]:
+    both = {"old": old, "new": new}
+    yield VOTED_TOO, both
+    for statement in HAND_OVER:
+        yield statement, both
+    if (yield HAS_ZONE, {"new": new}):
+        yield FORGET_ZONE, {"who": old}
+    else:
+        yield HAND_OVER_ZONE, both
+
+
+def _named(name: str) -> Op[Person | None]:
+    rows = yield NAMED, {"n": name}
+    return person(rows[0]) if rows else None
+
+
+class RosterStore(PeopleStore):
+    """Implements the rest of `protocol.People`."""
+
+    async def rename(self, name: str, new: str, *, actor: str) -> Person | Unmoved:
+        now = self.now()
+        return await self._changed(lambda: rename(name, new, actor, now))
+
+    async def sign_out(self, name: str, *, actor: str) -> Person | Unmoved:
+        now = self.now()
+        return await self._changed(lambda: sign_out(name, actor, now))
+
+    async def remove(self, name: str, *, actor: str) -> Person | Unmoved:
+        now = self.now()
+        return await self._changed(lambda: remove(name, actor, now))
+
+    async def merge(self, name: str, into: str, *, actor: str) -> Person | Unmoved:
+        now = self.now()
+        return await self._changed(lambda: merge(name, into, actor, now))

@@ -1,0 +1,1 @@
+"""Transactions of runs: claims, turns, steps and endings."""

@@ -1,0 +1,82 @@
+"""A lane's life as the runtime sees it. Every write of its owner repeats the fence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runtime.contract import Busy, FileRef, ModelReply, RunId, SessionKey, Turn
+from runtime.domain.routing import BusyRules
+from runtime.domain.runs import RunState
+from runtime.store.protocol import Claim, Lane, Lease, NewDelivery, NewStep, Question, Recorded, Released
+from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
+from runtime.store.runs.run_end import finish, park, release
+from runtime.store.runs.steps import finish_tool, mark_tool, note, record_model
+from runtime.store.runs.turns import senders, transcript
+from runtime.store.sql.base import Base
+
+
+class LaneStore(Base):
+    """Implements `protocol.Lanes`."""
+
+    async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
+        now = self.now()
+        return await self._driver.write(lambda: claim(lease, busy, now))
+
+    async def claim_suspect(self, lease: Lease, busy: Busy | BusyRules, *, most: int) -> Claim | None:
+        now = self.now()
+        return await self._driver.write(lambda: claim_suspect(lease, busy, most, now))
+
+    async def lanes_of(self, lease: Lease) -> list[Lane]:
+        return await self._driver.read(lambda: lanes_of(lease))
+
+    async def turns(self, session: SessionKey, since: int | None = None) -> list[Turn]:
+        return await self._driver.read(lambda: transcript(session, since))
+
+    async def senders(self, session: SessionKey) -> dict[str, str]:
+        return await self._driver.read(lambda: senders(session))
+
+    async def record_model(
+        self, lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep]
+    ) -> Recorded | None:
+        now = self.now()
+        return await self._driver.write(lambda: record_model(lane, run, number, reply, calls, now))
+
+    async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
+        now = self.now()
+        return await self._driver.write(lambda: mark_tool(lane, run, number, now))
+
+    async def finish_tool(
+        self, lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef] = ()
+    ) -> Recorded | None:
+        now = self.now()
+        return await self._driver.write(lambda: finish_tool(lane, run, number, result, files, now))
+
+    async def steer(self, lane: Lane, run: RunId) -> Recorded | None:
+        now = self.now()
+        return await self._driver.write(lambda: steer(lane, run, now))
+
+    async def note(self, lane: Lane, run: RunId, text: str) -> Recorded | None:
+        now = self.now()
+        return await self._driver.write(lambda: note(lane, run, text, now))
+
+    async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
+        now = self.now()
+        return await self._driver.write(lambda: park(lane, run, questions, now))
+
+    async def finish(
+        self,
+        lane: Lane,
+        run: RunId,
+        number: int,
+        reply: ModelReply | None,
+        state: RunState,
+        text: str,
+        deliveries: Sequence[NewDelivery],
+    ) -> Released | None:
+        now = self.now()
+        return await self._driver.write(
+            lambda: finish(lane, run, number, reply, state, text, deliveries, now, self._new_id)
+        )
+
+    async def release(self, lane: Lane) -> None:
+        await self._driver.write(lambda: release(lane))

@@ -1,0 +1,171 @@
+"""How a run gives its lane up: parked with its questions, finished with its deliveries, or released unfinished."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import and_, bindparam, case, update
+
+from runtime.contract import ModelReply, NewId, RunId
+from runtime.domain.machines import move
+from runtime.domain.runs import RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
+from runtime.store.approvals.rulings import ADD_APPROVAL
+from runtime.store.common import fact, owned
+from runtime.store.delivery.enqueue import put
+from runtime.store.protocol import Lane, NewDelivery, Question, Released, ToolStep
+from runtime.store.runs.steps import RUN_FACTS, SET_STEP, model_step, open_steps
+from runtime.store.runs.suspects import keep_apart
+from runtime.store.runs.turns import SET_TURN, add_turn
+from runtime.store.schedules.run_occurrence import ended
+from runtime.store.schema import runs, sessions, steps
+from runtime.store.sql.driver import Op, is_word, micros
+
+END_OF: Final[Mapping[RunState, RunEvent]] = {
+    RunState.DONE: RunEvent.FINISH,
+    RunState.FAILED: RunEvent.FAIL,
+    RunState.STOPPED: RunEvent.STOP,
+}
+WHY: Final[Mapping[RunState, str]] = {RunState.DONE: "", RunState.STOPPED: "Stopped."}
+"""What a run's row says of its end, where that is not its last words."""
+
+_own_run = update(runs).where(runs.c.id == bindparam("run"), is_word(runs.c.state, "running"))
+PARK_RUN = _own_run.values(state="parked", error="", ended_at=None, crashes=0)
+END_RUN = _own_run.values(
+    state=bindparam("new_state"),
+    error=bindparam("why"),
+    ended_at=bindparam("at"),
+    iterations=runs.c.iterations + bindparam("calls"),
+    next_step=bindparam("step"),
+    last_turn=bindparam("turn"),
+    crashes=case((and_(is_word(bindparam("new_state"), "failed"), bindparam("calls") == 0), runs.c.crashes), else_=0),
+)
+"""With the last reply, if there was one: a process that brought it did not die of it."""
+GIVE_LANE = (
+    update(sessions)
+    .where(sessions.c.key == bindparam("k"))
+    .values(
+        state=case((sessions.c.waiting + sessions.c.resumable > 0, "ready"), else_="idle"),
+        owner=None,
+        ready_at=bindparam("at"),
+        next_turn=bindparam("next"),
+    )
+    .returning(sessions.c.state)
+)
+READY_AGAIN = (
+    update(sessions)
+    .where(
+        sessions.c.key == bindparam("k"),
+        sessions.c.owner == bindparam("node"),
+        sessions.c.fence == bindparam("old_fence"),
+        is_word(sessions.c.state, "running"),
+    )
+    .values(state="ready", owner=None, fence=sessions.c.fence + 1)
+)
+DOUBT_STEP = (
+    update(steps)
+    .where(steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n"), is_word(steps.c.state, "marked"))
+    .values(state="asked")
+)
+
+
+def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime) -> Op[Released | None]:
+    """Every question with its card, the run parked and the lane given up: one transaction."""
+    mine = yield from owned(lane)
+    if mine is None:
+        return None
+    rows = yield RUN_FACTS, {"run": run}
+    requester = rows[0][2]
+    known = {step.number: step for step in (yield from open_steps(run))}
+    begun = set()
+    for question in questions:
+        if (yield from _ask(lane, run, question, known[question.step], requester, now)):
+            begun.add(question.card.id)
+    move(RUN_MOVES, RunState.RUNNING, RunEvent.PARK)
+    yield PARK_RUN, {"run": run}
+    rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0]}
+    return Released(rows[0][0] == "ready", frozenset(begun))
+
+
+def _ask(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: str | None, now: datetime) -> Op[bool]:
+    """The approval and its card; whether showing it is begun."""
+    if step.state is StepState.MARKED:
+        move(STEP_MOVES, step.state, StepEvent.DOUBT)
+        yield DOUBT_STEP, {"run": run, "n": step.number}
+    yield (
+        ADD_APPROVAL,
+        {
+            "id": question.id,
+            "kind": question.kind.value,
+            "state": "pending",
+            "run_id": run,
+            "step": step.number,
+            "session": lane.session,
+            "address": str(question.card.address),
+            "tool": step.call.tool,
+            "effect": step.effect.value,
+            "arguments": step.call.arguments,
+            "arguments_hash": step.arguments_hash,
+            "policy_version": question.policy_version,
+            "caution": question.caution,
+            "requester": requester,
+            "asked_at": micros(now),
+            "expires_at": micros(question.expires_at),
+            "decided_by": None,
+            "decided_name": "",
+            "decided_at": None,
+            "choice": None,
+            "reason": "",
+        },
+    )
+    begun = yield from put(question.card, now, run)
+    yield from fact(now, "approval asked", requester or "", question.id, f"{step.call.tool} {step.arguments_hash[:12]}")
+    return begun
+
+
+def finish(
+    lane: Lane,
+    run: RunId,
+    number: int,
+    reply: ModelReply | None,
+    state: RunState,
+    text: str,
+    new_deliveries: Sequence[NewDelivery],
+    now: datetime,
+    new_id: NewId,
+) -> Op[Released | None]:
+    """The reply and everything that makes it: step, usage, turn, deliveries, the run's end, the lane."""
+    mine = yield from owned(lane)
+    if mine is None:
+        return None
+    if reply:
+        yield from model_step(lane.node, run, number, reply, mine[0], now)
+    why = WHY.get(state, text)
+    yield from _close_steps(lane, run, why or text, now)
+    yield from add_turn(lane.session, mine[0], run, "assistant", text, now)
+    after = move(RUN_MOVES, RunState.RUNNING, END_OF[state])
+    calls = int(reply is not None)
+    end = {"run": run, "new_state": after.value, "why": why, "at": micros(now)}
+    yield END_RUN, end | {"calls": calls, "step": number + calls, "turn": mine[0]}
+    begun = set()
+    for new in new_deliveries:
+        if (yield from put(new, now, run)):
+            begun.add(new.id)
+    told = yield from ended(lane.session, run, state, text, len(new_deliveries), now, new_id)
+    rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
+    return Released(rows[0][0] == "ready", frozenset(begun), tuple(told))
+
+
+def _close_steps(lane: Lane, run: RunId, text: str, now: datetime) -> Op[None]:
+    """Calls that will not run any more get a result, so that the history stays whole."""
+    for step in (yield from open_steps(run)):
+        result = f"Not finished: {text}"
+        key = {"run": run, "n": step.number, "new_state": "done", "text": result, "starts": 0, "at": micros(now)}
+        yield SET_STEP, key | {"by": lane.node}
+        yield SET_TURN, {"s": lane.session, "n": step.turn, "new_text": result}
+
+
+def release(lane: Lane) -> Op[None]:
+    yield READY_AGAIN, {"k": lane.session, "node": lane.node, "old_fence": lane.fence}
+    yield from keep_apart([lane.session])

@@ -1,0 +1,229 @@
+"""Steps of a run: one committed record for each model call, a marker and a result for each tool call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import bindparam, case, select, update
+
+from runtime.contract import Call, Effect, FileRef, ModelReply, NodeId, RunId, Usage, files_json
+from runtime.domain.machines import move
+from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
+from runtime.domain.transcript import WAITING
+from runtime.store.common import add, fact, owned
+from runtime.store.protocol import Lane, NewStep, Recorded, ToolStep
+from runtime.store.runs.turns import SET_FILES, SET_TURN, add_turn
+from runtime.store.schema import runs, sessions, steps, usage
+from runtime.store.sql.driver import Op, is_word, micros
+
+OPEN_STEPS = (
+    select(
+        steps.c.number,
+        steps.c.call_id,
+        steps.c.tool,
+        steps.c.arguments,
+        steps.c.effect,
+        steps.c.arguments_hash,
+        steps.c.state,
+        steps.c.turn,
+        steps.c.caution,
+    )
+    .where(steps.c.run_id == bindparam("run"), is_word(steps.c.state, "open", "asked", "marked"))
+    .order_by(steps.c.number)
+)
+
+ADD_STEP = add(steps)
+ADD_USAGE = add(usage)
+ADVANCE_LANE = update(sessions).where(sessions.c.key == bindparam("k")).values(next_turn=bindparam("next"))
+ADVANCE_RUN = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"))
+    .values(
+        iterations=runs.c.iterations + bindparam("calls"),
+        next_step=bindparam("step"),
+        last_turn=bindparam("turn"),
+        crashes=0,
+    )
+    .returning(runs.c.stop)
+)
+LAST_TURN = update(runs).where(runs.c.id == bindparam("run")).values(last_turn=bindparam("turn")).returning(runs.c.stop)
+STOP = select(runs.c.stop, runs.c.crashes).where(runs.c.id == bindparam("run"))
+CLEARED = update(runs).where(runs.c.id == bindparam("run")).values(crashes=0)
+STEP_STATE = select(steps.c.state, steps.c.turn, steps.c.tool, steps.c.arguments_hash).where(
+    steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n")
+)
+SET_STEP = (
+    update(steps)
+    .where(steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n"))
+    .values(
+        state=bindparam("new_state"),
+        result=bindparam("text"),
+        started_at=case((bindparam("starts") == 1, bindparam("at")), else_=steps.c.started_at),
+        ended_at=case((bindparam("starts") == 0, bindparam("at")), else_=steps.c.ended_at),
+        node=bindparam("by"),
+    )
+)
+
+
+def open_steps(run: RunId) -> Op[tuple[ToolStep, ...]]:
+    rows = yield OPEN_STEPS, {"run": run}
+    return tuple(
+        ToolStep(number, Call(call, tool, arguments), Effect(effect), hashed, StepState(state), turn, caution)
+        for number, call, tool, arguments, effect, hashed, state, turn, caution in rows
+    )
+
+
+def record_model(
+    lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep], now: datetime
+) -> Op[Recorded | None]:
+    """The model's turn, its calls as steps, and a turn for each result, so that the history is valid at any time."""
+    mine = yield from owned(lane)
+    if mine is None:
+        return None
+    next_turn, waiting, _ = mine
+    yield from model_step(lane.node, run, number, reply, next_turn, now)
+    written = json.dumps([[s.call.id, s.call.tool, s.call.arguments] for s in calls], ensure_ascii=False)
+    yield from add_turn(lane.session, next_turn, run, "assistant", reply.text, now, calls=written)
+    for offset, step in enumerate(calls, 1):
+        yield from _call_step(lane, run, number + offset, next_turn + offset, step, now)
+    last = next_turn + len(calls)
+    yield ADVANCE_LANE, {"k": lane.session, "next": last + 1}
+    stop = yield ADVANCE_RUN, {"run": run, "calls": 1, "step": number + len(calls) + 1, "turn": last}
+    return Recorded(bool(stop[0][0]), waiting, (yield from open_steps(run)))
+
+
+def model_step(node: NodeId, run: RunId, number: int, reply: ModelReply, turn: int, now: datetime) -> Op[None]:
+    yield (
+        ADD_STEP,
+        {
+            "run_id": run,
+            "number": number,
+            "kind": "model",
+            "state": "done",
+            "call_id": "",
+            "tool": reply.usage.model,
+            "effect": "",
+            "arguments": "",
+            "arguments_hash": "",
+            "result": "",
+            "caution": "",
+            "turn": turn,
+            "started_at": None,
+            "ended_at": micros(now),
+            "node": node,
+        },
+    )
+    yield from _use(run, number, reply.usage, now)
+
+
+RUN_FACTS = (
+    select(sessions.c.agent, runs.c.address, runs.c.requester)
+    .join(sessions, sessions.c.key == runs.c.session)
+    .where(runs.c.id == bindparam("run"))
+)
+
+
+def _use(run: RunId, number: int, used: Usage, now: datetime) -> Op[None]:
+    rows = yield RUN_FACTS, {"run": run}
+    agent, address, requester = rows[0]
+    yield (
+        ADD_USAGE,
+        {
+            "run_id": run,
+            "step": number,
+            "agent": agent,
+            "address": address,
+            "person_id": requester,
+            "model": used.model,
+            "input_tokens": used.input_tokens,
+            "output_tokens": used.output_tokens,
+            "cost_micros": used.cost_micros,
+            "at": micros(now),
+        },
+    )
+
+
+def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, now: datetime) -> Op[None]:
+    done = step.state is StepState.DONE
+    yield (
+        ADD_STEP,
+        {
+            "run_id": run,
+            "number": number,
+            "kind": "tool",
+            "state": step.state.value,
+            "call_id": step.call.id,
+            "tool": step.call.tool,
+            "effect": step.effect.value,
+            "arguments": step.call.arguments,
+            "arguments_hash": step.arguments_hash,
+            "result": step.result,
+            "caution": step.caution,
+            "turn": turn,
+            "started_at": None,
+            "ended_at": micros(now) if done else None,
+            "node": lane.node,
+        },
+    )
+    text = step.result if done else WAITING
+    yield from add_turn(lane.session, turn, run, "tool", text, now, call_id=step.call.id, tool=step.call.tool)
+
+
+def mark_tool(lane: Lane, run: RunId, number: int, now: datetime) -> Op[Recorded | None]:
+    """The marker: after it, a kill leaves the outcome unknown unless the tool is repeatable."""
+    mine = yield from owned(lane)
+    if mine is None:
+        return None
+    yield from _move_step(lane.node, run, number, StepEvent.MARK, "", now)
+    return Recorded((yield from _stop(run)), mine[1])
+
+
+def finish_tool(
+    lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef], now: datetime
+) -> Op[Recorded | None]:
+    mine = yield from owned(lane)
+    if mine is None:
+        return None
+    turn, tool, hashed = yield from _move_step(lane.node, run, number, StepEvent.RESULT, result, now)
+    yield SET_TURN, {"s": lane.session, "n": turn, "new_text": result}
+    if files:
+        yield SET_FILES, {"s": lane.session, "n": turn, "new_files": files_json(files)}
+    yield from fact(now, "tool ran", lane.node, f"{run}/{number}", f"{tool} {hashed[:12]}")
+    return Recorded((yield from _got_on(run)), mine[1])
+
+
+def _move_step(
+    node: NodeId, run: RunId, number: int, event: StepEvent, text: str, now: datetime
+) -> Op[tuple[int, str, str]]:
+    rows = yield STEP_STATE, {"run": run, "n": number}
+    state, turn, tool, hashed = rows[0]
+    after = move(STEP_MOVES, StepState(state), event)
+    starts = 1 if event is StepEvent.MARK else 0
+    given = {"run": run, "n": number, "new_state": after.value, "text": text, "starts": starts, "at": micros(now)}
+    yield SET_STEP, given | {"by": node}
+    return turn, tool, hashed
+
+
+def _stop(run: RunId) -> Op[bool]:
+    rows = yield STOP, {"run": run}
+    return bool(rows[0][0])
+
+
+def _got_on(run: RunId) -> Op[bool]:
+    """A recorded result clears the run of the deaths before it. Whether it was asked to stop."""
+    rows = yield STOP, {"run": run}
+    if rows[0][1]:
+        yield CLEARED, {"run": run}
+    return bool(rows[0][0])
+
+
+def note(lane: Lane, run: RunId, text: str, now: datetime) -> Op[Recorded | None]:
+    mine = yield from owned(lane)
+    if mine is None:
+        return None
+    yield from add_turn(lane.session, mine[0], run, "user", text, now, author="")
+    yield ADVANCE_LANE, {"k": lane.session, "next": mine[0] + 1}
+    rows = yield LAST_TURN, {"run": run, "turn": mine[0]}
+    return Recorded(bool(rows[0][0]), mine[1])

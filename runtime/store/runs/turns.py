@@ -1,0 +1,108 @@
+"""The transcript: a row a message, in the order in which a model reads them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, func, literal_column, select, update
+
+from runtime.contract import AssistantTurn, Call, FileRef, RunId, SessionKey, ToolTurn, Turn, UserTurn, files_of
+from runtime.store.common import add
+from runtime.store.schema import sessions, signals, turns
+from runtime.store.sql.driver import Op, is_word, micros
+
+ADD_TURN = add(turns)
+SET_TURN = (
+    update(turns)
+    .where(turns.c.session == bindparam("s"), turns.c.number == bindparam("n"))
+    .values(text=bindparam("new_text"))
+)
+SET_FILES = (
+    update(turns)
+    .where(turns.c.session == bindparam("s"), turns.c.number == bindparam("n"))
+    .values(files=bindparam("new_files"))
+)
+_SPOKEN = (
+    select(turns.c.number)
+    .where(turns.c.session == bindparam("s"), is_word(turns.c.role, "assistant"))
+    .order_by(turns.c.number.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+SENDERS = select(signals.c.files, signals.c.person_id).where(
+    signals.c.person_id.is_not(None),
+    signals.c.run_id.in_(
+        select(turns.c.run_id).where(
+            turns.c.session == bindparam("s"),
+            turns.c.number > func.coalesce(_SPOKEN, -1),
+            is_word(turns.c.role, "user"),
+            turns.c.files != literal_column("'[]'"),
+        )
+    ),
+)
+ATTACHED = (
+    select(turns.c.files)
+    .where(turns.c.session == bindparam("s"), turns.c.run_id == bindparam("run"), is_word(turns.c.role, "tool"))
+    .order_by(turns.c.number)
+)
+BLANK_TURN: Mapping[str, object] = {"author": "", "calls": "[]", "call_id": "", "tool": "", "run_id": "", "files": "[]"}
+
+
+def add_turn(session: str, number: int, run: RunId, role: str, text: str, now: datetime, **more: str) -> Op[None]:
+    yield (
+        ADD_TURN,
+        {
+            **BLANK_TURN,
+            "session": session,
+            "number": number,
+            "run_id": run,
+            "role": role,
+            "text": text,
+            "at": micros(now),
+            **more,
+        },
+    )
+
+
+TURNS = (
+    select(turns.c.role, turns.c.text, turns.c.author, turns.c.calls, turns.c.call_id, turns.c.tool, turns.c.files)
+    .where(turns.c.session == bindparam("s"))
+    .order_by(turns.c.number)
+)
+TURNS_SINCE = TURNS.where(turns.c.number >= bindparam("since"))
+# Where a person last asked to begin anew.
+TURNS_NOW = TURNS.where(
+    turns.c.number >= select(sessions.c.since_turn).where(sessions.c.key == bindparam("s")).scalar_subquery()
+)
+
+
+def transcript(session: SessionKey, since: int | None = None) -> Op[list[Turn]]:
+    """The turns from number `since` on; without it, those of the conversation as it is now."""
+    rows = yield (TURNS_NOW, {"s": session}) if since is None else (TURNS_SINCE, {"s": session, "since": since})
+    return [_turn_of(row) for row in rows]
+
+
+def attached(session: SessionKey, run: RunId) -> Op[tuple[FileRef, ...]]:
+    """What the tools of a run put onto its reply."""
+    rows = yield ATTACHED, {"s": session, "run": run}
+    return tuple(file for (files,) in rows for file in files_of(files))
+
+
+def senders(session: SessionKey) -> Op[dict[str, str]]:
+    """The senders of files that came since the model spoke last; a sender whom nobody knows is left out."""
+    rows = yield SENDERS, {"s": session}
+    return {file.path: person for files, person in rows for file in files_of(files)}
+
+
+def _turn_of(row: tuple[Any, ...]) -> Turn:
+    role, text, author, calls, call_id, tool, files = row
+    match role:
+        case "user":
+            return UserTurn(text, author, files_of(files))
+        case "assistant":
+            return AssistantTurn(text, tuple(Call(*call) for call in json.loads(calls)))
+        case _:
+            return ToolTurn(call_id, tool, text)

@@ -1,0 +1,250 @@
+"""What a run works for, where a schedule began it; and how its end becomes that of the occurrence.
+
+A run of an occurrence has a session to itself, whose key begins with `OWN`: it reads nothing that was said in the room,
+and nothing said there waits for it. Its address is the schedule's home.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from sqlalchemy import bindparam, literal_column, select, update
+
+from runtime.contract import (
+    Address,
+    Content,
+    DeliveryId,
+    Job,
+    Kind,
+    NewId,
+    OccurrenceState,
+    RunId,
+    ScheduleState,
+    SessionKey,
+)
+from runtime.domain.change_digest import seen_of
+from runtime.domain.machines import move
+from runtime.domain.runs import RunState
+from runtime.domain.schedules import (
+    KEPT,
+    OCCURRENCE_MOVES,
+    SCHEDULE_MOVES,
+    OccurrenceEvent,
+    ScheduleEvent,
+    after_failure,
+    occurrence_in,
+)
+from runtime.store.common import ADD_DELIVERY, delivery_row, fact
+from runtime.store.protocol import NewDelivery
+from runtime.store.schedules.book import LOCKED, ONE, SET_STATE, schedule_of
+from runtime.store.schema import occurrences, schedules, signals, steps
+from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
+
+NOTHING: Final[Mapping[str, object]] = {}
+
+OF_ID = select(occurrences).where(occurrences.c.id == bindparam("occurrence"))
+LOCKED_ONE = OF_ID.with_for_update()
+SET = (
+    update(occurrences)
+    .where(occurrences.c.id == bindparam("occurrence"))
+    .values(
+        {
+            name: bindparam(f"new_{name}")
+            for name in (
+                *("state", "silent", "reason", "attempts", "run_id", "not_before"),
+                *("started_at", "ended_at", "result", "wanted", "seen"),
+            )
+        }
+    )
+)
+_DONE_BEFORE = (
+    select(occurrences.c.result, occurrences.c.planned_at, occurrences.c.seen)
+    .where(occurrences.c.schedule == bindparam("schedule"), is_word(occurrences.c.state, "done"))
+    .order_by(occurrences.c.planned_at.desc())
+    .limit(1)
+)
+LAST = _DONE_BEFORE
+PREVIOUS = _DONE_BEFORE.where(occurrences.c.silent == literal_column("0"))
+DATA = (
+    select(steps.c.call_id, steps.c.result)
+    .where(steps.c.run_id == bindparam("run"), is_word(steps.c.kind, "tool"))
+    .order_by(steps.c.number)
+)
+FAILURES = update(schedules).where(schedules.c.id == bindparam("schedule")).values(failures=bindparam("failed"))
+ANSWER = (
+    update(signals)
+    .where(signals.c.run_id == bindparam("run"), signals.c.answered_at.is_(None))
+    .values(answered_at=bindparam("at"))
+)
+
+
+class Kept(NamedTuple):
+    """A row of an occurrence, in the order of its columns."""
+
+    id: str
+    schedule: str
+    planned_at: int
+    state: str
+    manual: int
+    silent: int
+    reason: str
+    attempts: int
+    run_id: str | None
+    not_before: int | None
+    started_at: int | None
+    ended_at: int | None
+    result: str
+    wanted: int
+    created_at: int
+    seen: str
+
+
+class Held(NamedTuple):
+    """What `LOCKED` tells of a schedule."""
+
+    state: str
+    next_at: int | None
+    failures: int
+    home: str
+    name: str
+
+
+def job_of(session: SessionKey) -> Op[Job | None]:
+    """What a run of this session works for; None for a conversation's."""
+    occurrence = occurrence_in(session)
+    if occurrence is None:
+        return None
+    row = Kept(*(yield OF_ID, {"occurrence": occurrence})[0])
+    found = schedule_of((yield ONE, {"schedule": row.schedule})[0])
+    told, last = (yield PREVIOUS, {"schedule": row.schedule}), (yield LAST, {"schedule": row.schedule})
+    return Job(
+        occurrence,
+        found.id,
+        found.name,
+        found.task,
+        found.to,
+        found.terms,
+        moment(row.planned_at),
+        previous=told[0][0] if told else "",
+        previous_at=moment(told[0][1]) if told else None,
+        seen=json.loads(last[0][2] or "{}") if last else {},
+        zone=zone_of(found.when),
+    )
+
+
+def zone_of(rule: str) -> str:
+    """Where a schedule reads clocks: stands in its rule, which need not be understood for that."""
+    return str(json.loads(rule)["zone"])
+
+
+def ended(
+    session: SessionKey, run: RunId, state: RunState, text: str, shown: int, now: datetime, new_id: NewId
+) -> Op[tuple[Address, ...]]:
+    """Its run is over; `shown` deliveries of it were made. Where a courier is to look beside."""
+    occurrence = occurrence_in(session)
+    if occurrence is None:
+        return ()
+    row = Kept(*(yield LOCKED_ONE, {"occurrence": occurrence})[0])
+    if row.state != OccurrenceState.STARTED:
+        return ()
+    if not shown:
+        yield ANSWER, {"run": run, "at": micros(now)}
+    schedule = Held(*(yield LOCKED, {"schedule": row.schedule})[0])
+    match state:
+        case RunState.DONE:
+            seen = json.dumps(seen_of((yield DATA, {"run": run})), sort_keys=True)
+            told = {"new_result": text[:KEPT], "new_silent": int(not shown), "new_wanted": shown, "new_seen": seen}
+            yield from set_occurrence(row, OccurrenceEvent.FINISH, now, told=told)
+            if schedule.failures and not row.manual:
+                yield FAILURES, {"schedule": row.schedule, "failed": 0}
+            return ()
+        case RunState.STOPPED:
+            yield from set_occurrence(row, OccurrenceEvent.FAIL, now, reason=text)
+            return ()
+        case _:
+            return (yield from _failed(row, schedule, text, now, new_id))
+
+
+def _failed(row: Kept, schedule: Held, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+    """Tried again later, given up, or so often in a row that its schedule stops and its home is told."""
+    failures = schedule.failures + (0 if row.manual else 1)
+    next_at = maybe_moment(schedule.next_at)
+    then = after_failure(attempts=row.attempts, failures=failures, now=now, next_at=next_at, manual=bool(row.manual))
+    event = OccurrenceEvent.AGAIN if then.again else OccurrenceEvent.FAIL
+    yield from set_occurrence(row, event, now, reason=text, not_before=then.again)
+    yield FAILURES, {"schedule": row.schedule, "failed": failures}
+    if then.pause and schedule.state == ScheduleState.ACTIVE:
+        return (yield from _pause(row.schedule, schedule, failures, text, now, new_id))
+    if not then.again:
+        told = f"The report **{schedule.name}** could not be made: {text}"
+        return (yield from _tell(row.id, schedule.home, told, now, new_id))
+    return ()
+
+
+def _pause(schedule: str, row: Held, failures: int, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+    after = move(SCHEDULE_MOVES, ScheduleState.ACTIVE, ScheduleEvent.PAUSE)
+    why = f"failed {failures} times in a row: {text}"
+    yield (
+        SET_STATE,
+        {
+            "schedule": schedule,
+            "new_state": after.value,
+            "why": why,
+            "failed": failures,
+            "next": None,
+            "due": None,
+        },
+    )
+    yield from fact(now, "schedule pause", "", schedule, why)
+    told = (
+        f"The schedule **{row.name}** is paused, since it failed {failures} times in a row. The last time: {text}\n\n"
+        f'Once that is mended, say "resume the schedule {row.name}" here, or run `signalbox schedules resume {schedule}`.'
+    )
+    return (yield from _tell(f"{schedule}:{micros(now)}", row.home, told, now, new_id))
+
+
+def _tell(about: str, home: str, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+    address = Address.parse(home)
+    new = NewDelivery(DeliveryId(new_id()), f"schedule:{about}", 0, Kind.REPORT, address, Content(text))
+    yield ADD_DELIVERY, delivery_row(new, now)
+    return (address,)
+
+
+def set_occurrence(
+    row: Kept,
+    event: OccurrenceEvent,
+    now: datetime,
+    *,
+    reason: str = "",
+    not_before: datetime | None = None,
+    told: Mapping[str, object] = NOTHING,
+) -> Op[None]:
+    after = move(OCCURRENCE_MOVES, OccurrenceState(row.state), event)
+    values = values_of(row) | {
+        "new_state": after.value,
+        "new_reason": reason,
+        "new_not_before": None if not_before is None else micros(not_before),
+        "new_ended_at": micros(now),
+        **told,
+    }
+    yield SET, values
+
+
+def values_of(row: Kept) -> dict[str, object]:
+    """What a row holds, as the parameters that leave it as it is."""
+    names = (
+        "silent",
+        "reason",
+        "attempts",
+        "run_id",
+        "not_before",
+        "started_at",
+        "ended_at",
+        "result",
+        "wanted",
+        "seen",
+    )
+    return {"occurrence": row.id, **{f"new_{name}": getattr(row, name) for name in names}}

@@ -1,0 +1,1 @@
+"""Two SQL engines behind one way to write a transaction."""

@@ -1,0 +1,281 @@
+"""PostgreSQL: the same operations on asyncpg. What other nodes commit is found by the slow polls of who waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+import asyncpg
+from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
+
+from runtime.cancellation import cancellations
+from runtime.contract import Now
+from runtime.domain.clock import steady
+from runtime.errors import StoreError, Trouble
+from runtime.store.sql.connections import Way, Ways, end
+from runtime.store.sql.driver import EPOCH, PATIENCE, UNWATCHED, Compiler, MakeOp, Op, T, Watch
+from runtime.store.sql.health import Health
+
+POOL: Final = 8
+STATEMENTS: Final = 512
+"""Prepared statements that a connection keeps: more than there are."""
+LAST: Final = 1.4
+"""A silent connection is ended after so many times the patience: by then the server would have dropped the statement."""
+CLOSE: Final = timedelta(seconds=1)
+READS_WITHIN: Final = PATIENCE
+"""Reports read for longer than anything may write."""
+TRIES: Final = 5
+LOOK_EVERY: Final = 10.0
+"""Seconds between two looks at the server's clock."""
+
+# Lost races that PostgreSQL settles by refusing one side; nothing was written, so the operation runs again.
+AGAIN: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
+AWAY: Final = (
+    OSError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # a connection that lost its server in the middle of being made
+    TimeoutError,
+    asyncpg.CannotConnectNowError,
+)
+
+
+WORDS: Final[Mapping[Trouble, str]] = {
+    Trouble.AWAY: "The database cannot be reached ({error}): start it, or mend the way to it.",
+    Trouble.FULL: "The disk of the database is full ({error}): make room there.",
+    Trouble.READ_ONLY: "The database can only be read ({error}): it is a copy, or was set so; let database_url lead to "
+    "the one that takes writes.",
+    Trouble.LOCKED: "The database did not come to an end with what others do there ({error}).",
+    Trouble.DAMAGED: "The database is damaged ({error}): restore it from a backup.",
+    Trouble.OTHER: "The database answered: {error}",
+}
+
+
+def explain(error: BaseException) -> StoreError:
+    trouble = trouble_of(error)
+    return StoreError(WORDS[trouble].format(error=f"{type(error).__name__}: {error}"), trouble=trouble)
+
+
+def trouble_of(error: BaseException) -> Trouble:
+    match error:
+        case asyncpg.DiskFullError():
+            return Trouble.FULL
+        case asyncpg.ReadOnlySQLTransactionError():
+            return Trouble.READ_ONLY
+        case asyncpg.DeadlockDetectedError() | asyncpg.SerializationError() | asyncpg.LockNotAvailableError():
+            return Trouble.LOCKED
+        case asyncpg.DataCorruptedError() | asyncpg.IndexCorruptedError():
+            return Trouble.DAMAGED
+        case asyncpg.OperatorInterventionError() | asyncpg.TooManyConnectionsError():
+            return Trouble.AWAY  # shut down, starting, or no room for us
+        case _:
+            return Trouble.AWAY if isinstance(error, AWAY) else Trouble.OTHER
+
+
+async def kept_statements(url: str) -> int:
+    """How many statements a connection may keep prepared: none behind a pooler such as PgBouncer, which gives each
+    transaction another connection of the server. There the process that serves us is not the one we were told of."""
+    connection = await asyncpg.connect(url, statement_cache_size=0)
+    try:
+        serving = await connection.fetchval("SELECT pg_backend_pid()")
+        return STATEMENTS if serving == connection.get_server_pid() else 0
+    finally:
+        connection.terminate()
+
+
+async def leave_as_it_is(connection: object) -> None:
+    """What the pool does between two operations. Without this it has the server undo settings, listeners, session locks
+    and cursors: one more round trip for each operation, and none of them makes any."""
+
+
+async def open_pool(url: str) -> asyncpg.Pool[Any]:
+    """Connections to `url`. Errors: StoreError without the password."""
+    try:
+        async with asyncio.timeout(PATIENCE.total_seconds()):
+            pool = await asyncpg.create_pool(
+                url,
+                min_size=0,  # asyncpg's own care for more than that logs a traceback a second while a server is away
+                max_size=POOL,
+                statement_cache_size=await kept_statements(url),
+                command_timeout=PATIENCE.total_seconds(),  # a frozen server must not hold an operation for ever
+                reset=leave_as_it_is,
+            )
+            try:
+                await pool.fetchval("SELECT 1")
+            except BaseException:
+                pool.terminate()
+                raise
+            return pool
+    except ValueError:
+        # The address in pieces may be the password in pieces, so no piece of it is shown.
+        raise StoreError("database_url is malformed: write postgresql://user:password@host:port/database.") from None
+    except (*AWAY, asyncpg.PostgresError) as error:
+        raise StoreError(
+            f"The database cannot be reached ({type(error).__name__}: {error}): check database_url.",
+            trouble=Trouble.AWAY,
+        ) from error
+
+
+async def drive(connection: Any, compiler: Compiler, op: Op[T], within: float | None = None) -> T:
+    """Run one operation's statements on `connection`, inside the transaction that is open.
+
+    The server is told to drop a statement that takes longer than `within` seconds. Errors: TimeoutError.
+    """
+    try:
+        statement, given = next(op)
+        while True:
+            compiled = compiler(statement)
+            records = await connection.fetch(compiled.sql, *compiled.arguments(given), timeout=within)
+            statement, given = op.send([tuple(record) for record in records])
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+class ServerClock:
+    """The server's time, carried on by a steady clock: nodes agree on it, whatever is done to the clocks of their own
+    machines. Looked up anew now and then, since clocks drift and the server's may be set."""
+
+    def __init__(self, steady: Callable[[], float] = steady) -> None:
+        self._steady = steady
+        self._at = EPOCH
+        self._tick = 0.0
+
+    def __call__(self) -> datetime:
+        return self._at + timedelta(seconds=self._steady() - self._tick)
+
+    def is_old(self) -> bool:
+        return self._steady() - self._tick > LOOK_EVERY
+
+    async def look(self, connection: Any) -> None:
+        before = self._steady()
+        server = await connection.fetchval("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+        # Half of the round trip is the best guess at when the server looked at its clock.
+        self._tick = (before + self._steady()) / 2
+        self._at = EPOCH + timedelta(microseconds=server)
+
+
+class PostgresDriver:
+    """`Driver` over one PostgreSQL database. Its clock is the server's."""
+
+    def __init__(
+        self,
+        pool: asyncpg.Pool[Any],
+        *,
+        now: Now | None = None,
+        watch: Watch = UNWATCHED,
+        within: timedelta = PATIENCE,
+    ) -> None:
+        self._ways = Ways(pool)
+        self._pool = pool
+        self._within = within
+        self._compiler = Compiler(PGDialect_asyncpg())  # type: ignore[no-untyped-call]  # a dialect takes no arguments here
+        self._clock = ServerClock()
+        self._now = now
+        self._watch = watch
+        self._health = Health()
+
+    @classmethod
+    async def over(
+        cls,
+        pool: asyncpg.Pool[Any],
+        *,
+        now: Now | None = None,
+        watch: Watch = UNWATCHED,
+        within: timedelta = PATIENCE,
+    ) -> PostgresDriver:
+        """A driver over open connections, which it closes at its end. `within`: how long what is written may take."""
+        driver = cls(pool, now=now, watch=watch, within=within)
+        await driver._clock.look(pool)
+        return driver
+
+    @property
+    def trouble(self) -> StoreError | None:
+        return self._health.trouble
+
+    async def save(self, folder: Path) -> Path | None:
+        """None: its files are the server's."""
+        return None
+
+    def now(self) -> datetime:
+        return self._now() if self._now else self._clock()
+
+    async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
+        limit = min(within or self._within, self._within).total_seconds()
+        try:
+            written = await self._guarded(lambda: self._written(make, limit))
+        except StoreError as error:
+            self._health.failed(error)
+            self._watch.failed(error)
+            raise
+        self._health.worked()
+        return written
+
+    async def read(self, make: MakeOp[T]) -> T:
+        try:
+            return await self._guarded(lambda: self._looked_up(make))
+        except StoreError as error:
+            self._watch.failed(error)
+            raise
+
+    async def close(self) -> None:
+        self._health.close()
+        try:
+            async with asyncio.timeout(CLOSE.total_seconds()):
+                await self._pool.close()
+        except TimeoutError:
+            self._pool.terminate()
+
+    async def _guarded(self, run: Callable[[], Awaitable[T]]) -> T:
+        """What `run` gives. A cancellation stays one, though the rollback after it may fail. Errors: StoreError."""
+        before = cancellations()
+        try:
+            return await self._tried(run)
+        except StoreError:
+            if cancellations() > before:
+                raise asyncio.CancelledError from None
+            raise
+
+    async def _tried(self, run: Callable[[], Awaitable[T]]) -> T:
+        for attempt in range(1, TRIES + 1):
+            try:
+                return await run()
+            except AGAIN as error:
+                if attempt == TRIES:
+                    raise explain(error) from error
+                await asyncio.sleep(0.01 * attempt)
+            except asyncpg.ReadOnlySQLTransactionError as error:
+                # After a fail-over these lead to what is a mere copy now: the next ones ask anew who may write.
+                await self._pool.expire_connections()
+                raise explain(error) from error
+            except (*AWAY, asyncpg.PostgresError) as error:
+                raise explain(error) from error
+        raise AssertionError("unreachable")
+
+    async def _written(self, make: MakeOp[T], within: float) -> T:
+        async with Way(self._ways, within * LAST) as connection:
+            if self._clock.is_old():
+                await self._clock.look(connection)
+            async with connection.transaction(isolation="read_committed"):
+                result = await self._driven(connection, make, within)
+                began = perf_counter()
+            self._watch.committed(1, perf_counter() - began)
+            return result
+
+    async def _looked_up(self, make: MakeOp[T]) -> T:
+        async with (
+            Way(self._ways, READS_WITHIN.total_seconds()) as connection,
+            connection.transaction(isolation="repeatable_read", readonly=True),
+        ):
+            return await self._driven(connection, make, None)
+
+    async def _driven(self, connection: Any, make: MakeOp[T], within: float | None) -> T:
+        try:
+            return await drive(connection, self._compiler, make(), within)
+        except asyncio.CancelledError:
+            end(connection)  # or the transaction would wait for its rollback
+            raise

@@ -1,0 +1,306 @@
+"""SQLite: one writer thread with optimistic group commit, and one reader thread beside it.
+
+Waiting operations run in one transaction without savepoints. If one raises, the batch is rolled back and replayed one
+operation a transaction, so that only the guilty one fails. All waiters are woken by one call into the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sqlite3
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from time import perf_counter
+from typing import Any, Final
+
+from sqlalchemy.dialects.sqlite.base import SQLiteDialect
+
+from runtime.contract import Now
+from runtime.errors import StoreError, Trouble
+from runtime.store.sql.driver import PATIENCE, UNWATCHED, Compiler, MakeOp, Op, T, Watch
+from runtime.store.sql.files import DatabaseFiles
+from runtime.store.sql.health import Health
+
+BATCH: Final = 256
+MEMORY: Final = ":memory:"
+LOCKED: Final = timedelta(seconds=5)
+"""How long to wait for a lock of another program."""
+
+Waiter = tuple[MakeOp[Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]"]
+
+
+def system_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def connect(path: str) -> sqlite3.Connection:
+    """A connection as every one of ours is set. Errors: StoreError in words."""
+    try:
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=512)
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {LOCKED // timedelta(milliseconds=1)}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        if sys.platform == "darwin":
+            connection.execute("PRAGMA fullfsync = 1")  # there, fsync alone does not reach the disk
+    except sqlite3.Error as error:
+        connection.close()
+        raise explain(error, path) from error
+    return connection
+
+
+def explain(error: sqlite3.Error, path: str) -> StoreError:
+    """The error in words for the operator, with what mends it."""
+    text = str(error)
+    if "readonly" in text or "read-only" in text:
+        return StoreError(
+            f"The database {path} is read-only: give this user the right to write the file and its folder.",
+            trouble=Trouble.READ_ONLY,
+        )
+    if "disk is full" in text or "full" in text.split() or "disk I/O" in text:
+        return StoreError(
+            f"The disk of the database {path} is full or failing ({text}): make room; nothing was written.",
+            trouble=Trouble.FULL,
+        )
+    if "locked" in text or "busy" in text:
+        return StoreError(
+            f"The database {path} is locked by another program: stop that one, then try again.", trouble=Trouble.LOCKED
+        )
+    if "unable to open" in text:
+        folder = Path(path).parent
+        return StoreError(
+            f"The database {path} cannot be opened: does {folder} exist, and may this user write there?",
+            trouble=Trouble.AWAY,
+        )
+    if "not a database" in text or "malformed" in text:
+        return StoreError(
+            f"The file {path} is not a sound SQLite database ({text}): restore it from a backup.",
+            trouble=Trouble.DAMAGED,
+        )
+    return StoreError(f"The database {path} answered: {text}")
+
+
+def drive(connection: sqlite3.Connection, compiler: Compiler, op: Op[T]) -> T:
+    """Run one operation's statements on `connection`, inside the transaction that is open."""
+    try:
+        statement, given = next(op)
+        while True:
+            compiled = compiler(statement)
+            cursor = connection.execute(compiled.sql, compiled.arguments(given))
+            rows = cursor.fetchall() if cursor.description else []
+            statement, given = op.send(rows)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    error: BaseException
+
+
+class _Worker:
+    """A thread that owns one connection and runs what is put into its queue, in order."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        compiler: Compiler,
+        path: str,
+        *,
+        writes: bool,
+        watch: Watch = UNWATCHED,
+        files: DatabaseFiles | None = None,
+    ) -> None:
+        self._connection = connection
+        self._compiler = compiler
+        self._path = path
+        self._watch = watch
+        self._writes = writes
+        self._files = files
+        self._begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
+        self._closed = False
+        self._queue: SimpleQueue[Waiter | None] = SimpleQueue()
+        self._thread = threading.Thread(
+            target=self._run, name="store-writer" if writes else "store-reader", daemon=True
+        )
+        self._thread.start()
+
+    def copy(self, folder: Path) -> Path:
+        """All that is in the database, as a new one in `folder`. Call it only while nothing is written."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target = folder / f"saved-{secrets.token_hex(8)}.db"
+        target.touch(mode=0o600)
+        with closing(sqlite3.connect(target)) as made:
+            self._connection.backup(made)
+        return target
+
+    async def submit(self, make: MakeOp[T]) -> T:
+        if self._closed:
+            raise StoreError("The store is closed: this process is ending.")
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._queue.put((make, loop, future))
+        return await future
+
+    async def close(self) -> None:
+        self._closed = True
+        self._queue.put(None)
+        await asyncio.to_thread(self._thread.join)
+        self._connection.close()
+
+    def _run(self) -> None:
+        while (first := self._queue.get()) is not None:
+            batch, last = self._gather(first)
+            self._wake(batch, self._attempt(batch))
+            if last:
+                return
+
+    def _gather(self, first: Waiter) -> tuple[list[Waiter], bool]:
+        """What waits by now, without waiting longer: a quiet store must not pay for a busy one."""
+        batch = [first]
+        while len(batch) < BATCH:
+            try:
+                waiter = self._queue.get_nowait()
+            except Empty:
+                break
+            if waiter is None:
+                return batch, True
+            batch.append(waiter)
+        return batch, False
+
+    def _attempt(self, batch: Sequence[Waiter]) -> list[Any]:
+        lost = self._files.look() if self._files else None
+        if lost and self._writes:  # what is read is still right
+            return [_Failed(lost)] * len(batch)
+        try:
+            return self._transaction([make for make, _, _ in batch])
+        except _AllFailed as failed:
+            return [_Failed(failed.error)] * len(batch)
+        except Exception as error:  # noqa: BLE001 - any operation may have raised anything; each waiter gets its own
+            if len(batch) == 1:
+                return [_Failed(self._words(error))]
+            return [self._attempt([waiter])[0] for waiter in batch]
+
+    def _transaction(self, makers: Sequence[MakeOp[Any]]) -> list[Any]:
+        self._all_or_none(self._begin)
+        try:
+            results = [drive(self._connection, self._compiler, make()) for make in makers]
+        except BaseException:
+            self._rollback()
+            raise
+        began = perf_counter()
+        self._all_or_none("COMMIT")
+        self._watch.committed(len(makers), perf_counter() - began)
+        return results
+
+    def _all_or_none(self, statement: str) -> None:
+        try:
+            self._connection.execute(statement)
+        except sqlite3.Error as error:
+            self._rollback()
+            raise _AllFailed(self._words(error)) from error
+
+    def _rollback(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def _words(self, error: Exception) -> BaseException:
+        if not isinstance(error, sqlite3.Error):
+            return error
+        told = explain(error, self._path)
+        told.__cause__ = error
+        return told
+
+    def _wake(self, batch: Sequence[Waiter], results: Sequence[Any]) -> None:
+        pairs: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], Any]]] = {}
+        for (_, loop, future), result in zip(batch, results, strict=True):
+            pairs.setdefault(loop, []).append((future, result))
+        for loop, settled in pairs.items():
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(_settle, settled)
+
+
+class _AllFailed(Exception):
+    """BEGIN or COMMIT failed: every waiter of the batch is told, and none waits for the lock once more."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def _settle(settled: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
+    for future, result in settled:
+        if future.done():  # its waiter was cancelled; the transaction stands all the same
+            continue
+        if isinstance(result, _Failed):
+            future.set_exception(result.error)
+        else:
+            future.set_result(result)
+
+
+class SqliteDriver:
+    """`Driver` over one SQLite file, or over memory, whose only connection also serves the reads."""
+
+    def __init__(
+        self,
+        path: str,
+        connection: sqlite3.Connection,
+        *,
+        now: Now = system_now,
+        watch: Watch = UNWATCHED,
+        within: timedelta = PATIENCE,
+    ) -> None:
+        connection.execute(f"PRAGMA busy_timeout = {min(within, LOCKED) // timedelta(milliseconds=1)}")
+        self.now = now
+        self._watch = watch
+        self._compiler = Compiler(SQLiteDialect(paramstyle="qmark"))
+        reading = None if path == MEMORY else connect(path)
+        self._files = DatabaseFiles(path) if reading else None
+        shared = (self._compiler, path)
+        self._writer = _Worker(connection, *shared, writes=True, watch=watch, files=self._files)
+        self._reader = _Worker(reading, *shared, writes=False, files=self._files) if reading else self._writer
+        self._health = Health()
+
+    @property
+    def trouble(self) -> StoreError | None:
+        return (self._files and self._files.trouble) or self._health.trouble
+
+    async def save(self, folder: Path) -> Path | None:
+        """A copy of a database whose files are gone, in `folder`; None while they are in their place."""
+        if self._files is None or self._files.trouble is None:
+            return None
+        return await asyncio.to_thread(self._writer.copy, folder)
+
+    async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
+        try:
+            written = await self._writer.submit(make)
+        except StoreError as error:
+            if error.trouble is not Trouble.LOST:  # which was told already
+                self._health.failed(error)
+            self._watch.failed(error)
+            raise
+        self._health.worked()
+        return written
+
+    async def read(self, make: MakeOp[T]) -> T:
+        try:
+            return await self._reader.submit(make)
+        except StoreError as error:
+            self._watch.failed(error)
+            raise
+
+    async def close(self) -> None:
+        self._health.close()
+        if self._reader is not self._writer:
+            await self._reader.close()
+        await self._writer.close()

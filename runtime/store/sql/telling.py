@@ -1,0 +1,95 @@
+"""A word from node to node of one PostgreSQL: how it is told, and the proof that it is heard.
+
+Behind a pooler that hands a connection to another client after each transaction, LISTEN is accepted, and what is told on
+that very connection may even arrive, while nothing of others ever does. So the proof is told on a connection of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any, Final
+
+import asyncpg
+
+from runtime.store.sql.driver import PATIENCE
+from runtime.store.sql.envelopes import sealed
+from runtime.store.sql.postgres import AWAY
+
+CHANNEL: Final = "signalbox"
+ECHO: Final = timedelta(seconds=2)
+"""How long what we tell ourselves may take; between idle machines it takes 0.3 ms."""
+FAILURES: Final = (*AWAY, asyncpg.PostgresError, ValueError)
+FIX: Final = "let database_listen_url lead to the PostgreSQL server itself, past any pooler"
+
+# Telling makes a transaction without rows: nobody need wait until the disk has it. Set for this statement alone,
+# since behind a pooler a setting of the session would meet the transactions of others.
+TELL: Final = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, t) FROM unnest($2::text[]) AS t"
+
+
+class Deaf(Exception):
+    """What we tell ourselves does not arrive."""
+
+
+@asynccontextmanager
+async def connected(url: str) -> AsyncIterator[Any]:
+    """A connection of one's own. Errors: `FAILURES`."""
+    async with asyncio.timeout(PATIENCE.total_seconds()):
+        connection = await asyncpg.connect(
+            url,
+            statement_cache_size=0,  # a pooler may give us another server connection for each statement
+            command_timeout=PATIENCE.total_seconds(),
+        )
+    try:
+        yield connection
+    finally:
+        connection.terminate()
+
+
+async def tell(connection: Any, texts: Sequence[str]) -> None:
+    async with connection.transaction():  # so that a pooler keeps to one server connection from its parse to its end
+        await connection.execute(TELL, CHANNEL, texts)
+
+
+async def echo(listening: Any, url: str) -> None:
+    """Prove that what is told at `url` is heard on `listening`. Errors: Deaf; `FAILURES`."""
+    (word,) = sealed(secrets.token_hex(8))
+    heard = asyncio.Event()
+
+    def note(*given: Any) -> None:
+        if given[-1] == word:
+            heard.set()
+
+    await listening.add_listener(CHANNEL, note)
+    async with connected(url) as telling:
+        await tell(telling, [word])
+    try:
+        async with asyncio.timeout(ECHO.total_seconds()):
+            await heard.wait()
+    except TimeoutError:
+        raise Deaf(f"a NOTIFY to itself did not arrive within {ECHO.total_seconds():g} s") from None
+    finally:
+        await listening.remove_listener(CHANNEL, note)
+
+
+async def trouble(url: str, listen_url: str) -> str | None:
+    """Why a process here would not hear other nodes; None when it would."""
+    try:
+        async with connected(listen_url) as listening:
+            await echo(listening, url)
+    except (Deaf, *FAILURES) as error:
+        return reason_of(error)
+    return None
+
+
+def reason_of(error: Exception) -> str:
+    match error:
+        case Deaf():
+            return str(error)
+        case ValueError():
+            return "database_listen_url is malformed"  # pieces of it may be the password in pieces
+        case _:
+            return f"{type(error).__name__}: {error}".rstrip(": ")

@@ -1,0 +1,1 @@
+"""Plain text: cut, measured, named, and with nothing hidden in it."""

@@ -1,0 +1,61 @@
+"""One rule for whatever people name: its id or its name, else the first characters of its id."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeVar
+
+from runtime.text.glyphs import seen, visible
+
+SHORTEST: Final = 4
+"""Characters of an id below which nothing is looked for: they would fit half of all."""
+MARKS: Final = "#@"
+"""What people write before the name of a room, or leave out."""
+LONGEST: Final = 100
+"""Characters of a person's name."""
+LOOKALIKES: Final = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХаеѕіјорсухԁһӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορυχıł",
+    "ABESIJKMHOPCTYXaesijopcyxdhlABEZHIKMNOPTYXaikvopuxil",
+)
+"""Letters of other scripts that are drawn as one of ours. Source: the commonest of Unicode's confusables.txt (UTS 39)."""
+
+T = TypeVar("T")
+
+
+def meant(
+    words: str, things: Iterable[T], *, ids: Callable[[T], str], names: Callable[[T], Iterable[str]]
+) -> Sequence[T]:
+    """Those of `things` that `words` mean: one, several to choose from, or none."""
+    every, wanted = list(things), folded(words)
+    exact = [one for one in every if wanted in (folded(ids(one)), *map(folded, names(one)))]
+    if exact or len(wanted) < SHORTEST:
+        return exact
+    return [one for one in every if folded(ids(one)).startswith(wanted)]
+
+
+def folded(text: str) -> str:
+    """A name as it is compared: whatever its case, and with or without its mark."""
+    return " ".join(text.split()).lstrip(MARKS).casefold()
+
+
+def alike(text: str) -> str:
+    """A person's name as people see it: equal for two that are easily taken for each other."""
+    plain = unicodedata.normalize("NFKC", seen(text)).translate(LOOKALIKES)
+    return folded(plain).translate(LOOKALIKES)
+
+
+def is_identity(text: str) -> bool:
+    """Whether a text is an account at a platform: `slack:T1/U1`. No name that a platform tells reads so."""
+    channel, colon, user = text.partition(":")
+    return bool(channel.isalpha() and colon and user and not any(letter.isspace() for letter in text))
+
+
+def fault_of_name(name: str) -> str:
+    """The fault of a new name for a person, in words that show what nobody would see; empty where it has none."""
+    if not name:
+        return "Write a name."
+    if len(name) > LONGEST:
+        return f"A name has at most {LONGEST} characters, and this one has {len(name):,}."
+    shown = visible(name, one_line=True)
+    return "" if shown == name else f'"{shown}": a name has no invisible characters. Type it anew.'

@@ -1,0 +1,101 @@
+"""How a message stands now, in one sentence, and whether anything more will happen."""
+
+from __future__ import annotations
+
+from runtime.contract import Kind
+from runtime.domain.approvals import ApprovalState
+from runtime.domain.deliveries import DeliveryState
+from runtime.domain.runs import RunState, StepState
+from runtime.timeline.showing import noun
+from runtime.timeline.trail import TracedDelivery, TracedRun, TracedSignal
+from runtime.timeline.words import Telling, span
+
+OPEN = (DeliveryState.QUEUED, DeliveryState.OPEN)
+
+
+def standing(telling: Telling) -> tuple[str, bool]:
+    """The sentence, and whether it is over."""
+    trail = telling.trail
+    if trail.run:
+        return _run(telling, trail.run)
+    if any(one.state == "consumed" for one in trail.signals):
+        return "It was worked on; the run is not kept any more.", True
+    if trail.signals:
+        return _signal(telling, trail.signals[0])
+    return _deliveries(telling)
+
+
+def _signal(telling: Telling, signal: TracedSignal) -> tuple[str, bool]:
+    match signal.state:
+        case "refused" if telling.trail.deliveries:
+            shown, over = _deliveries(telling)
+            return f"It was refused, and its sender told so. {shown}", over
+        case "refused":
+            return "It was refused, and nothing came of it.", True
+        case "decided" if telling.trail.deliveries:
+            return _deliveries(telling)
+        case "decided":
+            return "It was acted upon when it was accepted; the run it was about tells the rest.", True
+        case "observed":
+            return "It is context: the next run in this conversation reads it. Nothing is answered to it.", True
+        case "stale":
+            return "It came too late, and nothing came of it; its sender was told to ask again.", True
+        case "forgotten":
+            return "It was answered or ended; what was written and done is not kept any more.", True
+        case _ if telling.trail.behind:
+            return f"It waits for its turn: run {telling.trail.behind} is at work in this conversation.", False
+        case _:
+            return "It waits to be taken up. Nothing else is at work in this conversation.", False
+
+
+def _run(telling: Telling, run: TracedRun) -> tuple[str, bool]:
+    match run.state:
+        case RunState.RUNNING:
+            return _at_work(telling, run), False
+        case RunState.PARKED:
+            waiting = [one.id for one in telling.trail.approvals if one.state is ApprovalState.PENDING]
+            return f"It waits for a person: `signalbox approvals list` shows {', '.join(waiting)}.", False
+        case RunState.READY:
+            return "All is decided; it waits for its turn in the conversation.", False
+        case _:
+            return _deliveries(telling)
+
+
+def _at_work(telling: Telling, run: TracedRun) -> str:
+    running = [one.tool for one in telling.trail.steps if one.state is StepState.MARKED]
+    doing = f"{', '.join(running)} running" if running else "waiting for the model"
+    if run.node in telling.trail.gone:
+        return f"{telling.label(run.node)}, which had it, is gone: the next process to look takes it up again."
+    return f"It is being worked on by {telling.label(run.node) or 'a node'}: {doing}."
+
+
+def _deliveries(telling: Telling) -> tuple[str, bool]:
+    """Of a run that ended, or a delivery without one: how far it is on its way to the screen."""
+    told = [one for one in telling.trail.deliveries if one.kind is not Kind.PROGRESS]  # a preview is no news by now
+    stuck = [one for one in told if one.state is not DeliveryState.SHOWN]
+    if not stuck:
+        return _answered(telling), True
+    worst = next((one for one in stuck if one.state not in OPEN), stuck[0])
+    return _way_out(telling, worst), all(one.state is DeliveryState.DISCARDED for one in stuck)
+
+
+def _way_out(telling: Telling, delivery: TracedDelivery) -> str:
+    name, why = noun(delivery), telling.masked(delivery.reason)
+    mend = f"`signalbox outbox requeue {delivery.id}` or `discard` settles it"
+    match delivery.state:
+        case DeliveryState.HELD:
+            return f"On hold, {name}: {why}. {mend}."
+        case DeliveryState.DEAD:
+            return f"Given up, {name}: {why}. {mend}."
+        case DeliveryState.DISCARDED:
+            return f"Discarded, {name}: it was not shown."
+        case _:
+            because = f" ({why})" if why else ""
+            return f"Still on its way to the screen: {name}{because}."
+
+
+def _answered(telling: Telling) -> str:
+    times = [(one.answered_at, one.received_at) for one in telling.trail.signals if one.answered_at]
+    if times:
+        return f"Answered {span(max(at for at, _ in times) - min(sent for _, sent in times))} after it was sent."
+    return "All of it was shown." if telling.trail.deliveries else "What was shown is not kept any more."

@@ -1,0 +1,202 @@
+"""What was done about a message: the run, its model calls and tool calls, and what people were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import groupby, takewhile
+from typing import Final
+
+from runtime.chat.cards import LABELS
+from runtime.contract import ApprovalKind, NodeId
+from runtime.domain.approvals import Approval, ApprovalState
+from runtime.domain.deliveries import PartEvent
+from runtime.domain.runs import RunEvent, RunState
+from runtime.timeline.trail import Move, TracedRun, TracedStep
+from runtime.timeline.words import Event, Telling, What, several, span
+
+ENDS: Final = {RunState.FAILED: What.FAILED, RunState.STOPPED: What.STOPPED}
+
+
+def work(telling: Telling, run: TracedRun) -> Iterator[Event]:
+    yield _claimed(telling, run)
+    yield from _steps(telling, run)
+    yield from _questions(telling)
+    for move in telling.trail.moves:
+        if move.subject == run.id:
+            yield _strayed(telling, move)
+    if run.ended_at:
+        yield _ended(telling, run, run.ended_at)
+
+
+# ---------------------------------------------------------------------------------------------------------- the run
+
+
+def _claimed(telling: Telling, run: TracedRun) -> Event:
+    trail = telling.trail
+    came = min((one.accepted_at for one in trail.signals), default=run.started_at)
+    behind = f"; until then run {trail.behind} was at work in this conversation" if trail.behind else ""
+    words = f"work began {span(run.started_at - came)} after that{behind}"
+    return telling.event(run.started_at, What.CLAIMED, words, run.id, _first_node(telling, run))
+
+
+def _first_node(telling: Telling, run: TracedRun) -> NodeId | None:
+    """Who began it: the row of a run names only who had it last."""
+    if run.claims == 1:
+        return run.node
+    trail = telling.trail
+    seen = [(step.ended_at, step.node) for step in trail.steps if step.is_model and step.ended_at]
+    seen += [(move.at, NodeId(move.detail)) for move in trail.moves if move.what == RunEvent.RESUME and move.detail]
+    return min(seen, key=lambda one: one[0])[1] if seen else None
+
+
+def _strayed(telling: Telling, move: Move) -> Event:
+    what, words = _told_move(telling, move)
+    return telling.event(move.at, what, words, move.subject, move.node)
+
+
+def _told_move(telling: Telling, move: Move) -> tuple[What, str]:
+    match move.what:
+        case RunEvent.RESUME:
+            return What.RESUMED, _resumed(telling, move)
+        case RunEvent.STOP:
+            return What.STOP_ASKED, f"{move.detail} asked that it stops"
+        case PartEvent.RESTORE:
+            return What.RESTORED, f"restored: {move.detail}"
+        case "click refused":
+            return What.CLICK_REFUSED, f"a click that did not count: {move.detail}"
+        case "process ended":
+            return What.PROCESS_ENDED, f"the process that worked on it ended; that was time {move.detail}"
+        case "set aside":
+            return What.SET_ASIDE, f"set aside, since {move.detail} processes ended under it"
+        case _:
+            return What.OTHER, f"{move.what}: {move.detail}" if move.detail else move.what
+
+
+def _resumed(telling: Telling, move: Move) -> str:
+    if not move.detail or move.detail == move.node:
+        return "taken up again where it stood"
+    return f"taken up again where it stood, since {telling.label(NodeId(move.detail))}, which had it, was gone"
+
+
+def _ended(telling: Telling, run: TracedRun, at: datetime) -> Event:
+    words = "work ended with a reply" if run.state is RunState.DONE else f"{run.state}: {run.error}"
+    return telling.event(at, ENDS.get(run.state, What.FINISHED), words, run.id, run.node)
+
+
+# -------------------------------------------------------------------------------------------------------- the steps
+
+
+def _steps(telling: Telling, run: TracedRun) -> Iterator[Event]:
+    resumed = _taken_up(telling)
+    calls = 0
+    for position, step in enumerate(telling.trail.steps):
+        if step.is_model:
+            calls += 1
+            yield from _model(telling, run, calls, step, telling.trail.steps[position + 1 :])
+        else:
+            yield from resumed.get(step.number, ())
+            yield from _tool(telling, run, step)
+
+
+def _model(
+    telling: Telling, run: TracedRun, number: int, step: TracedStep, after: Sequence[TracedStep]
+) -> Iterator[Event]:
+    if step.ended_at is None:
+        return
+    tools = [one.tool for one in takewhile(lambda one: not one.is_model, after)]
+    took = span(step.ended_at - _since(telling, run, step, step.ended_at))
+    told = [f"model call {number} ({step.tool}) answered within {took}", *_spent(step)]
+    told.append(f"it asked for {', '.join(tools)}" if tools else "it gave the reply")
+    yield telling.event(step.ended_at, What.MODEL, "; ".join(told), run.id, step.node)
+
+
+def _since(telling: Telling, run: TracedRun, step: TracedStep, until: datetime) -> datetime:
+    """The last recorded thing before this step: no row has the moment at which a model was asked."""
+    trail = telling.trail
+    known = [run.started_at, *(move.at for move in trail.moves if move.subject == run.id)]
+    known += [one.ended_at for one in trail.steps if one.number < step.number and one.ended_at]
+    known += [one.decided_at for one in trail.approvals if one.decided_at]
+    known += [one.joined_at for one in trail.signals if one.joined_at]
+    return max(at for at in known if at <= until)
+
+
+def _spent(step: TracedStep) -> Iterator[str]:
+    if step.spent is None:
+        return
+    yield f"{step.spent.input_tokens:,} tokens in, {step.spent.output_tokens:,} out"
+    if step.spent.cost_micros:
+        yield f"${step.spent.cost_micros / 1e6:.6f}"
+
+
+def _tool(telling: Telling, run: TracedRun, step: TracedStep) -> Iterator[Event]:
+    if step.started_at:
+        words = f"{step.tool} started ({step.effect})"
+        yield telling.event(step.started_at, What.TOOL_STARTED, words, run.id, step.node)
+    ruled = {one.decided_at for one in telling.trail.approvals if one.step == step.number}
+    if not step.ended_at or step.ended_at in ruled:  # what a person decided instead is told by the question
+        return
+    if step.started_at:
+        took = span(step.ended_at - step.started_at)
+        words = f"{step.tool} ended after {took}: {telling.short(step.result)}"
+        yield telling.event(step.ended_at, What.TOOL_ENDED, words, run.id, step.node)
+    else:
+        words = f"{step.tool} was not run: {telling.short(step.result)}"
+        yield telling.event(step.ended_at, What.TOOL_NOT_RUN, words, run.id, step.node)
+
+
+# ---------------------------------------------------------------------------------------------------- the questions
+
+
+def _questions(telling: Telling) -> Iterator[Event]:
+    for asked_at, group in groupby(telling.trail.approvals, key=lambda one: one.asked_at):
+        together = list(group)
+        for one in together:
+            yield telling.event(asked_at, What.ASKED, _asked(one), one.id)
+        words = f"parked: it waits for {several(len(together), 'answer')}, and others are served meanwhile"
+        yield telling.event(asked_at, What.PARKED, words, together[0].run_id)
+        for one in together:
+            if one.decided_at:
+                yield _decided(telling, one, one.decided_at)
+
+
+def _asked(one: Approval) -> str:
+    open_for = span(one.expires_at - one.asked_at)
+    if one.kind is ApprovalKind.OUTCOME:
+        return f"{one.tool} was cut off; asked whether it was carried out (question {one.id}, open for {open_for})"
+    return f"asked whether {one.tool} ({one.effect}) may run (question {one.id}, open for {open_for})"
+
+
+def _decided(telling: Telling, one: Approval, at: datetime) -> Event:
+    waited = f"{span(at - one.asked_at)} after it was asked"
+    why = f": {telling.short(one.reason)}" if one.reason else ""
+    match one.state:
+        case ApprovalState.EXPIRED:
+            return telling.event(at, What.EXPIRED, f"nobody answered about {one.tool} in time, {waited}", one.id)
+        case ApprovalState.VOID:
+            return telling.event(at, What.WITHDRAWN, f"the question about {one.tool} was withdrawn{why}", one.id)
+        case _:
+            label = LABELS[one.choice] if one.choice else one.state.value
+            words = f"{one.decided_name} chose “{label}” for {one.tool}, {waited}{why}"
+            return telling.event(at, What.DECIDED, words, one.id)
+
+
+def _taken_up(telling: Telling) -> dict[int, list[Event]]:
+    """By step: the first that is seen of a run after its last answer, if that was a tool."""
+    found = {}
+    for _, group in groupby(telling.trail.approvals, key=lambda one: one.asked_at):
+        together = list(group)
+        decided = [one.decided_at for one in together if one.decided_at]
+        if len(decided) == len(together) and (step := _first_after(telling, together, max(decided))):
+            words = f"taken up again {span(step[0] - max(decided))} after the last answer"
+            run = together[0].run_id
+            found[step[1].number] = [telling.event(step[0], What.RESUMED, words, run, step[1].node)]
+    return found
+
+
+def _first_after(
+    telling: Telling, together: Sequence[Approval], decided_at: datetime
+) -> tuple[datetime, TracedStep] | None:
+    numbers = {one.step for one in together}
+    steps = [(one.started_at, one) for one in telling.trail.steps if one.started_at and one.number in numbers]
+    return min((one for one in steps if one[0] >= decided_at), key=lambda one: one[0], default=None)

@@ -1,0 +1,1 @@
+"""Files of a session: kept inside its folder, bounded, cleaned up."""

@@ -1,0 +1,85 @@
+"""The folder of files of each session."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from runtime.contract import Address
+from runtime.workspace.safe_fs import is_there, put, reading
+
+ARRIVING: Final = ".arriving"
+"""Under the root, and no session's: what is on its way into a workspace, where no tool can reach it."""
+
+
+class SessionWorkspaces:
+    """Implements `contract.Workspaces`: one folder an address under `root`, owned by the user as whom tools run.
+
+    `uid` is that user where this process is root; an ordinary user's tools run as itself.
+    """
+
+    def __init__(self, root: Path, *, uid: int | None = None, agent: str = "main") -> None:
+        self.root = root
+        self._uid = uid
+        self._agent = agent
+        self._made: set[str] = set()
+
+    def path(self, address: Address) -> Path:
+        """Where the folder is, or would be."""
+        return self.root / self._name(address)
+
+    def folder(self, address: Address) -> Path:
+        path = self.path(address)
+        if path.name not in self._made or not _is_usable(path):
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.mkdir(exist_ok=True, mode=0o700)
+            if not _is_usable(path):
+                path.chmod(0o700)  # a command shut it, for itself and for everybody after it
+            self.admit(path)
+            self._made.add(path.name)
+        return path
+
+    def admit(self, path: Path) -> None:
+        if self._uid is not None and os.geteuid() == 0:
+            os.chown(path, self._uid, self._uid, follow_symlinks=False)
+
+    def open(self, address: Address, path: str) -> AbstractContextManager[BinaryIO]:
+        return reading(self.folder(address), path)
+
+    def has(self, address: Address, path: str) -> bool:
+        """Whether that file is there."""
+        return is_there(self.folder(address), path)
+
+    def arriving(self, name: str) -> Path:
+        """Where a file called `name`, which nobody else uses, may be written before `keep`."""
+        folder = self.root / ARRIVING
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return folder / name
+
+    def keep(self, address: Address, path: str, arrived: Path) -> None:
+        """Move the whole file `arrived` to `path` of the folder, over what is there. Errors: OSError, ValueError."""
+        put(self.folder(address), path, arrived, self._admit_open)
+
+    def _admit_open(self, descriptor: int) -> None:
+        if self._uid is not None and os.geteuid() == 0:
+            os.fchown(descriptor, self._uid, self._uid)
+
+    def _name(self, address: Address) -> str:
+        """Readable, and unique by the hash: two addresses may read alike once cleaned."""
+        key = f"{self._agent}|{address}"
+        clean = re.sub(r"[^A-Za-z0-9-]+", "-", str(address)).strip("-")[:60]
+        return f"{clean}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+
+
+def _is_usable(path: Path) -> bool:
+    """Whether it is a folder that its owner may use."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return False
+    return stat.S_ISDIR(mode) and mode & stat.S_IRWXU == stat.S_IRWXU

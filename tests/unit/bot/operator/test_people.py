@@ -1,0 +1,119 @@
+"""The roster at the console: what an owner may do with people, and what they are told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from typing import cast
+
+import pytest
+from aiohttp.web import Request
+
+from adapters.web.errors import Refusal
+from bot.console.people_page import people
+from bot.operator.actor import Actor, owner_of
+from bot.operator.operations import Operations
+from bot.settings.settings import Access, Settings
+from bot.settings.tables import RoomTable
+from bot.wiring.identities import written
+from runtime.cluster.notifier import LocalBell
+from runtime.contract import PEOPLE, ApprovalKind, Choice, Identity, Role
+from runtime.store.store import SqlStore, open_store
+from tests.unit.bot.fake_store import FakeStore, approval, crowd, desk_of
+
+SETTINGS = Settings(
+    access=Access(owners=("telegram:1",), blocked=("Mallory",)),
+    rooms=(RoomTable(address="slack:work/C1", people=("Ada",)),),
+)
+
+
+@asynccontextmanager
+async def console(bell: LocalBell | None = None) -> AsyncIterator[tuple[Operations, SqlStore]]:
+    """An owner's console on a real store, with `SETTINGS`."""
+    store = await open_store("sqlite:///:memory:")
+    await store.add_person("owner", Role.OWNER, [Identity("telegram:1")], actor="")
+    for name in ("Ada", "Bob", "Mallory", "<b>Eve"):
+        await store.add_person(name, Role.USER, [], actor="")
+    desk = replace(desk_of(FakeStore(), bell), store=store, written=partial(written, SETTINGS))
+    yield Operations(desk, await owner_of(store, "")), store
+    await store.close()
+
+
+async def test_an_owner_renames_merges_signs_out_and_removes() -> None:
+    async with console() as (do, store):
+        assert (await do.rename_person("Bob", " Bob   Hope "))["told"] == "Bob is called Bob Hope from now on."
+        assert (await do.sign_out("Bob Hope"))["told"] == "Bob Hope is signed out everywhere; their link is void."
+        assert (await do.merge_people("<b>Eve", "Bob Hope"))["role"] == "user"
+        assert (await do.remove_person("Bob Hope"))["told"].startswith("Bob Hope is removed.")
+        assert [known.person.name for known in await store.people()] == ["Ada", "Mallory", "owner"]
+
+
+@pytest.mark.parametrize("verb", ["sign_out", "remove_person"])
+async def test_open_pages_of_a_person_hear_at_once_that_they_are_signed_out(verb: str) -> None:
+    bell = LocalBell()
+    async with console(bell) as (do, _):
+        rings = bell.listen(PEOPLE)
+        await getattr(do, verb)("Bob")
+        assert await rings.within(0)
+
+
+async def test_mistakes_are_told() -> None:
+    async with console() as (do, store):
+        await store.set_role("Bob", Role.OWNER, actor="owner")
+        for mistake, words in (
+            (do.rename_person("none", "x"), 'nobody named "none"\\.'),
+            (do.rename_person("Bob", "Bob\u3164"), r"Bob⟨U\+3164⟩.*no invisible characters"),
+            (do.rename_person("Bob", "<b>Eve"), "signalbox people merge"),
+            (do.rename_person("Bob", " "), "^Write a name.$"),
+            (do.merge_people("Bob", "Bob"), "Name two people"),
+            (do.rename_person("Mallory", "Mal"), r"name Mallory in access.blocked. Write Mal there"),
+            (do.merge_people("Ada", "Bob"), r"rooms\[1\].people. Write Bob there"),
+            (do.remove_person("owner"), r"in access.owners. Take them out there"),
+        ):
+            with pytest.raises(Refusal, match=words):
+                await mistake
+
+
+async def test_only_owners_manage_people() -> None:
+    async with console() as (do, store):
+        await store.set_role("Bob", Role.OPERATOR, actor="owner")
+        bob = await store.person_named("Bob")
+        assert bob
+        for_bob = Operations(do._desk, Actor(bob.person, bob.identities[0]))
+        for attempt in (
+            for_bob.rename_person("Ada", "x"),
+            for_bob.merge_people("Ada", "Bob"),
+            for_bob.sign_out("owner"),
+            for_bob.remove_person("Ada"),
+        ):
+            with pytest.raises(Refusal, match="needs the role owner"):
+                await attempt
+        assert "Sign out" not in await people(cast("Request", None), for_bob)
+
+
+async def test_the_page_offers_an_owner_to_change_people() -> None:
+    async with console() as (do, store):
+        await store.set_link("Bob", "token", actor="owner")
+        html = await people(cast("Request", None), do)
+    for verb in ("rename", "merge", "sign-out", "remove"):
+        assert f'action="/console/api/people/Bob/{verb}"' in html
+    assert 'data-ask="Remove Bob? They are a stranger from then on."' in html
+    assert "<b>Eve" not in html
+
+
+async def test_the_page_asks_whether_to_let_a_stranger_in() -> None:
+    about = '{"name": "<b>Sam", "platform": "slack", "id": "slack:T1/U7", "account": "slack:work", "workspace": "T1"}'
+    store = await crowd()
+    store.asked = [approval(kind=ApprovalKind.PERSON, tool="let in", arguments=about)]
+    desk = desk_of(store)
+    html = await people(cast("Request", None), Operations(desk, await owner_of(desk.store, "")))
+    assert "Let &lt;b&gt;Sam in?" in html
+    assert "<code>slack:T1/U7</code>" in html
+    assert [choice for choice in Choice if f'value="{choice}"' in html] == [
+        Choice.USER,
+        Choice.NO,
+        Choice.VIEWER,
+        Choice.OPERATOR,
+    ]

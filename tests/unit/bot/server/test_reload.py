@@ -1,0 +1,205 @@
+"""A reload takes over all of what may change, or, after a fault, nothing; the rest it names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.server.reload import Reload, Reloaded
+from bot.settings.settings import load
+from bot.wiring.live_rules import Live, rules_of
+from bot.wiring.owner import settle_owner
+from runtime.contract import Address, Busy, Effect, Identity, NodeId, Role
+from runtime.domain.routing import Attention
+from runtime.errors import ConfigError, StoreError
+from runtime.policy.rules import Ask, Ruling
+from runtime.store.store import SqlStore
+from tests.contract.runtime.stores import memory_store
+
+FIRST = '[access]\nowners = ["telegram:1"]\n'
+NODE = (NodeId("n1"), "", timedelta(hours=1))
+SHELL = Ask("shell", Effect.DANGER, {}, "main", "web:main/r", frozenset())
+
+
+@dataclass
+class Place:
+    """A settings file, and a process that has read it."""
+
+    file: Path
+    store: SqlStore
+    live: Live
+    reload: Reload
+    levels: list[str] = field(default_factory=list)
+
+    def write(self, text: str) -> None:
+        self.file.write_text(text)
+
+    async def again(self, text: str) -> Reloaded:
+        self.write(text)
+        return await self.reload("ada")
+
+
+async def moved_in(folder: Path, text: str = FIRST, **variables: str) -> Place:
+    file = folder / "signalbox.toml"
+    file.write_text(text)
+    settings = load(file, environ=variables)
+    store, levels = memory_store(lambda: datetime.now(UTC)), list[str]()
+    await settle_owner(store, settings.access.owners, None, with_link=False)
+    live = Live(rules_of(settings))
+    again = Reload(settings=settings, live=live, people=store, registry=store, set_level=levels.append)
+    return Place(file, store, live, again, levels)
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> Place:
+    return await moved_in(tmp_path)
+
+
+async def test_the_rules_about_calls_count_from_then_on(place: Place) -> None:
+    assert place.live.rules.policy.ruling(SHELL) is Ruling.ASK
+    told = await place.again(FIRST + '[[policy]]\ntool = "shell"\nresult = "deny"\n')
+    assert place.live.rules.policy.ruling(SHELL) is Ruling.DENY
+    assert told == Reloaded(("policy (1 rules)",), (), ())
+
+
+async def test_who_may_approve_and_come_in_counts_from_then_on(place: Place) -> None:
+    told = await place.again(FIRST + 'default = "allow"\napprovers = ["telegram:7"]\nself_approval = false\n')
+    gate = place.live.rules.gate
+    assert (gate.open_to_all, gate.rights.approvers, gate.rights.self_approval) == (
+        True,
+        frozenset({"telegram:7"}),
+        False,
+    )
+    assert told.changed == ("access.default", "access.approvers", "access.self_approval")
+
+
+async def test_rooms_and_whom_to_answer_there_count_from_then_on(place: Place) -> None:
+    there = Address("telegram", "tg", "-100")
+    rules = '[[rooms]]\naddress = "telegram:tg/*"\nattention = "open"\nbusy = "collect"\n'
+    told = await place.again(FIRST + 'rooms = "strict"\nblocked = ["Bob"]\nbots = ["telegram:9"]\n' + rules)
+    gate = place.live.rules.gate
+    assert told.changed == ("access.rooms", "access.blocked", "access.bots", "rooms")
+    assert (gate.rooms.default, gate.rooms.blocked, gate.rooms.bots) == (
+        Attention.STRICT,
+        frozenset({"Bob"}),
+        frozenset({"telegram:9"}),
+    )
+    assert (gate.rooms.rule(there).attention, gate.busy_rules.at(there)) == (Attention.OPEN, Busy.COLLECT)
+
+
+async def test_a_new_owner_is_one_and_one_taken_out_is_told(place: Place) -> None:
+    told = await place.again('[access]\nowners = ["telegram:2"]\n')
+    known = {one.person.name: one.person.role for one in await place.store.people()}
+    assert known == {"owner": Role.OWNER, "telegram:2": Role.OWNER}
+    assert told.notes == ('"owner" is still an owner; to change that: signalbox people role "owner" user',)
+
+
+async def test_the_prompt_counts_from_then_on_and_so_does_its_text(place: Place) -> None:
+    prompt = place.file.with_name("prompt.md")
+    prompt.write_text("Be brief.")
+    settings = FIRST + '[run]\nprompt_file = "prompt.md"\n'
+    assert (await place.again(settings)).changed == ("run.prompt_file",)
+    assert place.live.rules.prompt == "Be brief."
+    prompt.write_text("Be long.")
+    assert (await place.reload("ada")).changed == ("the text of run.prompt_file",)
+    assert place.live.rules.prompt == "Be long."
+
+
+async def test_the_log_level_is_set_once_it_differs(place: Place) -> None:
+    told = await place.again(FIRST + '[log]\nlevel = "debug"\n')
+    await place.reload("ada")
+    assert told.changed == ("log.level (info to debug)",)
+    assert place.levels == ["debug"]
+
+
+async def test_what_needs_a_restart_is_named_until_there_was_one(place: Place) -> None:
+    settings = FIRST + '[web]\nport = 1234\n[model]\nname = "ollama/x"\n[log]\nformat = "json"\n'
+    for _ in range(2):
+        told = await place.again(settings)
+        assert told == Reloaded((), ("web.port", "model.name", "log.format"), ())
+
+
+async def test_the_rest_of_a_table_that_may_change_does_not_slip_in(place: Place) -> None:
+    """The gate holds a copy of `sessions.busy`; taken over alone, half of the process would go by it."""
+    told = await place.again(FIRST + 'approvers = ["telegram:7"]\n[sessions]\nbusy = "followup"\n')
+    assert place.live.rules.gate.busy is Busy.STEER
+    assert told.restart == ("sessions.busy",)
+
+
+async def test_nothing_changed_is_told_and_is_no_fact(place: Place) -> None:
+    assert await place.again(FIRST) == Reloaded((), (), ())
+    assert await facts(place.store) == []
+
+
+async def test_a_reload_that_changed_something_is_a_fact(place: Place) -> None:
+    await place.again(FIRST + '[[policy]]\nresult = "deny"\n')
+    assert await facts(place.store) == [("ada", "policy (1 rules)")]
+
+
+async def facts(store: SqlStore) -> list[tuple[str, str]]:
+    head = await store.audit_head()
+    duty = await store.take(await store.join(*NODE, alone=True), "sealer")
+    assert duty is not None
+    await store.seal(duty, head)
+    return [(row.actor, row.detail) for row in await store.audit_rows(0) if row.kind == "reloaded"]
+
+
+async def test_after_a_fault_nothing_has_changed_and_all_faults_are_told(place: Place) -> None:
+    before = place.live.rules
+    with capture_logs() as logs, pytest.raises(ConfigError) as raised:
+        await place.again('[access]\nowners = ["nobody"]\n[log]\nlevel = "loud"\n[[policy]]\nresult = "deny"\n')
+    assert "access.owners" in str(raised.value)
+    assert "log.level" in str(raised.value)
+    assert place.live.rules is before
+    assert place.levels == []
+    assert [entry["event"] for entry in logs] == ["the settings are not reloaded"]
+
+
+async def test_a_file_that_is_no_toml_changes_nothing(place: Place) -> None:
+    before = place.live.rules
+    with capture_logs(), pytest.raises(ConfigError, match=r"signalbox\.toml:1"):
+        await place.again("[access\n")
+    assert place.live.rules is before
+
+
+async def test_a_prompt_that_is_gone_changes_nothing(place: Place) -> None:
+    before = place.live.rules
+    with capture_logs(), pytest.raises(ConfigError, match=r"run\.prompt_file"):
+        await place.again('[run]\nprompt_file = "missing.md"\n[[policy]]\nresult = "deny"\n')
+    assert place.live.rules is before
+
+
+async def test_a_store_that_is_away_changes_nothing(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def away(kind: str, by: str, subject: str, detail: str) -> None:
+        raise StoreError("The database is away.")
+
+    before = place.live.rules
+    monkeypatch.setattr(place.store, "note_fact", away)
+    with capture_logs(), pytest.raises(StoreError):
+        await place.again('[[policy]]\nresult = "deny"\n[log]\nlevel = "debug"\n')
+    assert place.live.rules is before
+    monkeypatch.undo()
+    assert len((await place.reload("ada")).changed) == 3  # as if it had not been tried: policy, owners, level
+    assert place.levels == ["debug"]
+
+
+async def test_a_token_in_the_file_is_compared_and_never_shown(place: Place) -> None:
+    told = await place.again(FIRST + '[web]\ntoken = "sesame-open-the-door"\n')
+    assert told.restart == ("web.token",)
+    assert "sesame" not in repr(told)
+
+
+async def test_a_secret_from_elsewhere_counts_as_the_same(tmp_path: Path) -> None:
+    place = await moved_in(tmp_path, FIRST + '[web]\ntoken_env = "MY_TOKEN"\n', MY_TOKEN="sesame-open-the-door")
+    assert (await place.reload("ada")).restart == ()
+
+
+async def test_owners_stay_known_by_their_identity(place: Place) -> None:
+    await place.again('[access]\nowners = ["telegram:1", "telegram:2"]\n')
+    found = await place.store.identified(Identity("telegram:2"))
+    assert found is not None
+    assert found.role is Role.OWNER

@@ -1,0 +1,140 @@
+"""Accounts of the settings become adapters with what belongs to them, and nothing is loaded for channels nobody has."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.settings.settings import Settings, load
+from bot.trials.account import given_nothing
+from bot.wiring import channels
+from bot.wiring.channels import adapters_of, extras_of_account
+from runtime.contract import Address, Bucket
+from runtime.errors import ConfigError
+from tests.unit.bot.accounts.test_supervisor import Plain
+from tests.unit.bot.settings.test_accounts import MINE, SIGNING, TELEGRAM, THREE
+
+SDKS = ("telegram", "slack_sdk", "slack_bolt", "discord")
+LOOK = """
+import sys
+from pathlib import Path
+from bot.trials.account import given_nothing
+from bot.server.app import build
+from bot.wiring.channels import adapters_of
+from bot.settings.settings import Settings, load
+settings = load(Path(sys.argv[1]), environ={})
+adapters_of(settings)(given_nothing())
+print(*[name for name in sys.argv[2:] if name in sys.modules])
+"""
+
+
+def settings_of(folder: Path, text: str, **variables: str) -> Settings:
+    (folder / "signalbox.toml").write_text(text)
+    return load(folder / "signalbox.toml", environ=variables)
+
+
+def test_each_account_becomes_an_adapter_of_its_channel(tmp_path: Path) -> None:
+    made = adapters_of(settings_of(tmp_path, THREE, **MINE))(given_nothing())
+    assert [(a.channel, a.account, a.identity) for a in made] == [
+        ("telegram", "tg", "1234567890"),
+        ("slack", "work", ""),
+        ("discord", "guild", "123456789012345678"),
+    ]
+
+
+def test_an_account_that_is_off_is_not_made(tmp_path: Path) -> None:
+    text = THREE.replace('name = "tg"', 'name = "tg"\nenabled = false')
+    assert [a.account for a in adapters_of(settings_of(tmp_path, text, **MINE))(given_nothing())] == ["work", "guild"]
+
+
+def test_signed_requests_need_no_app_token(tmp_path: Path) -> None:
+    text = f'[[accounts]]\nname = "w"\nchannel = "slack"\nmode = "http"\nsigning_secret = "{SIGNING}"\n'
+    [made] = adapters_of(settings_of(tmp_path, text, SLACK_BOT_TOKEN=MINE["MY_BOT"]))(given_nothing())
+    assert made.account == "w"
+
+
+def test_a_token_that_is_not_at_hand_is_named_and_not_made_up(tmp_path: Path) -> None:
+    (tmp_path / "signalbox.toml").write_text(THREE)
+    settings = load(tmp_path / "signalbox.toml", environ={}, demand=())
+    with pytest.raises(ConfigError, match='account "work": bot_token is missing'):
+        adapters_of(settings)(given_nothing())
+
+
+def test_a_channel_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(name: str) -> object:
+        raise ModuleNotFoundError(name=name)
+
+    monkeypatch.setattr(channels, "import_module", gone)
+    with pytest.raises(ConfigError, match='account "tg": the channel telegram is not part of this build'):
+        adapters_of(settings_of(tmp_path, THREE, **MINE))(given_nothing())
+
+
+def test_a_webhooks_secret_is_the_same_after_a_restart_and_not_the_token(tmp_path: Path) -> None:
+    hook = 'mode = "webhook"\nwebhook_url = "https://bot.example.org"\n'
+    text = f'[[accounts]]\nname = "tg"\nchannel = "telegram"\n{hook}token = "{TELEGRAM}"\n'
+    [first], [second] = (adapters_of(settings_of(tmp_path, text))(given_nothing()) for _ in range(2))
+    secrets = {adapter._settings.webhook_secret for adapter in (first, second)}  # type: ignore[attr-defined]
+    assert len(secrets) == 1
+    assert TELEGRAM.partition(":")[2] not in secrets.pop()
+
+
+@pytest.mark.parametrize(
+    ("table", "loaded"),
+    [
+        ("", []),
+        (f'[[accounts]]\nname = "a"\nchannel = "telegram"\ntoken = "{TELEGRAM}"\n', ["telegram"]),
+        (
+            f'[[accounts]]\nname = "a"\nchannel = "slack"\nbot_token = "{MINE["MY_BOT"]}"\napp_token = "{MINE["MY_APP"]}"\n',
+            ["slack_sdk", "slack_bolt"],
+        ),
+        (f'[[accounts]]\nname = "a"\nchannel = "discord"\ntoken = "{MINE["MY_DISCORD"]}"\n', ["discord"]),
+    ],
+    ids=["none", "telegram", "slack", "discord"],
+)
+def test_only_the_library_of_a_channel_that_is_used_is_loaded(tmp_path: Path, table: str, loaded: list[str]) -> None:
+    file = tmp_path / "signalbox.toml"
+    file.write_text(table)
+    told = subprocess.run([sys.executable, "-c", LOOK, str(file), *SDKS], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == loaded
+
+
+# ------------------------------------------------------------------------------------------------------------- bounds
+
+ROOM = Address("telegram", "7", "1")
+ITS_OWN = Bucket("chat:1", 1, timedelta(seconds=1))
+
+
+class Bound(Plain):
+    channel, account = "telegram", "tg"
+
+    def buckets(self, address: Address) -> Sequence[Bucket]:
+        return [ITS_OWN]
+
+
+class Free(Plain):
+    channel, account = "telegram", "tg"
+
+
+@pytest.mark.parametrize("adapter", [Bound(), Free()])
+@pytest.mark.parametrize(("most", "bucket"), [("0.5", (1, timedelta(seconds=2))), ("4", (4, timedelta(seconds=0.25)))])
+def test_the_bound_of_the_settings_stands_in_place_of_the_platforms(
+    tmp_path: Path, adapter: Plain, most: str, bucket: tuple[int, timedelta]
+) -> None:
+    text = THREE.replace('name = "tg"', f'name = "tg"\nmessages_per_second = {most}')
+    buckets = extras_of_account(settings_of(tmp_path, text, **MINE), adapter).buckets
+    assert buckets is not None
+    [only] = buckets(ROOM)
+    assert (only.burst, only.every) == bucket
+
+
+def test_without_a_bound_the_platforms_own_hold(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path, THREE, **MINE)
+    assert extras_of_account(settings, Free()).buckets is None
+    buckets = extras_of_account(settings, Bound()).buckets
+    assert buckets is not None
+    assert buckets(ROOM) == [ITS_OWN]

@@ -1,0 +1,88 @@
+"""The tool that draws a chart and puts it onto the reply. How it is drawn is in `charting`."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import timedelta
+from typing import Annotated, Any, Final
+
+from pydantic import WithJsonSchema
+
+from runtime.contract import Effect, FileRef, Tool, ToolContext
+from tools.charting.alt import alt_of
+from tools.charting.arguments import MOST_LABELS, MOST_SERIES, Asked, order_of
+from tools.charting.easel import DEADLINE, Easel, Picture
+from tools.charting.order import Kind, Order, ThemeName, digest
+from tools.files.files import replace
+from tools.kit.declare import tool
+
+FOLDER: Final = "charts"
+MARGIN: Final = timedelta(seconds=60)  # beyond the time for drawing, for waiting until others have drawn
+
+SERIES: Final[dict[str, Any]] = {
+    "type": "array",
+    "minItems": 1,
+    "maxItems": MOST_SERIES,
+    "items": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "values": {"type": "array", "items": {"type": ["number", "null"]}},
+        },
+        "required": ["name", "values"],
+        "additionalProperties": False,
+    },
+}
+
+
+def chart_tool(easel: Easel) -> Tool:
+    """The tool `chart`. `easel` draws, and is shared by all calls so that few draw at once."""
+
+    # READ: it changes nothing that is anyone's. Its file is named by its arguments, so a call that was cut by a kill
+    # and is made again writes the same file once more.
+    @tool(effect=Effect.READ, timeout=DEADLINE + MARGIN, output_bound=4000)
+    async def chart(
+        kind: Annotated[Kind, "line: how something changes. bar: how things compare. pie: parts of a whole."],
+        title: Annotated[str, "What the chart shows, in a few words."],
+        labels: Annotated[list[str | int | float], f"The points along the axis, or the slices; at most {MOST_LABELS}."],
+        series: Annotated[
+            list[dict[str, Any]],
+            WithJsonSchema(SERIES),
+            "Each has as many values as there are labels; null is a gap. A pie takes one series.",
+        ],
+        context: ToolContext,
+        unit: Annotated[str, "Unit of the values, such as $, %, ms or users."] = "",
+        alt: Annotated[str, "The chart in words, for who cannot see it; made from the data when empty."] = "",
+        theme: Annotated[ThemeName, "The ground of the picture."] = "light",
+        stacked: Annotated[bool, "Bars of one label upon each other and not side by side."] = False,
+        horizontal: Annotated[bool, "Bars to the right and not upwards."] = False,
+    ) -> str:
+        """Draw a line, bar or pie chart. The picture is attached to the reply; nothing else needs to be done for that."""
+        order = order_of(Asked(kind, title, labels, series, unit, alt, theme, stacked, horizontal))
+        picture = await easel.draw(order)
+        path = f"{FOLDER}/{order.kind}-{digest(order)}.png"
+        await asyncio.to_thread(replace, context.workspace, path, picture.png)
+        context.attach(FileRef(name=_name(order), path=path, size=len(picture.png), mime="image/png"))
+        return _told(order, picture, path)
+
+    return chart
+
+
+def _name(order: Order) -> str:
+    """The name people see: the title, as a file may be called anywhere."""
+    words = re.sub(r"[^a-z0-9]+", "-", order.title.lower()).strip("-")
+    return f"{words[:60].rstrip('-') or order.kind}.png"
+
+
+def _told(order: Order, picture: Picture, path: str) -> str:
+    told = [
+        f"Drew {path} ({len(picture.png) // 1024 + 1} kB). It is attached to your reply.",
+        f"It shows, for who cannot see it: {alt_of(order)}",
+    ]
+    if picture.missing:
+        told.append(
+            f"No font on this machine has some of its letters ({picture.missing}); they are boxes in the picture. Draw it "
+            "again with other words if they matter."
+        )
+    return "\n".join(told)

@@ -1,0 +1,176 @@
+"""Tools for the files of a session's workspace. How they stay inside it is in `workspace`."""
+
+from __future__ import annotations
+
+import heapq
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Annotated, Final
+
+from runtime.contract import Effect, ToolContext
+from runtime.errors import ToolFailed, ToolRetry
+from tools.files.workspace import attached, named, opened, opened_parent, own_like, told
+from tools.kit.declare import tool
+from tools.kit.output import joined
+
+MOST_ENTRIES: Final = 500  # of one listing; more says little to a model and costs its context
+BOUND: Final = 50_000  # characters of one file
+HALF: Final = BOUND // 2 - 100  # leaves room for the note in the middle
+WIDEST: Final = 4  # bytes of the longest UTF-8 character
+
+Entry = tuple[str, os.stat_result, str]
+"""Name, what it is, and where it points if it is a link."""
+
+
+@tool(effect=Effect.READ)
+def list_files(
+    context: ToolContext,
+    path: Annotated[str, "Folder, relative to the workspace; '.' is the workspace itself."] = ".",
+) -> str:
+    """List a folder of the workspace: folders end in a slash, files show their size in bytes."""
+    with opened(context.workspace, path) as folder:
+        if not stat.S_ISDIR(os.fstat(folder).st_mode):
+            raise ToolFailed(f"{named(path)} is a file, not a folder; use read_file.")
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries]
+        shown = [_line(entry) for entry in _looked_at(folder, heapq.nsmallest(MOST_ENTRIES, names))]
+    if len(names) > MOST_ENTRIES:
+        shown.append(f"… and {len(names) - MOST_ENTRIES:,} more")
+    return "\n".join(shown) or "The folder is empty."
+
+
+def _looked_at(folder: int, names: list[str]) -> Iterator[Entry]:
+    for name in names:
+        with suppress(FileNotFoundError):  # gone since the listing
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            yield name, found, os.readlink(name, dir_fd=folder) if stat.S_ISLNK(found.st_mode) else ""
+
+
+def _line(entry: Entry) -> str:
+    name, found, target = entry
+    match stat.S_IFMT(found.st_mode):
+        case stat.S_IFDIR:
+            return f"{printable(name)}/"
+        case stat.S_IFREG:
+            return f"{printable(name)}  {found.st_size:,} bytes"
+        case stat.S_IFLNK:
+            return f"{printable(name)} -> {printable(target)}  (link, not followed)"
+        case _:
+            return f"{printable(name)}  (not a regular file)"
+
+
+def printable(name: str) -> str:
+    """A file name on one line and in valid text, whatever bytes it is made of."""
+    text = os.fsencode(name).decode(errors="replace")
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
+
+
+@tool(effect=Effect.READ, output_bound=BOUND)
+def read_file(
+    path: Annotated[str, "File, relative to the workspace; of a file that people sent its name is enough."],
+    context: ToolContext,
+) -> str:
+    """Read a text file of the workspace. Of a long one only the beginning and the end are shown."""
+    path = attached(context.workspace, path)
+    with opened(context.workspace, path) as file:
+        found = os.fstat(file)
+        if stat.S_ISDIR(found.st_mode):
+            raise ToolFailed(f"{named(path)} is a folder; use list_files.")
+        if not stat.S_ISREG(found.st_mode):
+            raise ToolFailed(f"{named(path)} is not a regular file.")
+        return _ends(file, found.st_size, path)
+
+
+def _ends(file: int, size: int, path: str) -> str:
+    """The whole text, or its two ends; reads no more of the file than it shows."""
+    reach = HALF * WIDEST
+    if size <= 2 * reach:
+        whole = _text(os.pread(file, 2 * reach, 0), path)
+        if len(whole) <= BOUND:
+            return whole
+        head, tail = whole, whole
+    else:
+        head = _text(os.pread(file, reach, 0), path, cut_after=True)
+        tail = _text(os.pread(file, reach, size - reach), path, cut_before=True)
+    note = f"the middle of this file of {size:,} bytes is cut; search_files finds lines in all of it"
+    return joined(head[:HALF], tail[-HALF:], note, after=head[HALF : HALF + 1])
+
+
+def _text(data: bytes, path: str, *, cut_before: bool = False, cut_after: bool = False) -> str:
+    """`data` as text, without a character that was cut in two. Errors: ToolFailed for a binary file or a bad encoding."""
+    if b"\0" in data:
+        raise ToolFailed(f"{named(path)} is a binary file of no text; its bytes are not shown.")
+    start = 0
+    while cut_before and start < WIDEST - 1 and data[start : start + 1] and data[start] & 0xC0 == 0x80:
+        start += 1
+    try:
+        return data[start:].decode()
+    except UnicodeDecodeError as error:
+        torn = cut_after and error.reason == "unexpected end of data"
+        if torn:
+            return data[start : start + error.start].decode()
+        raise ToolFailed(f"{named(path)} is not valid UTF-8 text; it may be binary or in another encoding.") from error
+
+
+@tool(effect=Effect.WRITE)
+def write_file(
+    path: Annotated[str, "File, relative to the workspace; folders are made as needed."],
+    content: Annotated[str, "The whole new text of the file."],
+    context: ToolContext,
+) -> str:
+    """Write a text file in the workspace. A file that exists is replaced as a whole."""
+    try:
+        data = content.encode()
+    except UnicodeEncodeError as error:
+        raise ToolRetry("The content has half a surrogate pair in it, which no text file can hold.") from error
+    replace(context.workspace, path, data)
+    return f"Wrote {len(data):,} bytes to {path}."
+
+
+def replace(workspace: Path, path: str, data: bytes) -> None:
+    """Make `data` the whole file at `path`; who reads meanwhile sees the old one. Errors: ToolFailed."""
+    with opened_parent(workspace, path) as (folder, name):
+        mode = _mode_to_keep(folder, name, path)
+        with told(path, folder, name), _temporary(folder) as (file, temporary):
+            _write_all(file, data)
+            os.fchmod(file, mode)
+            own_like(file, folder)
+            os.fsync(file)
+            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.fsync(folder)  # else a power cut may bring the old file back
+
+
+def _mode_to_keep(folder: int, name: str, path: str) -> int:
+    """Permissions for the new file: those of the file it replaces, so that a script stays executable."""
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except OSError:  # none yet; a name that cannot be is told by the rename
+        return 0o644
+    if stat.S_ISREG(found.st_mode):
+        return stat.S_IMODE(found.st_mode) & 0o777
+    if stat.S_ISLNK(found.st_mode):
+        raise ToolFailed(f"{named(path)} is a symbolic link, and links are not followed.")
+    raise ToolFailed(f"{named(path)} exists and is not a regular file.")
+
+
+@contextmanager
+def _temporary(folder: int) -> Iterator[tuple[int, str]]:
+    """A new file in `folder`: descriptor and name. Gone afterwards, unless it was renamed."""
+    name = f".{token_hex(8)}.part"
+    file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    try:
+        yield file, name
+    finally:
+        os.close(file)
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
+
+
+def _write_all(file: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(file, view) :]

@@ -1,0 +1,1 @@
+"""Parts that every tool is made of."""

@@ -1,0 +1,1 @@
+"""Shell commands and the walls around them."""

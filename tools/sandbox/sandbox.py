@@ -1,0 +1,102 @@
+"""Where a shell command runs: the settings, what every sandbox offers, and the limits they share."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, Literal, Protocol
+
+from runtime.errors import ToolFailed
+from tools.kit.process import Ended, capture
+from tools.sandbox import launcher
+from tools.sandbox.launcher import Order
+
+PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+OPEN_FILES: Final = 1024
+LONGEST_ORDER: Final = 120_000  # bytes; Linux takes 131,072 in one argument (MAX_ARG_STRLEN)
+
+
+@dataclass(frozen=True, slots=True)
+class ShellSettings:
+    """How commands run. Memory, file size, processor time and open files are bounded per process.
+
+    `auto` is bubblewrap where it works and no shell elsewhere; `bwrap` is the same for an operator who wants a start
+    without it to fail; `external` runs commands bare: the container around the program is the boundary. `uid` is
+    whom commands run as when the program runs as root. `processes` counts one sandbox's, threads included.
+    """
+
+    sandbox: Literal["auto", "bwrap", "external"] = "auto"
+    uid: int = 65534
+    memory_mib: int = 1024
+    processes: int = 128
+    file_mib: int = 256
+    cpu_seconds: int = 60
+    timeout_seconds: float = 60
+
+    @property
+    def required(self) -> bool:
+        """Whether the program must not start when the sandbox cannot."""
+        return self.sandbox == "bwrap"
+
+    @property
+    def timeout(self) -> timedelta:
+        return timedelta(seconds=self.timeout_seconds)
+
+
+class Sandbox(Protocol):
+    """A place for commands."""
+
+    @property
+    def caution(self) -> str:
+        """A sentence for the approval card; empty when there is nothing to fear."""
+
+    async def self_test(self) -> str | None:
+        """Find out, once, whether commands can run here: None, or the reason and the way out in a sentence."""
+
+    async def run(self, command: str, workspace: Path, *, limit: int, writes: int | None = None) -> Ended:
+        """Run a shell command in `workspace`, keeping `limit` characters. Errors: ToolFailed when it cannot start.
+
+        `writes`: bytes that a file may grow to, where that is less than the settings say.
+        """
+
+
+def limits(settings: ShellSettings, writes: int | None = None) -> dict[str, int]:
+    """The limits that each process inherits, by resource name. Processes are counted elsewhere: see `shell_argv`."""
+    largest = settings.file_mib << 20
+    return {
+        "AS": settings.memory_mib << 20,
+        "FSIZE": largest if writes is None else min(writes, largest),
+        "CPU": settings.cpu_seconds,
+        "NOFILE": OPEN_FILES,
+        "CORE": 0,
+    }
+
+
+def shell_argv(command: str, processes: int) -> list[str]:
+    """A shell that bounds the number of processes, then runs `command`.
+
+    The kernel counts processes by user and user namespace. So this limit is set inside, where only the sandbox's own
+    count; set before it, it would compare with all the processes of an ordinary user's desktop.
+    """
+    shell = "/bin/bash" if Path("/bin/bash").exists() else "/bin/sh"
+    # -u is bash's and busybox's letter, -p is dash's. A lower limit that is there already stays.
+    bound = (
+        f'ulimit -u {processes} 2>/dev/null || ulimit -p {processes} 2>/dev/null || [ "$(ulimit -u)" -lt {processes} ]'
+    )
+    refuse = f"{{ echo 'sandbox: the number of processes cannot be bounded'; exit {launcher.FAILED}; }}"
+    return [shell, "-c", f'{bound} || {refuse}; exec {shell} -c "$1"', "sh", command]
+
+
+async def launch(order: Order, workspace: Path, *, deadline: timedelta, limit: int) -> Ended:
+    """Carry out `order` in `workspace`. Errors: ToolFailed when it cannot even start."""
+    text = json.dumps(order, ensure_ascii=False)
+    if len(text.encode()) > LONGEST_ORDER:
+        raise ToolFailed("The command is too long; write it to a file with write_file and run that.")
+    argv = [sys.executable, "-I", "-S", launcher.__file__, text]
+    try:
+        return await capture(argv, cwd=workspace, deadline=deadline, limit=limit)
+    except OSError as error:
+        raise ToolFailed(f"The command could not be started: {error.strerror}.") from error

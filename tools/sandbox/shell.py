@@ -1,0 +1,69 @@
+"""The tool that runs shell commands, in whichever sandbox the settings ask for."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated, Final
+
+from runtime.contract import Effect, Tool, ToolContext
+from runtime.errors import ToolFailed
+from tools.kit.declare import tool
+from tools.kit.process import Ended
+from tools.sandbox.bubblewrap import Bubblewrap
+from tools.sandbox.external import External
+from tools.sandbox.sandbox import Sandbox, ShellSettings
+
+__all__ = ["Sandbox", "ShellSettings", "sandbox_for", "shell_tool"]
+
+BOUND: Final = 50_000  # characters
+KEPT: Final = BOUND - 500  # leaves room for the line about the end
+# Past our own limit, so that what a command said until its time was up is told and not lost.
+MARGIN: Final = timedelta(seconds=15)
+
+LIMITS_BY_SIGNAL: Final[Mapping[int, str]] = {
+    signal.SIGXCPU: "the limit of processor time",
+    signal.SIGXFSZ: "the limit of file size",
+    signal.SIGKILL: "killed, perhaps by a limit",
+}
+
+
+def sandbox_for(settings: ShellSettings) -> Sandbox:
+    """The sandbox that the settings ask for, not tested yet. `external` is never chosen by itself."""
+    return External(settings) if settings.sandbox == "external" else Bubblewrap(settings)
+
+
+def shell_tool(sandbox: Sandbox, *, timeout: timedelta) -> Tool:
+    """The tool `shell`. It exists also where `sandbox` cannot work; each call then says why."""
+
+    @tool(effect=Effect.DANGER, timeout=timeout + MARGIN, output_bound=BOUND, caution=sandbox.caution)
+    async def shell(
+        command: Annotated[str, "Command line for the shell; it starts in the workspace and has no network."],
+        context: ToolContext,
+    ) -> str:
+        """Run a shell command in the workspace and return what it printed and its exit code."""
+        _check(command)
+        return told(await sandbox.run(command, context.workspace, limit=KEPT), timeout)
+
+    return shell
+
+
+def _check(command: str) -> None:
+    try:
+        if b"\0" not in command.encode():
+            return
+    except UnicodeEncodeError:  # half a surrogate pair, which JSON can express and UTF-8 cannot
+        pass
+    raise ToolFailed("The command is not valid text: it has a NUL or half a surrogate pair in it.")
+
+
+def told(ended: Ended, timeout: timedelta) -> str:
+    """What the model reads. A command that fails is a result; one that was stopped is ToolFailed."""
+    output = ended.text.rstrip("\n")
+    if ended.timed_out:
+        said = f"Until then it printed:\n{output}" if output else "It had printed nothing."
+        raise ToolFailed(f"The command was stopped after {timeout.total_seconds():g} s. {said}")
+    limit = LIMITS_BY_SIGNAL.get(ended.code - 128)
+    code = f"exit code {ended.code}" + (f" ({limit})" if limit else "")
+    return f"{output}\n[{code}]" if output else f"[no output, {code}]"
