@@ -21,6 +21,7 @@ from runtime.contract import (
     Person,
     Role,
     Schedule,
+    ScheduleRequest,
     ScheduleState,
     Task,
     TaskKind,
@@ -28,7 +29,6 @@ from runtime.contract import (
     Timetable,
     Tool,
     ToolContext,
-    Wanted,
 )
 from runtime.errors import ToolRetry
 from tools.kit.declare import tool
@@ -83,7 +83,7 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
         when: When, task: What, context: ToolContext, name: NewName = "", zone: Zone = "", quiet: Quiet = False
     ) -> str:
         """Plan work for later, once or again and again; its report is posted in this room. Also for reminders."""
-        wanted = Wanted(name, when, zone, Task(TaskKind.PROMPT, task), terms=Terms(quiet=quiet))
+        wanted = ScheduleRequest(name, when, zone, Task(TaskKind.PROMPT, task), terms=Terms(quiet=quiet))
         made = await timetable.add(wanted, planner(context, wanted))
         return words.planned(made, context) + hint(zone, str(timetable.clocks(made)))
 
@@ -99,7 +99,7 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
     ) -> str:
         """Plan work for later whose report is posted in another room than this one. Only if a person names that room."""
         to = (room_at(room, address_at),)
-        wanted = Wanted(name, when, zone, Task(TaskKind.PROMPT, task), to, Terms(quiet=quiet))
+        wanted = ScheduleRequest(name, when, zone, Task(TaskKind.PROMPT, task), to, Terms(quiet=quiet))
         made = await timetable.add(wanted, planner(context, wanted))
         return words.planned(made, context) + hint(zone, str(timetable.clocks(made)))
 
@@ -117,7 +117,7 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
         asker = planner(context)
         found = await timetable.find(name, asker)
         needs_no_word(found, context)
-        wanted = Wanted(new_name, when, zone, Task(TaskKind.PROMPT, task) if task else None)
+        wanted = ScheduleRequest(new_name, when, zone, Task(TaskKind.PROMPT, task) if task else None)
         terms = None if quiet is None else replace(found.terms, quiet=quiet)
         changed = await timetable.change(found.id, replace(wanted, terms=terms), asker)
         return words.planned(changed, context, verb="Changed")
@@ -222,7 +222,7 @@ def actor(context: ToolContext, key: str = "") -> Asker:
     return asker
 
 
-def planner(context: ToolContext, wanted: Wanted | None = None) -> Asker:
+def planner(context: ToolContext, wanted: ScheduleRequest | None = None) -> Asker:
     """The same, where more work comes of it; with the key by which a repeat of this very call is known.
 
     The wish is part of the key: some vendors count the ids of their calls anew with each reply.

@@ -24,20 +24,20 @@ from adapters.discord.parse import CHANNEL
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.settle import Settling
 from runtime.contract import (
+    AdapterContext,
     Address,
     Attempt,
     Bucket,
     Capability,
+    ConnectionStatus,
     Delivery,
     FileRef,
     Finding,
-    Given,
     Part,
     Progress,
     Receipt,
     Settled,
     Sink,
-    Standing,
     Wire,
 )
 
@@ -54,7 +54,7 @@ class DiscordAdapter:
     capabilities: frozenset[Capability] = frozenset({Capability.EDIT, Capability.SETTLE})
     typing_lasts: timedelta = timedelta(seconds=10)
 
-    def __init__(self, settings: DiscordSettings, given: Given) -> None:
+    def __init__(self, settings: DiscordSettings, given: AdapterContext) -> None:
         self.account: str = settings.account
         self.identity: str = settings.identity
         self._http = Http(settings)
@@ -80,7 +80,7 @@ class DiscordAdapter:
     async def attend(self, listener: str, sink: Sink) -> None:
         await self._shards.attend(listener, sink)
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         return self._shards.standing()
 
     def render(self, delivery: Delivery) -> list[Wire]:

@@ -15,12 +15,12 @@ from adapters.discord.snowflakes import made_at
 from runtime.contract import (
     ARGUMENTS,
     COMMANDS,
+    Addressing,
     ApprovalId,
     Body,
     Choice,
     Clicked,
     Commanded,
-    Reach,
     Said,
     Signal,
     Stopped,
@@ -71,7 +71,7 @@ def signal(raw: Raw, body: Body, place: Place, me: Me) -> Signal:
         address=place.address(CHANNEL, me.identity),
         body=body,
         received_at=made_at(number),
-        reach=Reach.MENTION if raw.get("guild_id") else Reach.DIRECT,
+        reach=Addressing.MENTION if raw.get("guild_id") else Addressing.DIRECT,
         by_bot=bool(user.get("bot")),
         private=PRIVATE if raw.get("guild_id") else 0,
     )

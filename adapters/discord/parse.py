@@ -10,7 +10,7 @@ from typing import Any, Final
 from adapters.discord.contents import files_of, unreadable, words
 from adapters.discord.rooms import Place
 from adapters.discord.snowflakes import made_at
-from runtime.contract import UNREAD, Address, Amended, Commanded, Identity, Reach, Said, Signal
+from runtime.contract import UNREAD, Address, Addressing, Amended, Commanded, Identity, Said, Signal
 
 Raw = Mapping[str, Any]
 
@@ -52,7 +52,7 @@ def message(raw: Raw, place: Place, me: Me) -> Signal | None:
         received_at=made_at(number),
         reach=reach,
         message_id=number,
-        joinable=reach is Reach.MENTION and bool(address.thread),
+        joinable=reach is Addressing.MENTION and bool(address.thread),
         by_bot=is_bot(raw),
         room_name=f"@{name_of(raw)}" if place.is_direct else place.room_name,
     )
@@ -95,10 +95,10 @@ def is_bot(raw: Raw) -> bool:
     return bool(raw["author"].get("bot") or raw.get("webhook_id"))
 
 
-def reach_of(raw: Raw, place: Place, me: Me) -> Reach:
+def reach_of(raw: Raw, place: Place, me: Me) -> Addressing:
     if place.is_direct:
-        return Reach.DIRECT
-    return Reach.MENTION if is_called(raw, me) else Reach.OVERHEARD
+        return Addressing.DIRECT
+    return Addressing.MENTION if is_called(raw, me) else Addressing.OVERHEARD
 
 
 def is_called(raw: Raw, me: Me) -> bool:
@@ -111,10 +111,10 @@ def is_called(raw: Raw, me: Me) -> bool:
     )
 
 
-def address_of(raw: Raw, place: Place, reach: Reach, me: Me) -> Address:
+def address_of(raw: Raw, place: Place, reach: Addressing, me: Me) -> Address:
     """Where the answer goes. A thread that a message begins will have the message's id."""
     address = place.address(CHANNEL, me.identity)
-    begins = me.threads and reach is Reach.MENTION and place.has_threads
+    begins = me.threads and reach is Addressing.MENTION and place.has_threads
     return Address(CHANNEL, me.identity, address.room, str(raw["id"])) if begins else address
 
 

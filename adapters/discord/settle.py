@@ -22,7 +22,7 @@ from adapters.discord.outgoing.send import Sending, channel_of, hung, text_of
 from adapters.discord.parse import CHANNEL
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.snowflakes import first_at
-from runtime.contract import Address, Attempt, Given, Look, Part, Receipt, Settled, Shown
+from runtime.contract import AdapterContext, Address, Attempt, Part, Receipt, Settled, SettleResult, Shown
 from runtime.errors import Rejected, Retryable, Uncertain
 
 Raw = Mapping[str, Any]
@@ -39,7 +39,7 @@ NOT_TOLD: Final = "Discord does not show the history"
 class Settling:
     """Finds out what became of a send. Changes nothing that is on screen."""
 
-    def __init__(self, settings: DiscordSettings, given: Given, http: Http, sending: Sending) -> None:
+    def __init__(self, settings: DiscordSettings, given: AdapterContext, http: Http, sending: Sending) -> None:
         self._settings = settings
         self._given = given
         self._http = http
@@ -55,7 +55,7 @@ class Settling:
         except Uncertain as error:
             raise Retryable(f"cut while looking: {error}") from error
         except Rejected:
-            return Look.UNKNOWN  # it may have been shown before the room closed
+            return SettleResult.UNKNOWN  # it may have been shown before the room closed
 
     async def _look(self, part: Part, first: datetime) -> Settled:
         """In the thread that it belongs to, and in the room, where it stands if there can be no thread."""
@@ -66,7 +66,7 @@ class Settling:
                 if not is_of(error, NO_THREAD):
                     raise
             else:
-                if found is not Look.ABSENT:
+                if found is not SettleResult.ABSENT:
                     return found
         return await self._look_in(part.address, part, first)
 
@@ -81,9 +81,9 @@ class Settling:
                 return Shown(Receipt(str(found[0]["id"])))
             count += len(page)
             if len(page) < PAGE:
-                return Look.ABSENT if count or await self._can_read(channel, after) else Look.UNKNOWN
+                return SettleResult.ABSENT if count or await self._can_read(channel, after) else SettleResult.UNKNOWN
             after = int(page[-1]["id"])
-        return Look.UNKNOWN
+        return SettleResult.UNKNOWN
 
     def _is(self, raw: Raw, part: Part) -> bool:
         """Whether a message of the history looks as the part does."""

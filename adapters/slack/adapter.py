@@ -33,20 +33,20 @@ from adapters.slack.outgoing.uploads import Uploads
 from adapters.slack.settings import SlackSettings
 from adapters.slack.web import SLACK, Answer, Web
 from runtime.contract import (
+    AdapterContext,
     Address,
     Attempt,
     Bucket,
     Capability,
+    ConnectionStatus,
     Delivery,
     FileRef,
     Finding,
-    Given,
     Part,
     Progress,
     Receipt,
     Settled,
     Sink,
-    Standing,
     Wire,
 )
 from runtime.errors import ChannelError, Rejected, Retryable
@@ -63,7 +63,7 @@ class SlackAdapter:
 
     typing_lasts = STATUS_LASTS
 
-    def __init__(self, settings: SlackSettings, given: Given) -> None:
+    def __init__(self, settings: SlackSettings, given: AdapterContext) -> None:
         self.channel: str = CHANNEL
         self.account: str = settings.account
         self.capabilities: frozenset[Capability] = frozenset({Capability.EDIT, Capability.SETTLE})
@@ -185,7 +185,7 @@ class SlackAdapter:
         """Where Slack sends events in `mode` http."""
         return self._door.routes() if self._settings.mode == "http" else []
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         return self._health.standing
 
     async def checks(self) -> Sequence[Finding]:

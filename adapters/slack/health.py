@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from adapters.slack.errors import TOKEN_TROUBLE, Refusal, token_fix
-from runtime.contract import CONNECTED, Connection, Standing
+from runtime.contract import CONNECTED, Connection, ConnectionStatus
 from runtime.errors import ChannelError
 
 log = logging.getLogger(__name__)
@@ -20,12 +20,12 @@ class Health:
     def __init__(self, account: str) -> None:
         self.who = f'Slack account "{account}"'
         self._was_up = False
-        self._way_in = Standing(Connection.CONNECTING, f"{self.who}: not connected yet")
-        self._token: Standing | None = None
+        self._way_in = ConnectionStatus(Connection.CONNECTING, f"{self.who}: not connected yet")
+        self._token: ConnectionStatus | None = None
         self._told = self.standing
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         return self._token or self._way_in
 
     def up(self) -> None:
@@ -60,15 +60,15 @@ class Health:
     def _on_the_way(self) -> Connection:
         return Connection.RECONNECTING if self._was_up else Connection.CONNECTING
 
-    def _of(self, error: ChannelError, setting: str) -> Standing:
+    def _of(self, error: ChannelError, setting: str) -> ConnectionStatus:
         """A refusal must be mended by a person, and is tried again now and then; the rest goes on by itself."""
         if not isinstance(error, Refusal) or error.code not in TOKEN_TROUBLE:
             return self._standing(self._on_the_way, str(error))
         fix = token_fix(error.code, setting)
         return self._standing(Connection.REFUSED, f"{setting} is refused. {error}{' ' if fix else ''}{fix}")
 
-    def _standing(self, connection: Connection, why: str) -> Standing:
-        return Standing(connection, f"{self.who}: {why}")
+    def _standing(self, connection: Connection, why: str) -> ConnectionStatus:
+        return ConnectionStatus(connection, f"{self.who}: {why}")
 
     def _tell(self) -> None:
         if self.standing == self._told:

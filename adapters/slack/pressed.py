@@ -8,7 +8,7 @@ from typing import Final
 from adapters.slack.envelope import Happening, Malformed, Raw, mapping
 from adapters.slack.spoken import ordered
 from adapters.slack.words import readable
-from runtime.contract import COMMANDS, Address, ApprovalId, Body, Choice, Clicked, Reach, Signal
+from runtime.contract import COMMANDS, Address, Addressing, ApprovalId, Body, Choice, Clicked, Signal
 
 BUTTON: Final = "signalbox:"
 """Begins the action_id of each button of ours."""
@@ -81,5 +81,5 @@ def command(happened: Happening) -> Signal:
 
 def _meant(happened: Happening, key: object, address: Address, said: Body) -> Signal:
     """What a person does with a button, a form or a command is always for us."""
-    reach = Reach.DIRECT if address.room.startswith("D") else Reach.MENTION
+    reach = Addressing.DIRECT if address.room.startswith("D") else Addressing.MENTION
     return happened.signal(key, address, said, reach=reach)

@@ -9,7 +9,7 @@ from adapters.slack.blocks import text_of
 from adapters.slack.envelope import Happening, Raw
 from adapters.slack.me import Me
 from adapters.slack.words import names_me, readable
-from runtime.contract import COMMANDS, Amended, Body, Commanded, FileRef, Reach, Said, Signal, Stopped
+from runtime.contract import COMMANDS, Addressing, Amended, Body, Commanded, FileRef, Said, Signal, Stopped
 
 SPOKEN: Final = frozenset({None, "file_share", "thread_broadcast", "bot_message", "me_message"})
 """Kinds of messages in which somebody says something; joins, topics and the like are no words to us."""
@@ -53,20 +53,20 @@ def _heard(happened: Happening, event: Raw, said: Body, *, natural_key: str | No
         happened.address(event["channel"], thread),
         said,
         natural_key=natural_key,
-        reach=Reach.DIRECT if direct else _reach(event, said, happened.me),
+        reach=Addressing.DIRECT if direct else _reach(event, said, happened.me),
         message_id=event["ts"],
         joinable=not direct,
         by_bot=bool(event.get("bot_id")),
     )
 
 
-def _reach(event: Raw, said: Body, me: Me) -> Reach:
+def _reach(event: Raw, said: Body, me: Me) -> Addressing:
     """In a thread that hangs on a message of ours, and for a command in a thread, no mention is needed."""
     in_thread = event.get("thread_ts") not in (None, event["ts"])
     named = event["type"] == "app_mention" or names_me(text_of(event), me)
     answers = in_thread and event.get("parent_user_id") == me.user
     orders = in_thread and isinstance(said, Commanded | Stopped)
-    return Reach.MENTION if named or answers or orders else Reach.OVERHEARD
+    return Addressing.MENTION if named or answers or orders else Addressing.OVERHEARD
 
 
 def is_direct(event: Raw) -> bool:

@@ -39,21 +39,21 @@ from adapters.telegram.settling.settle import Settling
 from runtime.contract import (
     COMMANDS,
     CONNECTED,
+    AdapterContext,
     Address,
     Attempt,
     Bucket,
     Capability,
     Connection,
+    ConnectionStatus,
     Delivery,
     FileRef,
     Finding,
-    Given,
     Part,
     Progress,
     Receipt,
     Settled,
     Sink,
-    Standing,
     Wire,
 )
 from runtime.errors import Rejected, Retryable, StoreError
@@ -70,7 +70,7 @@ class TelegramAdapter:
 
     typing_lasts = TYPING
 
-    def __init__(self, settings: TelegramSettings, given: Given) -> None:
+    def __init__(self, settings: TelegramSettings, given: AdapterContext) -> None:
         self.channel: str = CHANNEL
         self.account: str = settings.account
         self.identity: str = settings.identity
@@ -82,7 +82,7 @@ class TelegramAdapter:
         self._met = asyncio.Event()
         self._attending = False
         self._sink: Sink | None = None
-        self._standing = Standing(Connection.CONNECTING, f'account "{self.account}": not connected yet')
+        self._standing = ConnectionStatus(Connection.CONNECTING, f'account "{self.account}": not connected yet')
         self._known, self._rooms = Known(), Rooms()
         self._lines = Lines(born=int(given.now().timestamp() * 1_000_000))
         self._outward()
@@ -179,7 +179,7 @@ class TelegramAdapter:
             self._rooms.learn(await self._given.places.moved(self.channel, self.identity))
             await self._memory.warm(self._given.now())
         except StoreError as error:
-            self._said(Standing(Connection.CONNECTING, f'account "{self.account}": the store is away: {error}'))
+            self._said(ConnectionStatus(Connection.CONNECTING, f'account "{self.account}": the store is away: {error}'))
             return False
         return True
 
@@ -189,7 +189,7 @@ class TelegramAdapter:
         except TelegramError as error:
             refused = isinstance(error, Refused) and error.is_of_token
             state = Connection.REFUSED if refused else Connection.CONNECTING
-            self._said(Standing(state, str(ours(error, self.account))))
+            self._said(ConnectionStatus(state, str(ours(error, self.account))))
             return False
         self._username = me.username or ""
         return True
@@ -201,12 +201,12 @@ class TelegramAdapter:
         except TelegramError as error:
             log.info("the menu of commands was not set", account=self.account, reason=error.message)
 
-    def _said(self, standing: Standing) -> None:
+    def _said(self, standing: ConnectionStatus) -> None:
         self._standing = standing
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         if self._standing is CONNECTED and self._attending and self._poller.is_deaf():
-            return Standing(Connection.DEAF, f'account "{self.account}": no poll has come back for too long')
+            return ConnectionStatus(Connection.DEAF, f'account "{self.account}": no poll has come back for too long')
         return self._standing
 
     async def checks(self) -> list[Finding]:

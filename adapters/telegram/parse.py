@@ -19,6 +19,7 @@ from adapters.telegram.rooms import message_name
 from runtime.contract import (
     UNREAD,
     Address,
+    Addressing,
     Amended,
     ApprovalId,
     Body,
@@ -27,7 +28,6 @@ from runtime.contract import (
     Commanded,
     Identity,
     Moved,
-    Reach,
     Said,
     Signal,
     Stopped,
@@ -144,7 +144,7 @@ class Reader:
             address=self._address(query.message.chat.id, topic if is_topic else None),
             body=Clicked(ApprovalId(pressed["approval"]), Choice(pressed["choice"])),
             received_at=self.now(),
-            reach=Reach.DIRECT if query.message.chat.type == ChatType.PRIVATE else Reach.MENTION,
+            reach=Addressing.DIRECT if query.message.chat.type == ChatType.PRIVATE else Addressing.MENTION,
             message_id=message_name(query.message.chat.id, query.message.message_id),
             room_name=name_of(query.message.chat),
         )
@@ -185,7 +185,7 @@ def moved(identity: str, room: str, new: int, key: str, now: datetime) -> Signal
         address=Address(CHANNEL, identity, room),
         body=Moved(str(new)),
         received_at=now,
-        reach=Reach.MENTION,
+        reach=Addressing.MENTION,
     )
 
 
@@ -195,10 +195,10 @@ def name_of(chat: Chat) -> str:
     return f"@{name}" if name and chat.type == ChatType.PRIVATE else name
 
 
-def reach_of(message: Message, *, named: bool) -> Reach:
+def reach_of(message: Message, *, named: bool) -> Addressing:
     if message.chat.type == ChatType.PRIVATE:
-        return Reach.DIRECT
-    return Reach.MENTION if named else Reach.OVERHEARD
+        return Addressing.DIRECT
+    return Addressing.MENTION if named else Addressing.OVERHEARD
 
 
 def author_of(message: Message) -> tuple[Identity, str, bool]:

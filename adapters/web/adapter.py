@@ -20,20 +20,20 @@ from adapters.web.transfer import Transfer
 from runtime.contract import (
     BOUNDLESS,
     CONNECTED,
+    AdapterContext,
     Address,
     Attempt,
     Capability,
     Connection,
+    ConnectionStatus,
     Delivery,
-    Given,
-    Look,
     Part,
     Progress,
     Receipt,
     Settled,
+    SettleResult,
     Sink,
     Space,
-    Standing,
     Wire,
 )
 
@@ -43,7 +43,7 @@ STARTING: Final = "The page is not taking messages yet: Signalbox is starting or
 
 IDEAS: Final = ("What can you do?", "Which files are here?", "What is planned here?")
 """What people may begin with, where the model has no ideas of its own."""
-NOT_YET: Final = Standing(Connection.CONNECTING, "the web page does not take messages yet")
+NOT_YET: Final = ConnectionStatus(Connection.CONNECTING, "the web page does not take messages yet")
 
 
 class WebAdapter:
@@ -56,7 +56,7 @@ class WebAdapter:
     def __init__(
         self,
         settings: WebSettings,
-        given: Given,
+        given: AdapterContext,
         *,
         identity: str,
         banner: str = "",
@@ -115,7 +115,7 @@ class WebAdapter:
         return Receipt(part.id)
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
-        return Look.UNKNOWN
+        return SettleResult.UNKNOWN
 
     async def reach(self, address: Address) -> str | None:
         return await self._rooms.reach(address)
@@ -123,7 +123,7 @@ class WebAdapter:
     def progress(self, address: Address, event: Progress) -> None:
         self._events.progress(address, event)
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         return CONNECTED if self._sink is not None else NOT_YET
 
     def _sink_now(self) -> Sink:

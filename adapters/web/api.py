@@ -14,7 +14,7 @@ from adapters.web.door import Door, Visitor
 from adapters.web.files import size_of
 from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant
-from runtime.contract import Address, Body, FileRef, Given, Role, Said, Signal, Sink, Stopped, Verdict
+from runtime.contract import AdapterContext, Address, Body, FileRef, Role, Said, Signal, Sink, Stopped, Verdict
 from runtime.text.glyphs import visible
 
 
@@ -24,7 +24,7 @@ class Api:
         *,
         door: Door,
         rooms: Rooms,
-        given: Given,
+        given: AdapterContext,
         identity: str,
         sink: Callable[[], Sink],
         banner: str,

@@ -23,9 +23,9 @@ from runtime.cancellation import cancellable
 from runtime.contract import (
     PEOPLE,
     Address,
-    Bell,
+    History,
     Identity,
-    Ledger,
+    Notifier,
     Progress,
     Resting,
     Speaking,
@@ -126,7 +126,7 @@ class Feed:
 class Events:
     """The pages that listen, by room."""
 
-    def __init__(self, *, door: Door, rooms: Rooms, ledger: Ledger, bell: Bell) -> None:
+    def __init__(self, *, door: Door, rooms: Rooms, ledger: History, bell: Notifier) -> None:
         self._door = door
         self._ledger = ledger
         self._rooms = rooms

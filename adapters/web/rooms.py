@@ -10,7 +10,7 @@ from aiohttp import web
 
 from adapters.web.door import Door, Visitor
 from adapters.web.errors import Refusal
-from runtime.contract import Address, Identity, Ledger, Role, Room
+from runtime.contract import Address, History, Identity, Role, Room
 
 OWNERS_IN_MIND: Final = 10_000
 ROOM: Final = re.compile(r"[a-z0-9]{6,32}")
@@ -34,7 +34,7 @@ class Rooms:
     """
 
     def __init__(
-        self, *, door: Door, ledger: Ledger, channel: str, account: str, is_named: IsNamed = nothing_named
+        self, *, door: Door, ledger: History, channel: str, account: str, is_named: IsNamed = nothing_named
     ) -> None:
         self._door = door
         self._ledger = ledger
@@ -103,7 +103,7 @@ class Rooms:
         return True
 
 
-async def reach(ledger: Ledger, is_named: IsNamed, address: Address) -> str | None:
+async def reach(ledger: History, is_named: IsNamed, address: Address) -> str | None:
     """Why nothing can be posted in a room of the page; None where it can. Also for commands while no process runs."""
     there = ROOM.fullmatch(address.room) and (is_named(address) or not await ledger.is_untouched(address))
     return None if there else UNOPENED

@@ -48,7 +48,7 @@ class Outage:
     """Whether it was looked up what an earlier process told."""
 
 
-class Outages:
+class AccountAlerts:
     """`room` gives the operators' room, None while its account is not known yet; `post` puts into the outbox."""
 
     def __init__(

@@ -15,10 +15,10 @@ from typing import Final
 
 import structlog
 
-from bot.accounts.supervisor import Presence
-from bot.node.membership import Seat
+from bot.accounts.supervisor import AccountSupervisor
+from bot.node.membership import Membership
 from runtime.cancellation import cancellable
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import ROLES
 from runtime.contract import Connection, NodeId, Now, Pings
 from runtime.delivery.courier import Courier
@@ -56,12 +56,12 @@ class Failover:
 
     def __init__(
         self,
-        account: Presence,
+        account: AccountSupervisor,
         courier: Courier,
         *,
         store: Store,
-        seat: Seat,
-        bell: LocalBell,
+        seat: Membership,
+        bell: LocalNotifier,
         others: Others,
         now: Now,
     ) -> None:

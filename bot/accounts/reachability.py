@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Final, TypeVar
 
-from runtime.contract import Connection, Standing
+from runtime.contract import Connection, ConnectionStatus
 from runtime.domain.clock import steady
 from runtime.domain.failover import Way
 from runtime.errors import Uncertain
@@ -69,10 +69,10 @@ class Reachability:
         down = None if self._down_since is None else timedelta(seconds=now - self._down_since)
         return Way(timedelta(seconds=now - self._answered), self._unanswered, down)
 
-    def trouble(self) -> Standing | None:
+    def trouble(self) -> ConnectionStatus | None:
         """None unless the platform has not answered for so long that nothing can be said there from here."""
         way = self.way()
         if not way.is_cut:
             return None
         what = f"nothing has come back from the platform for {way.silent.total_seconds():.0f} s ({self._reason})"
-        return Standing(Connection.RECONNECTING, f"{self._name}: {what}. It is tried again by itself.")
+        return ConnectionStatus(Connection.RECONNECTING, f"{self._name}: {what}. It is tried again by itself.")

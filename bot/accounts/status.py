@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 import structlog
 
-from runtime.contract import Connection, Now, Standing
+from runtime.contract import Connection, ConnectionStatus, Now
 
 LOOK: Final = timedelta(seconds=1)
 
@@ -23,7 +23,7 @@ class Stands(Protocol):
     @property
     def name(self) -> str: ...
 
-    def standing(self) -> Standing: ...
+    def standing(self) -> ConnectionStatus: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class State:
     """`since` is when the account came to be as it stands, as far as anybody looked."""
 
     account: str
-    standing: Standing
+    standing: ConnectionStatus
     since: datetime
 
 
 Tell = Callable[[Sequence[State]], Awaitable[None]]
 
 
-class Standings:
+class AccountStatuses:
     """Those of all accounts of this process."""
 
     def __init__(self, accounts: Sequence[Stands], now: Now) -> None:

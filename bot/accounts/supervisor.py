@@ -20,13 +20,13 @@ from runtime.contract import (
     Attempt,
     ChannelAdapter,
     Connection,
+    ConnectionStatus,
     HasListeners,
     LearnsIdentity,
     Part,
     Receipt,
     Settled,
     Sink,
-    Standing,
 )
 from runtime.domain.clock import steady
 from runtime.errors import BotError, ConfigError, StoreError
@@ -36,7 +36,7 @@ LOOK: Final = timedelta(seconds=0.5)
 """How soon a listener's role is asked for again, where nobody tells that it may be free."""
 PAUSE_FIRST: Final = timedelta(seconds=1)
 PAUSE_MOST: Final = timedelta(minutes=1)
-ELSEWHERE: Final = Standing(Connection.CONNECTED, "another process listens")
+ELSEWHERE: Final = ConnectionStatus(Connection.CONNECTED, "another process listens")
 
 Take = Callable[[str], Awaitable[Duty | None]]
 Work = Callable[[], Coroutine[Any, Any, object]]
@@ -44,7 +44,7 @@ Work = Callable[[], Coroutine[Any, Any, object]]
 log = structlog.get_logger("accounts")
 
 
-class Presence(AroundAdapter):
+class AccountSupervisor(AroundAdapter):
     """An account as the rest of the program has it. Implements `contract.ChannelAdapter`.
 
     `take` asks for a role, and `vacancy` waits until one may be free again; `on_learnt` is told once the account has its
@@ -78,7 +78,7 @@ class Presence(AroundAdapter):
         self._begun = asyncio.Event()
         self._listening: set[str] = set()
         self._elsewhere: set[str] = set()
-        self._broken: dict[str, Standing] = {}
+        self._broken: dict[str, ConnectionStatus] = {}
 
     @property
     def name(self) -> str:
@@ -116,7 +116,7 @@ class Presence(AroundAdapter):
     def _role(self, listener: str) -> str:
         return f"listener:{self.channel}:{self.identity}:{listener}"
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         if self._broken:
             return next(iter(self._broken.values()))
         if trouble := self.reachability.trouble():
@@ -129,7 +129,7 @@ class Presence(AroundAdapter):
         """How the adapter itself stands with its platform."""
         return self._told().connection
 
-    def _told(self) -> Standing:
+    def _told(self) -> ConnectionStatus:
         try:
             return self._adapter.standing()
         except Exception as error:  # noqa: BLE001 - whoever asks looks at other accounts too
@@ -226,7 +226,7 @@ class Presence(AroundAdapter):
         """Do `work` again whenever it ends, which it should not, or breaks."""
         while True:
             await self._until_done(what, work)
-            self._broken[what] = Standing(
+            self._broken[what] = ConnectionStatus(
                 Connection.RECONNECTING, f"{self.name}: {what} ended by itself; it begins again."
             )
             await asyncio.sleep(self._pause.total_seconds())
@@ -251,10 +251,10 @@ class Presence(AroundAdapter):
             pause = min(pause * 2, PAUSE_MOST)
             self._broken.pop(what, None)
 
-    def _fault(self, what: str, error: Exception) -> Standing:
+    def _fault(self, what: str, error: Exception) -> ConnectionStatus:
         if isinstance(error, StoreError):
-            return Standing(Connection.RECONNECTING, f"{self.name}: {error}")
+            return ConnectionStatus(Connection.RECONNECTING, f"{self.name}: {error}")
         if isinstance(error, BotError):
-            return Standing(Connection.REFUSED, f"{self.name}: {error}")
+            return ConnectionStatus(Connection.REFUSED, f"{self.name}: {error}")
         told = f"{type(error).__name__}, a fault of Signalbox; the log has it, and it is tried again"
-        return Standing(Connection.RECONNECTING, f"{self.name}: {what} failed ({told}).")
+        return ConnectionStatus(Connection.RECONNECTING, f"{self.name}: {what} failed ({told}).")

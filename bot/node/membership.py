@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from runtime.cluster.node import Node
-from runtime.cluster.notifier import REST, LocalBell
+from runtime.cluster.notifier import REST, LocalNotifier
 from runtime.cluster.topics import ROLES
 from runtime.intake.dispatch import Dispatch
 from runtime.intake.reception import Accept
 from runtime.store.protocol import Duty, Lease, Taken
 
 
-class Seat:
+class Membership:
     """Empty until the process is a node. One that joins again takes it anew."""
 
-    def __init__(self, bell: LocalBell) -> None:
+    def __init__(self, bell: LocalNotifier) -> None:
         self._bell = bell
         self._node: Node | None = None
         self._dispatch: Dispatch | None = None

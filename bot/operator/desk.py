@@ -14,7 +14,7 @@ from bot.operator.finding import Finder
 from bot.operator.reports import ReportDesk
 from bot.operator.schedules import ScheduleDesk
 from bot.operator.views import View
-from runtime.contract import Address, Bell, Links, NewId, Now, Sink
+from runtime.contract import Address, Links, NewId, Notifier, Now, Sink
 from runtime.intake.room_names import RoomNames
 from runtime.store.protocol import Store
 
@@ -54,7 +54,7 @@ class ConsoleDesk:
     store: Store
     sink: Sink
     links: Links
-    bell: Bell
+    bell: Notifier
     web_account: str
     now: Now
     new_id: NewId

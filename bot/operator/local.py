@@ -23,7 +23,7 @@ from bot.wiring.identities import given, written
 from bot.wiring.live_rules import destinations_of
 from bot.wiring.planning import Reach, timetable_of
 from runtime.audit.anchor import CheckpointFile, HeadFile
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Signal, Verdict
 from runtime.domain.ids import new_id
 from runtime.intake.room_names import RoomNames
@@ -59,7 +59,7 @@ async def _desk(store: SqlStore, settings: Settings) -> ConsoleDesk:
         return (await store.accept(signal, gate_of(settings))).verdict
 
     identity = await store.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
-    known, rooms = await store.named_accounts(), RoomNames(store, LocalBell())
+    known, rooms = await store.named_accounts(), RoomNames(store, LocalNotifier())
     named = naming(known)
     called = calling(named, rooms.of)
     return ConsoleDesk(

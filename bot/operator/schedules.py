@@ -24,12 +24,12 @@ from runtime.contract import (
     Occurrence,
     Role,
     Schedule,
+    ScheduleRequest,
     ScheduleState,
     Task,
     TaskKind,
     Terms,
     Timetable,
-    Wanted,
 )
 from runtime.errors import ToolRetry
 
@@ -123,14 +123,14 @@ class ScheduleDesk:
             begun = await self.timetable.run_now(found.id, asker(actor))
         return {**self._occurrence(begun), "name": found.name, "told": f"Begun: {found.name}."}
 
-    def _wanted(self, fields: Mapping[str, Any], old: Schedule | None = None) -> Wanted:
+    def _wanted(self, fields: Mapping[str, Any], old: Schedule | None = None) -> ScheduleRequest:
         """What `fields` name, of a new one or of `old`."""
         if unknown := next((name for name in fields if name not in FIELDS), None):
             raise Refusal(400, f"There is no field `{unknown}`. There are: {', '.join(sorted(FIELDS))}.")
         words = {name: text_in(fields, name) for name in WORDS}
         task, terms = (old.task, old.terms) if old else (None, Terms())
         to = self._rooms(fields.get("to"))
-        return Wanted(**words, task=task_in(fields, task), to=to, terms=terms_in(fields, terms))
+        return ScheduleRequest(**words, task=task_in(fields, task), to=to, terms=terms_in(fields, terms))
 
     def _rooms(self, given: object) -> Sequence[Address]:
         """A list of addresses, or a text with commas or blanks between them."""

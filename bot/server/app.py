@@ -13,14 +13,14 @@ from aiohttp import web
 
 from adapters.web.adapter import ACCOUNT, CHANNEL, IDEAS, WebAdapter
 from adapters.web.settings import WebSettings
-from bot.accounts.alerts import Outages
+from bot.accounts.alerts import AccountAlerts
 from bot.accounts.failover import Failover, Others
 from bot.accounts.naming import Known, LiveNames, address_at, calling, fresh_identity
-from bot.accounts.status import Standings
-from bot.accounts.supervisor import Presence
+from bot.accounts.status import AccountStatuses
+from bot.accounts.supervisor import AccountSupervisor
 from bot.http.connections import Site
 from bot.node.invocation import for_strangers
-from bot.node.membership import Seat
+from bot.node.membership import Membership
 from bot.node.version import VERSION
 from bot.node.watchdog import Watchdog
 from bot.operator.desk import ConsoleDesk
@@ -48,15 +48,15 @@ from runtime.agent.expiry import Expiry
 from runtime.agent.loop import Agent, Limits
 from runtime.audit.anchor import CheckpointFile, HeadFile
 from runtime.audit.sealer import Sealer
-from runtime.cluster.notifier import LocalBell, SharedBell
-from runtime.cluster.peer_events import Elsewhere, outbox_topic
+from runtime.cluster.notifier import LocalNotifier, SharedNotifier
+from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import LANES, ROLES
 from runtime.contract import (
+    AdapterContext,
     Address,
     ChannelAdapter,
     Content,
     DeliveryId,
-    Given,
     HasIdeas,
     Kind,
     LearnsIdentity,
@@ -84,7 +84,7 @@ from runtime.intake.reception import Reception
 from runtime.intake.room_names import RoomNames
 from runtime.models.library import preload
 from runtime.reports.fan_out import Reporting
-from runtime.schedules.firing import Timer
+from runtime.schedules.firing import Scheduler
 from runtime.store.protocol import Lease, NewDelivery
 from runtime.store.store import POSTGRES, SqlStore, open_store
 from runtime.workspace.workspaces import SessionWorkspaces
@@ -156,14 +156,16 @@ class App:
         self._probe = probe
         self._new_id = new_id
         self._notices = notices_of(settings, store)
-        self._bell = SharedBell(self._notices.tell) if self._notices else LocalBell()
-        self._seat = Seat(self._bell)
+        self._bell = SharedNotifier(self._notices.tell) if self._notices else LocalNotifier()
+        self._seat = Membership(self._bell)
         workspaces = SessionWorkspaces(settings.workspace_dir, uid=shell_of(settings).uid)
-        given = Given(store, store, workspaces, store, self._bell, store.now, new_id, siblings=store.has_siblings)
+        given = AdapterContext(
+            store, store, workspaces, store, self._bell, store.now, new_id, siblings=store.has_siblings
+        )
         self._space = space_of(settings)
         every = [self._page(given, web_identity, model), *adapters_of(settings)(given), *adapters(given)]
         self._accounts = [
-            Presence(
+            AccountSupervisor(
                 adapter, take=self._seat.take, vacancy=self._seat.vacancy, on_learnt=self._note, twin=self._twin_of
             )
             for adapter in every
@@ -180,12 +182,12 @@ class App:
         self._toolkit = self._make_toolkit(tools)
         self._reporters = LateReporters(store.now)
         self._agent = self._make_agent(model, workspaces)
-        self._elsewhere = Elsewhere(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
+        self._elsewhere = PeerEvents(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
         self._reception = self._make_reception()
         self._sink = instruments.sink(self._reception.sink)
         self._webhooks = webhooks_of(settings, self._accounts, workspaces, store.now, new_id)
         self._watchdog = Watchdog(check=store.check, place=settings.data_dir)
-        self._standings = Standings(self._accounts, store.now)
+        self._standings = AccountStatuses(self._accounts, store.now)
         self._site = site_of(
             self._accounts,
             self._desk(web_identity),
@@ -199,7 +201,7 @@ class App:
 
     # ------------------------------------------------------------------------------------------------- the parts
 
-    def _page(self, given: Given, identity: str, model: Model) -> WebAdapter:
+    def _page(self, given: AdapterContext, identity: str, model: Model) -> WebAdapter:
         web = self._settings.web
         ideas = model.ideas if isinstance(model, HasIdeas) else IDEAS
         bounds = WebSettings(web.names, int(web.upload_mib * 1024 * 1024), for_strangers())
@@ -285,7 +287,7 @@ class App:
             reporter=self._reporters,
         )
 
-    def _courier(self, account: Presence) -> Courier:
+    def _courier(self, account: AccountSupervisor) -> Courier:
         return Courier(
             outbox=self.store,
             adapter=self._instruments.adapter(account),
@@ -346,8 +348,8 @@ class App:
             tools=self._toolkit.figures,
         )
 
-    def _outages(self) -> Outages:
-        return Outages(
+    def _outages(self) -> AccountAlerts:
+        return AccountAlerts(
             room=lambda: address_at(self._accounts, self._settings.operators.room),
             after=self._settings.operators.after,
             told=self.store,
@@ -550,5 +552,5 @@ class App:
         trimmer = trimmer_of(self._settings, self.store)
         return Sealer(book=self.store, file=self._head, take=self._seat.take, bell=self._bell, trimmer=trimmer)
 
-    def _timer(self) -> Timer:
-        return Timer(book=self.store, bell=self._bell, take=self._seat.take, now=self.store.now, probe=self._probe)
+    def _timer(self) -> Scheduler:
+        return Scheduler(book=self.store, bell=self._bell, take=self._seat.take, now=self.store.now, probe=self._probe)

@@ -14,15 +14,15 @@ from typing import Final
 import structlog
 
 from bot.accounts.failover import Others
-from bot.accounts.supervisor import Presence
-from bot.node.membership import Seat
+from bot.accounts.supervisor import AccountSupervisor
+from bot.node.membership import Membership
 from bot.node.watchdog import Watchdog
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
 from runtime.cancellation import cancellable
 from runtime.cluster.node import Node, NodeLost
-from runtime.cluster.notifier import LocalBell
-from runtime.cluster.poller import Pulse
+from runtime.cluster.notifier import LocalNotifier
+from runtime.cluster.poller import Poller
 from runtime.cluster.topics import LANES, ROLES
 from runtime.contract import NewId, NodeId
 from runtime.delivery.courier import Courier
@@ -53,10 +53,10 @@ class Life:
         *,
         settings: Settings,
         store: SqlStore,
-        seat: Seat,
+        seat: Membership,
         watchdog: Watchdog,
-        bell: LocalBell,
-        accounts: Sequence[Presence],
+        bell: LocalNotifier,
+        accounts: Sequence[AccountSupervisor],
         couriers: Couriers,
         dispatch: Callable[[Lease], Dispatch],
         others: Others,
@@ -135,8 +135,8 @@ class Life:
         for topic in (LANES, ROLES):
             self._bell.ring(topic)
 
-    def _pulse(self, node: Node) -> Pulse:
-        return Pulse(
+    def _pulse(self, node: Node) -> Poller:
+        return Poller(
             store=self._store,
             node=node.lease.node,
             bell=self._bell,
@@ -172,7 +172,7 @@ class Life:
                     await courier.quiet()
 
 
-async def serve(account: Presence, courier: Courier) -> None:
+async def serve(account: AccountSupervisor, courier: Courier) -> None:
     """Be the account's courier, as soon as it is known who the account is."""
     await account.learn()
     await courier.run()

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from adapters.web.adapter import CHANNEL
 from adapters.web.guard import bears, install, is_our_host
-from bot.accounts.supervisor import Presence
+from bot.accounts.supervisor import AccountSupervisor
 from bot.console.routes import console_routes
 from bot.http.health import Check, health_routes
 from bot.operator.desk import ConsoleDesk
@@ -26,7 +26,7 @@ class HasRoutes(Protocol):
 
 
 def site_of(
-    accounts: Iterable[Presence],
+    accounts: Iterable[AccountSupervisor],
     desk: ConsoleDesk,
     *,
     hosts: Sequence[str],
@@ -59,6 +59,6 @@ def is_watcher(request: web.Request, *, hosts: Collection[str], token: str) -> b
     return is_our_host(request, hosts) or (bool(token) and bears(request, token))
 
 
-def trouble_of(account: Presence) -> Callable[[], str | None]:
+def trouble_of(account: AccountSupervisor) -> Callable[[], str | None]:
     """Asks an account how it stands with its platform."""
     return lambda: account.standing().trouble

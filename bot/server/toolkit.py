@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 
 from bot.accounts.naming import Named
-from bot.accounts.supervisor import Presence
+from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.reports import figure_tools
 from bot.settings.settings import Settings
 from bot.wiring.egress import egress_of
@@ -53,7 +53,7 @@ class Toolkit:
 
 def toolkit_of(
     settings: Settings,
-    accounts: Sequence[Presence],
+    accounts: Sequence[AccountSupervisor],
     *,
     timetable: Timetable,
     figures: Figures,

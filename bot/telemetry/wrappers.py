@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.contract import Address, ChannelAdapter, Delivery, Progress, Sink, Standing, Tool, ToolSpec, Wire
+from runtime.contract import Address, ChannelAdapter, ConnectionStatus, Delivery, Progress, Sink, Tool, ToolSpec, Wire
 
 
 class AroundTool:
@@ -42,5 +42,5 @@ class AroundAdapter:
     def progress(self, address: Address, event: Progress) -> None:
         self._adapter.progress(address, event)
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         return self._adapter.standing()

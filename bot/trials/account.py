@@ -11,7 +11,7 @@ from typing import BinaryIO, Final, Protocol, runtime_checkable
 
 from bot.settings.accounts import AnyAccount
 from bot.wiring.channels import adapter_of
-from runtime.contract import Address, Finding, Given, Identity, Level, Person, Room, Seen, View
+from runtime.contract import AdapterContext, Address, Finding, Identity, Level, Person, Room, Seen, View
 from runtime.domain.ids import new_id
 from runtime.errors import BotError
 
@@ -50,10 +50,10 @@ def _finding(account: AnyAccount, level: Level, step: str, what: str, why: str =
     return Finding(level, f"{account.channel}.{account.name}.{step}", what, why, fix)
 
 
-def given_nothing() -> Given:
+def given_nothing() -> AdapterContext:
     """What an adapter is given where nothing is stored."""
     nothing = Nothing()
-    return Given(nothing, nothing, nothing, nothing, nothing, lambda: datetime.now(UTC), new_id)
+    return AdapterContext(nothing, nothing, nothing, nothing, nothing, lambda: datetime.now(UTC), new_id)
 
 
 class Nothing:

@@ -13,15 +13,15 @@ from pydantic import SecretStr
 
 from bot.settings.accounts import AnyAccount, DiscordAccount, SlackAccount, TelegramAccount
 from bot.settings.settings import Settings
-from runtime.contract import Address, Bucket, ChannelAdapter, Given
-from runtime.delivery.features import Extras, extras_of
+from runtime.contract import AdapterContext, Address, Bucket, ChannelAdapter
+from runtime.delivery.features import Features, extras_of
 from runtime.errors import ConfigError
 
-MakeAdapters = Callable[[Given], Sequence[ChannelAdapter]]
+MakeAdapters = Callable[[AdapterContext], Sequence[ChannelAdapter]]
 Buckets = Callable[[Address], Sequence[Bucket]]
 
 
-def no_adapters(given: Given) -> Sequence[ChannelAdapter]:
+def no_adapters(given: AdapterContext) -> Sequence[ChannelAdapter]:
     """None beside those of the settings."""
     return ()
 
@@ -31,7 +31,7 @@ def adapters_of(settings: Settings) -> MakeAdapters:
     return lambda given: [adapter_of(account, given) for account in settings.accounts if account.enabled]
 
 
-def extras_of_account(settings: Settings, adapter: ChannelAdapter) -> Extras:
+def extras_of_account(settings: Settings, adapter: ChannelAdapter) -> Features:
     """What `adapter` offers beside its contract; a bound in the settings stands in place of the platform's own."""
     extras = extras_of(adapter)
     here = (adapter.channel, adapter.account)
@@ -45,7 +45,7 @@ def _bounded(most: float) -> Buckets:
     return lambda address: [own]
 
 
-def adapter_of(account: AnyAccount, given: Given) -> ChannelAdapter:
+def adapter_of(account: AnyAccount, given: AdapterContext) -> ChannelAdapter:
     match account:
         case TelegramAccount():
             return _telegram(account, given)
@@ -55,7 +55,7 @@ def adapter_of(account: AnyAccount, given: Given) -> ChannelAdapter:
             return _discord(account, given)
 
 
-def _telegram(account: TelegramAccount, given: Given) -> ChannelAdapter:
+def _telegram(account: TelegramAccount, given: AdapterContext) -> ChannelAdapter:
     token = _secret(account, "token", account.token)
     settings = _part(account, "settings").TelegramSettings(
         account=account.name,
@@ -68,7 +68,7 @@ def _telegram(account: TelegramAccount, given: Given) -> ChannelAdapter:
     return _made(account, "TelegramAdapter", settings, given)
 
 
-def _slack(account: SlackAccount, given: Given) -> ChannelAdapter:
+def _slack(account: SlackAccount, given: AdapterContext) -> ChannelAdapter:
     is_socket = account.mode == "socket"
     settings = _part(account, "settings").SlackSettings(
         account=account.name,
@@ -81,7 +81,7 @@ def _slack(account: SlackAccount, given: Given) -> ChannelAdapter:
     return _made(account, "SlackAdapter", settings, given)
 
 
-def _discord(account: DiscordAccount, given: Given) -> ChannelAdapter:
+def _discord(account: DiscordAccount, given: AdapterContext) -> ChannelAdapter:
     settings = _part(account, "settings").DiscordSettings(
         account=account.name,
         token=_secret(account, "token", account.token),
@@ -92,7 +92,7 @@ def _discord(account: DiscordAccount, given: Given) -> ChannelAdapter:
     return _made(account, "DiscordAdapter", settings, given)
 
 
-def _made(account: AnyAccount, name: str, settings: object, given: Given) -> ChannelAdapter:
+def _made(account: AnyAccount, name: str, settings: object, given: AdapterContext) -> ChannelAdapter:
     adapter: ChannelAdapter = getattr(_part(account, "adapter"), name)(settings, given)
     return adapter
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from bot.accounts.supervisor import Presence
+from bot.accounts.supervisor import AccountSupervisor
 from bot.settings.settings import Settings
-from runtime.agent.long_text import LongForm, LongReplies
+from runtime.agent.long_text import LongForm, LongText
 from runtime.contract import Address, HasFiles, Model, NewId, Space, Transcriber
-from runtime.delivery.retry_policy import Pace, Unknown
+from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.intake.downloads import Fetching, FileBounds, FilesOf, Senders
 from runtime.store.store import POSTGRES, SqlStore
 from runtime.workspace.disk_space import DiskBounds, DiskSpace
@@ -84,12 +84,12 @@ def transcriber_of(settings: Settings) -> Transcriber | None:
     return CommandTranscriber(transcribe.command, timeout=transcribe.timeout, uid=shell_of(settings).uid)
 
 
-def long_replies_of(settings: Settings, workspaces: SessionWorkspaces, files_of: FilesOf, new_id: NewId) -> LongReplies:
+def long_replies_of(settings: Settings, workspaces: SessionWorkspaces, files_of: FilesOf, new_id: NewId) -> LongText:
     outbox = settings.outbox
-    return LongReplies(workspaces, new_id, files_of, LongForm(outbox.long_replies), outbox.long_reply_characters)
+    return LongText(workspaces, new_id, files_of, LongForm(outbox.long_replies), outbox.long_reply_characters)
 
 
-def files_in(accounts: Iterable[Presence]) -> FilesOf:
+def files_in(accounts: Iterable[AccountSupervisor]) -> FilesOf:
     """Finds the account of an address, if it carries files."""
     known = tuple(accounts)
 
@@ -114,9 +114,9 @@ def shell_of(settings: Settings) -> ShellSettings:
     )
 
 
-def pace_of(settings: Settings) -> Pace:
+def pace_of(settings: Settings) -> RetryPolicy:
     outbox = settings.outbox
-    return Pace(
+    return RetryPolicy(
         unknown=Unknown(outbox.unknown),
         settle_first=outbox.settle_first,
         settle_second=outbox.settle_second,

@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from functools import partial
 
 from bot.accounts.naming import address_at
-from bot.accounts.supervisor import Presence
+from bot.accounts.supervisor import AccountSupervisor
 from bot.settings.settings import Planning
 from runtime.contract import (
     Address,
@@ -17,9 +17,9 @@ from runtime.contract import (
     Reaches,
     Schedule,
     ScheduleId,
+    ScheduleRequest,
     Timetable,
     Tool,
-    Wanted,
 )
 from runtime.store.store import SqlStore
 from tools.schedules import schedule_tools
@@ -46,10 +46,10 @@ class LateTimetable:
             self._made = self._make()
         return self._made
 
-    async def add(self, wanted: Wanted, asker: Asker) -> Schedule:
+    async def add(self, wanted: ScheduleRequest, asker: Asker) -> Schedule:
         return await self._own.add(wanted, asker)
 
-    async def change(self, schedule: ScheduleId, wanted: Wanted, asker: Asker) -> Schedule:
+    async def change(self, schedule: ScheduleId, wanted: ScheduleRequest, asker: Asker) -> Schedule:
         return await self._own.change(schedule, wanted, asker)
 
     async def find(self, name: str, asker: Asker) -> Schedule:
@@ -99,12 +99,12 @@ def timetable_of(
     """`planning` are the settings of this moment: a reload brings others."""
 
     def make() -> Timetable:
-        from runtime.schedules.service import Booking, Quotas
+        from runtime.schedules.service import Quotas, ScheduleService
 
         def quotas_of(limits: Planning) -> Quotas:
             return Quotas(limits.per_person, limits.per_room, limits.least_interval)
 
-        return Booking(
+        return ScheduleService(
             book=store,
             now=store.now,
             new_id=new_id,
@@ -120,13 +120,13 @@ def timetable_of(
 
 
 def planning_tools(
-    timetable: Timetable, accounts: Sequence[Presence], named: Callable[[Address], str]
+    timetable: Timetable, accounts: Sequence[AccountSupervisor], named: Callable[[Address], str]
 ) -> dict[str, Tool]:
     every = schedule_tools(timetable, address_at=partial(address_at, accounts), named=named)
     return {tool.spec.name: tool for tool in every}
 
 
-def reach_of(accounts: Sequence[Presence]) -> Reach:
+def reach_of(accounts: Sequence[AccountSupervisor]) -> Reach:
     """Asks the account of an address whether it can post there."""
 
     async def reach(address: Address) -> str | None:

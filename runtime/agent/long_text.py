@@ -27,7 +27,7 @@ class LongForm(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class LongReplies:
+class LongText:
     """Makes a file of a final text of more than `characters`."""
 
     workspaces: SessionWorkspaces

@@ -11,9 +11,9 @@ from typing import Final, Protocol, TypeVar
 
 import structlog
 
-from runtime.agent.long_text import LongReplies
-from runtime.agent.outcome import LastWords
-from runtime.agent.run_state import Cursor, Dropped, Ended, own
+from runtime.agent.long_text import LongText
+from runtime.agent.outcome import RunOutcome
+from runtime.agent.run_state import Dropped, Ended, LiveRun, own
 from runtime.agent.tool_calls import Calls
 from runtime.contract import (
     Address,
@@ -110,7 +110,7 @@ class Agent:
         busy: Callable[[Address], Busy] = lambda _: Busy.STEER,
         probe: Probe = no_probe,
         files: Files | None = None,
-        long_replies: LongReplies | None = None,
+        long_replies: LongText | None = None,
         reporting: Reporting | None = None,
         reporter: Callable[[Job], Model] | None = None,
     ) -> None:
@@ -120,7 +120,7 @@ class Agent:
         self._prompt = prompt
         self._limits = limits
         self._workspaces = workspaces
-        self._live: dict[RunId, Cursor] = {}
+        self._live: dict[RunId, LiveRun] = {}
         self._outlet = outlet
         self._busy = busy
         self._probe = probe
@@ -137,7 +137,7 @@ class Agent:
             named=named,
             probe=probe,
         )
-        self._last_words = LastWords(
+        self._last_words = RunOutcome(
             policy=policy,
             approval_time=limits.approval_time,
             now=now,
@@ -151,7 +151,7 @@ class Agent:
 
         Errors: StoreError when a step could not be recorded; the lane is then still ours and must be given back.
         """
-        run = Cursor(claim, claim.iterations, claim.next_step, claim.turns, files=list(claim.files))
+        run = LiveRun(claim, claim.iterations, claim.next_step, claim.turns, files=list(claim.files))
         self._live[claim.run_id] = run
         try:
             return (await self._until_end(run)).more
@@ -165,7 +165,7 @@ class Agent:
 
     async def fail(self, claim: Claim, text: str) -> bool:
         """End a run that cannot go on with words to the person; whether its lane has more to do."""
-        run = Cursor(claim, claim.iterations, claim.next_step)
+        run = LiveRun(claim, claim.iterations, claim.next_step)
         try:
             return (await self._finish(run, None, RunState.FAILED, text)).more
         except Dropped:
@@ -185,7 +185,7 @@ class Agent:
 
     # ------------------------------------------------------------------------------------------------- the loop
 
-    async def _until_end(self, run: Cursor) -> Released:
+    async def _until_end(self, run: LiveRun) -> Released:
         try:
             if released := await self._pick_up(run):
                 return released
@@ -202,7 +202,7 @@ class Agent:
         except Ended as ended:
             return await self._finish(run, None, RunState.STOPPED, stopped(run.said, ended.after))
 
-    async def _pick_up(self, run: Cursor) -> Released | None:
+    async def _pick_up(self, run: LiveRun) -> Released | None:
         """What an earlier owner left open, in order, up to the first call whose outcome only a person can tell."""
         run.obey(run.claim.stop)
         doubted = next((i for i, step in enumerate(run.claim.steps) if self._calls.in_doubt(step)), None)
@@ -219,7 +219,7 @@ class Agent:
             await self._join(run)
         return None
 
-    async def _ask_model(self, run: Cursor) -> ModelReply:
+    async def _ask_model(self, run: LiveRun) -> ModelReply:
         self._progress(run.claim, Thinking())
         turns = repair(await self._with_files(run, await self._turns(run)))
         reply = await run.unless_stopped(self._reply(run, turns))
@@ -229,11 +229,11 @@ class Agent:
             raise ModelFailed(NOTHING)
         return reply
 
-    async def _turns(self, run: Cursor) -> Sequence[Turn]:
+    async def _turns(self, run: LiveRun) -> Sequence[Turn]:
         known, run.turns = run.turns, None  # they came with the claim; every step adds some
         return known or await self._store.turns(run.claim.lane.session, run.claim.since)
 
-    async def _with_files(self, run: Cursor, turns: Sequence[Turn]) -> Sequence[Turn]:
+    async def _with_files(self, run: LiveRun, turns: Sequence[Turn]) -> Sequence[Turn]:
         """`turns` once the files that came with them are here; what is to be said of those becomes turns too."""
         if self._files is None or not any(turn.files for turn in not_seen(turns)):
             return turns
@@ -247,7 +247,7 @@ class Agent:
         if claim.job is None:
             self._outlet.progress(claim, event)
 
-    def _spoken(self, run: Cursor, text: str) -> None:
+    def _spoken(self, run: LiveRun, text: str) -> None:
         run.said = text
         self._progress(run.claim, Speaking(text) if text else Thinking(long=True))
 
@@ -257,7 +257,7 @@ class Agent:
             return self._model
         return self._reporter(claim.job)
 
-    async def _reply(self, run: Cursor, turns: Sequence[Turn]) -> ModelReply:
+    async def _reply(self, run: LiveRun, turns: Sequence[Turn]) -> ModelReply:
         specs = [tool.spec for tool in self._tools.values()]
         request = ModelRequest(self._prompt(), turns, specs, partial(self._workspaces.open, run.address))
         try:
@@ -266,7 +266,7 @@ class Agent:
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {self._limits.model_time}.") from None
 
-    async def _act(self, run: Cursor, reply: ModelReply) -> Released | None:
+    async def _act(self, run: LiveRun, reply: ModelReply) -> Released | None:
         """One model turn with calls: recorded, then those allowed run, then those asked go up together."""
         lane, number = run.claim.lane, run.next_step
         sorted_calls = [await self._calls.sort(run, call) for call in reply.calls]
@@ -281,14 +281,14 @@ class Agent:
             await self._join(run)
         return None
 
-    async def _join(self, run: Cursor) -> None:
+    async def _join(self, run: LiveRun) -> None:
         """Where it is so set, what people said meanwhile reaches the model before its next call."""
         if self._busy(run.address) is Busy.STEER:
             own(await self._store.steer(run.claim.lane, run.claim.run_id))
 
     # ------------------------------------------------------------------------------------------------ the endings
 
-    async def _park(self, run: Cursor, asked: Sequence[ToolStep]) -> Released:
+    async def _park(self, run: LiveRun, asked: Sequence[ToolStep]) -> Released:
         questions = [self._last_words.question(run, step) for step in asked]
         claim = run.claim
         prepared = [replace(one, card=await self._outlet.prepare(one.card, claim)) for one in questions]
@@ -301,7 +301,7 @@ class Agent:
         log.info("run parked", approvals=[question.id for question in questions])
         return released
 
-    async def _finish(self, run: Cursor, reply: ModelReply | None, state: RunState, text: str) -> Released:
+    async def _finish(self, run: LiveRun, reply: ModelReply | None, state: RunState, text: str) -> Released:
         last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words.closing(run, state, text)]
         lane, run_id = run.claim.lane, run.claim.run_id
         finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, last)
@@ -310,7 +310,7 @@ class Agent:
         return released
 
     async def _handed_on(
-        self, run: Cursor, prepared: Sequence[NewDelivery], commit: Awaitable[Released | None], *, point: str
+        self, run: LiveRun, prepared: Sequence[NewDelivery], commit: Awaitable[Released | None], *, point: str
     ) -> Released:
         """Commit what ends our turn in the lane, and hand what was made for people on to the couriers."""
         begun: frozenset[DeliveryId] = frozenset()

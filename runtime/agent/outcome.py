@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from runtime.agent.long_text import LongReplies
-from runtime.agent.run_state import Cursor
+from runtime.agent.long_text import LongText
+from runtime.agent.run_state import LiveRun
 from runtime.chat import cards
 from runtime.contract import Address, ApprovalId, ApprovalKind, Content, DeliveryId, Kind, NewId, Now, RunId
 from runtime.domain.runs import RunState, StepState
@@ -16,7 +16,7 @@ from runtime.reports.fan_out import MOST_FILES, Reporting
 from runtime.store.protocol import NewDelivery, Question, ToolStep
 
 
-class LastWords:
+class RunOutcome:
     """Makes them; nothing is stored here. `reporting` makes the deliveries of scheduled runs."""
 
     def __init__(
@@ -26,7 +26,7 @@ class LastWords:
         approval_time: timedelta,
         now: Now,
         new_id: NewId,
-        long_replies: LongReplies | None,
+        long_replies: LongText | None,
         reporting: Reporting | None,
     ) -> None:
         self._policy = policy
@@ -36,7 +36,7 @@ class LastWords:
         self._long_replies = long_replies
         self._reporting = reporting
 
-    def question(self, run: Cursor, step: ToolStep) -> Question:
+    def question(self, run: LiveRun, step: ToolStep) -> Question:
         kind = ApprovalKind.OUTCOME if step.state is StepState.MARKED else ApprovalKind.CALL
         approval = ApprovalId(self._new_id())
         content = cards.question(approval, kind, step.call.tool, step.call.arguments, step.caution)
@@ -45,7 +45,7 @@ class LastWords:
         expires = self._now() + self._approval_time
         return Question(approval, kind, step.number, expires, self._policy().version, step.caution, card)
 
-    async def closing(self, run: Cursor, state: RunState, text: str) -> Sequence[NewDelivery]:
+    async def closing(self, run: LiveRun, state: RunState, text: str) -> Sequence[NewDelivery]:
         """What a run ends with: its answer, or for scheduled work its reports; of one that failed the store tells."""
         claim = run.claim
         if claim.job and self._reporting and state is RunState.DONE:
@@ -61,6 +61,6 @@ class LastWords:
             return Content(text)
         return await self._long_replies.content(address, run, text)
 
-    def _made(self, run: Cursor, origin: str, kind: Kind, content: Content) -> NewDelivery:
+    def _made(self, run: LiveRun, origin: str, kind: Kind, content: Content) -> NewDelivery:
         delivery, answers = DeliveryId(self._new_id()), run.claim.reply_to
         return NewDelivery(delivery, origin, 0, kind, run.address, content, reply_to=answers)

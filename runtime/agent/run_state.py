@@ -26,7 +26,7 @@ class Ended(Exception):
 
 
 @dataclass(slots=True)
-class Cursor:
+class LiveRun:
     """A claim, how many model calls the run made, and the number of its next step.
 
     `turns` came along with the claim, for its first model call. `stopped` is set when a person ends it; `cuts` are the

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from runtime.agent.run_state import Cursor, Dropped, own
+from runtime.agent.run_state import Dropped, LiveRun, own
 from runtime.cancellation import cancellable
 from runtime.contract import (
     Address,
@@ -70,7 +70,7 @@ class Calls:
         self._probe = probe
         self._accepted: dict[str, str] = {}
 
-    async def sort(self, run: Cursor, call: Call) -> NewStep:
+    async def sort(self, run: LiveRun, call: Call) -> NewStep:
         """Open, asked, or done at once with the reason why it does not run."""
         tool = self._tools.get(call.tool)
         if tool is None:
@@ -102,21 +102,21 @@ class Calls:
         self._accepted[name] = form
         return ""
 
-    async def _accept(self, run: Cursor, tool: Tool) -> None:
+    async def _accept(self, run: LiveRun, tool: Tool) -> None:
         """A person said yes to a call of the tool as it is."""
         name, form = tool.spec.name, tool.spec.form
         if form and self._accepted.get(name) != form:
             await self._store.accept_form(name, form, f"an approval in run {run.claim.run_id}")
             self._accepted[name] = form
 
-    async def attempt_all(self, run: Cursor, steps: Sequence[ToolStep]) -> int:
+    async def attempt_all(self, run: LiveRun, steps: Sequence[ToolStep]) -> int:
         """Calls in order, neighbours that only read side by side; how many signals wait by now."""
         waiting = 0
         for group in side_by_side(steps, self._repeatable):
             waiting = max(await together([partial(self._attempt, run, step) for step in group]))
         return waiting
 
-    async def _attempt(self, run: Cursor, step: ToolStep) -> int:
+    async def _attempt(self, run: LiveRun, step: ToolStep) -> int:
         lane, run_id = run.claim.lane, run.claim.run_id
         if not self._lease_is_fresh():
             raise Dropped
@@ -134,7 +134,7 @@ class Calls:
         run.obey(recorded.stop, after="" if self._repeatable(step) else step.call.tool)
         return recorded.waiting
 
-    async def _record(self, run: Cursor, step: ToolStep, result: str, files: Sequence[FileRef]) -> Recorded | None:
+    async def _record(self, run: LiveRun, step: ToolStep, result: str, files: Sequence[FileRef]) -> Recorded | None:
         """Store a result. One of a tool with effects is known to us alone: as long as we may, we keep trying."""
         while True:
             try:
@@ -145,7 +145,7 @@ class Calls:
                 log.debug("a result is not recorded yet", reason=str(error))
                 await asyncio.sleep(PATIENCE.total_seconds())
 
-    async def _call(self, run: Cursor, step: ToolStep, attach: Attach) -> str:
+    async def _call(self, run: LiveRun, step: ToolStep, attach: Attach) -> str:
         """Run one tool: its result, or its failure in words for the model. Only a read is cut by a stop."""
         tool = self._tools.get(step.call.tool)
         if tool is None:

@@ -14,7 +14,7 @@ import structlog
 
 from runtime.audit.anchor import HeadFile, HeadMissing
 from runtime.audit.trimmer import Trimmer
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import UNSEALED
 from runtime.domain.audit_chain import FIRST
 from runtime.errors import StoreError
@@ -39,7 +39,7 @@ class Sealer:
         book: AuditBook,
         file: HeadFile,
         take: Callable[[str], Awaitable[Duty | None]],
-        bell: LocalBell,
+        bell: LocalNotifier,
         trimmer: Trimmer | None = None,
         every: timedelta = EVERY,
     ) -> None:

@@ -12,7 +12,7 @@ REST: Final = timedelta(seconds=15)
 """How long whoever listens waits at most: against a fault of whatever should have rung."""
 
 
-class Ear:
+class Listener:
     """One listener: topics that rang since it last looked, each once, in the order of their first ring."""
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class Ear:
         self._heard[topic] = None
         self._event.set()
 
-    def __aiter__(self) -> Ear:
+    def __aiter__(self) -> Listener:
         return self
 
     async def __anext__(self) -> str:
@@ -46,11 +46,11 @@ class Ear:
         return True
 
 
-class LocalBell:
+class LocalNotifier:
     """Implements `contract.Bell` inside one process. A listener is forgotten when nobody holds it any more."""
 
     def __init__(self) -> None:
-        self._ears: dict[str, WeakSet[Ear]] = {}
+        self._ears: dict[str, WeakSet[Listener]] = {}
 
     def ring(self, topic: str) -> None:
         ears = self._ears.get(topic)
@@ -61,8 +61,8 @@ class LocalBell:
         if not ears:
             del self._ears[topic]
 
-    def listen(self, *topics: str) -> Ear:
-        ear = Ear()
+    def listen(self, *topics: str) -> Listener:
+        ear = Listener()
         for topic in topics:
             self._ears.setdefault(topic, WeakSet()).add(ear)
         return ear
@@ -73,13 +73,13 @@ class LocalBell:
 
     def ring_here(self, topic: str) -> None:
         """Ring in this process alone."""
-        LocalBell.ring(self, topic)
+        LocalNotifier.ring(self, topic)
 
     def tell(self, topic: str) -> None:
         """Have the other nodes hear `topic`, and nobody here. There are none."""
 
 
-class SharedBell(LocalBell):
+class SharedNotifier(LocalNotifier):
     """Rings here at once, and by `tell` in the other nodes soon."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:

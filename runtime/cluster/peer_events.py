@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final, Protocol
 
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, RunId
 
 REMIND: Final = timedelta(seconds=15)
@@ -36,10 +36,10 @@ class Sends(Protocol):
         """Other nodes may have put something into the outbox for any room."""
 
 
-class Elsewhere:
+class PeerEvents:
     """What other nodes rang is heard here. `stop` ends a run if it is at work here, and says whether it is."""
 
-    def __init__(self, *, bell: LocalBell, couriers: Sends, stop: Callable[[RunId], bool]) -> None:
+    def __init__(self, *, bell: LocalNotifier, couriers: Sends, stop: Callable[[RunId], bool]) -> None:
         self._bell = bell
         self._couriers = couriers
         self._stop = stop

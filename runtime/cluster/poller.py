@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 import structlog
 
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import DUE, LANES, ROLES, SUSPECTS, UNSEALED
 from runtime.contract import NodeId
 from runtime.errors import StoreError
@@ -34,7 +34,7 @@ class Agendas(Protocol):
         """What there is to do now, on one snapshot; of leases those of other nodes than `but`."""
 
 
-class Pulse:
+class Poller:
     """Looks, and wakes. `reap` frees what nodes held whose lease ended; `look_around` has the couriers look, `seen`
     is told all there is."""
 
@@ -43,7 +43,7 @@ class Pulse:
         *,
         store: Agendas,
         node: NodeId,
-        bell: LocalBell,
+        bell: LocalNotifier,
         reap: Callable[[], Awaitable[None]],
         look_around: Callable[[], None],
         seen: Callable[[Agenda], None] = lambda agenda: None,

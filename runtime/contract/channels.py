@@ -25,7 +25,7 @@ class Connection(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ConnectionStatus:
     """`reason` names the account, what is wrong and the fix; empty when connected."""
 
     connection: Connection
@@ -37,7 +37,7 @@ class Standing:
         return None if self.connection is Connection.CONNECTED else self.reason or self.connection.value
 
 
-CONNECTED: Final = Standing(Connection.CONNECTED)
+CONNECTED: Final = ConnectionStatus(Connection.CONNECTED)
 
 
 class Capability(StrEnum):
@@ -118,7 +118,7 @@ class ChannelAdapter(Protocol):
     def progress(self, address: Address, event: Progress) -> None:
         """Show live progress, best effort, at once or never. Only with PROGRESS."""
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         """How the account stands with its platform at this moment."""
 
 

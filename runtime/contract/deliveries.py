@@ -169,9 +169,9 @@ class Shown:
     receipt: Receipt
 
 
-class Look(Enum):
+class SettleResult(Enum):
     ABSENT = "absent"  # looked, and it is not there
     UNKNOWN = "unknown"  # this channel cannot tell
 
 
-Settled = Shown | Look
+Settled = Shown | SettleResult

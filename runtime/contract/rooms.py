@@ -86,7 +86,7 @@ class View:
     busy: bool
 
 
-class Ledger(Protocol):
+class History(Protocol):
     """What was committed, for those who may see it. Only reads."""
 
     async def rooms(self, channel: str, account: str, owner: Identity) -> list[Room]:
@@ -187,7 +187,7 @@ BOUNDLESS: Final[Space] = Boundless()
 
 
 @runtime_checkable
-class Bell(Protocol):
+class Notifier(Protocol):
     """Wake-ups inside the process; never a source of truth."""
 
     def ring(self, topic: str) -> None:
@@ -231,17 +231,17 @@ async def alone(within: timedelta) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class AdapterContext:
     """What the composition root hands to every adapter beside its own settings.
 
     `siblings`: whether another process of ours was at work on this store within so long.
     """
 
-    ledger: Ledger
+    ledger: History
     links: Links
     workspaces: Workspaces
     places: Places
-    bell: Bell
+    bell: Notifier
     now: Now
     new_id: NewId
     extra: Mapping[str, object] = field(default_factory=dict)

@@ -212,7 +212,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ScheduleRequest:
     """A schedule as somebody wants it, in their words. Empty fields of a change stay as they are.
 
     `zone` is where `when` is read, if it names none itself. `to` empty: the room in which it was said.
@@ -245,10 +245,10 @@ class Asker:
 class Timetable(Protocol):
     """The book of schedules, for tools, commands and pages. What is refused is a ToolRetry with words for a person."""
 
-    async def add(self, wanted: Wanted, asker: Asker) -> Schedule:
+    async def add(self, wanted: ScheduleRequest, asker: Asker) -> Schedule:
         """Make a schedule. A name is made from its words where none is given; names are unique in a home room."""
 
-    async def change(self, schedule: ScheduleId, wanted: Wanted, asker: Asker) -> Schedule:
+    async def change(self, schedule: ScheduleId, wanted: ScheduleRequest, asker: Asker) -> Schedule:
         """Change what `wanted` names."""
 
     async def find(self, name: str, asker: Asker) -> Schedule:

@@ -141,7 +141,7 @@ Its argument says what it is: "a poll". The person is told; `COMMANDS` does not 
 """
 
 
-class Reach(StrEnum):
+class Addressing(StrEnum):
     """How a message reached the agent."""
 
     DIRECT = "direct"  # in a room of one person and the agent
@@ -177,7 +177,7 @@ class Signal:
     natural_key: str | None = None
     urgency: Urgency = Urgency.NORMAL
     console: bool = False
-    reach: Reach = Reach.DIRECT
+    reach: Addressing = Addressing.DIRECT
     message_id: str = ""
     joinable: bool = False
     by_bot: bool = False

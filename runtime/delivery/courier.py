@@ -32,10 +32,10 @@ from runtime.contract import (
     Wire,
     no_probe,
 )
-from runtime.delivery.features import PLAIN, Extras
-from runtime.delivery.live_status import Underway, can_preview
+from runtime.delivery.features import PLAIN, Features
+from runtime.delivery.live_status import LiveStatus, can_preview
 from runtime.delivery.rates import Rates, ticking
-from runtime.delivery.retry_policy import Pace
+from runtime.delivery.retry_policy import RetryPolicy
 from runtime.delivery.sender import DutyLost, Showing
 from runtime.delivery.streaming import Previews
 from runtime.domain.deliveries import DeliveryState, PartState
@@ -118,14 +118,14 @@ class Courier:
         outbox: Outbox,
         adapter: ChannelAdapter,
         take: Callable[[str], Awaitable[Duty | None]],
-        pace: Pace,
+        pace: RetryPolicy,
         now: Now,
         on_shown: Callable[[Address], None],
         lease_is_fresh: Callable[[], bool] = lambda: True,
         vacancy: Callable[[], Awaitable[object]] = soon,
         chance: Callable[[], float] = random.random,
         width: int = 32,
-        extras: Extras = PLAIN,
+        extras: Features = PLAIN,
         previews: bool = False,
         new_id: NewId = fresh_id,
         ticks: Callable[[], timedelta] = ticking,
@@ -143,7 +143,7 @@ class Courier:
         self._look_after = timedelta() if extras.looks_at_once else pace.settle_first
         self._rates = Rates(extras.buckets, ticks)
         self._previews = Previews(adapter=adapter, pace=pace, ticks=ticks, new_id=new_id, heed=self._heed)
-        self.underway = Underway(
+        self.underway = LiveStatus(
             post=self,
             outbox=outbox,
             previews=self._previews,

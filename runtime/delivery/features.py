@@ -21,7 +21,7 @@ def no_floor(address: Address) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Extras:
+class Features:
     """`buckets` is None where nothing bounds how much may be sent.
 
     `looks_at_once`: a key or a look-up settles a part, so it may be looked for as soon as it is in doubt.
@@ -34,12 +34,12 @@ class Extras:
     looks_at_once: bool = False
 
 
-PLAIN = Extras()
+PLAIN = Features()
 
 
-def extras_of(adapter: ChannelAdapter) -> Extras:
+def extras_of(adapter: ChannelAdapter) -> Features:
     """Those of an adapter that nothing wraps yet."""
-    return Extras(
+    return Features(
         floor=adapter.floor if isinstance(adapter, HasFloor) else no_floor,
         buckets=adapter.buckets if isinstance(adapter, HasRates) else None,
         types=adapter if isinstance(adapter, Types) else None,

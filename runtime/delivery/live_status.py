@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from runtime.contract import Address, Capability, Progress, Resting, RunId
-from runtime.delivery.features import Extras
+from runtime.delivery.features import Features
 from runtime.delivery.rates import Rates
-from runtime.delivery.retry_policy import Pace
+from runtime.delivery.retry_policy import RetryPolicy
 from runtime.delivery.streaming import Previews, origin_of
-from runtime.delivery.typing import Liveness
+from runtime.delivery.typing import Typing
 from runtime.errors import Retryable
 from runtime.store.protocol import Claim, NewDelivery, Outbox, Rendered
 
@@ -42,7 +42,7 @@ class Post(Protocol):
     def let_go(self, address: Address) -> None: ...
 
 
-class Underway:
+class LiveStatus:
     """Of one account. `posts`: an answer that grows is shown as a message, where a room has no drafts."""
 
     def __init__(
@@ -52,8 +52,8 @@ class Underway:
         outbox: Outbox,
         previews: Previews,
         rates: Rates,
-        pace: Pace,
-        extras: Extras,
+        pace: RetryPolicy,
+        extras: Features,
         posts: bool,
         heed: Callable[[Address, Retryable], Awaitable[None]],
     ) -> None:
@@ -62,7 +62,7 @@ class Underway:
         self._previews = previews
         self._rates = rates
         self._posts = posts
-        self._liveness = Liveness(
+        self._liveness = Typing(
             extras=extras,
             rates=rates,
             pace=pace,

@@ -15,7 +15,7 @@ class Unknown(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class RetryPolicy:
     """Waits of the courier.
 
     `settle_first` and `settle_second`, the two looks for a part in doubt, count from the marker. A channel that may look

@@ -25,17 +25,17 @@ from runtime.contract import (
     Delivery,
     DeliveryId,
     Kind,
-    Look,
     Now,
     Part,
     Probe,
     Receipt,
+    SettleResult,
     Shown,
     Wire,
 )
-from runtime.delivery.features import Extras
+from runtime.delivery.features import Features
 from runtime.delivery.rates import Rates
-from runtime.delivery.retry_policy import Pace, Unknown
+from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.delivery.streaming import Previews
 from runtime.domain.deliveries import PartEvent, PartState
 from runtime.errors import ChannelError, Rejected, Retryable, Scope, StoreError, Uncertain
@@ -78,12 +78,12 @@ class Showing:
         *,
         outbox: Outbox,
         adapter: ChannelAdapter,
-        pace: Pace,
+        pace: RetryPolicy,
         now: Now,
         chance: Callable[[], float],
         on_shown: Callable[[Address], None],
         rates: Rates,
-        extras: Extras,
+        extras: Features,
         previews: Previews,
         probe: Probe,
     ) -> None:
@@ -292,9 +292,9 @@ class Showing:
         match found:
             case Shown(receipt):
                 await self._checkpoint(duty, open_, known, receipt)
-            case Look.ABSENT:
+            case SettleResult.ABSENT:
                 await self._absent(duty, open_, known, marked)
-            case Look.UNKNOWN:
+            case SettleResult.UNKNOWN:
                 await self._cannot_tell(duty, open_, known)
 
     async def _absent(self, duty: Duty, open_: OpenDelivery, known: OpenPart, marked: datetime) -> None:

@@ -28,7 +28,7 @@ from runtime.contract import (
     RunId,
     Wire,
 )
-from runtime.delivery.retry_policy import Pace
+from runtime.delivery.retry_policy import RetryPolicy
 from runtime.errors import Rejected, Retryable
 from runtime.store.protocol import Claim, NewDelivery, Previewed
 
@@ -80,7 +80,7 @@ class Previews:
         self,
         *,
         adapter: ChannelAdapter,
-        pace: Pace,
+        pace: RetryPolicy,
         ticks: Callable[[], timedelta],
         new_id: NewId,
         heed: Callable[[Address, Retryable], Awaitable[None]],

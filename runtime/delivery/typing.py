@@ -15,9 +15,9 @@ from typing import Any, Final
 import structlog
 
 from runtime.contract import Address, Progress, Resting, RunId, Speaking, Stopping, Thinking, Types, Working
-from runtime.delivery.features import Extras
+from runtime.delivery.features import Features
 from runtime.delivery.rates import Rates
-from runtime.delivery.retry_policy import Pace
+from runtime.delivery.retry_policy import RetryPolicy
 from runtime.delivery.streaming import shortened
 from runtime.errors import Retryable
 from runtime.store.protocol import Claim
@@ -76,7 +76,7 @@ class Life:
             case Resting():
                 pass  # `hush` says so
 
-    def typing_is_due(self, now: float, lasts: timedelta, pace: Pace) -> bool:
+    def typing_is_due(self, now: float, lasts: timedelta, pace: RetryPolicy) -> bool:
         """The status lapses soon, or says something else by now. A text that grows is sign enough of somebody writing."""
         if self.typed is None:
             return True
@@ -87,7 +87,7 @@ class Life:
             return now - at >= pace.preview_every.total_seconds()
         return now - at >= RENEW * lasts.total_seconds()
 
-    def saying_is_due(self, now: float, pace: Pace) -> bool:
+    def saying_is_due(self, now: float, pace: RetryPolicy) -> bool:
         """It has spoken for long enough, and there is something new to see."""
         if self.speaking_since is None or now - self.speaking_since < pace.preview_after.total_seconds():
             return False
@@ -97,15 +97,15 @@ class Life:
         return text != self.text and now - at >= pace.preview_every.total_seconds()
 
 
-class Liveness:
+class Typing:
     """Of one account. `say` is None where no message may stand for a text that is still growing."""
 
     def __init__(
         self,
         *,
-        extras: Extras,
+        extras: Features,
         rates: Rates,
-        pace: Pace,
+        pace: RetryPolicy,
         may: Callable[[], bool],
         spawn: Callable[[Coroutine[Any, Any, None]], object],
         heed: Callable[[Address, Retryable], Awaitable[None]],

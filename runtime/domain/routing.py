@@ -12,7 +12,7 @@ from enum import Enum, StrEnum
 from fnmatch import fnmatchcase
 from typing import Final
 
-from runtime.contract import Address, Amended, Busy, Clicked, Identity, Moved, Person, Reach, Said, Signal, Urgency
+from runtime.contract import Address, Addressing, Amended, Busy, Clicked, Identity, Moved, Person, Said, Signal, Urgency
 
 
 class Attention(StrEnum):
@@ -26,7 +26,7 @@ class Attention(StrEnum):
     OFF = "off"  # nothing
 
 
-class Course(Enum):
+class Decision(Enum):
     """What becomes of a message."""
 
     RUN = "run"
@@ -38,27 +38,27 @@ class Course(Enum):
 
 
 # What reaches the agent, by the room's attention. A direct room has none unless a rule names it.
-COURSES: Final[Mapping[tuple[Attention, Reach], Course]] = {
-    (Attention.STRICT, Reach.MENTION): Course.RUN,
-    (Attention.STRICT, Reach.OVERHEARD): Course.IGNORE,
-    (Attention.MENTION, Reach.MENTION): Course.RUN,
-    (Attention.MENTION, Reach.OVERHEARD): Course.IF_JOINED,
-    (Attention.THREAD, Reach.MENTION): Course.RUN,
-    (Attention.THREAD, Reach.OVERHEARD): Course.IF_JOINED,
-    (Attention.OPEN, Reach.MENTION): Course.RUN,
-    (Attention.OPEN, Reach.OVERHEARD): Course.RUN,
-    (Attention.OBSERVE, Reach.MENTION): Course.RUN,
-    (Attention.OBSERVE, Reach.OVERHEARD): Course.OBSERVE,
-    (Attention.OFF, Reach.DIRECT): Course.REFUSE,
-    (Attention.OFF, Reach.MENTION): Course.REFUSE,
-    (Attention.OFF, Reach.OVERHEARD): Course.IGNORE,
+COURSES: Final[Mapping[tuple[Attention, Addressing], Decision]] = {
+    (Attention.STRICT, Addressing.MENTION): Decision.RUN,
+    (Attention.STRICT, Addressing.OVERHEARD): Decision.IGNORE,
+    (Attention.MENTION, Addressing.MENTION): Decision.RUN,
+    (Attention.MENTION, Addressing.OVERHEARD): Decision.IF_JOINED,
+    (Attention.THREAD, Addressing.MENTION): Decision.RUN,
+    (Attention.THREAD, Addressing.OVERHEARD): Decision.IF_JOINED,
+    (Attention.OPEN, Addressing.MENTION): Decision.RUN,
+    (Attention.OPEN, Addressing.OVERHEARD): Decision.RUN,
+    (Attention.OBSERVE, Addressing.MENTION): Decision.RUN,
+    (Attention.OBSERVE, Addressing.OVERHEARD): Decision.OBSERVE,
+    (Attention.OFF, Addressing.DIRECT): Decision.REFUSE,
+    (Attention.OFF, Addressing.MENTION): Decision.REFUSE,
+    (Attention.OFF, Addressing.OVERHEARD): Decision.IGNORE,
 }
 
-BY_URGENCY: Final[Mapping[Urgency, Course]] = {
-    Urgency.LOW: Course.OBSERVE,
-    Urgency.NORMAL: Course.RUN,
-    Urgency.HIGH: Course.INTERRUPT,
-    Urgency.CRITICAL: Course.INTERRUPT,
+BY_URGENCY: Final[Mapping[Urgency, Decision]] = {
+    Urgency.LOW: Decision.OBSERVE,
+    Urgency.NORMAL: Decision.RUN,
+    Urgency.HIGH: Decision.INTERRUPT,
+    Urgency.CRITICAL: Decision.INTERRUPT,
 }
 """What becomes of a message that would run."""
 
@@ -123,29 +123,29 @@ class RoomRules:
     def attention(self, signal: Signal) -> Attention:
         """What holds in the signal's room."""
         own = self.rule(signal.address).attention
-        return own or (Attention.OPEN if signal.reach is Reach.DIRECT else self.default)
+        return own or (Attention.OPEN if signal.reach is Addressing.DIRECT else self.default)
 
-    def course(self, signal: Signal) -> Course:
+    def course(self, signal: Signal) -> Decision:
         """What becomes of a signal as far as its room decides; who sent it is looked at later."""
         if signal.by_bot and signal.actor not in self.bots | self.sources:
-            return Course.IGNORE
+            return Decision.IGNORE
         attention = self.attention(signal)
         match signal.body:
             case Moved():
-                return Course.RUN
+                return Decision.RUN
             case Clicked() | Amended():
-                return Course.REFUSE if attention is Attention.OFF else Course.RUN
+                return Decision.REFUSE if attention is Attention.OFF else Decision.RUN
             case Said():
-                return COURSES.get((attention, signal.reach), Course.RUN)
+                return COURSES.get((attention, signal.reach), Decision.RUN)
             case _:
-                course = COURSES.get((attention, signal.reach), Course.RUN)
-                return Course.IGNORE if course is Course.OBSERVE else course
+                course = COURSES.get((attention, signal.reach), Decision.RUN)
+                return Decision.IGNORE if course is Decision.OBSERVE else course
 
     def joins(self, signal: Signal) -> bool:
         """Whether a message that runs makes the agent part of its thread. What a source brings asks for no company."""
         attention = self.attention(signal)
         lasting = attention is Attention.THREAD
-        named = signal.reach is Reach.MENTION and bool(signal.address.thread)
+        named = signal.reach is Addressing.MENTION and bool(signal.address.thread)
         asked = signal.joinable or (lasting and signal.actor not in self.sources)
         return named and attention in JOINING and asked
 

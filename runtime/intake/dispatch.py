@@ -9,7 +9,7 @@ from typing import Final, Protocol, TypeVar
 
 import structlog
 
-from runtime.cluster.notifier import REST, LocalBell
+from runtime.cluster.notifier import REST, LocalNotifier
 from runtime.cluster.topics import LANES, SUSPECTS
 from runtime.contract import Probe, SessionKey, no_probe
 from runtime.domain.routing import BusyRules
@@ -54,7 +54,7 @@ class Dispatch:
         store: Lanes,
         lease: Lease,
         agent: Worker,
-        bell: LocalBell,
+        bell: LocalNotifier,
         busy: Callable[[], BusyRules],
         lease_is_fresh: Callable[[], bool],
         width: int = 64,

@@ -7,8 +7,20 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from runtime.cluster.topics import LANES
-from runtime.contract import Address, Bell, Clicked, Outcome, Probe, RunId, Said, Signal, Verdict, no_probe, room_topic
-from runtime.domain.routing import Course
+from runtime.contract import (
+    Address,
+    Clicked,
+    Notifier,
+    Outcome,
+    Probe,
+    RunId,
+    Said,
+    Signal,
+    Verdict,
+    no_probe,
+    room_topic,
+)
+from runtime.domain.routing import Decision
 from runtime.errors import Rejected
 from runtime.intake.attachments import placed
 from runtime.store.protocol import Decided, Gate, Intake, Offer, Taken
@@ -39,7 +51,7 @@ class Reception:
         *,
         store: Intake,
         gate: Callable[[], Gate],
-        bell: Bell,
+        bell: Notifier,
         nudge: Callable[[Address], None],
         stop: Callable[[RunId], object],
         serves: Callable[[Address], bool],
@@ -62,7 +74,7 @@ class Reception:
         if not self._serves(signal.address):
             raise Rejected(f"No account here serves {signal.address}, so no answer could go there.")
         gate, signal = self._gate(), placed(signal)
-        if gate.rooms.course(signal) is Course.IGNORE:  # as the store would say, which need not be asked
+        if gate.rooms.course(signal) is Decision.IGNORE:  # as the store would say, which need not be asked
             log.debug("signal ignored", address=str(signal.address))
             return ignored().verdict
         if isinstance(signal.body, Said):

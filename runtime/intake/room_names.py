@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 import structlog
 
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Signal
 from runtime.errors import StoreError
 from runtime.text.glyphs import seen
@@ -45,7 +45,7 @@ class RoomNames:
     Another node's are known after the next `refresh`.
     """
 
-    def __init__(self, book: NameBook, bell: LocalBell) -> None:
+    def __init__(self, book: NameBook, bell: LocalNotifier) -> None:
         self._book = book
         self._bell = bell
         self._ear = bell.listen(TOPIC)

@@ -10,7 +10,7 @@ from typing import Final
 
 import structlog
 
-from runtime.cluster.notifier import REST, LocalBell
+from runtime.cluster.notifier import REST, LocalNotifier
 from runtime.cluster.topics import DUE, LANES
 from runtime.contract import Now, OccurrenceId, Probe, Schedule, no_probe
 from runtime.domain.schedules import Firing, sorted_out
@@ -26,14 +26,14 @@ MOST: Final = 50_000
 """Instants of one schedule that are walked after a long rest: five weeks of every minute."""
 
 
-class Timer:
+class Scheduler:
     """Looks what is due, and fires it while this process has the role. `chance` in [0, 1) spreads what has a jitter."""
 
     def __init__(
         self,
         *,
         book: ScheduleBook,
-        bell: LocalBell,
+        bell: LocalNotifier,
         take: Callable[[str], Awaitable[object | None]],
         now: Now,
         chance: Callable[[], float] = random.random,

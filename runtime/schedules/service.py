@@ -24,11 +24,11 @@ from runtime.contract import (
     Role,
     Schedule,
     ScheduleId,
+    ScheduleRequest,
     ScheduleState,
     Task,
     TaskKind,
     Terms,
-    Wanted,
 )
 from runtime.domain.schedules import ScheduleEvent
 from runtime.errors import ToolRetry
@@ -60,7 +60,7 @@ async def anywhere(address: Address) -> str | None:
     return None
 
 
-class Booking:
+class ScheduleService:
     """Implements `contract.Timetable`.
 
     `serves` tells whether an account here has an address, `reach` why nothing can be posted there (None: it can). `zone`
@@ -93,7 +93,7 @@ class Booking:
 
     # ------------------------------------------------------------------------------------------------------ making
 
-    async def add(self, wanted: Wanted, asker: Asker) -> Schedule:
+    async def add(self, wanted: ScheduleRequest, asker: Asker) -> Schedule:
         self._may_plan(asker)
         ident = self._id(asker)
         if known := await self._book.schedule(ident):
@@ -136,7 +136,7 @@ class Booking:
                 break
         raise ToolRetry(f"There is a schedule called {schedule.name!r} in that room already: choose another name.")
 
-    async def change(self, schedule: ScheduleId, wanted: Wanted, asker: Asker) -> Schedule:
+    async def change(self, schedule: ScheduleId, wanted: ScheduleRequest, asker: Asker) -> Schedule:
         old = await self._theirs(schedule, asker)
         to = await self._rooms(wanted.to, asker) if wanted.to else old.to
         new = replace(
@@ -152,7 +152,7 @@ class Booking:
             raise ToolRetry(f"There is a schedule called {new.name!r} in that room already, or this one was removed.")
         return await self._again(new)  # it may have been fired meanwhile
 
-    async def _retimed(self, old: Schedule, wanted: Wanted) -> Schedule:
+    async def _retimed(self, old: Schedule, wanted: ScheduleRequest) -> Schedule:
         """`old` with other instants. One that is paused stays so; one that was over begins anew."""
         now = self._now()
         rule = self._changed(old, wanted, now)
@@ -174,7 +174,7 @@ class Booking:
         at = first_instant(rule, now, new.anchor_at, starts, ends)
         return replace(new, state=ScheduleState.ACTIVE, reason="", next_at=at)
 
-    def _changed(self, old: Schedule, wanted: Wanted, now: datetime) -> Planned:
+    def _changed(self, old: Schedule, wanted: ScheduleRequest, now: datetime) -> Planned:
         """The rule after a change: new words are read by the clocks that the old ones had, unless others are named.
 
         Its old words may be read by other clocks, but not on another day than they were said.
@@ -191,7 +191,7 @@ class Booking:
             raise ToolRetry(f"{old.when_text!r} names a zone itself: say anew when it shall be.")
         return rule
 
-    async def _rule(self, wanted: Wanted, asker: Asker, now: datetime) -> Planned:
+    async def _rule(self, wanted: ScheduleRequest, asker: Asker, now: datetime) -> Planned:
         person = asker.person.id if asker.person else ""
         known = wanted.zone or await self._book.zone_of(person, room_of(asker.address)) or self._zone()
         return understood(wanted.when, known, now)
@@ -353,7 +353,7 @@ def understood(words: str, zone: str, now: datetime) -> Planned:
         raise ToolRetry(str(error)) from error
 
 
-def is_retimed(wanted: Wanted) -> bool:
+def is_retimed(wanted: ScheduleRequest) -> bool:
     """Whether a change moves the instants: all else leaves them, also one that is due at this moment."""
     return any(text.strip() for text in (wanted.when, wanted.zone, wanted.starts, wanted.ends))
 

@@ -28,19 +28,19 @@ from runtime.contract import (
     Choice,
     Clicked,
     Connection,
+    ConnectionStatus,
     Delivery,
     Identity,
-    Look,
     Now,
     Part,
     Progress,
     Receipt,
     Said,
     Settled,
+    SettleResult,
     Shown,
     Signal,
     Sink,
-    Standing,
     Stopped,
     Wire,
 )
@@ -179,16 +179,16 @@ class FakeAdapter:
                 case ChannelKind.PROBE:
                     return await self._probe(part)
                 case ChannelKind.NONE:
-                    return Look.UNKNOWN
+                    return SettleResult.UNKNOWN
         except Uncertain as error:
             raise Retryable(f"cut while looking: {error}") from error
         except Rejected:
-            return Look.UNKNOWN  # it may have been shown before the room closed
+            return SettleResult.UNKNOWN  # it may have been shown before the room closed
 
     async def _look_up(self, part: Part) -> Settled:
         history = await self._call("GET", room_path(part.address))
         ids = [message["id"] for message in history["messages"] if message["marker"] == part.id]
-        return Shown(Receipt(ids[0])) if ids else Look.ABSENT
+        return Shown(Receipt(ids[0])) if ids else SettleResult.ABSENT
 
     async def _probe(self, part: Part) -> Settled:
         """Try ids above what is known until enough of them in a row are not there."""
@@ -206,7 +206,7 @@ class FakeAdapter:
                     missing += 1
                 case _:
                     missing = 0
-        return Look.ABSENT
+        return SettleResult.ABSENT
 
     async def _state(self, message_id: str, part: Part) -> str:
         answer = await self._call("PUT", f"/messages/{quote(message_id, safe='')}/probe", wire_body(part))
@@ -215,10 +215,12 @@ class FakeAdapter:
     def progress(self, address: Address, event: Progress) -> None:
         """Nothing: this channel has no progress."""
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         if not self._trouble:
             return CONNECTED
-        return Standing(Connection.CONNECTING if self._trouble is NOT_YET else Connection.RECONNECTING, self._trouble)
+        return ConnectionStatus(
+            Connection.CONNECTING if self._trouble is NOT_YET else Connection.RECONNECTING, self._trouble
+        )
 
     # The wire.
 

@@ -31,8 +31,8 @@ from bot.telemetry import logs
 from bot.wiring import channels
 from bot.wiring.parts import model_of, shell_of
 from runtime.contract import (
+    AdapterContext,
     ChannelAdapter,
-    Given,
     Json,
     Model,
     ModelReply,
@@ -123,7 +123,7 @@ def settings_of(data: Path, changes: Mapping[str, object]) -> Settings:
     return load(None, {**SHORT_WAITS, "data_dir": str(data), **changes}, environ={}, folder=data)
 
 
-def fakes(given: Given, *, places: Sequence[str]) -> Sequence[ChannelAdapter]:
+def fakes(given: AdapterContext, *, places: Sequence[str]) -> Sequence[ChannelAdapter]:
     """An adapter for each KIND=URL."""
     split = (place.partition("=") for place in places)
     return [
@@ -139,7 +139,7 @@ def hurry(second_look: float) -> None:
     made = channels._made
     setattr(search, "LATE", timedelta(seconds=second_look))  # noqa: B010 - a constant, in production
 
-    def made_in_a_hurry(account: AnyAccount, name: str, settings: Any, given: Given) -> ChannelAdapter:
+    def made_in_a_hurry(account: AnyAccount, name: str, settings: Any, given: AdapterContext) -> ChannelAdapter:
         if isinstance(account, TelegramAccount):
             settings = replace(settings, waits=replace(settings.waits, **STEPS))
         return made(account, name, settings, given)

@@ -17,13 +17,13 @@ import structlog
 from sqlalchemy import text
 
 from runtime.contract import (
+    AdapterContext,
     Address,
     Call,
     ChannelAdapter,
     Choice,
     Clicked,
     Connection,
-    Given,
     Identity,
     ModelReply,
     ModelRequest,
@@ -125,9 +125,11 @@ class House:
                 self.wire.cards += [await self._card(adapter, room) for room in self.wire.rooms]
             yield
 
-    def _given(self) -> Given:
+    def _given(self) -> AdapterContext:
         store = self.stage.store
-        return Given(store, store, self.stage.workspaces, FakePlaces(FakeSink()), FakeBell(), self.stage.clock, new_id)
+        return AdapterContext(
+            store, store, self.stage.workspaces, FakePlaces(FakeSink()), FakeBell(), self.stage.clock, new_id
+        )
 
     async def _card(self, adapter: ChannelAdapter, room: Address) -> str:
         """A real card of a real question there, on screen."""

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from bot.operator.audit import verify
 from runtime.audit.anchor import CheckpointFile, HeadFile
 from runtime.audit.sealer import Sealer
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import NodeId, Role
 from runtime.domain.ids import new_id
 from runtime.errors import BotError
@@ -54,7 +54,7 @@ class House:
         async def take(_: str) -> Duty | None:
             return self.duty
 
-        return Sealer(book=self.store, file=self.file, take=take, bell=LocalBell())
+        return Sealer(book=self.store, file=self.file, take=take, bell=LocalNotifier())
 
     def restart(self) -> None:
         self.file = HeadFile(self.folder)

@@ -28,7 +28,7 @@ from adapters.telegram.settings import TelegramSettings
 from adapters.web.adapter import WebAdapter
 from adapters.web.guard import install
 from adapters.web.settings import WebSettings
-from runtime.contract import Address, ChannelAdapter, Given, Identity
+from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity
 from tests.contract.adapters.rigs import discord as discord_rig
 from tests.contract.adapters.rigs import slack as slack_rig
 from tests.contract.adapters.rigs import telegram as telegram_rig
@@ -75,7 +75,7 @@ class Wire(Protocol):
 
     def identity(self, name: str) -> Identity: ...
 
-    def adapter(self, given: Given) -> ChannelAdapter: ...
+    def adapter(self, given: AdapterContext) -> ChannelAdapter: ...
 
     def reachable(self, adapter: ChannelAdapter) -> AbstractAsyncContextManager[None]: ...
 
@@ -111,7 +111,7 @@ class SlackWire:
     def _user(self, name: str) -> str:
         return "U9" if name == ROBOT else f"U{NUMBERS[name]}"
 
-    def adapter(self, given: Given) -> ChannelAdapter:
+    def adapter(self, given: AdapterContext) -> ChannelAdapter:
         settings = SlackSettings(
             account="work",
             bot_token=f"xoxb-{TEAM}-token",
@@ -202,7 +202,7 @@ class TelegramWire:
     def identity(self, name: str) -> Identity:
         return Identity(f"telegram:{NUMBERS[name]}")
 
-    def adapter(self, given: Given) -> ChannelAdapter:
+    def adapter(self, given: AdapterContext) -> ChannelAdapter:
         more: dict[str, Any] = {}
         if self.hook:
             more = {
@@ -289,7 +289,7 @@ class DiscordWire:
     def _user(self, name: str) -> str:
         return OTHER_BOT if name == ROBOT else str(NUMBERS[name])
 
-    def adapter(self, given: Given) -> ChannelAdapter:
+    def adapter(self, given: AdapterContext) -> ChannelAdapter:
         settings = DiscordSettings("guild", DISCORD_TOKEN, f"{self.url}/api/v10", waits=discord_rig.SHORT)
         return DiscordAdapter(settings, given)
 
@@ -359,7 +359,7 @@ class WebWire:
     def identity(self, name: str) -> Identity:
         return self.identities.get(name, Identity(f"web:main/{name}"))
 
-    def adapter(self, given: Given) -> ChannelAdapter:
+    def adapter(self, given: AdapterContext) -> ChannelAdapter:
         return WebAdapter(WebSettings(), given, identity=PAGE)
 
     @asynccontextmanager

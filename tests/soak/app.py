@@ -21,7 +21,7 @@ from bot.server.app import App, build
 from bot.server.process import serving
 from bot.settings.settings import Settings
 from bot.telemetry import logs
-from runtime.contract import Address, ChannelAdapter, Given
+from runtime.contract import AdapterContext, Address, ChannelAdapter
 from runtime.store.schema import deliveries, parts
 from runtime.store.sql.driver import Op
 from runtime.store.store import SqlStore
@@ -38,7 +38,7 @@ RECEIPTS: Final = (
 )
 
 
-def adapters(given: Given, *, places: Sequence[str]) -> Sequence[ChannelAdapter]:
+def adapters(given: AdapterContext, *, places: Sequence[str]) -> Sequence[ChannelAdapter]:
     """An account for each KIND=URL. Those that probe know the ids that have a receipt: they look above them."""
     store = cast("SqlStore", given.ledger)
     split = (place.partition("=") for place in places)

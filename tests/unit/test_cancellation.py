@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import pytest
 
-from bot.accounts.supervisor import Presence
+from bot.accounts.supervisor import AccountSupervisor
 from runtime.agent.tool_calls import together
 from runtime.cancellation import cancellable
-from runtime.contract import CONNECTED, Standing
+from runtime.contract import CONNECTED, ConnectionStatus
 
 SOON: Final = 5.0  # seconds; each of these ends within a turn of the loop
 
@@ -110,7 +110,7 @@ class Breaking:
     async def listen(self, sink: object) -> None:
         await work_that_fails_when_cancelled()
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         return CONNECTED
 
 
@@ -118,7 +118,7 @@ async def test_an_account_stops_listening_though_its_library_fails_at_that_momen
     async def nothing(*_: object) -> None:
         await asyncio.sleep(0)
 
-    presence = Presence(Breaking(), take=nothing, on_learnt=nothing, pause=timedelta(seconds=0.01))  # type: ignore[arg-type]
+    presence = AccountSupervisor(Breaking(), take=nothing, on_learnt=nothing, pause=timedelta(seconds=0.01))  # type: ignore[arg-type]
     await presence.learn()
     async with asyncio.TaskGroup() as group:
         listening = group.create_task(presence.listen(nothing))  # type: ignore[arg-type]

@@ -27,11 +27,11 @@ from runtime.contract import (
     Delivery,
     DeliveryId,
     Kind,
-    Look,
     Outcome,
     Part,
     Receipt,
     Said,
+    SettleResult,
     Shown,
     Signal,
     SignalId,
@@ -132,7 +132,7 @@ async def test_a_part_cut_before_it_was_applied_settles_as_absent(kind: ChannelK
         await driver.fault(Do.CUT_BEFORE)
         with pytest.raises(Uncertain):
             await adapter.show(part(adapter))
-        assert await adapter.settle(part(adapter), ATTEMPT) is Look.ABSENT
+        assert await adapter.settle(part(adapter), ATTEMPT) is SettleResult.ABSENT
 
 
 async def test_with_a_key_settling_an_absent_part_shows_it_once() -> None:
@@ -150,7 +150,7 @@ async def test_the_none_kind_cannot_tell() -> None:
         await driver.fault(Do.CUT_AFTER)
         with pytest.raises(Uncertain):
             await adapter.show(part(adapter))
-        assert await adapter.settle(part(adapter), ATTEMPT) is Look.UNKNOWN
+        assert await adapter.settle(part(adapter), ATTEMPT) is SettleResult.UNKNOWN
 
 
 @pytest.mark.parametrize("kind", [ChannelKind.LOOKUP, ChannelKind.PROBE, ChannelKind.NONE])
@@ -166,7 +166,7 @@ async def test_a_late_send_appears_after_its_cut() -> None:
         await driver.fault(Do.CUT_LATE, seconds=0.1)
         with pytest.raises(Uncertain):
             await adapter.show(part(adapter))
-        assert await adapter.settle(part(adapter), ATTEMPT) is Look.ABSENT
+        assert await adapter.settle(part(adapter), ATTEMPT) is SettleResult.ABSENT
         await asyncio.sleep(0.2)
         assert await adapter.settle(part(adapter), ATTEMPT) == Shown(Receipt("r1-1"))
 
@@ -180,7 +180,7 @@ async def test_a_probe_looks_above_the_receipts_it_was_told_of() -> None:
             return ["r1-1"]
 
         restarted = FakeAdapter(base_url=driver.url, kind="probe", known_ids=known)
-        assert await restarted.settle(part(adapter), ATTEMPT) is Look.ABSENT
+        assert await restarted.settle(part(adapter), ATTEMPT) is SettleResult.ABSENT
         await FakeAdapter(base_url=driver.url, kind="probe").show(part(adapter))
         assert await restarted.settle(part(adapter), ATTEMPT) == Shown(Receipt("r1-3"))
 

@@ -15,7 +15,7 @@ from adapters.discord.http import Http
 from adapters.discord.parse import CHANNEL
 from adapters.discord.rooms import Place
 from adapters.discord.snowflakes import first_at
-from runtime.contract import Given, Seen
+from runtime.contract import AdapterContext, Seen
 
 Raw = Mapping[str, Any]
 
@@ -44,7 +44,7 @@ class Stored:
 class Gap:
     """Of one shard. What the gateway told last in each channel while this process lived is the best mark there is."""
 
-    def __init__(self, identity: str, given: Given, http: Http) -> None:
+    def __init__(self, identity: str, given: AdapterContext, http: Http) -> None:
         self._newest: dict[str, int] = {}
         self._before: dict[str, int] | None = None
         self._stored: Stored | None = None

@@ -24,7 +24,7 @@ from discord.http import Route
 from adapters.discord.errors import LoginRefused, login_refused, ours, told
 from adapters.discord.http import Http
 from adapters.discord.settings import DiscordSettings
-from runtime.contract import CONNECTED, Connection, Standing
+from runtime.contract import CONNECTED, Connection, ConnectionStatus
 
 Hear = Callable[[str], None]
 """Is given each frame of the gateway, as the text it came in."""
@@ -80,7 +80,7 @@ class Line(discord.Client):
             enable_debug_events=True,  # so that each frame is told
         )
         self.http = self._connection.http = Http(settings)
-        self.standing = Standing(Connection.CONNECTING, f'account "{settings.account}": connecting to Discord')
+        self.standing = ConnectionStatus(Connection.CONNECTING, f'account "{settings.account}": connecting to Discord')
         self._settings = settings
         self._hear = hear
         self._turn = turn
@@ -196,21 +196,21 @@ class Line(discord.Client):
     def _deaf(self) -> None:
         quiet = self._settings.waits.quiet.total_seconds()
         words = f"Discord said nothing for {quiet:g} s, not even that it heard us; the connection is made anew"
-        self.standing = Standing(Connection.DEAF, self._of_account(words))
+        self.standing = ConnectionStatus(Connection.DEAF, self._of_account(words))
 
     def _down(self, words: str) -> None:
         self._failures += 1
         if self.standing.connection is Connection.CONNECTED:
-            self.standing = Standing(Connection.RECONNECTING, self._of_account(words))
+            self.standing = ConnectionStatus(Connection.RECONNECTING, self._of_account(words))
         elif self.standing.connection is not Connection.DEAF:
-            self.standing = Standing(self.standing.connection, self._of_account(words))
+            self.standing = ConnectionStatus(self.standing.connection, self._of_account(words))
 
     def _refused(self, error: LoginRefused) -> timedelta:
         self._failures += 1
         self._session = None
         if self.standing.reason != error.sentence:
             log.error("%s", error.sentence)
-        self.standing = Standing(Connection.REFUSED, error.sentence)
+        self.standing = ConnectionStatus(Connection.REFUSED, error.sentence)
         waits = self._settings.waits
         return grown(waits.refused, self._failures, waits.refused_most)
 

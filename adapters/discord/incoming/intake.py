@@ -35,7 +35,7 @@ from adapters.discord.outgoing.send import Sending
 from adapters.discord.parse import Me, edit, message
 from adapters.discord.rooms import DM, Place, Rooms, place_of
 from adapters.discord.settings import DiscordSettings
-from runtime.contract import Body, Given, Said, Signal, Sink, Verdict
+from runtime.contract import AdapterContext, Body, Said, Signal, Sink, Verdict
 from runtime.errors import Rejected, StoreError
 
 Raw = Mapping[str, Any]
@@ -56,7 +56,7 @@ class Intake:
     def __init__(
         self,
         settings: DiscordSettings,
-        given: Given,
+        given: AdapterContext,
         *,
         http: Http,
         sending: Sending,

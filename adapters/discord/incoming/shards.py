@@ -16,7 +16,7 @@ from adapters.discord.incoming.gateway import Line, Turn, grown
 from adapters.discord.incoming.intake import Intake
 from adapters.discord.outgoing.send import Sending
 from adapters.discord.settings import DiscordSettings
-from runtime.contract import Connection, Given, Sink, Standing
+from runtime.contract import AdapterContext, Connection, ConnectionStatus, Sink
 from runtime.errors import Retryable
 
 ALL: Final = "gateway"
@@ -34,7 +34,7 @@ class Shards:
     """Each is a listener of its own where their number is set: then they may be on different nodes."""
 
     def __init__(
-        self, settings: DiscordSettings, given: Given, *, http: Http, sending: Sending, answering: Answering
+        self, settings: DiscordSettings, given: AdapterContext, *, http: Http, sending: Sending, answering: Answering
     ) -> None:
         self._settings = settings
         self._given = given
@@ -49,7 +49,7 @@ class Shards:
         count = self._settings.shards
         return [f"shard-{number}-of-{count}" for number in range(count)] or [ALL]
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         """That of the worst shard here."""
         standings = [line.standing for line in self._lines] or [self._before]
         return min(standings, key=lambda one: WORST_FIRST.index(one.connection))
@@ -97,11 +97,11 @@ class Shards:
         """How that stands, and how long to wait."""
         failure, waits = ours(error, self._settings.account, reads=True), self._settings.waits
         is_refused = getattr(error, "status", 0) in (401, 403)
-        self._before = Standing(Connection.REFUSED if is_refused else Connection.CONNECTING, str(failure))
+        self._before = ConnectionStatus(Connection.REFUSED if is_refused else Connection.CONNECTING, str(failure))
         named = failure.retry_after if isinstance(failure, Retryable) else None
         if is_refused:
             return grown(waits.refused, failures, waits.refused_most)
         return max(grown(waits.again, failures, waits.again_most), named or timedelta())
 
-    def _standing(self, connection: Connection, words: str) -> Standing:
-        return Standing(connection, f'account "{self._settings.account}": {words}')
+    def _standing(self, connection: Connection, words: str) -> ConnectionStatus:
+        return ConnectionStatus(connection, f'account "{self._settings.account}": {words}')

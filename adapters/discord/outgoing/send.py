@@ -27,7 +27,7 @@ from adapters.discord.errors import (
 from adapters.discord.http import Http
 from adapters.discord.outgoing.render import CONTENT, REPEAT_MARK
 from adapters.discord.settings import DiscordSettings
-from runtime.contract import Address, Given, Part, Receipt
+from runtime.contract import AdapterContext, Address, Part, Receipt
 from runtime.errors import ChannelError, Rejected
 
 Raw = Mapping[str, Any]
@@ -46,7 +46,7 @@ GONE: Final = Receipt("deleted")
 class Sending:
     """One account's messages. A call is one request, but where Discord did nothing yet and something must go before."""
 
-    def __init__(self, settings: DiscordSettings, given: Given, http: Http) -> None:
+    def __init__(self, settings: DiscordSettings, given: AdapterContext, http: Http) -> None:
         self._account = settings.account
         self._given = given
         self._http = http

@@ -17,7 +17,7 @@ from adapters.slack.me import Me
 from adapters.slack.outgoing.send import body_of, marked_as, thread_of
 from adapters.slack.outgoing.uploads import Uploads
 from adapters.slack.web import Web
-from runtime.contract import Address, Attempt, Look, Now, Part, Places, Receipt, Settled, Shown
+from runtime.contract import Address, Attempt, Now, Part, Places, Receipt, Settled, SettleResult, Shown
 from runtime.errors import Rejected, Retryable, Uncertain
 
 BEFORE: Final = timedelta(seconds=120)
@@ -54,10 +54,10 @@ class Settling:
             return await self._looked(part, attempt, me)
         except (Retryable, Uncertain) as error:
             if late and isinstance(error, Retryable) and error.retry_after:
-                return Look.UNKNOWN
+                return SettleResult.UNKNOWN
             raise Retryable(str(error), retry_after=getattr(error, "retry_after", None)) from error
         except Rejected:
-            return Look.UNKNOWN  # no scope, not in the room any more, thread gone
+            return SettleResult.UNKNOWN  # no scope, not in the room any more, thread gone
 
     async def _looked(self, part: Part, attempt: Attempt, me: Me) -> Settled:
         body = body_of(part)
@@ -72,7 +72,7 @@ class Settling:
                 return Shown(Receipt(str(message["ts"])))
         if "file" in body and self._now() - attempt.marked_at < SHARES_WITHIN:
             raise Retryable("a file may be shared up to a minute later")
-        return Look.ABSENT
+        return SettleResult.ABSENT
 
     async def _candidates(
         self, part: Part, attempt: Attempt, body: Mapping[str, Any], me: Me

@@ -20,7 +20,7 @@ from adapters.telegram.errors import NotSent, Refused, is_of_webhook, other_poll
 from adapters.telegram.incoming.albums import Album, Bundle, bundled, growing, lanes, sizes
 from adapters.telegram.incoming.intake import Intake
 from adapters.telegram.settings import Waits
-from runtime.contract import CONNECTED, Connection, Sink, Standing, alone
+from runtime.contract import CONNECTED, Connection, ConnectionStatus, Sink, alone
 from runtime.errors import StoreError
 
 log = structlog.get_logger("telegram")
@@ -43,7 +43,7 @@ class Poller:
         intake: Intake,
         account: str,
         waits: Waits,
-        said: Callable[[Standing], None],
+        said: Callable[[ConnectionStatus], None],
         siblings: Callable[[timedelta], Awaitable[bool]] = alone,
     ) -> None:
         self._bot = bot
@@ -203,11 +203,11 @@ class Poller:
             return False
 
     def _refused(self, sentence: str) -> None:
-        self._said(Standing(Connection.REFUSED, sentence))
+        self._said(ConnectionStatus(Connection.REFUSED, sentence))
 
     def _away(self, why: str) -> None:
         state = Connection.CONNECTING if self._heard is None else Connection.RECONNECTING
-        self._said(Standing(state, f'account "{self._account}": {why}. It is tried again by itself.'))
+        self._said(ConnectionStatus(state, f'account "{self._account}": {why}. It is tried again by itself.'))
 
     def _backoff(self) -> float:
         self._failures += 1

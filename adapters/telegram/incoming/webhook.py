@@ -24,7 +24,7 @@ from adapters.telegram.errors import Refused, token_refused
 from adapters.telegram.incoming.intake import Intake
 from adapters.telegram.incoming.polling import ALLOWED
 from adapters.telegram.settings import TelegramSettings
-from runtime.contract import CONNECTED, Connection, Now, Sink, Standing
+from runtime.contract import CONNECTED, Connection, ConnectionStatus, Now, Sink
 from runtime.errors import StoreError
 
 log = structlog.get_logger("telegram")
@@ -56,7 +56,7 @@ class Hook:
         intake: Intake,
         settings: TelegramSettings,
         now: Now,
-        said: Callable[[Standing], None],
+        said: Callable[[ConnectionStatus], None],
     ) -> None:
         self._bot = bot
         self._intake = intake
@@ -138,16 +138,16 @@ class Hook:
         else:
             self._said(self._standing(info))
 
-    def _standing(self, info: WebhookInfo) -> Standing:
+    def _standing(self, info: WebhookInfo) -> ConnectionStatus:
         account = self._settings.account
         if info.url != self._settings.hook:
-            return Standing(
+            return ConnectionStatus(
                 Connection.REFUSED,
                 f'account "{account}": another program set the webhook of this bot to {info.url}. '
                 "Stop it, or give one of the two a bot of its own; then restart, or take that webhook away.",
             )
         if info.pending_update_count and info.last_error_message and self._is_fresh(info.last_error_date):
-            return Standing(
+            return ConnectionStatus(
                 Connection.DEAF,
                 f'account "{account}": Telegram cannot bring {info.pending_update_count} updates to {info.url}: '
                 f"{info.last_error_message}. Is webhook_url right, and does it lead to the port of the page?",
@@ -157,19 +157,19 @@ class Hook:
     def _is_fresh(self, failed_at: datetime | None) -> bool:
         return failed_at is not None and self._now() - failed_at < FRESH
 
-    def _trouble(self, error: TelegramError) -> Standing:
+    def _trouble(self, error: TelegramError) -> ConnectionStatus:
         account = self._settings.account
         match error:
             case Refused() if error.is_of_token:
-                return Standing(Connection.REFUSED, token_refused(account, error))
+                return ConnectionStatus(Connection.REFUSED, token_refused(account, error))
             case Refused(code=400):
-                return Standing(
+                return ConnectionStatus(
                     Connection.REFUSED,
                     f'account "{account}": Telegram does not take {self._settings.hook} as webhook: {error.description}. '
                     "It must be an https:// address that the internet can reach, with port 443, 80, 88 or 8443.",
                 )
             case _:
-                return Standing(
+                return ConnectionStatus(
                     Connection.RECONNECTING,
                     f'account "{account}": Telegram is not reached: {error.message}. It is tried again by itself.',
                 )

@@ -36,7 +36,7 @@ from adapters.telegram.settling.line import Lines, Mark
 from adapters.telegram.settling.memory import Memory
 from adapters.telegram.settling.pacer import Pacer
 from adapters.telegram.settling.search import Search, Searches, reach, strangers
-from runtime.contract import Attempt, Look, Now, Part, Receipt, Settled, Shown
+from runtime.contract import Attempt, Now, Part, Receipt, Settled, SettleResult, Shown
 from runtime.errors import Rejected, Retryable, Uncertain
 
 BUDGET: Final = 60
@@ -96,7 +96,7 @@ class Settling:
         """Look once. Errors: Retryable while it cannot be told yet, or goes on."""
         mark = Mark.parse(attempt.floor)
         if mark is None:
-            return Look.UNKNOWN
+            return SettleResult.UNKNOWN
         search = self._searches.of(part, mark, attempt, self._now())
         search.resting = False
         async with self._lines.look(part.id, mark):
@@ -105,9 +105,9 @@ class Settling:
             await self._memory.recall(mark.chat, part.address, attempt.marked_at)
             # Where nothing was known at the marker, what the store knows of the time before it counts.
             search.floor = search.floor or mark.top or self._memory.floor(mark.chat, attempt.marked_at)
-            settled = await self._look(search) if search.floor else Look.UNKNOWN
-        search.end(absent=settled is Look.ABSENT and attempt.looks > 0)
-        if settled is not Look.ABSENT:
+            settled = await self._look(search) if search.floor else SettleResult.UNKNOWN
+        search.end(absent=settled is SettleResult.ABSENT and attempt.looks > 0)
+        if settled is not SettleResult.ABSENT:
             self._searches.forget(part.id)
             self._lines.surely(mark.chat, part.id)
         return settled
@@ -122,11 +122,11 @@ class Settling:
         while not search.met:
             scene = self._scene(search, await self._unheard(search.chat))
             if not scene.left:
-                return Look.ABSENT
+                return SettleResult.ABSENT
             if search.closed or len(search.tried) >= budget(search.chat):
-                return Look.UNKNOWN
+                return SettleResult.UNKNOWN
             if self._is_brief(search, scene):
-                return Look.ABSENT  # so far; the second look tells
+                return SettleResult.ABSENT  # so far; the second look tells
             if monotonic() > end:
                 raise Retryable(f"looking for it: {len(search.tried)} ids tried", retry_after=SHORTLY)
             await self._step(search, scene)

@@ -14,7 +14,6 @@ from runtime.contract import (
     Attempt,
     ChannelAdapter,
     Json,
-    Look,
     Model,
     ModelReply,
     ModelRequest,
@@ -23,6 +22,7 @@ from runtime.contract import (
     Part,
     Receipt,
     Settled,
+    SettleResult,
     Signal,
     Sink,
     Tool,
@@ -137,7 +137,7 @@ class TracedAdapter(AroundAdapter):
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
         with self._trail.span("look for", SpanKind.CLIENT, work=at_work(part), **self._about(part)) as span:
             found = await self._adapter.settle(part, attempt)
-            span.set_attribute("signalbox.found", found.value if isinstance(found, Look) else "shown")
+            span.set_attribute("signalbox.found", found.value if isinstance(found, SettleResult) else "shown")
             return found
 
     def _about(self, part: Part) -> dict[str, str | int]:

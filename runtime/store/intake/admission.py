@@ -10,18 +10,18 @@ from sqlalchemy import Integer, bindparam, literal_column, select
 
 from runtime.chat import pairing
 from runtime.contract import (
+    Addressing,
     Clicked,
     Commanded,
     NewId,
     Outcome,
     Person,
-    Reach,
     Role,
     Said,
     Signal,
     Stopped,
 )
-from runtime.domain.routing import BY_URGENCY, Course
+from runtime.domain.routing import BY_URGENCY, Decision
 from runtime.store.approvals import newcomers
 from runtime.store.common import ADD_IDENTITY, WHO, fact, moved, new_person, person
 from runtime.store.intake.inbox import answer, is_written, refuse, tell_once
@@ -54,15 +54,15 @@ LAST_SPEAKERS = (
 )
 
 
-def course_of(signal: Signal, gate: Gate) -> Op[Course]:
+def course_of(signal: Signal, gate: Gate) -> Op[Decision]:
     """What becomes of a signal as far as its room decides."""
     course = gate.rooms.course(signal)
-    if course is Course.IF_JOINED:
-        course = Course.RUN if (yield JOINED, {"room": str(signal.address)}) else Course.IGNORE
+    if course is Decision.IF_JOINED:
+        course = Decision.RUN if (yield JOINED, {"room": str(signal.address)}) else Decision.IGNORE
     talks = signal.by_bot and signal.actor not in gate.rooms.sources
-    if course is Course.RUN and talks and (yield from _alone_with_bots(signal, gate)):
-        return Course.IGNORE
-    return BY_URGENCY[signal.urgency] if course is Course.RUN and isinstance(signal.body, Said) else course
+    if course is Decision.RUN and talks and (yield from _alone_with_bots(signal, gate)):
+        return Decision.IGNORE
+    return BY_URGENCY[signal.urgency] if course is Decision.RUN and isinstance(signal.body, Said) else course
 
 
 def _alone_with_bots(signal: Signal, gate: Gate) -> Op[bool]:
@@ -77,9 +77,9 @@ def join(signal: Signal, gate: Gate, now: datetime) -> Op[None]:
         yield JOIN, {"address": str(signal.address), "joined_at": micros(now)}
 
 
-def admitted(signal: Signal, gate: Gate, course: Course, now: datetime, new_id: NewId) -> Op[Person | Taken]:
+def admitted(signal: Signal, gate: Gate, course: Decision, now: datetime, new_id: NewId) -> Op[Person | Taken]:
     """Who sent it, if they may speak there; else what became of it."""
-    if course is Course.REFUSE:
+    if course is Decision.REFUSE:
         return (yield from refuse(signal, None, CLOSED, now, new_id, notice=CLOSED))
     who, room = yield from _met(signal)
     if gate.rooms.bars(signal, who):
@@ -101,14 +101,14 @@ def _met(signal: Signal) -> Op[tuple[Person | None, str | None]]:
 
 def _turned_away(signal: Signal, who: Person | None, now: datetime, new_id: NewId) -> Op[Taken]:
     """Somebody who is blocked, or is none of those for whom the room is."""
-    if signal.reach is Reach.OVERHEARD:
+    if signal.reach is Addressing.OVERHEARD:
         return ignored()
     return (yield from refuse(signal, who, BARRED, now, new_id, notice=BARRED))
 
 
 def only_reads(signal: Signal, who: Person, now: datetime, new_id: NewId) -> Op[Taken]:
     """Somebody who may read, and not do this."""
-    if signal.reach is Reach.OVERHEARD:
+    if signal.reach is Addressing.OVERHEARD:
         return ignored()
     taken = yield from refuse(signal, who, READER, now, new_id, notice=READER)
     return (yield from _told_once(signal, taken, f"reader:{who.id}", READER, now, new_id))
@@ -128,12 +128,12 @@ def _welcome(signal: Signal, now: datetime, new_id: NewId) -> Op[Person]:
 
 def _stranger(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
     """Nobody we know: told so, once, where they write to the agent alone, and in a private answer; in a room nothing."""
-    if signal.reach is Reach.OVERHEARD:
+    if signal.reach is Addressing.OVERHEARD:
         return ignored()
     if gate.pairs and _asks_alone(signal):
         return (yield from _invited(signal, gate, now, new_id))
     notice: str | None = pairing.UNPAIRED if gate.pairs else STRANGER
-    if not _is_pressed(signal) and (signal.reach is Reach.DIRECT or not (yield from _is_first_word(signal, now))):
+    if not _is_pressed(signal) and (signal.reach is Addressing.DIRECT or not (yield from _is_first_word(signal, now))):
         notice = None
     taken = yield from refuse(signal, None, STRANGER, now, new_id, notice=notice)
     return (yield from _told_once(signal, taken, f"stranger:{signal.actor}", STRANGER, now, new_id))
@@ -155,12 +155,12 @@ def _is_first_word(signal: Signal, now: datetime) -> Op[bool]:
 
 def _asks_alone(signal: Signal) -> bool:
     """Whether an answer is read by its sender alone. Of clicks and edits adapters need not know it."""
-    return signal.reach is Reach.DIRECT and (is_written(signal) or isinstance(signal.body, Commanded))
+    return signal.reach is Addressing.DIRECT and (is_written(signal) or isinstance(signal.body, Commanded))
 
 
 def _told_once(signal: Signal, taken: Taken, origin: str, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
     """Whoever wrote to the agent alone reads there why it does not answer: a message has no private answer."""
-    alone = signal.reach is Reach.DIRECT and is_written(signal)
+    alone = signal.reach is Addressing.DIRECT and is_written(signal)
     if taken.verdict.outcome is not Outcome.REFUSED or not alone:
         return taken
     told = yield from tell_once(signal, origin, text, now, new_id)

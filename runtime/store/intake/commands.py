@@ -17,11 +17,11 @@ from runtime.chat.commands import Going, Spent, Sum, Work
 from runtime.contract import (
     UNREAD,
     Address,
+    Addressing,
     Commanded,
     NewId,
     Outcome,
     Person,
-    Reach,
     Role,
     Schedule,
     Signal,
@@ -225,7 +225,7 @@ def _paired(
 ) -> Op[tuple[str, tuple[Address, ...]]]:
     """What the owner reads, and where the person is told."""
     code, _, name = command.argument.strip().partition(" ")
-    if signal.reach is not Reach.DIRECT or not code:
+    if signal.reach is not Addressing.DIRECT or not code:
         return commands.PAIR_WHERE, ()
     made = yield from pair(code, seen(name), None, who, who.name, gate.rights.given, now, new_id)
     if isinstance(made, Unpaired):

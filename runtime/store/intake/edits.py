@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, delete, or_, select, update
 
-from runtime.contract import Address, Amended, Moved, NewId, Outcome, Person, Reach, Signal, SignalId, Verdict
+from runtime.contract import Address, Addressing, Amended, Moved, NewId, Outcome, Person, Signal, SignalId, Verdict
 from runtime.domain.ids import digest
 from runtime.store.common import LOCK_LANE, fact, in_room
 from runtime.store.intake.inbox import keep, repeated, row, tell_once
@@ -79,7 +79,7 @@ def amend(signal: Signal, edit: Amended, who: Person, now: datetime, new_id: New
     known = {"a": signal.actor, "m": signal.message_id, "nk": signal.natural_key}
     waiting = yield STILL_WAITS, known | {"room": str(room)}
     read = () if waiting else (yield READ, known | {"room": str(room)})
-    if not waiting and not read and signal.reach is Reach.OVERHEARD:
+    if not waiting and not read and signal.reach is Addressing.OVERHEARD:
         return ignored()
     signal_id = SignalId(new_id())
     if not (yield from keep(row(signal, who, "decided", now, signal_id))):

@@ -24,7 +24,7 @@ from runtime.contract import (
     files_json,
 )
 from runtime.domain.ids import digest
-from runtime.domain.routing import Course
+from runtime.domain.routing import Decision
 from runtime.store.common import LOCK_LANE, fact, session_key
 from runtime.store.intake.admission import join
 from runtime.store.intake.inbox import answer, keep, repeated, row
@@ -107,7 +107,7 @@ def said(
     signal: Signal,
     message: Said,
     who: Person,
-    course: Course,
+    course: Decision,
     gate: Gate,
     offer: Offer | None,
     now: datetime,
@@ -123,12 +123,12 @@ def said(
     }
     if now - signal.received_at > gate.freshness:
         return (yield from _stale(signal, values, gate, now, new_id))
-    if course is Course.OBSERVE:
+    if course is Decision.OBSERVE:
         return (yield from _observed(signal, values, gate, now))
     yield from join(signal, gate, now)
     values["node"] = offer.lease.node if offer else None  # None: this node had no room to begin with it at once
     taken = yield from _queued(signal, values, gate, offer, now)
-    if course is Course.INTERRUPT and taken.verdict.outcome is Outcome.ACCEPTED:
+    if course is Decision.INTERRUPT and taken.verdict.outcome is Outcome.ACCEPTED:
         live = yield from stop_live(key, who, taken.verdict.signal_id, signal.address, now)
         return replace(taken, stop_runs=live)
     return taken

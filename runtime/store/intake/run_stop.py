@@ -9,13 +9,13 @@ from sqlalchemy import Text, bindparam, func, select, update
 
 from runtime.contract import (
     Address,
+    Addressing,
     Content,
     DeliveryId,
     Kind,
     NewId,
     Outcome,
     Person,
-    Reach,
     RunId,
     SessionKey,
     Signal,
@@ -94,7 +94,7 @@ def stop(
 ) -> Op[Taken]:
     """A person asks that the work in this room ends; the signal is stored already."""
     found = yield from _to_stop(signal, asked, who, gate)
-    if not found and asked.own and signal.reach is Reach.OVERHEARD:  # said to somebody else, as it seems
+    if not found and asked.own and signal.reach is Addressing.OVERHEARD:  # said to somebody else, as it seems
         return Taken(Verdict(Outcome.UNCHANGED, signal_id))
     if not found:
         return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, NOTHING), now, new_id))

@@ -23,7 +23,7 @@ from runtime.contract import (
     Verdict,
 )
 from runtime.domain.approvals import ApprovalState, Voter
-from runtime.domain.routing import Course
+from runtime.domain.routing import Decision
 from runtime.store.approvals.decisions import decide
 from runtime.store.common import names_of
 from runtime.store.intake.admission import admitted, course_of, only_reads
@@ -47,7 +47,7 @@ def accept(
 ) -> Op[Taken]:
     """The whole of taking in. Ids made here are made anew when a batch is replayed; nobody saw the old ones."""
     course = yield from course_of(signal, gate)
-    if course is Course.IGNORE:
+    if course is Decision.IGNORE:
         return ignored()
     if (yield from seen(signal)):
         return (yield from repeated(signal))
@@ -74,9 +74,9 @@ def _done(signal: Signal, body: Deed, who: Person, gate: Gate, aside: Aside, now
             return (yield from _asked(signal, body, who, gate, aside, now, new_id))
 
 
-def meant(body: Said | Deed, course: Course) -> Said | Deed:
+def meant(body: Said | Deed, course: Decision) -> Said | Deed:
     """What a signal says: a message may be a command. What is only observed is none."""
-    return spoken(body) if isinstance(body, Said) and course is not Course.OBSERVE else body
+    return spoken(body) if isinstance(body, Said) and course is not Decision.OBSERVE else body
 
 
 def _needed(body: Said | Deed) -> Role:

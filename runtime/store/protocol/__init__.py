@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
-from runtime.contract import Figures, Ledger, Places
+from runtime.contract import Figures, History, Places
 from runtime.store.protocol.desk import Decided, Desk
 from runtime.store.protocol.failover import Failover
 from runtime.store.protocol.intake import Gate, Intake, Offer, Taken
@@ -106,7 +106,7 @@ class Store(
     Traces,
     AuditBook,
     Upkeep,
-    Ledger,
+    History,
     Places,
     ScheduleBook,
     Figures,

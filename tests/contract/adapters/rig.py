@@ -24,7 +24,7 @@ from typing import Any, Final, NewType, Protocol, runtime_checkable
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from runtime.contract import Address, ChannelAdapter, Given, Identity
+from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity
 from tests.fakes.serve import serving, spawned
 
 Event = NewType("Event", str)
@@ -173,7 +173,7 @@ class Rig(Protocol):
 
     # ------------------------------------------------------------------------------------------------- our side
 
-    def adapter(self, given: Given, **changes: Any) -> ChannelAdapter:
+    def adapter(self, given: AdapterContext, **changes: Any) -> ChannelAdapter:
         """A new life of the account, with waits so short that a test need not sleep. `changes` are its settings."""
 
     def reachable(self, adapter: ChannelAdapter) -> AbstractAsyncContextManager[None]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from runtime.contract import (
+    AdapterContext,
     Address,
     Amended,
     Attempt,
@@ -23,7 +24,6 @@ from runtime.contract import (
     Content,
     Delivery,
     DeliveryId,
-    Given,
     HasFloor,
     HasListeners,
     Kind,
@@ -143,7 +143,7 @@ class Stage:
     """One rig with everything around an adapter. `place` is where the agent is alone with a person."""
 
     rig: Rig
-    given: Given
+    given: AdapterContext
     clock: Clock
     sink: FakeSink
     places: FakePlaces
@@ -262,7 +262,7 @@ async def attended(adapter: ChannelAdapter, sink: Sink) -> None:
 def stage_for(rig: Rig, folder: Path) -> Stage:
     clock, sink = Clock(), FakeSink()
     places = FakePlaces(sink)
-    given = Given(FakeLedger(), FakeLinks(), FakeWorkspaces(folder), places, FakeBell(), clock, new_id)
+    given = AdapterContext(FakeLedger(), FakeLinks(), FakeWorkspaces(folder), places, FakeBell(), clock, new_id)
     return Stage(rig, given, clock, sink, places)
 
 

@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 from runtime.contract import (
+    Addressing,
     Amended,
     ApprovalId,
     Button,
@@ -18,7 +19,6 @@ from runtime.contract import (
     Clicked,
     Commanded,
     HasFiles,
-    Reach,
     Said,
     Stopped,
 )
@@ -51,7 +51,7 @@ async def test_what_a_person_says_is_a_signal_that_knows_its_room(opened: Opened
         await until(lambda: len(stage.sink.taken) == 1, "signal")
         [signal] = stage.sink.taken
         assert signal.body == Said("Hello, *you* & <me>! 漢字 👋🏽")
-        assert (signal.actor, signal.reach, signal.by_bot) == (stage.place.user, Reach.DIRECT, False)
+        assert (signal.actor, signal.reach, signal.by_bot) == (stage.place.user, Addressing.DIRECT, False)
         assert signal.actor_name
         assert bool(signal.room_name) is (Skill.SHARED not in stage.rig.lacks), "what people call the room comes along"
         assert (signal.address.channel, signal.address.account) == (adapter.channel, adapter.identity)
@@ -125,7 +125,7 @@ async def test_a_mention_in_a_room_of_several_is_taken_off_the_words(opened: Ope
         await stage.taken("what time is it?")
         signal = stage.sink.said("what time is it?")
         assert signal
-        assert signal.reach is Reach.MENTION
+        assert signal.reach is Addressing.MENTION
         assert signal.address.room == shared.address.room
 
 
@@ -137,7 +137,7 @@ async def test_what_is_said_to_others_is_overheard(opened: Opened) -> None:
         await stage.rig.say(shared, "and you?", mention=True)
         await stage.taken("and you?")
         overheard = stage.sink.said("lunch?")
-        assert overheard is None or overheard.reach is Reach.OVERHEARD
+        assert overheard is None or overheard.reach is Addressing.OVERHEARD
 
 
 async def test_a_thread_is_part_of_the_address_and_may_be_joined(opened: Opened) -> None:
@@ -192,7 +192,7 @@ async def test_a_command_is_a_command_or_its_text(opened: Opened, name: str) -> 
             await until(partial(has_taken, stage, number), f"/{name} in {place}")
         for signal in stage.sink.taken:
             assert signal.body in (Commanded(name), Said(f"/{name}"), Said(f"!{name}"))
-            assert signal.reach in (Reach.DIRECT, Reach.MENTION)
+            assert signal.reach in (Addressing.DIRECT, Addressing.MENTION)
 
 
 def has_taken(stage: Stage, count: int) -> bool:

@@ -19,13 +19,13 @@ from runtime.contract import (
     Delivery,
     FileRef,
     Job,
-    Look,
     OccurrenceId,
     Part,
     Receipt,
     RunId,
     ScheduleId,
     SessionKey,
+    SettleResult,
     Shown,
     Task,
     TaskKind,
@@ -281,7 +281,7 @@ async def test_what_was_cut_under_a_report_is_looked_for_there(desks: Desks, tro
             case Shown(receipt):
                 await stage.checkpoint(desk.adapter, receipt, part)
             case found:
-                assert found is Look.ABSENT
+                assert found is SettleResult.ABSENT
                 assert trouble is Trouble.CUT_BEFORE
                 await desk.show(open_)
         root, *others = await desk.screen()

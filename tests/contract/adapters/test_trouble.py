@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from runtime.contract import ApprovalId, Button, Choice, Look, Shown
+from runtime.contract import ApprovalId, Button, Choice, SettleResult, Shown
 from runtime.errors import Rejected, Retryable, Uncertain
 from tests.contract.adapters.conftest import Opened
 from tests.contract.adapters.rig import Skill, Trouble
@@ -109,8 +109,8 @@ async def test_what_was_never_applied_is_absent(opened: Opened, earlier: int) ->
         with pytest.raises(Uncertain):
             await stage.show(adapter, part)
         settled = await stage.settle(adapter, part, attempt)
-        there = 0 if settled is Look.ABSENT else 1
-        assert settled is Look.ABSENT or isinstance(settled, Shown)
+        there = 0 if settled is SettleResult.ABSENT else 1
+        assert settled is SettleResult.ABSENT or isinstance(settled, Shown)
         assert await seen(stage) == ["hello"] * (earlier + there)
 
 

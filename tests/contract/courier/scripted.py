@@ -12,15 +12,15 @@ from runtime.contract import (
     Address,
     Attempt,
     Capability,
+    ConnectionStatus,
     Delivery,
-    Look,
     Part,
     Progress,
     Receipt,
     Settled,
+    SettleResult,
     Shown,
     Sink,
-    Standing,
     Wire,
 )
 from runtime.errors import Rejected, Retryable, Uncertain
@@ -99,12 +99,12 @@ class ScriptedAdapter:
             self._put(part)
         self._coming[part.id] = self._coming.get(part.id, 0) - 1
         shown = [at for at, other in enumerate(self.screen) if other.id == part.id]
-        return Shown(Receipt(str(shown[0]))) if shown else Look.ABSENT
+        return Shown(Receipt(str(shown[0]))) if shown else SettleResult.ABSENT
 
     def progress(self, address: Address, event: Progress) -> None:
         pass
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         return CONNECTED
 
     def _put(self, part: Part) -> Receipt:

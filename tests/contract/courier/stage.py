@@ -26,8 +26,8 @@ from runtime.contract import (
     no_probe,
 )
 from runtime.delivery.courier import Courier, choose, soon
-from runtime.delivery.features import Extras, extras_of
-from runtime.delivery.retry_policy import Pace
+from runtime.delivery.features import Features, extras_of
+from runtime.delivery.retry_policy import RetryPolicy
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.ids import new_id
 from runtime.store.protocol import Claim, DeliveryRow, Duty, Lane, Lease, NewDelivery, OpenDelivery, Outbox
@@ -62,7 +62,7 @@ class Stage:
     clock: HandClock
     channel: Channel
     url: str
-    pace: Pace = field(default_factory=Pace)
+    pace: RetryPolicy = field(default_factory=RetryPolicy)
     numbers: Iterable[int] = field(default_factory=lambda: count(1))
 
     # ------------------------------------------------------------------------------------------------- couriers
@@ -87,7 +87,7 @@ class Stage:
         adapter: ChannelAdapter | None = None,
         lease: Lease | None = None,
         outbox: Outbox | None = None,
-        extras: Extras | None = None,
+        extras: Features | None = None,
         vacancy: Callable[[], Awaitable[object]] = soon,
         asked: list[str] | None = None,
     ) -> Courier:

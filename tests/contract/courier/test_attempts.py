@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from runtime.contract import Address, Attempt, Look, Part, Settled
+from runtime.contract import Address, Attempt, Part, Settled, SettleResult
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
 from tests.contract.courier.scripted import End, ScriptedAdapter
@@ -22,7 +22,7 @@ class Floored(ScriptedAdapter):
 
     newest: int = 0
     told: list[Attempt] = field(default_factory=list)
-    answer: Look | None = None
+    answer: SettleResult | None = None
 
     def floor(self, address: Address) -> str:
         self.newest += 1
@@ -94,7 +94,7 @@ async def test_the_first_attempt_is_the_first_since_it_was_known_absent(any_stag
 async def test_where_nobody_could_tell_it_is_the_attempt_before(any_stage: Stage) -> None:
     """The platform may know the part by the key of then."""
     await any_stage.put("hello")
-    adapter = Floored([End.APPLIED, End.APPLIED], answer=Look.UNKNOWN)
+    adapter = Floored([End.APPLIED, End.APPLIED], answer=SettleResult.UNKNOWN)
     waits = await first_attempts(any_stage, adapter)
     assert waits[0] == timedelta()
     assert waits[1] >= timedelta(seconds=10)

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from runtime.contract import Attempt, Part, Receipt, Settled
 from runtime.delivery.features import extras_of
-from runtime.delivery.retry_policy import Pace, Unknown
+from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.domain.deliveries import DeliveryState, PartState
 from tests.contract.courier.stage import LONG, TELLING, Stage
 from tests.contract.runtime.stage import LEASE, Crash, crash_at
@@ -123,7 +123,7 @@ async def test_a_request_applied_after_its_connection_was_cut_is_settled_and_not
 ) -> None:
     """Scenario 30, with every wait a fiftieth, the platform's too, and by the real clock."""
     of = 50
-    pace = Pace()
+    pace = RetryPolicy()
     stage.pace = replace(pace, settle_first=pace.settle_first / of, settle_second=pace.settle_second / of)
     stage.clock = lambda: datetime.now(UTC)  # type: ignore[assignment]  # the real one
     delivery = await stage.put("hello")
@@ -205,7 +205,7 @@ async def test_a_platform_that_does_not_answer_in_time_is_uncertain(stage: Stage
             await asyncio.Event().wait()
             raise AssertionError("never")
 
-    stage.pace = Pace(send_timeout=timedelta(seconds=0.05))
+    stage.pace = RetryPolicy(send_timeout=timedelta(seconds=0.05))
     delivery = await stage.put("hello")
     adapter = Slow(base_url=stage.url, kind=stage.channel.kind, account="main", identity="main")
     slow = replace(extras_of(adapter), looks_at_once=False)
@@ -252,7 +252,7 @@ async def test_where_nobody_can_tell_it_is_held_for_a_person(
     fault: str, seen: list[str], kind: ChannelKind, any_stage: Stage
 ) -> None:
     """Scenario 28, by the policy `hold`."""
-    any_stage.pace = Pace(unknown=Unknown.HOLD)
+    any_stage.pace = RetryPolicy(unknown=Unknown.HOLD)
     delivery = await any_stage.put("hello")
     any_stage.fault(fault)
     courier = await any_stage.courier()
@@ -284,7 +284,7 @@ async def test_a_kill_where_nobody_can_tell_follows_the_policy(kind: ChannelKind
 @pytest.mark.parametrize("kind", [ChannelKind.NONE])
 async def test_what_is_held_stops_only_itself(kind: ChannelKind, stage: Stage) -> None:
     """Design 7."""
-    stage.pace = Pace(unknown=Unknown.HOLD)
+    stage.pace = RetryPolicy(unknown=Unknown.HOLD)
     await stage.put("hello")
     stage.fault("cut_before")
     await stage.put("next")

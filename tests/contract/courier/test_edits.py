@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runtime.contract import Capability, DeliveryId, Kind
-from runtime.delivery.retry_policy import Pace, Unknown
+from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.domain.deliveries import DeliveryState
 from tests.contract.courier.stage import CARD, LONG, Stage
 from tests.contract.runtime.stage import LEASE, Crash, crash_at
@@ -100,7 +100,7 @@ async def test_where_the_card_is_dead_its_outcome_is_a_message_of_its_own(stage:
 
 @pytest.mark.parametrize("kind", [ChannelKind.NONE])
 async def test_where_the_card_is_held_its_outcome_is_a_message_of_its_own(kind: ChannelKind, stage: Stage) -> None:
-    stage.pace = Pace(unknown=Unknown.HOLD)
+    stage.pace = RetryPolicy(unknown=Unknown.HOLD)
     asked = await card(stage)
     stage.fault("cut_after")
     courier = await stage.courier()

@@ -11,7 +11,7 @@ import pytest
 from runtime.contract import Address, Attempt, Bucket, Kind, Now, Part, Receipt, Settled
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
-from runtime.delivery.features import Extras
+from runtime.delivery.features import Features
 from runtime.domain.deliveries import DeliveryState, PartState
 from runtime.errors import Retryable, Scope
 from tests.contract.courier.scripted import End, ScriptedAdapter
@@ -188,7 +188,7 @@ async def test_without_buckets_of_its_own_a_channel_is_not_held_up(stage: Stage)
     adapter = Rated(now=stage.clock, of_room=(1, REST))
     for number in range(5):
         await stage.put(f"{number}")
-    await (await stage.courier(adapter=adapter, extras=Extras())).drain()
+    await (await stage.courier(adapter=adapter, extras=Features())).drain()
     assert len(adapter.screen) == 5
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from runtime.contract import Capability
 from runtime.delivery.features import extras_of
-from runtime.delivery.retry_policy import Pace, Unknown
+from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.ids import new_id
 from runtime.store.operations.after_restore import Aftermath, Origin, after_restore
@@ -132,7 +132,7 @@ async def test_where_nobody_can_tell_it_is_repeated_with_a_mark(kind: ChannelKin
 
 @pytest.mark.parametrize("kind", [ChannelKind.NONE])
 async def test_or_it_is_held_for_a_person(kind: ChannelKind, stage: Stage) -> None:
-    stage.pace = Pace(unknown=Unknown.HOLD)
+    stage.pace = RetryPolicy(unknown=Unknown.HOLD)
     delivery = await stage.put("hello")
     life, _ = await Backup(stage).restored()
     await life.settle(await life.courier())

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from runtime.contract import Address, Call, ModelReply, ModelRequest, NodeId, OnText
-from runtime.delivery.retry_policy import Pace
+from runtime.delivery.retry_policy import RetryPolicy
 from runtime.delivery.streaming import shortened
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.ids import new_id
@@ -23,7 +23,7 @@ from tests.fakes.serve import serving
 
 TELLING: Final = [ChannelKind.KEY, ChannelKind.LOOKUP, ChannelKind.PROBE]
 MILLISECOND: Final = timedelta(milliseconds=1)
-QUICK: Final = Pace(
+QUICK: Final = RetryPolicy(
     typing_after=5 * MILLISECOND,
     preview_after=5 * MILLISECOND,
     preview_every=8 * MILLISECOND,
@@ -41,7 +41,7 @@ class House:
     stage: Stage
     channel: Channel
     url: str
-    pace: Pace = QUICK
+    pace: RetryPolicy = QUICK
     lives: list[Process] = field(default_factory=list)
 
     def adapter(self) -> FakeAdapter:

@@ -15,10 +15,10 @@ from runtime.contract import (
     Model,
     Occurrence,
     Schedule,
+    ScheduleRequest,
     Task,
     TaskKind,
     Terms,
-    Wanted,
 )
 from tests.contract.runtime.stage import ADA, Process, Stage, address
 
@@ -52,7 +52,7 @@ class Desk:
         zone: str = "",
         **more: str,
     ) -> Schedule:
-        wanted = Wanted(name=name, when=when, zone=zone, task=task, to=to, terms=terms, **more)
+        wanted = ScheduleRequest(name=name, when=when, zone=zone, task=task, to=to, terms=terms, **more)
         return await self.process.booking.add(wanted, await self.asker(who, at, key))
 
     async def fire(self, after: timedelta = HOUR) -> None:

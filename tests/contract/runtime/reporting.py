@@ -17,12 +17,12 @@ from runtime.contract import (
     Json,
     Occurrence,
     Schedule,
+    ScheduleRequest,
     Task,
     TaskKind,
     Terms,
     ToolContext,
     ToolSpec,
-    Wanted,
 )
 from tests.contract.runtime.planning import HOME, HOUR
 from tests.contract.runtime.stage import ADA, Process, Stage
@@ -75,7 +75,7 @@ class Desk:
         name: str = "Morning",
     ) -> Schedule:
         asker = Asker(await self.stage.store.identified(who), who, HOME)
-        wanted = Wanted(name=name, when="every hour", task=task, terms=terms, to=to, zone=zone)
+        wanted = ScheduleRequest(name=name, when="every hour", task=task, terms=terms, to=to, zone=zone)
         return await self.process.booking.add(wanted, asker)
 
     async def fire(self, after: timedelta = HOUR) -> None:

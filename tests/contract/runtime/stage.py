@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
-from runtime.agent.long_text import LongForm, LongReplies
+from runtime.agent.long_text import LongForm, LongText
 from runtime.agent.loop import Agent, Limits
-from runtime.cluster.notifier import LocalBell
-from runtime.cluster.poller import Pulse
+from runtime.cluster.notifier import LocalNotifier
+from runtime.cluster.poller import Poller
 from runtime.contract import (
     BOUNDLESS,
     CONNECTED,
@@ -34,6 +34,7 @@ from runtime.contract import (
     ChannelAdapter,
     Choice,
     Clicked,
+    ConnectionStatus,
     Delivery,
     Effect,
     FileRef,
@@ -41,7 +42,6 @@ from runtime.contract import (
     Identity,
     Job,
     Json,
-    Look,
     Model,
     NodeId,
     Part,
@@ -51,10 +51,10 @@ from runtime.contract import (
     Role,
     Said,
     Settled,
+    SettleResult,
     Signal,
     Sink,
     Space,
-    Standing,
     Stopped,
     ToolContext,
     ToolSpec,
@@ -66,7 +66,7 @@ from runtime.contract import (
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
 from runtime.delivery.features import extras_of
-from runtime.delivery.retry_policy import Pace
+from runtime.delivery.retry_policy import RetryPolicy
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.domain.ids import new_id
 from runtime.domain.routing import RoomRules
@@ -76,8 +76,8 @@ from runtime.intake.downloads import Fetching, FileBounds
 from runtime.intake.reception import Reception
 from runtime.policy.rules import Policy, Rule
 from runtime.reports.fan_out import Reporting
-from runtime.schedules.firing import Timer
-from runtime.schedules.service import Booking
+from runtime.schedules.firing import Scheduler
+from runtime.schedules.service import ScheduleService
 from runtime.store.protocol import Duty, Gate, Lease, RunRow
 from runtime.store.sql.driver import Op
 from runtime.store.store import SqlStore
@@ -100,7 +100,7 @@ ROLES: Final = {ADA: Role.OWNER, OTTO: Role.OPERATOR, UMA: Role.USER, VERA: Role
 ANYONE: Final = Rights()
 ROOMS: Final = RoomRules()
 LIMITS: Final = Limits()
-PACE: Final = Pace()
+PACE: Final = RetryPolicy()
 READ: Final = Call("c-read", "look", '{"path": "."}')
 WRITE: Final = Call("c-write", "write", '{"text": "b"}')
 SHELL: Final = Call("c-shell", "shell", '{"command": "uname -a"}')
@@ -190,12 +190,12 @@ class Page:
         return receipt
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
-        return Look.ABSENT
+        return SettleResult.ABSENT
 
     def progress(self, address: Address, event: Progress) -> None:
         self.seen.append(event)
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         return CONNECTED
 
 
@@ -216,7 +216,7 @@ class Setting:
     transcriber: Transcriber | None = None
     long_replies: LongForm = LongForm.PARTS
     adapter: ChannelAdapter | None = None
-    pace: Pace = PACE
+    pace: RetryPolicy = PACE
     previews: bool = False
     reporter: Callable[[Job], Model] | None = None
 
@@ -234,7 +234,7 @@ class Process:
         self.store = given.store or stage.store
         self.lease = lease
         self.fresh = True
-        self.bell = LocalBell()
+        self.bell = LocalNotifier()
         self.page = Page()
         self.tools = {tool.spec.name: tool for tool in tools}
         self._given = given
@@ -245,7 +245,7 @@ class Process:
         self.reception = self._make_reception()
         self.pulse = self._make_pulse()
         self.timer = self._make_timer()
-        self.booking = Booking(book=self.store, now=stage.clock, new_id=new_id, serves=lambda _: True)
+        self.booking = ScheduleService(book=self.store, now=stage.clock, new_id=new_id, serves=lambda _: True)
 
     def _make_courier(self) -> Courier:
         adapter = self._given.adapter or self.page
@@ -265,7 +265,7 @@ class Process:
 
     def _make_agent(self, model: Model) -> Agent:
         given, policy = self._given, Policy(self._given.rules)
-        long = LongReplies(self.stage.workspaces, new_id, lambda _: given.carrier, given.long_replies, characters=100)
+        long = LongText(self.stage.workspaces, new_id, lambda _: given.carrier, given.long_replies, characters=100)
         return Agent(
             store=self.store,
             model=model,
@@ -323,8 +323,8 @@ class Process:
             probe=self._given.probe,
         )
 
-    def _make_pulse(self) -> Pulse:
-        return Pulse(
+    def _make_pulse(self) -> Poller:
+        return Poller(
             store=self.store,
             node=self.lease.node,
             bell=self.bell,
@@ -332,8 +332,8 @@ class Process:
             look_around=self.courier.look_around,
         )
 
-    def _make_timer(self) -> Timer:
-        return Timer(
+    def _make_timer(self) -> Scheduler:
+        return Scheduler(
             book=self.store,
             bell=self.bell,
             take=self._take,

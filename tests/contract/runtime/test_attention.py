@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from runtime.contract import Address, Busy, Choice, Commanded, Effect, Json, Outcome, Reach, Said, Urgency, Verdict
+from runtime.contract import Address, Addressing, Busy, Choice, Commanded, Effect, Json, Outcome, Said, Urgency, Verdict
 from runtime.domain.routing import Attention, RoomRule, RoomRules
 from runtime.domain.runs import RunState
 from tests.contract.runtime.stage import ADA, READ, SHELL, UMA, WRITE, Process, Stage, address, fake_tool
@@ -24,7 +24,7 @@ async def urgent(process: Process, words: str = "fire!", urgency: Urgency = Urge
     return await process.reception.sink(replace(signal, urgency=urgency))
 
 
-async def in_thread(process: Process, words: str, reach: Reach) -> Verdict:
+async def in_thread(process: Process, words: str, reach: Addressing) -> Verdict:
     signal = process.stage.signal(Said(words), ADA, "r1")
     return await process.reception.sink(replace(signal, address=THREAD, reach=reach, joinable=True))
 
@@ -112,10 +112,10 @@ async def test_something_urgent_leaves_a_question_open(stage: Stage) -> None:
 async def test_a_joined_thread_needs_no_mention_also_after_a_restart(any_stage: Stage) -> None:
     """Scenario 5."""
     first = await any_stage.process(Strict(["hello"]))
-    await in_thread(first, "@bot hello", Reach.MENTION)
+    await in_thread(first, "@bot hello", Addressing.MENTION)
     await first.answer_all()
     second = await any_stage.process(Strict(["still here"]))
-    verdict = await in_thread(second, "are you there?", Reach.OVERHEARD)
+    verdict = await in_thread(second, "are you there?", Addressing.OVERHEARD)
     await second.answer_all()
     assert verdict.outcome is Outcome.ACCEPTED
     shown = (await any_stage.store.view(THREAD)).entries
@@ -127,7 +127,7 @@ async def test_what_people_say_among_themselves_asks_the_store_nothing(stage: St
     process = await stage.process(Strict([]), rooms=RoomRules(Attention.STRICT))
     await stage.store.close()
     with capture_logs() as logs:
-        verdict = await in_thread(process, "lunch?", Reach.OVERHEARD)
+        verdict = await in_thread(process, "lunch?", Addressing.OVERHEARD)
     assert verdict.outcome is Outcome.IGNORED
     assert [line for line in logs if line["log_level"] != "debug"] == []
 
@@ -136,8 +136,8 @@ async def test_what_was_observed_reaches_the_model_with_the_next_question(stage:
     """Scenario 9."""
     model = Strict(["because of the tests"])
     process = await stage.process(model, rooms=RoomRules(Attention.OBSERVE))
-    assert (await in_thread(process, "the build is red", Reach.OVERHEARD)).outcome is Outcome.OBSERVED
-    await in_thread(process, "@bot why?", Reach.MENTION)
+    assert (await in_thread(process, "the build is red", Addressing.OVERHEARD)).outcome is Outcome.OBSERVED
+    await in_thread(process, "@bot why?", Addressing.MENTION)
     await process.answer_all()
     assert [turn.text for turn in model.requests[0].turns] == ["the build is red\n\n@bot why?"]
 

@@ -10,9 +10,9 @@ import pytest
 from runtime.contract import (
     Address,
     Identity,
+    ScheduleRequest,
     Task,
     TaskKind,
-    Wanted,
 )
 from runtime.domain.runs import RunState
 from runtime.errors import ToolRetry
@@ -93,7 +93,7 @@ async def test_only_whoever_made_it_and_operators_change_it(any_stage: Stage) ->
     booking = at.process.booking
     assert "somebody else" in await refused(booking.pause(theirs.id, await at.asker(UMA)))
     for who in (UMA, OTTO, ADA):
-        changed = await booking.change(planned.id, Wanted(when="daily at 10"), await at.asker(who))
+        changed = await booking.change(planned.id, ScheduleRequest(when="daily at 10"), await at.asker(who))
         assert changed.next_at
         assert changed.next_at.hour == 10
     assert [s.name for s in await booking.listed(await at.asker(UMA))] == ["news"], (

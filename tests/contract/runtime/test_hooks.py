@@ -10,7 +10,7 @@ from adapters.webhook.keys import Keys
 from adapters.webhook.parse import signal_of, told_of
 from adapters.webhook.payload import Payload
 from adapters.webhook.settings import Hook, Proof, identity_of
-from runtime.contract import Address, Choice, Effect, Identity, Outcome, Reach, Role, Said, Urgency, Verdict
+from runtime.contract import Address, Addressing, Choice, Effect, Identity, Outcome, Role, Said, Urgency, Verdict
 from runtime.domain.routing import Attention, RoomRules
 from runtime.domain.runs import RunState
 from tests.contract.runtime.stage import ADA, SHELL, UMA, Process, Stage, address, fake_tool
@@ -94,7 +94,7 @@ async def test_it_makes_the_agent_no_part_of_a_topic_that_people_talk_in(any_sta
     process = await at_work(any_stage, Strict(["4.2 is out"]), rooms=rooms)
     assert (await called(process, at=TOPIC)).outcome is Outcome.ACCEPTED
     await process.answer_all()
-    lunch = replace(any_stage.signal(Said("lunch?"), ADA, "r1"), address=TOPIC, reach=Reach.OVERHEARD)
+    lunch = replace(any_stage.signal(Said("lunch?"), ADA, "r1"), address=TOPIC, reach=Addressing.OVERHEARD)
     assert (await process.reception.sink(lunch)).outcome is Outcome.IGNORED
 
 

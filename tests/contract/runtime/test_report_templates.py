@@ -13,10 +13,10 @@ from runtime.contract import (
     Choice,
     Effect,
     OccurrenceState,
+    ScheduleRequest,
     Task,
     TaskKind,
     Terms,
-    Wanted,
 )
 from runtime.domain.schedules import WAITS
 from runtime.errors import ToolFailed
@@ -143,7 +143,7 @@ async def test_text_that_is_blank_is_silence_where_that_is_wanted(stage: Stage) 
     await at.fire()
     assert ((await at.newest(planned)).silent, await at.shown()) == (True, [])
     asker = Asker(await stage.store.identified(ADA), ADA, HOME)
-    await at.process.booking.change(planned.id, Wanted(terms=Terms()), asker)
+    await at.process.booking.change(planned.id, ScheduleRequest(terms=Terms()), asker)
     await at.fire()
     assert await at.shown() == [NOTHING]
     await at.fire()

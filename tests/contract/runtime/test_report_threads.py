@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.contract import Terms, Thread, Wanted
+from runtime.contract import ScheduleRequest, Terms, Thread
 from tests.contract.runtime.planning import ELSEWHERE, HOME, contents, desk
 from tests.contract.runtime.stage import Stage
 from tests.contract.runtime.strict import Strict
@@ -33,7 +33,7 @@ async def test_a_thread_goes_on_under_the_last_report_of_before(any_stage: Stage
     planned = await at.plan()
     await at.fire()
     await at.fire()
-    await at.process.booking.change(planned.id, Wanted(terms=Terms(thread=Thread.RUNNING)), await at.asker())
+    await at.process.booking.change(planned.id, ScheduleRequest(terms=Terms(thread=Thread.RUNNING)), await at.asker())
     await at.fire()
     _, second, _ = await receipts(any_stage)
     assert [content.under for content in await contents(any_stage)] == ["", "", second]

@@ -20,11 +20,11 @@ from runtime.contract import (
     Effect,
     Person,
     Role,
+    ScheduleRequest,
     ScheduleState,
     Task,
     TaskKind,
     ToolSpec,
-    Wanted,
 )
 from runtime.domain.ids import new_id
 from runtime.errors import ToolFailed
@@ -119,7 +119,7 @@ async def test_every_report_is_made_where_nothing_happened_and_is_silent_where_t
     await at.fire()
     assert words in (await at.shown())[0]
     asker = Asker(await stage.store.identified(ADA), ADA, HOME)
-    await at.process.booking.change(loud.id, Wanted(terms=QUIET), asker)
+    await at.process.booking.change(loud.id, ScheduleRequest(terms=QUIET), asker)
     await at.fire(timedelta(hours=1))
     is_news = name == "activity"  # the report before was something that went on
     assert ((await at.newest(loud)).silent, len(await at.shown())) == (not is_news, 1 + is_news)
@@ -152,7 +152,7 @@ async def test_a_user_is_told_of_their_room_and_operators_of_all(stage: Stage) -
     assert "page:main/ops" not in (await at.shown())[-1]
     other = await stage.process(Scripted([]), at.process.tools.values(), reporter=LateReporters(stage.clock))
     asker = Asker(await stage.store.identified(OTTO), OTTO, ELSEWHERE)
-    await other.booking.add(Wanted(name="All", when="every hour", task=task), asker)
+    await other.booking.add(ScheduleRequest(name="All", when="every hour", task=task), asker)
     await Desk(stage, other).fire()
     assert "$13.00" in (await at.shown("r2"))[-1]
 

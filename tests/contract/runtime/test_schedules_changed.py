@@ -16,6 +16,7 @@ from runtime.contract import (
     Misfire,
     RunId,
     Schedule,
+    ScheduleRequest,
     ScheduleState,
     SessionKey,
     Task,
@@ -23,7 +24,6 @@ from runtime.contract import (
     Terms,
     Thread,
     ToolContext,
-    Wanted,
 )
 from tests.contract.runtime.planning import ELSEWHERE, HOME, Desk, desk
 from tests.contract.runtime.stage import ADA, OTTO, UMA, Stage
@@ -86,7 +86,7 @@ async def nine_in_berlin(at: Desk, name: str = "news") -> Schedule:
 
 
 def test_the_tables_name_all_there_is_to_change() -> None:
-    assert set(CHANGES) == {each.name for each in fields(Wanted)}
+    assert set(CHANGES) == {each.name for each in fields(ScheduleRequest)}
     change = next(one for one in schedule_tools(None) if one.spec.name == "schedule_change")  # type: ignore[arg-type]
     assert {*SAID, "name"} == set(change.spec.schema["properties"])
 
@@ -96,7 +96,7 @@ async def test_what_a_change_does_not_name_stays(any_stage: Stage) -> None:
     for number, (field, (value, may)) in enumerate(CHANGES.items()):
         before = await nine_in_berlin(at, f"news {number}")
         asker = await at.asker(OTTO)  # somebody else changes it, who did not say where they read clocks
-        await at.process.booking.change(before.id, replace(Wanted(), **{field: value}), asker)
+        await at.process.booking.change(before.id, replace(ScheduleRequest(), **{field: value}), asker)
         assert different(before, await at.now(before)) == may, f"{field} was changed"
         await at.process.booking.remove(before.id, asker)
 
@@ -119,9 +119,9 @@ async def test_what_the_tool_does_not_name_stays(stage: Stage) -> None:
 async def test_nine_in_berlin_moved_to_ten_is_ten_in_berlin(stage: Stage, when: str) -> None:
     at = await desk(stage, Strict([]))
     before = await nine_in_berlin(at)
-    after = await at.process.booking.change(before.id, Wanted(when=when), await at.asker(ADA))
+    after = await at.process.booking.change(before.id, ScheduleRequest(when=when), await at.asker(ADA))
     assert at.process.booking.words(after) == "every weekday at 10:00 (Europe/Berlin)"
-    named = await at.process.booking.change(before.id, Wanted(when=f"{when} in Tokyo"), await at.asker(ADA))
+    named = await at.process.booking.change(before.id, ScheduleRequest(when=f"{when} in Tokyo"), await at.asker(ADA))
     assert read(named.when).zone == "Asia/Tokyo", "new words that name a zone mean it"
 
 
@@ -129,7 +129,7 @@ async def test_one_that_is_due_at_this_moment_is_still_due_under_another_name(an
     at = await desk(any_stage, Strict(["x"]))
     planned = await at.plan("every hour")
     any_stage.clock.advance(timedelta(hours=1, seconds=1))
-    await at.process.booking.change(planned.id, Wanted(name="old news"), await at.asker())
+    await at.process.booking.change(planned.id, ScheduleRequest(name="old news"), await at.asker())
     await at.fire(timedelta())
     assert await at.states(planned) == ["done"], "a new name moves no instant"
 
@@ -140,5 +140,5 @@ async def test_one_that_is_over_can_be_named_anew_and_stays_over(stage: Stage) -
     await at.fire()
     over = await at.now(planned)
     assert over.state is ScheduleState.ENDED
-    await at.process.booking.change(planned.id, Wanted(name="old news"), await at.asker())
+    await at.process.booking.change(planned.id, ScheduleRequest(name="old news"), await at.asker())
     assert different(over, await at.now(planned)) == {"name"}

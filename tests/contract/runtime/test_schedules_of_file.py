@@ -22,15 +22,15 @@ from runtime.contract import (
     OccurrenceState,
     Role,
     Schedule,
+    ScheduleRequest,
     ScheduleState,
     Task,
     TaskKind,
-    Wanted,
 )
 from runtime.domain.ids import new_id
 from runtime.domain.schedules import NO_NEWS
 from runtime.errors import ToolRetry
-from runtime.schedules.service import Booking
+from runtime.schedules.service import ScheduleService
 from tests.contract.runtime.stage import ADA, Stage
 from tests.contract.runtime.strict import Strict
 from tests.contract.runtime.test_schedules_changed import different
@@ -75,8 +75,8 @@ class House:
         return second(self.stage.clock()) + wait
 
     @property
-    def booking(self) -> Booking:
-        return Booking(book=self.stage.store, now=self.stage.clock, new_id=new_id, serves=lambda _: True)
+    def booking(self) -> ScheduleService:
+        return ScheduleService(book=self.stage.store, now=self.stage.clock, new_id=new_id, serves=lambda _: True)
 
     async def operator(self) -> Asker:
         person = await self.stage.store.identified(ADA)
@@ -236,7 +236,7 @@ async def test_people_turn_it_and_do_not_change_it(house: House) -> None:
     await house.read(NEWS)
     news, operator = await house.one(), await house.operator()
     with pytest.raises(ToolRetry, match="stands in the settings file: change it there"):
-        await house.booking.change(news.id, Wanted(when="every day at 9"), operator)
+        await house.booking.change(news.id, ScheduleRequest(when="every day at 9"), operator)
     with pytest.raises(ToolRetry, match="stands in the settings file"):
         await house.booking.remove(news.id, operator)
 
@@ -283,7 +283,7 @@ async def test_an_account_is_known_from_earlier_lives(house: House) -> None:
 
 
 async def test_a_name_that_was_taken_in_chat_is_told(house: House) -> None:
-    taken = Wanted(name="news", when="every day at 9", task=Task(TaskKind.PROMPT, "hi"))
+    taken = ScheduleRequest(name="news", when="every day at 9", task=Task(TaskKind.PROMPT, "hi"))
     mine = await house.booking.add(taken, await house.operator())
     told = await house.read(NEWS)
     assert told.changed == ()

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from runtime.contract import Address, Amended, Identity, Moved, Outcome, Reach, Said, Signal, UserTurn
+from runtime.contract import Address, Addressing, Amended, Identity, Moved, Outcome, Said, Signal, UserTurn
 from runtime.store.protocol import Stock, Taken
 from tests.contract.store.stage import ADA, ROOM, STRANGER, UMA, VERA, Stage, hashed
 
@@ -60,7 +60,7 @@ async def test_an_edit_of_what_was_answered_is_answered_once(stage: Stage) -> No
     await stage.take_in(replace(written(stage, "old words"), address=replace(ROOM, thread="m1")))
     await stage.finish(await stage.claim())
     before = len(await stage.rows("SELECT id FROM deliveries"))
-    for words, reach in (("new words", Reach.DIRECT), ("newer words", Reach.OVERHEARD)):
+    for words, reach in (("new words", Addressing.DIRECT), ("newer words", Addressing.OVERHEARD)):
         taken = await stage.take_in(replace(edit(stage, words), reach=reach))
         assert taken.verdict.outcome is Outcome.UNCHANGED
     told = await stage.rows("SELECT address, content FROM deliveries WHERE origin LIKE 'edit:%'")
@@ -72,7 +72,7 @@ async def test_an_edit_of_what_was_answered_is_answered_once(stage: Stage) -> No
 async def test_an_edit_finds_its_message_whatever_thread_it_began(stage: Stage) -> None:
     """The mention that began a thread may be gone with the edit, and the platform tells the room alone."""
     await stage.take_in(replace(written(stage, "old words"), address=replace(ROOM, thread="m1")))
-    plain = replace(edit(stage, "new words"), reach=Reach.OVERHEARD)
+    plain = replace(edit(stage, "new words"), reach=Addressing.OVERHEARD)
     assert (await stage.take_in(plain)).verdict.outcome is Outcome.DECIDED
     elsewhere = replace(edit(stage, "newest words"), address=replace(ROOM, room="r10"))
     assert (await stage.take_in(elsewhere)).verdict.outcome is Outcome.UNCHANGED
@@ -86,7 +86,7 @@ async def test_an_edit_without_ids_changes_nothing(stage: Stage) -> None:
 
 async def test_an_edit_overheard_in_a_room_leaves_no_trace(stage: Stage) -> None:
     before = await stage.everything()
-    taken = await stage.take_in(replace(edit(stage, "new words"), reach=Reach.OVERHEARD))
+    taken = await stage.take_in(replace(edit(stage, "new words"), reach=Addressing.OVERHEARD))
     assert taken.verdict.outcome is Outcome.IGNORED
     assert await stage.everything() == before
 

@@ -13,6 +13,7 @@ from runtime.contract import (
     COMMANDS,
     UNREAD,
     Address,
+    Addressing,
     AssistantTurn,
     Body,
     Busy,
@@ -20,7 +21,6 @@ from runtime.contract import (
     FileRef,
     Identity,
     Outcome,
-    Reach,
     Said,
     Schedule,
     ScheduleId,
@@ -84,7 +84,7 @@ async def test_a_message_that_is_a_command_is_one(stage: Stage, prefix: str) -> 
 @pytest.mark.parametrize("name", [*(name for name in COMMANDS if name not in ("new", "stop")), "nonsense"])
 async def test_only_who_asked_reads_the_answer_where_the_platform_can(stage: Stage, name: str) -> None:
     """Scenario 50."""
-    signal = replace(stage.signal(Commanded(name)), message_id="m1", reach=Reach.MENTION, private=3000)
+    signal = replace(stage.signal(Commanded(name)), message_id="m1", reach=Addressing.MENTION, private=3000)
     taken = await stage.take_in(signal)
     assert taken.verdict.notice
     assert taken.deliveries == ()
@@ -94,12 +94,12 @@ async def test_only_who_asked_reads_the_answer_where_the_platform_can(stage: Sta
 @pytest.mark.parametrize("name", ["new", "stop"])
 async def test_everybody_reads_what_changes_something_for_everybody(stage: Stage, name: str) -> None:
     """Scenario 50."""
-    signal = replace(stage.signal(Commanded(name)), message_id="m1", reach=Reach.MENTION, private=3000)
+    signal = replace(stage.signal(Commanded(name)), message_id="m1", reach=Addressing.MENTION, private=3000)
     assert (await stage.take_in(signal)).deliveries == (ROOM,)
 
 
 async def test_what_is_too_long_for_a_private_answer_is_answered_in_the_room(stage: Stage) -> None:
-    signal = replace(stage.signal(Commanded("help")), message_id="m1", reach=Reach.MENTION, private=200)
+    signal = replace(stage.signal(Commanded("help")), message_id="m1", reach=Addressing.MENTION, private=200)
     assert (await stage.take_in(signal)).deliveries == (ROOM,)
 
 
@@ -363,7 +363,7 @@ async def test_usage_of_an_earlier_month_does_not_count(stage: Stage) -> None:
 
 
 async def test_a_mention_of_a_command_in_a_thread_joins_nothing(stage: Stage) -> None:
-    signal = replace(stage.signal(Said("!help"), at=THREAD), reach=Reach.MENTION, joinable=True)
+    signal = replace(stage.signal(Said("!help"), at=THREAD), reach=Addressing.MENTION, joinable=True)
     await stage.take_in(signal)
     assert await stage.rows("SELECT address FROM participation") == []
 

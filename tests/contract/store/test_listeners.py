@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from bot.accounts.supervisor import Presence
+from bot.accounts.supervisor import AccountSupervisor
 from runtime.cluster.node import Node
 from runtime.contract import ChannelAdapter, NodeId
 from tests.contract.store.stage import TTL, Stage
@@ -26,7 +26,7 @@ async def process(stage: Stage, name: str) -> AsyncIterator[tuple[Node, Exclusiv
     lease = await stage.store.join(NodeId(name), name, TTL, alone=False)
     node = Node(store=stage.store, lease=lease, length=TTL, on_reaped=lambda: None)
     adapter = Exclusive("poller")
-    async with at_work(Presence(adapter, take=node.take, on_learnt=note, look=SOON)):
+    async with at_work(AccountSupervisor(adapter, take=node.take, on_learnt=note, look=SOON)):
         yield node, adapter
 
 

@@ -226,9 +226,9 @@ async def test_where_strangers_are_denied_nobody_is_asked(stage: Stage) -> None:
 
 
 async def test_a_room_of_several_is_nobodys_private_room(stage: Stage) -> None:
-    from runtime.contract import Reach
+    from runtime.contract import Addressing
 
-    await stage.take_in(replace(stage.signal(Said("hello"), actor=ADA, at=ADAS), reach=Reach.MENTION))
+    await stage.take_in(replace(stage.signal(Said("hello"), actor=ADA, at=ADAS), reach=Addressing.MENTION))
     assert (await ask(stage)).deliveries == (DIRECT,)
 
 

@@ -13,6 +13,7 @@ from runtime.chat import pairing
 from runtime.chat.pairing import ALPHABET
 from runtime.contract import (
     Address,
+    Addressing,
     Amended,
     Choice,
     Clicked,
@@ -20,7 +21,6 @@ from runtime.contract import (
     Identity,
     Outcome,
     Person,
-    Reach,
     Role,
     Said,
     Signal,
@@ -156,7 +156,7 @@ async def test_in_a_room_of_several_a_stranger_is_told_once_and_nothing_that_oth
     """Scenario 8."""
 
     async def mention(room: str, actor: Identity = SAM) -> str | None:
-        signal = replace(private(stage, actor=actor, room=room), reach=Reach.MENTION)
+        signal = replace(private(stage, actor=actor, room=room), reach=Addressing.MENTION)
         taken = await stage.take_in(signal, replace(GATE, pairs=pairs))
         assert (taken.verdict.outcome, taken.deliveries) == (Outcome.REFUSED, ())
         return taken.verdict.notice
@@ -168,7 +168,7 @@ async def test_in_a_room_of_several_a_stranger_is_told_once_and_nothing_that_oth
 
 async def test_an_edit_in_a_room_tells_a_stranger_nothing_anew(stage: Stage) -> None:
     taken = [
-        await stage.take_in(replace(private(stage, room="C1"), reach=Reach.MENTION, body=body))
+        await stage.take_in(replace(private(stage, room="C1"), reach=Addressing.MENTION, body=body))
         for body in (Said("hello"), Amended("hello!"))
     ]
     assert [one.verdict.notice for one in taken] == [STRANGER, None]
@@ -176,7 +176,7 @@ async def test_an_edit_in_a_room_tells_a_stranger_nothing_anew(stage: Stage) -> 
 
 async def test_a_strangers_slash_command_in_a_room_is_answered_in_private_only(stage: Stage) -> None:
     """Scenario 22."""
-    signal = replace(private(stage), reach=Reach.MENTION, body=Commanded("status"))
+    signal = replace(private(stage), reach=Addressing.MENTION, body=Commanded("status"))
     taken = await stage.take_in(signal, PAIRS)
     assert taken.verdict.notice
     assert taken.deliveries == ()
@@ -345,7 +345,7 @@ async def test_an_owner_enters_a_code_in_a_direct_chat(stage: Stage) -> None:
 async def test_codes_are_not_entered_where_others_read_along(stage: Stage) -> None:
     await ask(stage)
     code = await code_of(stage)
-    signal = replace(stage.signal(Commanded("pair", code)), reach=Reach.MENTION)
+    signal = replace(stage.signal(Commanded("pair", code)), reach=Addressing.MENTION)
     await stage.take_in(signal)
     assert "direct chat" in (await shown(stage, ROOM))[0]
     assert await stage.store.identified(SAM) is None

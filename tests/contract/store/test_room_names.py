@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Said
 from runtime.domain.ids import new_id
 from runtime.intake.room_names import RoomNames
@@ -45,7 +45,7 @@ class Counting:
 
 @asynccontextmanager
 async def listening(stage: Stage, book: Counting) -> AsyncIterator[RoomNames]:
-    names = RoomNames(book, LocalBell())
+    names = RoomNames(book, LocalNotifier())
     async with asyncio.TaskGroup() as group:
         task = group.create_task(names.run())
         yield names
@@ -74,7 +74,7 @@ async def test_a_name_is_kept_once_and_read_by_others(stage: Stage) -> None:
         hear(stage, names, "")
         hear(stage, names, "#team")
         assert await written(book) == 2
-    other = RoomNames(Counting(stage), LocalBell())
+    other = RoomNames(Counting(stage), LocalNotifier())
     assert other.of(GENERAL) == ""
     await other.refresh()
     assert other.of(replace(GENERAL, thread="another")) == "#team"
@@ -85,7 +85,7 @@ async def test_a_look_reads_what_is_new_and_not_every_name(stage: Stage) -> None
     await stage.store.name_rooms(rooms)
     stage.clock.advance(hours=1)
     book = Counting(stage)
-    names = RoomNames(book, LocalBell())
+    names = RoomNames(book, LocalNotifier())
     await names.refresh()
     assert book.read == 50
     await names.refresh()
@@ -97,7 +97,7 @@ async def test_a_look_reads_what_is_new_and_not_every_name(stage: Stage) -> None
 
 
 async def test_a_name_cannot_steer_where_it_is_shown(stage: Stage) -> None:
-    names = RoomNames(Counting(stage), LocalBell())
+    names = RoomNames(Counting(stage), LocalNotifier())
     hear(stage, names, "a\n\u202eb\u3164\x1b[31m" + "x" * 200)
     assert names.of(GENERAL).startswith("a b[31mxxx")
     assert len(names.of(GENERAL)) == 80

@@ -10,13 +10,13 @@ import pytest
 
 from runtime.contract import (
     Address,
+    Addressing,
     Busy,
     Choice,
     Clicked,
     Commanded,
     Identity,
     Outcome,
-    Reach,
     Role,
     Said,
     SessionKey,
@@ -40,7 +40,7 @@ def gate(attention: Attention = Attention.MENTION, *rules: RoomRule, **more: obj
 
 def heard(
     stage: Stage,
-    reach: Reach,
+    reach: Addressing,
     text: str = "",
     *,
     at: Address = THREAD,
@@ -53,11 +53,11 @@ def heard(
 
 
 async def mentioned(stage: Stage, rules: Gate = GATE, **more: object) -> Taken:
-    return await stage.take_in(heard(stage, Reach.MENTION, **more), rules)  # type: ignore[arg-type]  # as given
+    return await stage.take_in(heard(stage, Addressing.MENTION, **more), rules)  # type: ignore[arg-type]  # as given
 
 
 async def overheard(stage: Stage, rules: Gate = GATE, **more: object) -> Taken:
-    return await stage.take_in(heard(stage, Reach.OVERHEARD, **more), rules)  # type: ignore[arg-type]  # as given
+    return await stage.take_in(heard(stage, Addressing.OVERHEARD, **more), rules)  # type: ignore[arg-type]  # as given
 
 
 NOTHING: Final[tuple[Outcome, tuple[Address, ...], bool, set[str]]] = (Outcome.IGNORED, (), False, set())
@@ -103,13 +103,13 @@ async def test_a_mention_is_answered_where_the_room_is_not_off(stage: Stage, att
 @pytest.mark.parametrize("attention", list(Attention))
 async def test_whoever_writes_to_the_agent_alone_needs_no_mention(stage: Stage, attention: Attention) -> None:
     """Scenario 5: whatever is set for rooms."""
-    taken = await stage.take_in(heard(stage, Reach.DIRECT), gate(attention))
+    taken = await stage.take_in(heard(stage, Addressing.DIRECT), gate(attention))
     assert taken.verdict.outcome is Outcome.ACCEPTED
 
 
 async def test_of_what_is_ignored_nothing_is_stored(stage: Stage) -> None:
     """Scenario 5: a human thread leaves no trace, not even in the audit."""
-    assert await made_of(stage, heard(stage, Reach.OVERHEARD), gate()) == NOTHING
+    assert await made_of(stage, heard(stage, Addressing.OVERHEARD), gate()) == NOTHING
 
 
 async def test_a_room_that_is_off_says_so_in_private(stage: Stage) -> None:
@@ -123,8 +123,10 @@ async def test_a_direct_room_can_be_turned_off_by_its_address(stage: Stage) -> N
     assert (await stage.say("hello", gate=rules)).verdict.outcome is Outcome.REFUSED
 
 
-@pytest.mark.parametrize(("reach", "told"), [(Reach.MENTION, 1), (Reach.OVERHEARD, 0)])
-async def test_a_stop_that_was_meant_for_somebody_else_is_not_answered(stage: Stage, reach: Reach, told: int) -> None:
+@pytest.mark.parametrize(("reach", "told"), [(Addressing.MENTION, 1), (Addressing.OVERHEARD, 0)])
+async def test_a_stop_that_was_meant_for_somebody_else_is_not_answered(
+    stage: Stage, reach: Addressing, told: int
+) -> None:
     """Scenario 48: people say stop to each other too."""
     said = replace(heard(stage, reach), body=Said("stop"))
     taken = await stage.take_in(said, gate(Attention.OPEN))
@@ -136,7 +138,7 @@ async def test_a_stop_that_was_meant_for_somebody_else_is_not_answered(stage: St
 async def test_the_first_rule_that_fits_decides_also_for_threads(stage: Stage) -> None:
     rules = gate(Attention.MENTION, RoomRule("web:main/r1", Attention.OPEN), RoomRule("web:*", Attention.OFF))
     assert (await overheard(stage, rules)).verdict.outcome is Outcome.ACCEPTED
-    elsewhere = heard(stage, Reach.MENTION, at=replace(ROOM, room="r2"))
+    elsewhere = heard(stage, Addressing.MENTION, at=replace(ROOM, room="r2"))
     assert (await stage.take_in(elsewhere, rules)).verdict.outcome is Outcome.REFUSED
 
 
@@ -170,7 +172,7 @@ async def test_a_mention_joins_its_thread_and_what_follows_needs_none(stage: Sta
 async def test_another_thread_is_not_joined_by_it(stage: Stage) -> None:
     """Scenario 5."""
     await mentioned(stage, gate())
-    assert await made_of(stage, heard(stage, Reach.OVERHEARD, at=OTHER_THREAD), gate()) == NOTHING
+    assert await made_of(stage, heard(stage, Addressing.OVERHEARD, at=OTHER_THREAD), gate()) == NOTHING
 
 
 async def test_ten_mentions_of_one_thread_join_it_once(stage: Stage) -> None:
@@ -197,7 +199,7 @@ async def test_a_lasting_thread_is_joined_only_where_that_is_set(stage: Stage) -
 
 async def test_a_room_without_threads_is_not_joined(stage: Stage) -> None:
     await mentioned(stage, gate(), at=ROOM)
-    assert await made_of(stage, heard(stage, Reach.OVERHEARD, at=ROOM), gate()) == NOTHING
+    assert await made_of(stage, heard(stage, Addressing.OVERHEARD, at=ROOM), gate()) == NOTHING
 
 
 async def test_a_stranger_joins_nothing(stage: Stage) -> None:
@@ -209,7 +211,7 @@ async def test_a_stranger_joins_nothing(stage: Stage) -> None:
 async def test_who_may_not_ask_is_not_heard_in_a_joined_thread(stage: Stage, actor: Identity) -> None:
     """Scenario 8: in a room nothing."""
     await mentioned(stage, gate())
-    assert await made_of(stage, heard(stage, Reach.OVERHEARD, actor=actor), gate()) == NOTHING
+    assert await made_of(stage, heard(stage, Addressing.OVERHEARD, actor=actor), gate()) == NOTHING
 
 
 # ---------------------------------------------------------------------------------------------------------- who may speak
@@ -220,7 +222,7 @@ async def test_only_the_people_of_a_room_are_answered_there(stage: Stage) -> Non
     assert (await mentioned(stage, rules, actor=UMA)).verdict.outcome is Outcome.ACCEPTED
     assert (await mentioned(stage, rules, actor=OTTO)).verdict.outcome is Outcome.ACCEPTED
     assert (await mentioned(stage, rules, actor=ADA)).verdict.outcome is Outcome.REFUSED
-    assert await made_of(stage, heard(stage, Reach.OVERHEARD, actor=ADA), rules) == NOTHING
+    assert await made_of(stage, heard(stage, Addressing.OVERHEARD, actor=ADA), rules) == NOTHING
 
 
 @pytest.mark.parametrize("name", [UMA, "Uma"])
@@ -254,7 +256,7 @@ async def test_a_room_may_have_its_own_way_with_messages_that_come_meanwhile(sta
 async def test_other_bots_are_ignored(stage: Stage) -> None:
     """Scenario 6: also where a mention would count, and where everybody is welcome."""
     open_to_all = replace(gate(Attention.OPEN), open_to_all=True)
-    assert await made_of(stage, heard(stage, Reach.MENTION, actor=BOT, by_bot=True), open_to_all) == NOTHING
+    assert await made_of(stage, heard(stage, Addressing.MENTION, actor=BOT, by_bot=True), open_to_all) == NOTHING
 
 
 async def test_a_bot_that_may_speak_is_heard_as_a_user_until_it_speaks_alone_for_too_long(stage: Stage) -> None:
@@ -278,7 +280,7 @@ async def test_the_bound_for_bots_is_each_conversations_own(stage: Stage) -> Non
 
 async def test_a_bot_that_may_speak_needs_a_mention_as_everybody(stage: Stage) -> None:
     rules = gate(bots=frozenset([BOT]))
-    assert await made_of(stage, heard(stage, Reach.OVERHEARD, actor=BOT, by_bot=True), rules) == NOTHING
+    assert await made_of(stage, heard(stage, Addressing.OVERHEARD, actor=BOT, by_bot=True), rules) == NOTHING
 
 
 # -------------------------------------------------------------------------------------------------------------- observing
@@ -307,7 +309,7 @@ async def test_what_is_observed_while_a_run_works_stands_behind_its_steps(stage:
 
 
 async def test_an_observed_event_delivered_twice_is_one_turn(stage: Stage) -> None:
-    rules, event = gate(Attention.OBSERVE), heard(stage, Reach.OVERHEARD)
+    rules, event = gate(Attention.OBSERVE), heard(stage, Addressing.OVERHEARD)
     assert (await stage.take_in(event, rules)).verdict.outcome is Outcome.OBSERVED
     assert (await stage.take_in(event, rules)).verdict.outcome is Outcome.DUPLICATE
     assert len(await stage.rows("SELECT number FROM turns")) == 1
@@ -323,7 +325,7 @@ async def test_a_talkative_room_fills_no_transcript(stage: Stage) -> None:
 
 @pytest.mark.parametrize("actor", [STRANGER, VERA])
 async def test_strangers_and_readers_are_no_context(stage: Stage, actor: Identity) -> None:
-    assert await made_of(stage, heard(stage, Reach.OVERHEARD, actor=actor), gate(Attention.OBSERVE)) == NOTHING
+    assert await made_of(stage, heard(stage, Addressing.OVERHEARD, actor=actor), gate(Attention.OBSERVE)) == NOTHING
 
 
 async def test_a_command_that_is_only_observed_is_words(stage: Stage) -> None:

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from runtime.audit.anchor import HeadFile
 from runtime.audit.sealer import Sealer
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import UNSEALED
 from runtime.contract import NodeId, Role
 from runtime.domain.ids import new_id
@@ -82,7 +82,7 @@ def test_another_key_is_told(tmp_path: Path) -> None:
 
 @asynccontextmanager
 async def sealing(
-    store: SqlStore, folder: Path, bell: LocalBell | None = None, *, every: timedelta = SOON
+    store: SqlStore, folder: Path, bell: LocalNotifier | None = None, *, every: timedelta = SOON
 ) -> AsyncIterator[None]:
     lease = await store.join(NodeId(new_id()), "test", timedelta(hours=1), alone=True)
 
@@ -91,7 +91,7 @@ async def sealing(
 
     async with asyncio.TaskGroup() as group:
         task = group.create_task(
-            Sealer(book=store, file=HeadFile(folder), take=take, bell=bell or LocalBell(), every=every).run()
+            Sealer(book=store, file=HeadFile(folder), take=take, bell=bell or LocalNotifier(), every=every).run()
         )
         try:
             async with asyncio.timeout(30):
@@ -130,7 +130,7 @@ async def test_new_rows_are_numbered_linked_and_the_head_signed(store: SqlStore,
 
 
 async def test_who_is_told_of_new_rows_seals_them_at_once(store: SqlStore, tmp_path: Path) -> None:
-    bell = LocalBell()
+    bell = LocalNotifier()
     async with sealing(store, tmp_path, bell, every=timedelta(hours=1)):
         await asyncio.sleep(0.05)  # it has looked and rests
         await store.add_person("Ada", Role.USER, [], actor="test")

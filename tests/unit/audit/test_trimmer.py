@@ -17,7 +17,7 @@ from bot.wiring.retention import trimmer_of
 from runtime.audit.anchor import CheckpointFile, HeadFile
 from runtime.audit.sealer import Sealer
 from runtime.audit.trimmer import EVERY, Trimmer
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import NodeId, Role
 from runtime.errors import StoreError
 from runtime.store.protocol import AuditCheckpoint, Duty, Head
@@ -153,7 +153,7 @@ async def test_who_seals_also_trims(book: Book) -> None:
         book=book.store,
         file=HeadFile(book.folder),
         take=take,
-        bell=LocalBell(),
+        bell=LocalNotifier(),
         trimmer=book.trimmer,
         every=timedelta(seconds=0.005),
     )

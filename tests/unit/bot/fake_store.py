@@ -9,7 +9,7 @@ from typing import cast
 
 from bot.operator.desk import ConsoleDesk
 from runtime.chat.pairing import wrong
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -298,7 +298,7 @@ class FakeStore:
 
 
 def desk_of(
-    store: FakeStore, bell: LocalBell | None = None, nudged: list[Address] | None = None, token: str = TOKEN
+    store: FakeStore, bell: LocalNotifier | None = None, nudged: list[Address] | None = None, token: str = TOKEN
 ) -> ConsoleDesk:
     counter = iter(range(1000))
     real = cast("Store", store)
@@ -306,7 +306,7 @@ def desk_of(
         store=real,
         sink=store.sink,
         links=real,
-        bell=bell or LocalBell(),
+        bell=bell or LocalNotifier(),
         web_account="w1",
         now=lambda: NOW,
         new_id=lambda: f"id{next(counter):08}",

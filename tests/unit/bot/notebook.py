@@ -19,17 +19,17 @@ from runtime.contract import (
     Capability,
     Choice,
     Clicked,
+    ConnectionStatus,
     Delivery,
     Identity,
-    Look,
     Part,
     Progress,
     Receipt,
     Said,
     Settled,
+    SettleResult,
     Signal,
     Sink,
-    Standing,
     Verdict,
     Wire,
 )
@@ -72,12 +72,12 @@ class Notebook:
         return await self.show(part)
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
-        return Look.ABSENT
+        return SettleResult.ABSENT
 
     def progress(self, address: Address, event: Progress) -> None:
         pass
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         return CONNECTED
 
     async def until(self, words: str) -> Part:

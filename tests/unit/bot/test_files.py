@@ -13,22 +13,22 @@ from bot.server.process import serving
 from bot.settings.settings import Settings, load
 from runtime.contract import (
     CONNECTED,
+    AdapterContext,
     Address,
     Attempt,
     Capability,
+    ConnectionStatus,
     Delivery,
     FileRef,
-    Given,
     Identity,
-    Look,
     Part,
     Progress,
     Receipt,
     Said,
     Settled,
+    SettleResult,
     Signal,
     Sink,
-    Standing,
     Wire,
 )
 from runtime.errors import Rejected
@@ -43,7 +43,7 @@ class Post:
     channel, account, identity = "post", "main", "post-1"
     capabilities = frozenset[Capability]()
 
-    def __init__(self, given: Given, letter: Said) -> None:
+    def __init__(self, given: AdapterContext, letter: Said) -> None:
         self.shown: list[str] = []
         self._given = given
         self._letter = letter
@@ -72,12 +72,12 @@ class Post:
         raise AssertionError("nothing is edited here")
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
-        return Look.UNKNOWN
+        return SettleResult.UNKNOWN
 
     def progress(self, address: Address, event: Progress) -> None:
         pass
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         return CONNECTED
 
     async def fetch(self, file: FileRef, into: Path, *, most: int) -> None:
@@ -90,7 +90,7 @@ async def shown(folder: Path, letter: Said, **more: object) -> str:
     """What comes back for a letter."""
     posts: list[Post] = []
 
-    def adapters(given: Given) -> list[Post]:
+    def adapters(given: AdapterContext) -> list[Post]:
         posts.append(Post(given, letter))
         return posts
 

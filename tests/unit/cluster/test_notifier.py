@@ -6,26 +6,26 @@ import asyncio
 import gc
 import weakref
 
-from runtime.cluster.notifier import LocalBell, SharedBell
-from runtime.contract import Bell
+from runtime.cluster.notifier import LocalNotifier, SharedNotifier
+from runtime.contract import Notifier
 
 
 async def test_a_ring_wakes_who_listens_for_it() -> None:
-    bell = LocalBell()
+    bell = LocalNotifier()
     ear = bell.listen("a", "b")
     bell.ring("b")
     assert await anext(ear) == "b"
 
 
 async def test_a_ring_before_the_look_is_not_lost() -> None:
-    bell = LocalBell()
+    bell = LocalNotifier()
     ear = bell.listen("a")
     bell.ring("a")
     assert await ear.within(0)
 
 
 async def test_several_rings_between_two_looks_come_as_one_in_their_order() -> None:
-    bell = LocalBell()
+    bell = LocalNotifier()
     ear = bell.listen("a", "b")
     for topic in ("b", "a", "b"):
         bell.ring(topic)
@@ -34,21 +34,21 @@ async def test_several_rings_between_two_looks_come_as_one_in_their_order() -> N
 
 
 async def test_other_topics_wake_nobody() -> None:
-    bell = LocalBell()
+    bell = LocalNotifier()
     ear = bell.listen("a")
     bell.ring("b")
     assert not await ear.within(0)
 
 
 async def test_every_listener_hears_a_ring() -> None:
-    bell = LocalBell()
+    bell = LocalNotifier()
     ears = [bell.listen("a") for _ in range(3)]
     bell.ring("a")
     assert [await anext(ear) for ear in ears] == ["a", "a", "a"]
 
 
 async def test_a_ring_wakes_who_waits() -> None:
-    bell = LocalBell()
+    bell = LocalNotifier()
     ear = bell.listen("a")
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         waiting = group.create_task(ear.within(5))
@@ -58,7 +58,7 @@ async def test_a_ring_wakes_who_waits() -> None:
 
 
 async def test_a_listener_nobody_holds_is_forgotten() -> None:
-    bell = LocalBell()
+    bell = LocalNotifier()
     gone = weakref.ref(bell.listen("a"))
     gc.collect()
     bell.ring("a")
@@ -67,7 +67,7 @@ async def test_a_listener_nobody_holds_is_forgotten() -> None:
 
 
 async def test_a_wait_that_was_cut_loses_no_ring() -> None:
-    bell = LocalBell()
+    bell = LocalNotifier()
     ear = bell.listen("a")
     assert not await ear.within(0.001)
     bell.ring("a")
@@ -75,12 +75,12 @@ async def test_a_wait_that_was_cut_loses_no_ring() -> None:
 
 
 def test_it_is_a_bell() -> None:
-    assert isinstance(LocalBell(), Bell)
+    assert isinstance(LocalNotifier(), Notifier)
 
 
 async def test_a_shared_bell_rings_here_and_tells_the_others() -> None:
     told: list[str] = []
-    bell = SharedBell(told.append)
+    bell = SharedNotifier(told.append)
     ear = bell.listen("a", "b")
     bell.ring("a")
     assert (await anext(ear), told) == ("a", ["a"])
@@ -88,7 +88,7 @@ async def test_a_shared_bell_rings_here_and_tells_the_others() -> None:
 
 async def test_what_others_alone_are_told_is_not_heard_here() -> None:
     told: list[str] = []
-    bell = SharedBell(told.append)
+    bell = SharedNotifier(told.append)
     ear = bell.listen("a")
     bell.tell("a")
     assert told == ["a"]
@@ -97,7 +97,7 @@ async def test_what_others_alone_are_told_is_not_heard_here() -> None:
 
 async def test_a_ring_for_here_alone_is_told_to_nobody() -> None:
     told: list[str] = []
-    bell = SharedBell(told.append)
+    bell = SharedNotifier(told.append)
     ear = bell.listen("a")
     bell.ring_here("a")
     assert await ear.within(0)

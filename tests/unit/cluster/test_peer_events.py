@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 
 from runtime.cluster import peer_events as module
-from runtime.cluster.notifier import SharedBell
-from runtime.cluster.peer_events import Elsewhere, outbox_topic, stop_topic
+from runtime.cluster.notifier import SharedNotifier
+from runtime.cluster.peer_events import PeerEvents, outbox_topic, stop_topic
 from runtime.contract import Address, RunId
 
 ROOM = Address("fake", "main", "a room", "with a/thread")
@@ -27,8 +27,8 @@ class Node:
     looks: int = 0
 
     def __post_init__(self) -> None:
-        self.bell = SharedBell(self.told.append)
-        self.elsewhere = Elsewhere(bell=self.bell, couriers=self, stop=self.stop)
+        self.bell = SharedNotifier(self.told.append)
+        self.elsewhere = PeerEvents(bell=self.bell, couriers=self, stop=self.stop)
 
     def stop(self, run_id: RunId) -> bool:
         self.stopped.append(run_id)

@@ -10,8 +10,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from runtime.cluster import poller as module
-from runtime.cluster.notifier import Ear, LocalBell, SharedBell
-from runtime.cluster.poller import EVERY, Pulse
+from runtime.cluster.notifier import Listener, LocalNotifier, SharedNotifier
+from runtime.cluster.poller import EVERY, Poller
 from runtime.cluster.topics import DUE, LANES, ROLES, SUSPECTS, UNSEALED
 from runtime.contract import NodeId
 from runtime.errors import StoreError
@@ -45,12 +45,12 @@ class Store:
 @dataclass
 class Scene:
     store: Store
-    bell: LocalBell = field(default_factory=LocalBell)
+    bell: LocalNotifier = field(default_factory=LocalNotifier)
     done: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.ears: dict[str, Ear] = {topic: self.bell.listen(topic) for topic in TOPICS}
-        self.pulse = Pulse(
+        self.ears: dict[str, Listener] = {topic: self.bell.listen(topic) for topic in TOPICS}
+        self.pulse = Poller(
             store=self.store,
             node=NodeId("n1"),
             bell=self.bell,
@@ -106,7 +106,7 @@ async def test_other_nodes_are_not_woken() -> None:
     """They have a pulse of their own."""
     told: list[str] = []
     scene = Scene(
-        Store([Agenda(lanes=True, suspects=True, facts=True, roles=True, fires_at=NOW)]), SharedBell(told.append)
+        Store([Agenda(lanes=True, suspects=True, facts=True, roles=True, fires_at=NOW)]), SharedNotifier(told.append)
     )
     await scene.pulse.look()
     assert told == []

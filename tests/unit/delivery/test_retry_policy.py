@@ -7,11 +7,11 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.delivery.retry_policy import Pace
+from runtime.delivery.retry_policy import RetryPolicy
 
 chances = st.floats(0, 1, exclude_max=True)
 attempts = st.integers(1, 10_000)
-PACE = Pace()
+PACE = RetryPolicy()
 
 
 @given(attempts, chances)

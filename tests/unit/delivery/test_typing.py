@@ -21,17 +21,17 @@ from runtime.contract import (
     Thinking,
     Working,
 )
-from runtime.delivery.features import Extras
+from runtime.delivery.features import Features
 from runtime.delivery.rates import Rates
-from runtime.delivery.retry_policy import Pace
+from runtime.delivery.retry_policy import RetryPolicy
 from runtime.delivery.streaming import shortened
-from runtime.delivery.typing import LINGERS, MOST, Life, Liveness
+from runtime.delivery.typing import LINGERS, MOST, Life, Typing
 from runtime.errors import Retryable, Uncertain
 from runtime.store.protocol import Claim, Lane
 
 ROOM = Address("fake", "main", "r1")
 MS = timedelta(milliseconds=1)
-QUICK = Pace(typing_after=10 * MS, preview_after=20 * MS, preview_every=20 * MS, glance=30 * MS)
+QUICK = RetryPolicy(typing_after=10 * MS, preview_after=20 * MS, preview_every=20 * MS, glance=30 * MS)
 SHORT, LONG = 25 * MS, 2 * LINGERS
 BEGUN = Working("shell", "{}")
 
@@ -83,8 +83,8 @@ class Watching:
     tasks: int = 0
 
     def __post_init__(self) -> None:
-        self.liveness = Liveness(
-            extras=Extras(types=self.channel, drafts=self.channel),
+        self.liveness = Typing(
+            extras=Features(types=self.channel, drafts=self.channel),
             rates=self.rates,
             pace=QUICK,
             may=lambda: self.serves,
@@ -222,8 +222,8 @@ async def test_an_account_that_comes_to_be_served_here_is_shown_from_then_on() -
 
 
 async def test_a_channel_that_offers_nothing_costs_nothing() -> None:
-    liveness = Liveness(
-        extras=Extras(),
+    liveness = Typing(
+        extras=Features(),
         rates=Rates(),
         pace=QUICK,
         may=lambda: True,
@@ -270,25 +270,25 @@ def test_a_text_that_grows_needs_no_typing_beside_it() -> None:
     """Where that lapses by itself, and until the agent does something else."""
     spoken = life(Thinking(), Speaking("a"))
     spoken.typed, spoken.said = (0.0, "thinking"), (1.0, "a")
-    assert not spoken.typing_is_due(99.0, SHORT, Pace())
-    assert spoken.typing_is_due(99.0, LONG, Pace())
+    assert not spoken.typing_is_due(99.0, SHORT, RetryPolicy())
+    assert spoken.typing_is_due(99.0, LONG, RetryPolicy())
     spoken.hear(BEGUN, 2.0)
-    assert spoken.typing_is_due(99.0, SHORT, Pace())
+    assert spoken.typing_is_due(99.0, SHORT, RetryPolicy())
 
 
 def test_it_must_have_spoken_for_two_seconds() -> None:
     spoken = life(Thinking(), Speaking("a"))
-    assert not spoken.saying_is_due(2.9, Pace())
-    assert spoken.saying_is_due(3.0, Pace())
+    assert not spoken.saying_is_due(2.9, RetryPolicy())
+    assert spoken.saying_is_due(3.0, RetryPolicy())
 
 
 def test_then_every_two_seconds_if_there_is_more() -> None:
     spoken = life(Speaking("a"))
     spoken.said = 10.0, "a"
-    assert not spoken.saying_is_due(99.0, Pace())
+    assert not spoken.saying_is_due(99.0, RetryPolicy())
     spoken.hear(Speaking("ab"), 11.0)
-    assert not spoken.saying_is_due(11.9, Pace())
-    assert spoken.saying_is_due(12.0, Pace())
+    assert not spoken.saying_is_due(11.9, RetryPolicy())
+    assert spoken.saying_is_due(12.0, RetryPolicy())
 
 
 async def test_what_will_take_long_is_seen_at_once_and_by_one_task() -> None:

@@ -17,7 +17,7 @@ from adapters.webhook.parse import MOST, Told, signal_of, told_of
 from adapters.webhook.payload import NOTHING, Payload
 from adapters.webhook.settings import Hook, Proof, identity_of
 from runtime.chat.commands import spoken
-from runtime.contract import COMMANDS, Address, FileRef, Identity, Reach, Said, Urgency
+from runtime.contract import COMMANDS, Address, Addressing, FileRef, Identity, Said, Urgency
 
 NOON: Final = datetime(2026, 8, 1, 12, tzinfo=UTC)
 ROOM: Final = Address("web", "w1", "ops001")
@@ -79,7 +79,7 @@ def test_a_hook_is_a_program_that_names_the_agent() -> None:
     hook = replace(HOOK, urgency=Urgency.HIGH)
     signal = signal_of(hook, Told("x"), Keys("id:1"), actor=identity_of("deploys"), address=ROOM, now=NOON)
     assert (signal.platform, signal.actor, signal.by_bot) == ("hook:deploys", "hook:deploys", True)
-    assert (signal.reach, signal.urgency, signal.joinable) == (Reach.MENTION, Urgency.HIGH, False)
+    assert (signal.reach, signal.urgency, signal.joinable) == (Addressing.MENTION, Urgency.HIGH, False)
 
 
 def test_one_that_acts_as_a_person_is_that_person() -> None:

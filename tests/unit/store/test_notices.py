@@ -13,7 +13,7 @@ import asyncpg
 import pytest
 from structlog.testing import capture_logs
 
-from runtime.cluster.notifier import SharedBell
+from runtime.cluster.notifier import SharedNotifier
 from runtime.errors import StoreError
 from runtime.store.sql import notices as module
 from runtime.store.sql import telling
@@ -46,7 +46,7 @@ class House:
     looks: int = 0
 
     def __post_init__(self) -> None:
-        self.bell = SharedBell(self.notices.tell)
+        self.bell = SharedNotifier(self.notices.tell)
         self.changed = asyncio.Event()
 
     def heard(self, topic: str) -> None:

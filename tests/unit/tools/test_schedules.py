@@ -30,7 +30,7 @@ from runtime.contract import (
 from runtime.domain.ids import new_id
 from runtime.errors import ToolRetry
 from runtime.policy.rules import OWN_PLANS, SHIPPED, Ask, Policy, Ruling
-from runtime.schedules.service import Booking, Quotas
+from runtime.schedules.service import Quotas, ScheduleService
 from runtime.store.store import SqlStore
 from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
@@ -81,7 +81,7 @@ class Desk:
 @pytest.fixture
 async def desk() -> AsyncIterator[Desk]:
     store = memory_store(clock := HandClock())
-    booking = Booking(
+    booking = ScheduleService(
         book=store,
         now=clock,
         new_id=new_id,

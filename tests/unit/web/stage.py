@@ -20,6 +20,7 @@ from adapters.web.guard import install
 from adapters.web.settings import WebSettings
 from runtime.contract import (
     BOUNDLESS,
+    AdapterContext,
     Address,
     Author,
     Button,
@@ -28,7 +29,6 @@ from runtime.contract import (
     Delivery,
     DeliveryId,
     Entry,
-    Given,
     Identity,
     Kind,
     Outcome,
@@ -290,7 +290,7 @@ def build(
         clock or HandClock(),
     )
     ids = count(1)
-    given = Given(ledger, links, workspaces, NoPlaces(), bell, clock, lambda: f"id{next(ids)}")
+    given = AdapterContext(ledger, links, workspaces, NoPlaces(), bell, clock, lambda: f"id{next(ids)}")
     adapter = WebAdapter(settings or WebSettings(), given, identity=IDENTITY, banner=banner, space=space)
     stage = Stage(adapter, ledger, links, workspaces, bell, FakeSink(ledger, bell), clock)
     ledger.owners[stage.address(ADAS_ROOM)] = Identity("web:main/ada")

@@ -21,9 +21,9 @@ from runtime.contract import (
     DeliveryId,
     FileRef,
     Kind,
-    Look,
     Part,
     Receipt,
+    SettleResult,
 )
 from tests.unit.web.stage import build
 
@@ -45,7 +45,7 @@ async def test_showing_is_the_couriers_commit(tmp_path: Path) -> None:
     assert adapter.capabilities == {Capability.EDIT, Capability.STORED, Capability.PROGRESS}
     assert await adapter.show(part) == Receipt("d1.1")
     assert await adapter.edit(Receipt("d0.1"), part) == Receipt("d1.1")
-    assert await adapter.settle(part, Attempt(1, datetime(2026, 8, 1, tzinfo=UTC))) is Look.UNKNOWN
+    assert await adapter.settle(part, Attempt(1, datetime(2026, 8, 1, tzinfo=UTC))) is SettleResult.UNKNOWN
 
 
 def test_a_delivery_is_one_wire_message_with_markdown_html_buttons_and_files(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from adapters.discord.interactions import REASON, commands
-from runtime.contract import Choice, Clicked, Commanded, Reach, Said, Stopped
+from runtime.contract import Addressing, Choice, Clicked, Commanded, Said, Stopped
 from tests.contract.adapters.stage import until
 from tests.fakes.discord_faults import Do
 from tests.fakes.discord_world import GENERAL, Record
@@ -85,7 +85,7 @@ async def test_commands_are_signals_with_a_private_answer(on: On, channel: str) 
         await until(lambda: len(on.sink.taken) == 3, "signals")
         bodies = [signal.body for signal in on.sink.taken]
         assert bodies == [Commanded("status"), Stopped(), Said("what is up?")]
-        reach = Reach.DIRECT if channel == "dm" else Reach.MENTION
+        reach = Addressing.DIRECT if channel == "dm" else Addressing.MENTION
         assert {signal.reach for signal in on.sink.taken} == {reach}
         assert [answer["text"] for answer in await answers(on, asked)] == ["You asked: what is up?"]
         for one in done:

@@ -14,13 +14,13 @@ from adapters.discord.rooms import Place, Rooms
 from adapters.discord.snowflakes import first_at, made_at
 from runtime.contract import (
     Address,
+    Addressing,
     Amended,
     Choice,
     Clicked,
     Commanded,
     FileRef,
     Identity,
-    Reach,
     Said,
     Signal,
     Stopped,
@@ -54,7 +54,12 @@ def test_a_message_becomes_a_signal() -> None:
     assert (signal.dedupe_key, signal.message_id) == (f"m{ID}", ID)
     assert (signal.actor, signal.actor_name) == (Identity("discord:42"), "Ada")
     assert signal.address == Address("discord", BOT, "942")
-    assert (signal.body, signal.reach, signal.by_bot, signal.joinable) == (Said("Hello"), Reach.DIRECT, False, False)
+    assert (signal.body, signal.reach, signal.by_bot, signal.joinable) == (
+        Said("Hello"),
+        Addressing.DIRECT,
+        False,
+        False,
+    )
     assert signal.received_at == datetime(2026, 11, 22, 5, 26, 53, 357000, tzinfo=UTC)
 
 
@@ -84,23 +89,23 @@ def test_the_mention_that_calls_us_is_taken_off(content: str, words: str) -> Non
     bob = {"id": "43", "username": "bob", "global_name": "Bob"}
     signal = said(content, mentions=[US, bob], mention_roles=[ROLE] if "&" in content else [])
     assert signal.body == Said(words)
-    assert signal.reach is Reach.MENTION
+    assert signal.reach is Addressing.MENTION
 
 
 @pytest.mark.parametrize(
     ("more", "reach"),
     [
-        ({}, Reach.OVERHEARD),
-        ({"mentions": [US]}, Reach.MENTION),
-        ({"mention_roles": [ROLE]}, Reach.MENTION),
-        ({"mention_roles": ["999"]}, Reach.OVERHEARD),
-        ({"mention_everyone": True}, Reach.OVERHEARD),
-        ({"type": 19, "referenced_message": {"author": US}}, Reach.MENTION),
-        ({"type": 19, "referenced_message": {"author": ADA}}, Reach.OVERHEARD),
-        ({"type": 19, "referenced_message": None}, Reach.OVERHEARD),
+        ({}, Addressing.OVERHEARD),
+        ({"mentions": [US]}, Addressing.MENTION),
+        ({"mention_roles": [ROLE]}, Addressing.MENTION),
+        ({"mention_roles": ["999"]}, Addressing.OVERHEARD),
+        ({"mention_everyone": True}, Addressing.OVERHEARD),
+        ({"type": 19, "referenced_message": {"author": US}}, Addressing.MENTION),
+        ({"type": 19, "referenced_message": {"author": ADA}}, Addressing.OVERHEARD),
+        ({"type": 19, "referenced_message": None}, Addressing.OVERHEARD),
     ],
 )
-def test_who_is_spoken_to(more: dict[str, Any], reach: Reach) -> None:
+def test_who_is_spoken_to(more: dict[str, Any], reach: Addressing) -> None:
     assert said(**more).reach is reach
 
 
@@ -230,7 +235,7 @@ def test_a_button_press_is_told_as_it_came() -> None:
     signal = pressed(interaction(3, {"custom_id": "forged:approve"}))
     assert signal
     assert signal.body == Clicked("forged", Choice.APPROVE)  # type: ignore[arg-type]
-    assert (signal.dedupe_key, signal.actor, signal.reach) == ("i77", Identity("discord:42"), Reach.DIRECT)
+    assert (signal.dedupe_key, signal.actor, signal.reach) == ("i77", Identity("discord:42"), Addressing.DIRECT)
 
 
 def test_a_press_in_a_thread_of_a_server_knows_both() -> None:
@@ -238,7 +243,7 @@ def test_a_press_in_a_thread_of_a_server_knows_both() -> None:
     channel = {"id": "800", "type": 11, "parent_id": "700"}
     signal = pressed(interaction(3, {"custom_id": "a:deny"}, channel=channel, **more))
     assert signal
-    assert (signal.address, signal.reach) == (Address("discord", BOT, "700", "800"), Reach.MENTION)
+    assert (signal.address, signal.reach) == (Address("discord", BOT, "700", "800"), Addressing.MENTION)
 
 
 @pytest.mark.parametrize("custom_id", ["", ":", "a:", ":approve", "a:allow", "nonsense", "a:reason"])

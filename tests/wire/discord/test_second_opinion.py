@@ -24,13 +24,13 @@ from adapters.discord.rooms import Place, Rooms, place_of
 from adapters.discord.settle import payloads
 from runtime.contract import (
     Address,
+    Addressing,
     Amended,
     Choice,
     Clicked,
     Commanded,
     Delivery,
     Identity,
-    Reach,
     Said,
     Signal,
 )
@@ -109,10 +109,10 @@ async def test_what_people_say_is_read() -> None:
     async with made() as other:
         await other.person.send(other.channel, f"<@{other.me.identity}> what time is it?")
         signal = said(other)
-        assert (signal.body, signal.reach) == (Said("what time is it?"), Reach.MENTION)
+        assert (signal.body, signal.reach) == (Said("what time is it?"), Addressing.MENTION)
         assert signal.actor == Identity(f"discord:{other.person.id}")
         await other.person.send(other.channel, "lunch?")
-        assert said(other).reach is Reach.OVERHEARD
+        assert said(other).reach is Addressing.OVERHEARD
 
 
 async def test_an_edit_is_read() -> None:
@@ -132,7 +132,7 @@ async def test_a_conversation_with_one_person_is_direct() -> None:
         place = place_of(await other.call("GET", f"/channels/{raw['channel_id']}"))
         signal = parse.message(raw, place, other.me)
         assert signal
-        assert (signal.body, signal.reach) == (Said("hi"), Reach.DIRECT)
+        assert (signal.body, signal.reach) == (Said("hi"), Addressing.DIRECT)
 
 
 async def test_every_construct_is_taken() -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from runtime.contract import Address, Attempt, DeliveryId, FileRef, Look, Part, Receipt, Shown
+from runtime.contract import Address, Attempt, DeliveryId, FileRef, Part, Receipt, SettleResult, Shown
 from runtime.errors import Rejected, Retryable, Uncertain
 from tests.fakes.discord_faults import Do
 from tests.fakes.discord_world import BOT, GENERAL
@@ -60,7 +60,7 @@ async def test_later_what_was_never_applied_is_absent(on: On) -> None:
         part = on.part()
         attempt = await cut(on, part, Do.CUT_BEFORE)
         await on.driver.say("hello", channel=GENERAL)
-        assert await adapter.settle(part, attempt) is Look.ABSENT
+        assert await adapter.settle(part, attempt) is SettleResult.ABSENT
         assert await on.texts() == []
 
 
@@ -69,7 +69,7 @@ async def test_a_room_in_which_nothing_was_said_since_is_absent_even_without_a_h
         part = on.part()
         attempt = await cut(on, part, Do.CUT_BEFORE)
         await on.driver.set(denied=["READ_MESSAGE_HISTORY"])
-        assert await adapter.settle(part, attempt) is Look.ABSENT
+        assert await adapter.settle(part, attempt) is SettleResult.ABSENT
 
 
 async def test_a_room_without_a_newest_message_is_not_empty_if_somebody_was_heard_there(on: On) -> None:
@@ -81,7 +81,7 @@ async def test_a_room_without_a_newest_message_is_not_empty_if_somebody_was_hear
         attempt = await cut(on, part, Do.CUT_AFTER)
         await on.driver.set(denied=["READ_MESSAGE_HISTORY"])
         on.fake.world.channels[GENERAL]["last_message_id"] = None
-        assert await adapter.settle(part, attempt) is Look.UNKNOWN
+        assert await adapter.settle(part, attempt) is SettleResult.UNKNOWN
 
 
 async def test_without_the_right_to_read_the_history_nobody_can_tell(on: On) -> None:
@@ -90,9 +90,9 @@ async def test_without_the_right_to_read_the_history_nobody_can_tell(on: On) -> 
         part = on.part()
         attempt = await cut(on, part, Do.CUT_AFTER)
         await on.driver.set(denied=["READ_MESSAGE_HISTORY"])
-        assert await adapter.settle(part, attempt) is Look.UNKNOWN
+        assert await adapter.settle(part, attempt) is SettleResult.UNKNOWN
         await on.driver.set(denied=["VIEW_CHANNEL"])
-        assert await adapter.settle(part, attempt) is Look.UNKNOWN
+        assert await adapter.settle(part, attempt) is SettleResult.UNKNOWN
 
 
 async def test_an_equal_message_of_another_part_is_not_taken_for_it(on: On) -> None:
@@ -104,7 +104,7 @@ async def test_an_equal_message_of_another_part_is_not_taken_for_it(on: On) -> N
         assert isinstance(settled, Shown)
         assert settled.receipt != before
         await on.stage.checkpoint(adapter, settled.receipt, part)
-        assert await adapter.settle(part, attempt) is Look.ABSENT, "both are somebody's now"
+        assert await adapter.settle(part, attempt) is SettleResult.ABSENT, "both are somebody's now"
 
 
 @pytest.mark.parametrize("differs", ["text", "buttons", "file", "author"])
@@ -130,7 +130,7 @@ async def test_a_message_that_differs_is_another_one(on: On, differs: str) -> No
             on.fake.world.post(GENERAL, "43", {"content": "hello", "components": [], "attachments": []})
         else:
             await adapter.show(Part(DeliveryId("o"), 1, CHANNEL, other.body))
-        assert await adapter.settle(part, attempt) is Look.ABSENT
+        assert await adapter.settle(part, attempt) is SettleResult.ABSENT
 
 
 async def test_a_message_with_a_file_is_found_by_its_name(on: On) -> None:
@@ -147,7 +147,7 @@ async def test_a_repeat_is_told_from_the_first_by_its_mark(on: On) -> None:
         part = on.part()
         attempt = await cut(on, part, Do.CUT_AFTER)
         marked = Part(part.delivery_id, 1, CHANNEL, part.body, marked_as_repeat=True)
-        assert await adapter.settle(marked, attempt) is Look.ABSENT
+        assert await adapter.settle(marked, attempt) is SettleResult.ABSENT
         assert isinstance(await adapter.settle(part, attempt), Shown)
 
 
@@ -168,7 +168,7 @@ async def test_in_a_room_that_never_rests_nobody_can_tell(on: On) -> None:
         attempt = await cut(on, part, Do.CUT_BEFORE)
         for number in range(600):
             on.fake.world.post(GENERAL, "42", {"content": f"line {number}"})
-        assert await adapter.settle(part, attempt) is Look.UNKNOWN
+        assert await adapter.settle(part, attempt) is SettleResult.UNKNOWN
 
 
 async def test_a_message_that_somebody_deleted_was_shown(on: On) -> None:
@@ -215,6 +215,6 @@ async def test_a_lagging_history_is_not_empty_for_good(on: On) -> None:
         part = on.part()
         attempt = await cut(on, part, Do.CUT_AFTER)
         await on.driver.set(lag=60)
-        assert await adapter.settle(part, attempt) is Look.UNKNOWN, "something newer is there, and is not shown"
+        assert await adapter.settle(part, attempt) is SettleResult.UNKNOWN, "something newer is there, and is not shown"
         await on.driver.set(lag=0)
         assert isinstance(await adapter.settle(part, attempt), Shown)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adapters.discord.outgoing.reach import rights
-from runtime.contract import Address, Attempt, Look, Shown
+from runtime.contract import Address, Attempt, SettleResult, Shown
 from runtime.errors import Rejected, Uncertain
 from tests.fakes.discord_faults import Do
 from tests.fakes.discord_rules import RIGHTS
@@ -110,7 +110,7 @@ async def test_long_after_a_cut_it_is_looked_for_in_the_thread_and_in_the_room(
         on.fake.rest.nonce_seconds = 0
         settled = await adapter.settle(part, attempt)
         if not applied:
-            assert settled is Look.ABSENT
+            assert settled is SettleResult.ABSENT
             return
         assert isinstance(settled, Shown)
         [shown] = [post for post in (await on.driver.screen()).posts() if post["content"] == "a"]

@@ -11,6 +11,7 @@ from typing import Any, Final
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.settings import SlackSettings
 from runtime.contract import (
+    AdapterContext,
     Address,
     Attempt,
     Button,
@@ -19,7 +20,6 @@ from runtime.contract import (
     Delivery,
     DeliveryId,
     FileRef,
-    Given,
     Kind,
     Part,
     Signal,
@@ -45,7 +45,7 @@ class Workspace:
 
     slack: Slack
     driver: Driver
-    given: Given
+    given: AdapterContext
     clock: Clock
     sink: FakeSink
     places: FakePlaces
@@ -135,6 +135,6 @@ async def workspace(folder: Path) -> AsyncIterator[Workspace]:
     slack.delivery.pace.ack_within, slack.delivery.pace.ping = 0.4, 0.1
     slack.delivery.pace.retries = [0.05, 0.1, 0.2, 0.5, 1, 2]
     places = FakePlaces(sink)
-    given = Given(FakeLedger(), FakeLinks(), FakeWorkspaces(folder), places, FakeBell(), clock, new_id)
+    given = AdapterContext(FakeLedger(), FakeLinks(), FakeWorkspaces(folder), places, FakeBell(), clock, new_id)
     async with serving(slack.app()) as url:
         yield Workspace(slack, Driver(url), given, clock, sink, places, url)

@@ -9,6 +9,7 @@ import pytest
 
 from runtime.contract import (
     Address,
+    Addressing,
     ApprovalId,
     Button,
     Choice,
@@ -16,7 +17,6 @@ from runtime.contract import (
     Commanded,
     Connection,
     Outcome,
-    Reach,
     Said,
     SignalId,
     Stopped,
@@ -36,7 +36,7 @@ async def test_a_mention_in_a_channel_is_one_signal_of_two_events(on: Workspace)
     async with on.life():
         await on.driver.mention("hello")
         [signal] = await on.taken()
-        assert (signal.body, signal.reach, signal.actor_name) == (Said("hello"), Reach.MENTION, "Ada")
+        assert (signal.body, signal.reach, signal.actor_name) == (Said("hello"), Addressing.MENTION, "Ada")
         assert signal.address.thread == signal.message_id
         await on.seen(lambda screen: len(screen.raw["acked"]) == 2, "both acknowledged")
         assert len(on.sink.taken) == 1
@@ -279,7 +279,7 @@ async def test_a_command_in_a_thread_is_written_out(on: Workspace, text: str) ->
     async with on.life():
         await on.driver.say(text, channel="C1", thread_ts=THREAD.thread)
         [signal] = await on.taken()
-        assert (signal.body, signal.reach, signal.address) == (Stopped(), Reach.MENTION, THREAD)
+        assert (signal.body, signal.reach, signal.address) == (Stopped(), Addressing.MENTION, THREAD)
 
 
 # ------------------------------------------------------------------------------------------------ assistant threads
@@ -330,7 +330,7 @@ async def test_an_app_in_two_workspaces_tells_whose_event_it_is(on: Workspace) -
         await on.driver.do("raw", payload={**told, "authorizations": authorizations})
         [signal] = await on.taken()
         assert signal.address == Address("slack", "T2", "C5", "1700000100.000001")
-        assert (signal.platform, signal.body, signal.reach) == ("slack:T2", Said("hi"), Reach.MENTION)
+        assert (signal.platform, signal.body, signal.reach) == ("slack:T2", Said("hi"), Addressing.MENTION)
 
 
 async def test_two_accounts_of_two_workspaces_work_side_by_side(on: Workspace) -> None:

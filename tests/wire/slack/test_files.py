@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from runtime.contract import FileRef, Look, Part, Receipt, Said, Shown
+from runtime.contract import FileRef, Part, Receipt, Said, SettleResult, Shown
 from runtime.errors import Rejected, Retryable, Uncertain
 from tests.fakes.serve import serving
 from tests.wire.slack.stage import DIRECT, THREAD, Workspace, attempt, delivery, parts
@@ -148,7 +148,7 @@ async def test_a_finish_that_never_arrived_is_absent_after_a_minute_and_not_befo
         with pytest.raises(Retryable, match="minute"):
             await adapter.settle(one, tried)
         on.clock.ahead += timedelta(seconds=31)
-        assert await adapter.settle(one, tried) is Look.ABSENT
+        assert await adapter.settle(one, tried) is SettleResult.ABSENT
 
 
 async def test_a_file_that_is_shared_by_and_by_is_waited_for(on: Workspace) -> None:
@@ -166,7 +166,7 @@ async def test_a_file_that_slack_takes_and_does_not_share_is_uncertain(on: Works
         with pytest.raises(Uncertain, match=r"report\.md"):
             await adapter.show(one)
         on.clock.ahead += timedelta(seconds=61)
-        assert await adapter.settle(one, tried) is Look.ABSENT
+        assert await adapter.settle(one, tried) is SettleResult.ABSENT
 
 
 # ------------------------------------------------------------------------------------------------------- files in

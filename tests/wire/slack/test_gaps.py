@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from adapters.slack.incoming.backfill import looks
-from runtime.contract import Address, Reach, Said, Seen
+from runtime.contract import Address, Addressing, Said, Seen
 from tests.contract.adapters.stage import until
 from tests.wire.slack.stage import DIRECT, TEAM, THREAD, Workspace, part
 
@@ -45,8 +45,8 @@ async def test_a_thread_and_its_channel_are_both_read(on: Workspace) -> None:
         await on.taken(3)
         told = {signal.body.text: signal for signal in on.sink.taken if isinstance(signal.body, Said)}
         assert told["in the thread"].address == THREAD
-        assert told["in the thread"].reach is Reach.OVERHEARD
-        assert told["in the channel"].reach is Reach.MENTION
+        assert told["in the thread"].reach is Addressing.OVERHEARD
+        assert told["in the channel"].reach is Addressing.MENTION
         assert told["in the channel"].actor_name == "Ada"
 
 

@@ -25,13 +25,13 @@ from adapters.slack.pressed import form_wanted
 from adapters.slack.words import names_me, readable
 from runtime.contract import (
     Address,
+    Addressing,
     Amended,
     ApprovalId,
     Choice,
     Clicked,
     Commanded,
     FileRef,
-    Reach,
     Said,
     Signal,
     Stopped,
@@ -123,7 +123,7 @@ def test_a_message_in_a_channel_is_a_thread_of_its_own() -> None:
         body=Said("hi"),
         received_at=NOW,
         natural_key=f"C1:{TS}",
-        reach=Reach.OVERHEARD,
+        reach=Addressing.OVERHEARD,
         message_id=TS,
         joinable=True,
         private=3000,
@@ -135,23 +135,27 @@ def test_a_message_in_a_channel_is_a_thread_of_its_own() -> None:
 def test_a_mention_is_told_twice_and_has_one_natural_key() -> None:
     one, other = heard(text="<@U0BOT> hi"), heard(type="app_mention", text="<@U0BOT> hi")
     assert one.natural_key == other.natural_key == f"C1:{TS}"
-    assert (one.reach, other.reach, one.body) == (Reach.MENTION, Reach.MENTION, Said("hi"))
+    assert (one.reach, other.reach, one.body) == (Addressing.MENTION, Addressing.MENTION, Said("hi"))
 
 
 def test_direct_messages_are_one_conversation_and_their_threads_others() -> None:
     assert heard(channel="D1", channel_type="im").address == Address("slack", "T1", "D1")
     threaded = heard(channel="D1", channel_type="im", thread_ts="1700000000.000100")
-    assert (threaded.address.thread, threaded.reach, threaded.joinable) == ("1700000000.000100", Reach.DIRECT, False)
+    assert (threaded.address.thread, threaded.reach, threaded.joinable) == (
+        "1700000000.000100",
+        Addressing.DIRECT,
+        False,
+    )
 
 
 def test_a_reply_to_a_message_of_ours_needs_no_mention() -> None:
     reply = heard(thread_ts="1700000000.000100", parent_user_id="U0BOT")
-    assert (reply.reach, reply.address.thread) == (Reach.MENTION, "1700000000.000100")
-    assert heard(thread_ts="1700000000.000100", parent_user_id="U2").reach is Reach.OVERHEARD
+    assert (reply.reach, reply.address.thread) == (Addressing.MENTION, "1700000000.000100")
+    assert heard(thread_ts="1700000000.000100", parent_user_id="U2").reach is Addressing.OVERHEARD
 
 
 def test_a_group_of_several_is_no_direct_message() -> None:
-    assert heard(channel="G1", channel_type="mpim").reach is Reach.OVERHEARD
+    assert heard(channel="G1", channel_type="mpim").reach is Addressing.OVERHEARD
 
 
 @pytest.mark.parametrize(
@@ -178,12 +182,12 @@ def test_another_bot_is_known_as_one() -> None:
 def test_commands_in_threads_are_text() -> None:
     in_thread = {"thread_ts": "1700000000.000100"}
     helped = heard(text="!help", **in_thread)
-    assert (helped.body, helped.reach) == (Commanded("help"), Reach.MENTION)
+    assert (helped.body, helped.reach) == (Commanded("help"), Addressing.MENTION)
     assert heard(text="!model openai/gpt-5", **in_thread).body == Commanded("model", "openai/gpt-5")
     assert heard(text="!STOP", **in_thread).body == Stopped()
     assert heard(text="!important: read this", **in_thread).body == Said("!important: read this")
     assert heard(text="!helpful", **in_thread).body == Said("!helpful")
-    assert heard(text="!help").reach is Reach.OVERHEARD  # a channel has other bots too
+    assert heard(text="!help").reach is Addressing.OVERHEARD  # a channel has other bots too
     assert heard(text="<@U0BOT> !status").body == Commanded("status")
 
 
@@ -294,7 +298,7 @@ def test_slash_commands(command: str, text: str, body: object) -> None:
     signal = parse(told, ME, ADA, NOW)
     assert signal is not None
     assert (signal.body, signal.address, signal.dedupe_key) == (body, Address("slack", "T1", "C1"), "9")
-    assert signal.reach is Reach.MENTION
+    assert signal.reach is Addressing.MENTION
 
 
 # -------------------------------------------------------------------------------------------- workspaces, nonsense

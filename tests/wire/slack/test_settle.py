@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runtime.contract import Attempt, Look, Part, Shown
+from runtime.contract import Attempt, Part, SettleResult, Shown
 from runtime.errors import Retryable, Uncertain
 from tests.wire.slack.stage import DIRECT, THREAD, Workspace, attempt, part
 
@@ -61,7 +61,7 @@ async def test_a_history_that_lags_has_it_at_the_second_look(on: Workspace) -> N
     async with on.life() as adapter:
         await on.driver.switch(lag=0.3)
         one, tried = await cut(on, adapter)
-        assert await adapter.settle(one, tried) is Look.ABSENT
+        assert await adapter.settle(one, tried) is SettleResult.ABSENT
         await on.driver.switch(lag=0)
 
         async def there() -> bool:
@@ -77,7 +77,7 @@ async def test_words_of_people_and_other_parts_are_not_taken_for_it(on: Workspac
         await adapter.show(part(adapter, "hello"))
         one, tried = await cut(on, adapter, "cut_before")
         await on.driver.say("hello")
-        assert await adapter.settle(one, tried) is Look.ABSENT
+        assert await adapter.settle(one, tried) is SettleResult.ABSENT
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ async def test_without_the_scope_nobody_can_tell(on: Workspace, address: Any, sc
     async with on.life() as adapter:
         one, tried = await cut(on, adapter, address=address)
         await on.driver.switch(without=[scope])
-        assert await adapter.settle(one, tried) is Look.UNKNOWN
+        assert await adapter.settle(one, tried) is SettleResult.UNKNOWN
 
 
 @pytest.mark.parametrize("error", ["not_in_channel", "channel_not_found", "thread_not_found"])
@@ -96,7 +96,7 @@ async def test_from_outside_of_the_room_nobody_can_tell(on: Workspace, error: st
     async with on.life() as adapter:
         one, tried = await cut(on, adapter)
         await on.driver.fault("refuse", on="look", error=error)
-        assert await adapter.settle(one, tried) is Look.UNKNOWN
+        assert await adapter.settle(one, tried) is SettleResult.UNKNOWN
 
 
 async def test_a_look_that_must_wait_is_made_later_and_at_last_given_up(on: Workspace) -> None:
@@ -107,7 +107,7 @@ async def test_a_look_that_must_wait_is_made_later_and_at_last_given_up(on: Work
             await adapter.settle(one, tried)
         assert told.value.retry_after == timedelta(seconds=60)
         on.clock.ahead += timedelta(minutes=4)
-        assert await adapter.settle(one, tried) is Look.UNKNOWN
+        assert await adapter.settle(one, tried) is SettleResult.UNKNOWN
         assert isinstance(await adapter.settle(one, tried), Shown)
 
 
@@ -137,7 +137,7 @@ async def test_an_error_after_which_slack_may_have_done_it_is_looked_for(on: Wor
         await on.driver.fault("refuse", error=code)
         with pytest.raises(Uncertain, match=code):
             await adapter.show(one)
-        assert await adapter.settle(one, tried) is Look.ABSENT
+        assert await adapter.settle(one, tried) is SettleResult.ABSENT
 
 
 async def test_a_message_that_was_edited_since_is_found_by_nobody_else(on: Workspace) -> None:
@@ -146,4 +146,4 @@ async def test_a_message_that_was_edited_since_is_found_by_nobody_else(on: Works
         receipt = await adapter.show(part(adapter, "one"))
         one, tried = await cut(on, adapter, "cut_before")
         await adapter.edit(receipt, part(adapter, "two"))
-        assert await adapter.settle(one, tried) is Look.ABSENT
+        assert await adapter.settle(one, tried) is SettleResult.ABSENT

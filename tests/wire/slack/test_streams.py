@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from runtime.contract import Kind, Look, Part, Receipt, Shown
+from runtime.contract import Kind, Part, Receipt, SettleResult, Shown
 from runtime.errors import Rejected, Retryable, Uncertain
 from tests.fakes.slack_driver import text_of
 from tests.wire.slack.stage import DIRECT, DIRECT_THREAD, THREAD, Workspace, again, attempt, part
@@ -192,7 +192,7 @@ async def test_a_stream_that_never_began_is_absent(on: Workspace) -> None:
         await on.driver.fault("cut_before", on="chat.startStream")
         with pytest.raises(Uncertain):
             await adapter.show(begun)
-        assert await adapter.settle(begun, tried) is Look.ABSENT
+        assert await adapter.settle(begun, tried) is SettleResult.ABSENT
 
 
 async def test_a_repeated_preview_is_a_message_with_a_mark(on: Workspace) -> None:

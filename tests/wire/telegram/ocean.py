@@ -22,7 +22,7 @@ from adapters.telegram.settling.known import Known, space_of
 from adapters.telegram.settling.line import Lines
 from adapters.telegram.settling.memory import Memory
 from adapters.telegram.settling.settle import Found, Settling
-from runtime.contract import Address, Attempt, DeliveryId, Look, Part, Seen, Shown
+from runtime.contract import Address, Attempt, DeliveryId, Part, Seen, SettleResult, Shown
 from runtime.errors import Retryable, Uncertain
 
 NOON: Final = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -244,9 +244,9 @@ class Ocean:
             case Shown(receipt):
                 assert receipt.message_id == message_name(one.chat, one.number), "taken for another"
                 one.shown_at = self.loop.time()
-            case Look.UNKNOWN:
+            case SettleResult.UNKNOWN:
                 one.unknown = True
-            case Look.ABSENT:
+            case SettleResult.ABSENT:
                 one.looks += 1
                 one.due = max(one.marked + SECOND, self.loop.time() + FIRST)
                 if one.looks >= 2:

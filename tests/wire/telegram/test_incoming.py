@@ -8,13 +8,13 @@ import pytest
 
 from runtime.contract import (
     UNREAD,
+    Addressing,
     Amended,
     ApprovalId,
     Choice,
     Clicked,
     Commanded,
     Moved,
-    Reach,
     Said,
     Stopped,
 )
@@ -34,7 +34,7 @@ async def test_a_private_message_is_a_signal_with_every_key(bench: Bench) -> Non
         assert signal.natural_key == f"m11:{told['message_id']}"
         assert (signal.actor, signal.actor_name) == ("telegram:11", "Ada")
         assert signal.address == address(ADA)
-        assert (signal.reach, signal.joinable, signal.by_bot) == (Reach.DIRECT, False, False)
+        assert (signal.reach, signal.joinable, signal.by_bot) == (Addressing.DIRECT, False, False)
         assert signal.message_id == f"11:{told['message_id']}"
 
 
@@ -57,7 +57,7 @@ async def test_the_bots_name_around_the_words_is_no_part_of_them(bench: Bench, s
     async with bench.life():
         signal = await bench.signal_of(said, chat=GROUP)
         assert signal.body == Said(heard)
-        assert signal.reach is Reach.MENTION
+        assert signal.reach is Addressing.MENTION
 
 
 @pytest.mark.parametrize("said", ["lunch?", "@somebody_else lunch?", f"{USERNAME} lunch?", f"mail@{USERNAME} lunch?"])
@@ -65,7 +65,7 @@ async def test_what_names_nobody_or_others_is_overheard(bench: Bench, said: str)
     async with bench.life():
         signal = await bench.signal_of(said, chat=SUPERGROUP)
         assert signal.body == Said(said)
-        assert signal.reach is Reach.OVERHEARD
+        assert signal.reach is Addressing.OVERHEARD
 
 
 async def test_an_answer_to_the_bot_is_for_the_bot(bench: Bench) -> None:
@@ -75,7 +75,7 @@ async def test_an_answer_to_the_bot_is_for_the_bot(bench: Bench) -> None:
         shown = await bench.last(GROUP)
         signal = await bench.signal_of("tea", chat=GROUP, reply_to=shown["message_id"])
         assert signal.body == Said("tea")
-        assert signal.reach is Reach.MENTION
+        assert signal.reach is Addressing.MENTION
 
 
 async def test_an_answer_to_somebody_else_brings_what_was_said(bench: Bench) -> None:
@@ -89,7 +89,7 @@ async def test_an_answer_to_somebody_else_without_the_bots_name_is_overheard(ben
     async with bench.life():
         told = await bench.driver.say("lunch?", chat=GROUP, user=BOB)
         signal = await bench.signal_of("yes", chat=GROUP, reply_to=told["message_id"])
-        assert signal.reach is Reach.OVERHEARD
+        assert signal.reach is Addressing.OVERHEARD
 
 
 async def test_a_topic_is_a_thread_that_may_be_joined_and_the_general_one_is_none(bench: Bench) -> None:
@@ -108,7 +108,7 @@ async def test_changed_words_are_told_with_the_message_they_change(bench: Bench)
         _, second = await bench.hears(2)
         assert second.body == Amended("hello")
         assert (second.message_id, second.address, second.natural_key) == (first.message_id, first.address, None)
-        assert second.reach is Reach.MENTION
+        assert second.reach is Addressing.MENTION
 
 
 async def test_another_program_is_known_as_one(bench: Bench) -> None:
@@ -152,7 +152,7 @@ async def test_commands(bench: Bench, said: str, body: object) -> None:
 async def test_a_command_in_a_group_is_for_the_bot(bench: Bench) -> None:
     async with bench.life():
         signal = await bench.signal_of("/status", chat=GROUP)
-        assert signal.reach is Reach.MENTION
+        assert signal.reach is Addressing.MENTION
 
 
 async def test_a_command_for_another_bot_is_nothing(bench: Bench) -> None:
@@ -188,7 +188,7 @@ async def test_a_caption_names_the_bot_as_a_text_does(bench: Bench) -> None:
     async with bench.life():
         signal = await bench.signal_of("😀 what is this?", chat=GROUP, mention=True, files=[attached("a.txt", b"a")])
         assert isinstance(signal.body, Said)
-        assert (signal.body.text, signal.reach) == ("😀 what is this?", Reach.MENTION)
+        assert (signal.body.text, signal.reach) == ("😀 what is this?", Addressing.MENTION)
 
 
 async def test_a_sticker_says_what_it_shows(bench: Bench) -> None:
@@ -216,7 +216,7 @@ async def test_what_cannot_be_read_is_said_to_whoever_is_alone_with_us(
 ) -> None:
     async with bench.life():
         signal = await bench.signal_of("", more=more)
-        assert (signal.body, signal.reach) == (Commanded(UNREAD, what), Reach.DIRECT)
+        assert (signal.body, signal.reach) == (Commanded(UNREAD, what), Addressing.DIRECT)
 
 
 async def test_a_location_that_moves_is_not_told_of_again(bench: Bench) -> None:

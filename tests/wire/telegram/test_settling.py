@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adapters.telegram.adapter import TelegramAdapter
-from runtime.contract import Address, ApprovalId, Attempt, Button, Choice, Look, Part, Settled, Shown
+from runtime.contract import Address, ApprovalId, Attempt, Button, Choice, Part, Settled, SettleResult, Shown
 from runtime.errors import Retryable, Uncertain
 from tests.fakes.telegram_driver import ADA
 from tests.wire.telegram.stage import FORUM, GROUP, SUPERGROUP, Bench, address
@@ -88,7 +88,7 @@ async def test_in_a_busy_group_it_is_found_among_what_the_bot_does_not_see(bench
 async def test_a_late_one_is_found_by_the_second_look(bench: Bench) -> None:
     async with bench.life() as adapter:
         attempt = await lost(bench, adapter, "cut late", seconds=0.4)
-        assert await settled(bench, adapter, attempt) is Look.ABSENT
+        assert await settled(bench, adapter, attempt) is SettleResult.ABSENT
         await asyncio.sleep(0.6)
         await bench.signal_of("meanwhile", chat=GROUP)
         assert isinstance(await settled(bench, adapter, attempt), Shown)
@@ -98,10 +98,10 @@ async def test_a_message_that_became_a_message_of_somebody_else_is_none(bench: B
     """An id that one look found empty may be given to somebody before the next."""
     async with bench.life() as adapter:
         attempt = await lost(bench, adapter, "cut before")
-        assert await settled(bench, adapter, attempt) is Look.ABSENT
+        assert await settled(bench, adapter, attempt) is SettleResult.ABSENT
         await bench.signal_of("meanwhile")
         await bench.show(adapter, "elsewhere", at=address(1001))
-        assert await settled(bench, adapter, attempt) is Look.ABSENT
+        assert await settled(bench, adapter, attempt) is SettleResult.ABSENT
         assert await bench.driver.texts() == []
 
 
@@ -122,7 +122,7 @@ async def test_half_of_many_lost_at_once_were_never_applied(bench: Bench) -> Non
         found = await asyncio.gather(*(settled(bench, adapter, attempt) for attempt in attempts))
         told = [isinstance(one, Shown) for one in found]
         assert told == [True, False] * 6
-        assert [one for one in found if not isinstance(one, Shown)] == [Look.ABSENT] * 6
+        assert [one for one in found if not isinstance(one, Shown)] == [SettleResult.ABSENT] * 6
 
 
 # ------------------------------------------------------------------------------------------------------ former lives
@@ -161,7 +161,7 @@ async def test_after_a_kill_the_topics_of_a_forum_are_found_in_their_order(bench
         shown = await bench.driver.shown(FORUM)
         assert [message["message_thread_id"] for message in shown] == [1001, 1002]
         assert [number(first), number(second)] == [message["message_id"] for message in shown]
-        assert third is Look.ABSENT
+        assert third is SettleResult.ABSENT
         await adapter.show(parts[2])
         assert len(await bench.driver.shown(FORUM)) == 3
 
@@ -180,7 +180,7 @@ async def test_a_first_word_anywhere_has_no_floor_and_nobody_can_tell(bench: Ben
     bench.fake.world.updates.clear()
     async with bench.life() as adapter:
         attempt = await lost(bench, adapter, at=address(-1_000_000_001_001))
-        assert await settled(bench, adapter, attempt) is Look.UNKNOWN
+        assert await settled(bench, adapter, attempt) is SettleResult.UNKNOWN
         assert probes(bench) == 0
 
 
@@ -188,7 +188,7 @@ async def test_a_first_word_anywhere_has_no_floor_and_nobody_can_tell(bench: Ben
 async def test_a_marker_without_a_floor_of_ours_cannot_be_settled(bench: Bench, floor: str) -> None:
     async with bench.life() as adapter:
         part = bench.part(adapter, "hello")
-        assert await adapter.settle(part, Attempt(1, bench.stage.clock(), floor)) is Look.UNKNOWN
+        assert await adapter.settle(part, Attempt(1, bench.stage.clock(), floor)) is SettleResult.UNKNOWN
 
 
 @pytest.mark.parametrize("missing", [(), (3, 4, 11), (1, 7, 13, 19)], ids=["all shown", "three not", "four not"])
@@ -205,7 +205,10 @@ async def test_after_a_kill_more_groups_than_one_may_probe_ids_find_their_own(
             await adapter.show(part)
     async with bench.life() as adapter:
         found = await asyncio.gather(*(settled(bench, adapter, one) for one in zip(parts, attempts, strict=True)))
-        told = [one is Look.ABSENT if number in missing else isinstance(one, Shown) for number, one in enumerate(found)]
+        told = [
+            one is SettleResult.ABSENT if number in missing else isinstance(one, Shown)
+            for number, one in enumerate(found)
+        ]
         assert all(told), found
         shown = [number(one) for one in found if isinstance(one, Shown)]
         assert len(set(shown)) == len(groups) - len(missing)
@@ -221,7 +224,7 @@ async def test_in_a_group_twelve_are_tried_and_then_nobody_can_tell(bench: Bench
         for _ in range(30):
             await bench.driver.say("not for you", chat=SUPERGROUP)
         attempt = await lost(bench, adapter, at=address(SUPERGROUP))
-        assert await settled(bench, adapter, attempt) is Look.UNKNOWN
+        assert await settled(bench, adapter, attempt) is SettleResult.UNKNOWN
         assert probes(bench) == 12
 
 
@@ -233,7 +236,7 @@ async def test_in_a_private_chat_sixty_are_tried_and_then_nobody_can_tell(bench:
         await adapter.show(part)
         await bench.signal_of("much later", chat=GROUP)
     async with bench.life() as adapter:
-        assert await settled(bench, adapter, (part, attempt)) is Look.UNKNOWN
+        assert await settled(bench, adapter, (part, attempt)) is SettleResult.UNKNOWN
         assert probes(bench) == 60
 
 
@@ -274,7 +277,7 @@ async def test_a_chat_that_closed_meanwhile_cannot_be_looked_into(bench: Bench) 
     async with bench.life() as adapter:
         attempt = await lost(bench, adapter)
         await bench.driver.inject(type="member", chat=ADA, status="kicked")
-        assert await settled(bench, adapter, attempt) is Look.UNKNOWN
+        assert await settled(bench, adapter, attempt) is SettleResult.UNKNOWN
 
 
 async def test_probes_keep_within_what_telegram_takes(bench: Bench) -> None:

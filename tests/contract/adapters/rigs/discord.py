@@ -16,7 +16,7 @@ from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.interactions import WITH_REASON
 from adapters.discord.outgoing.render import REPEAT_MARK
 from adapters.discord.settings import DiscordSettings, Waits
-from runtime.contract import Address, ChannelAdapter, Given, Identity
+from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity
 from runtime.markup import parse, to_plain
 from tests.contract.adapters.rig import (
     Barrier,
@@ -100,7 +100,7 @@ class DiscordRig:
 
     # Our side.
 
-    def adapter(self, given: Given, **changes: Any) -> ChannelAdapter:
+    def adapter(self, given: AdapterContext, **changes: Any) -> ChannelAdapter:
         settings = DiscordSettings("guild", TOKEN, f"{self.url}/api/v10", waits=SHORT)
         return DiscordAdapter(replace(settings, **changes), given)
 

@@ -18,7 +18,7 @@ from adapters.slack.outgoing.dialect import NOBODY
 from adapters.slack.outgoing.send import REPEATED
 from adapters.slack.pressed import BUTTON, WITH_REASON
 from adapters.slack.settings import Pace, SlackSettings
-from runtime.contract import Address, ChannelAdapter, Given, Identity
+from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity
 from runtime.markup import parse, to_plain
 from runtime.markup.tree import CodeBlock, Document
 from tests.contract.adapters.rig import (
@@ -103,7 +103,7 @@ class SlackRig:
 
     # Our side.
 
-    def adapter(self, given: Given, **changes: Any) -> ChannelAdapter:
+    def adapter(self, given: AdapterContext, **changes: Any) -> ChannelAdapter:
         settings = SlackSettings(
             account="work",
             bot_token=f"xoxb-{TEAM}-token",

@@ -16,7 +16,7 @@ from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.outgoing.render import REPEATED
 from adapters.telegram.rooms import SUPERGROUPS
 from adapters.telegram.settings import TelegramSettings, Waits
-from runtime.contract import Address, ChannelAdapter, Given, Identity
+from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity
 from runtime.text.measures import utf16
 from tests.contract.adapters.rig import (
     Barrier,
@@ -117,7 +117,7 @@ class TelegramRig:
 
     # Our side.
 
-    def adapter(self, given: Given, **changes: Any) -> ChannelAdapter:
+    def adapter(self, given: AdapterContext, **changes: Any) -> ChannelAdapter:
         settings = TelegramSettings("tg", TOKEN, api_base_url=self.url, waits=SHORT)
         if self.hook:
             settings = replace(settings, mode="webhook", webhook_url=self._here, webhook_secret="s3cret")

@@ -16,7 +16,7 @@ from aiohttp import ClientConnectionError, ClientSession, CookieJar, FormData, w
 from adapters.web.adapter import WebAdapter
 from adapters.web.guard import install
 from adapters.web.settings import WebSettings
-from runtime.contract import Address, Author, ChannelAdapter, Entry, Given, Identity, Role
+from runtime.contract import AdapterContext, Address, Author, ChannelAdapter, Entry, Identity, Role
 from tests.contract.adapters.rig import Barrier, Event, Limit, OnScreen, Place, Press, RigMaker, Rooms, Skill, Trouble
 from tests.contract.adapters.stage import alone
 from tests.fakes.serve import serving
@@ -62,7 +62,7 @@ class WebRig:
 
     # Our side.
 
-    def adapter(self, given: Given, **changes: Any) -> ChannelAdapter:
+    def adapter(self, given: AdapterContext, **changes: Any) -> ChannelAdapter:
         ours = replace(given, ledger=self._ledger, links=self._links)
         return WebAdapter(WebSettings(**changes), ours, identity=IDENTITY)
 

@@ -25,19 +25,19 @@ from runtime.contract import (
     Address,
     ChannelAdapter,
     Connection,
+    ConnectionStatus,
     Identity,
     Part,
     Receipt,
     Said,
     Signal,
     Sink,
-    Standing,
 )
 from runtime.domain.ids import new_id
 from runtime.errors import Retryable
 from tests.unit.bot.accounts.test_supervisor import Plain, until
 
-REFUSED = Standing(Connection.REFUSED, 'account "b": its token was revoked. Set a new one.')
+REFUSED = ConnectionStatus(Connection.REFUSED, 'account "b": its token was revoked. Set a new one.')
 
 
 class Chat(Plain):
@@ -78,7 +78,7 @@ class Late(Chat):
 
     def __init__(self, account: str, identity: str) -> None:
         super().__init__(account, "")
-        self.stands = Standing(Connection.CONNECTING, f'account "{account}": asking who we are.')
+        self.stands = ConnectionStatus(Connection.CONNECTING, f'account "{account}": asking who we are.')
         self.told = asyncio.Event()
         self._later = identity
 
@@ -149,7 +149,7 @@ async def test_each_account_tells_how_it_stands(tmp_path: Path) -> None:
 
 async def test_the_console_shows_how_each_account_stands_and_why(tmp_path: Path) -> None:
     bad = Chat("b", "B1")
-    bad.stands = Standing(Connection.REFUSED, "<b>revoked</b>")
+    bad.stands = ConnectionStatus(Connection.REFUSED, "<b>revoked</b>")
     async with running(tmp_path, bad) as process:
         status, page = await process.get("/console", Authorization=f"Bearer {process.control.token}")
     assert status == 200

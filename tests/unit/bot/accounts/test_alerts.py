@@ -7,26 +7,26 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.accounts.alerts import Outages, in_words
-from bot.accounts.status import Standings
-from runtime.contract import CONNECTED, Address, Connection, Standing
+from bot.accounts.alerts import AccountAlerts, in_words
+from bot.accounts.status import AccountStatuses
+from runtime.contract import CONNECTED, Address, Connection, ConnectionStatus
 from runtime.errors import Rejected, StoreError
 from runtime.store.protocol import NewDelivery
 
 START = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 ROOM = Address("slack", "T1", "C1")
-REFUSED = Standing(Connection.REFUSED, 'account "tg": the token was revoked; make a new one with @BotFather.')
-DEAF = Standing(Connection.DEAF, 'account "tg": nothing was heard.')
-RECONNECTING = Standing(Connection.RECONNECTING, 'account "tg": away.')
+REFUSED = ConnectionStatus(Connection.REFUSED, 'account "tg": the token was revoked; make a new one with @BotFather.')
+DEAF = ConnectionStatus(Connection.DEAF, 'account "tg": nothing was heard.')
+RECONNECTING = ConnectionStatus(Connection.RECONNECTING, 'account "tg": away.')
 AFTER = timedelta(seconds=60)
 
 
 @dataclass
 class Account:
     name: str = "telegram:tg"
-    stands: Standing = CONNECTED
+    stands: ConnectionStatus = CONNECTED
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         return self.stands
 
 
@@ -61,8 +61,8 @@ class Process:
         self.now = START
         self.room: Address | None = ROOM
         self.has_role = has_role
-        self._standings = Standings(accounts, lambda: self.now)
-        self._outages = Outages(
+        self._standings = AccountStatuses(accounts, lambda: self.now)
+        self._outages = AccountAlerts(
             room=lambda: self.room,
             after=AFTER,
             told=outbox,
@@ -82,7 +82,9 @@ class Process:
 
 
 @pytest.mark.parametrize("standing", [REFUSED, DEAF])
-async def test_an_account_that_cannot_work_for_a_minute_is_told_once_and_so_is_its_end(standing: Standing) -> None:
+async def test_an_account_that_cannot_work_for_a_minute_is_told_once_and_so_is_its_end(
+    standing: ConnectionStatus,
+) -> None:
     outbox, account = Outbox(), Account()
     process = Process(outbox, account)
     await process.live(5)
@@ -135,7 +137,7 @@ async def test_the_next_start_tells_that_it_works_again() -> None:
     await Process(outbox, account).live(70)
     again = Process(outbox, account)
     again.now += timedelta(minutes=30)
-    account.stands = Standing(Connection.CONNECTING)
+    account.stands = ConnectionStatus(Connection.CONNECTING)
     await again.live(3)
     account.stands = CONNECTED
     await again.live(3)
@@ -192,10 +194,10 @@ async def test_one_account_hides_no_other() -> None:
 
 def test_since_is_when_the_kind_of_trouble_began() -> None:
     account, now = Account(stands=REFUSED), START
-    standings = Standings([account], lambda: now)
+    standings = AccountStatuses([account], lambda: now)
     standings.look()
     now += timedelta(seconds=9)
-    account.stands = Standing(Connection.REFUSED, "another reason")
+    account.stands = ConnectionStatus(Connection.REFUSED, "another reason")
     [state] = standings.look()
     assert (state.since, state.standing.reason) == (START, "another reason")
     account.stands = CONNECTED

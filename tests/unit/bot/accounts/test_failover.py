@@ -13,13 +13,13 @@ from structlog.testing import capture_logs
 
 from bot.accounts import failover as module
 from bot.accounts.failover import Failover, Others
-from bot.accounts.supervisor import Presence
-from bot.node.membership import Seat
+from bot.accounts.supervisor import AccountSupervisor
+from bot.node.membership import Membership
 from runtime.cluster.node import Node
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import ChannelAdapter, NodeId
 from runtime.delivery.courier import Courier
-from runtime.delivery.retry_policy import Pace
+from runtime.delivery.retry_policy import RetryPolicy
 from runtime.domain import failover as rules
 from runtime.domain.ids import new_id
 from runtime.errors import Retryable
@@ -58,7 +58,7 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
 @dataclass
 class OneNode:
     adapter: Pinged
-    account: Presence
+    account: AccountSupervisor
     courier: Courier
     others: Others
     failover: Failover
@@ -69,11 +69,11 @@ class OneNode:
         return self.account.attends and self.courier.on_duty
 
 
-async def a_node(store: SqlStore, bell: LocalBell) -> OneNode:
+async def a_node(store: SqlStore, bell: LocalNotifier) -> OneNode:
     joined = await Node.join(
         store=store, node=NodeId(new_id()), label="n", length=LEASE, alone=False, on_reaped=lambda: None
     )
-    seat, adapter, others = Seat(bell), Pinged(), Others()
+    seat, adapter, others = Membership(bell), Pinged(), Others()
     seat.sit(joined, None)  # type: ignore[arg-type]  # nothing is taken in here
 
     async def note(known: ChannelAdapter) -> None:
@@ -82,13 +82,13 @@ async def a_node(store: SqlStore, bell: LocalBell) -> OneNode:
     async def take(role: str) -> Duty | None:
         return await seat.take(role)
 
-    account = Presence(adapter, take=take, vacancy=seat.vacancy, on_learnt=note)
+    account = AccountSupervisor(adapter, take=take, vacancy=seat.vacancy, on_learnt=note)
     courier = Courier(
         outbox=store,
         adapter=account,
         take=take,
         vacancy=seat.vacancy,
-        pace=Pace(),
+        pace=RetryPolicy(),
         now=store.now,
         on_shown=lambda address: None,
     )
@@ -100,7 +100,7 @@ async def a_node(store: SqlStore, bell: LocalBell) -> OneNode:
 async def cluster() -> AsyncIterator[tuple[OneNode, OneNode]]:
     """The first has the roles."""
     store = memory_store(lambda: datetime.now(UTC))
-    bell = LocalBell()
+    bell = LocalNotifier()
     first, second = await a_node(store, bell), await a_node(store, bell)
 
     async def pulse(one: OneNode) -> None:
@@ -194,11 +194,11 @@ async def test_in_doubt_nothing_is_begun_that_another_may_soon_do_better(monkeyp
 
 async def test_a_connection_that_is_down_moves_once_where_both_are_answered() -> None:
     """Or two nodes that cannot connect would hand the roles to and fro."""
-    from runtime.contract import Connection, Standing
+    from runtime.contract import Connection, ConnectionStatus
 
     async with cluster() as (first, second):
         for one in (first, second):
-            one.adapter.stands = Standing(Connection.RECONNECTING, "cut")
+            one.adapter.stands = ConnectionStatus(Connection.RECONNECTING, "cut")
         await until(lambda: second.serves)
         await asyncio.sleep(0.5)
         assert second.serves

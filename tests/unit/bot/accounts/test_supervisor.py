@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.accounts.supervisor import Presence
+from bot.accounts.supervisor import AccountSupervisor
 from runtime.contract import (
     CONNECTED,
     Address,
@@ -17,16 +17,16 @@ from runtime.contract import (
     Capability,
     ChannelAdapter,
     Connection,
+    ConnectionStatus,
     Delivery,
-    Look,
     NodeId,
     Part,
     Progress,
     Receipt,
     Settled,
+    SettleResult,
     Signal,
     Sink,
-    Standing,
     Verdict,
     Wire,
 )
@@ -60,12 +60,12 @@ class Plain:
         return receipt
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
-        return Look.UNKNOWN
+        return SettleResult.UNKNOWN
 
     def progress(self, address: Address, event: Progress) -> None:
         """None here."""
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionStatus:
         return self.stands
 
 
@@ -76,7 +76,7 @@ class Learning(Plain):
 
     def __init__(self) -> None:
         super().__init__()
-        self.stands = Standing(Connection.CONNECTING, "asking who we are")
+        self.stands = ConnectionStatus(Connection.CONNECTING, "asking who we are")
         self.asked = 0
 
     async def learn(self) -> None:
@@ -139,16 +139,16 @@ class Roles:
 
 def presence(
     adapter: ChannelAdapter, roles: Roles | None = None, learnt: list[str] | None = None, pause: timedelta = SOON
-) -> Presence:
+) -> AccountSupervisor:
     async def note(known: ChannelAdapter) -> None:
         if learnt is not None:
             learnt.append(known.identity)
 
-    return Presence(adapter, take=(roles or Roles()).take, on_learnt=note, look=SOON, pause=pause)
+    return AccountSupervisor(adapter, take=(roles or Roles()).take, on_learnt=note, look=SOON, pause=pause)
 
 
 @asynccontextmanager
-async def at_work(account: Presence) -> AsyncIterator[None]:
+async def at_work(account: AccountSupervisor) -> AsyncIterator[None]:
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(account.learn()), group.create_task(account.listen(no_sink))]
         try:
@@ -188,7 +188,7 @@ async def test_an_account_that_another_one_is_already_serves_nobody_until_it_is_
     async def note(known: ChannelAdapter) -> None:
         """Nobody asks."""
 
-    account = Presence(
+    account = AccountSupervisor(
         adapter, take=Roles().take, on_learnt=note, twin=lambda _: twins[0] if twins else None, look=SOON, pause=SOON
     )
     async with at_work(account):
@@ -227,7 +227,7 @@ async def test_a_bug_in_an_account_is_told_and_it_begins_again(
 
 async def test_a_bug_in_how_it_stands_is_no_bug_of_whoever_asks() -> None:
     class Odd(Plain):
-        def standing(self) -> Standing:
+        def standing(self) -> ConnectionStatus:
             raise KeyError("x")
 
     assert presence(Odd()).standing().connection is Connection.RECONNECTING
@@ -235,7 +235,7 @@ async def test_a_bug_in_how_it_stands_is_no_bug_of_whoever_asks() -> None:
 
 async def test_an_exclusive_listener_is_attended_once_its_role_is_free() -> None:
     adapter, roles = Exclusive("poller"), Roles(["listener:fake:F1:poller"])
-    adapter.stands = Standing(Connection.CONNECTING)
+    adapter.stands = ConnectionStatus(Connection.CONNECTING)
     account = presence(adapter, roles)
     async with at_work(account):
         await until(lambda: account.standing().trouble is None)
@@ -285,7 +285,7 @@ async def test_an_account_without_exclusive_listeners_listens_as_any_other() -> 
 
 async def test_a_role_that_another_has_is_asked_for_again_only_when_it_may_be_free() -> None:
     adapter, roles, free = Exclusive("poller"), Roles(["listener:fake:F1:poller"]), asyncio.Event()
-    account = Presence(adapter, take=roles.take, on_learnt=unnoted, look=SOON, vacancy=free.wait)
+    account = AccountSupervisor(adapter, take=roles.take, on_learnt=unnoted, look=SOON, vacancy=free.wait)
     async with at_work(account):
         await until(lambda: roles.asked)
         await asyncio.sleep(0.05)

@@ -19,7 +19,7 @@ from bot.console.routes import console_routes
 from bot.node.lock import Control
 from bot.node.login import command_line, login, sender
 from bot.operator.client import Client, Gone, connected
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, ApprovalKind, Author, Choice, Entry, View, room_topic
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.deliveries import DeliveryState
@@ -45,7 +45,7 @@ Browser = TestClient[web.Request, web.Application]
 
 @asynccontextmanager
 async def serving(
-    store: FakeStore, bell: LocalBell | None = None, nudged: list[Address] | None = None
+    store: FakeStore, bell: LocalNotifier | None = None, nudged: list[Address] | None = None
 ) -> AsyncIterator[Browser]:
     site = web.Application()
     install(site, [])
@@ -56,7 +56,7 @@ async def serving(
 
 @asynccontextmanager
 async def client(
-    store: FakeStore, *, bell: LocalBell | None = None, nudged: list[Address] | None = None
+    store: FakeStore, *, bell: LocalNotifier | None = None, nudged: list[Address] | None = None
 ) -> AsyncIterator[Client]:
     async with serving(store, bell, nudged) as browser:
         url = str(browser.make_url("")).rstrip("/")
@@ -333,7 +333,7 @@ async def test_a_message_that_is_empty_or_too_long_is_refused(text: str) -> None
 
 
 async def test_a_wait_ends_with_the_ring_of_its_room() -> None:
-    store, bell = await crowd(), LocalBell()
+    store, bell = await crowd(), LocalNotifier()
     async with client(store, bell=bell) as office:
         before = await office.room("room01")
         async with asyncio.TaskGroup() as group:

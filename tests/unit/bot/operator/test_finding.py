@@ -12,7 +12,7 @@ from adapters.web.errors import Refusal
 from bot.accounts.naming import calling, naming
 from bot.operator.actor import Actor
 from bot.operator.operations import Operations
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Busy, Content, DeliveryId, Identity, Kind, Role, Said, Signal
 from runtime.domain.approvals import Rights
 from runtime.domain.ids import new_id
@@ -49,7 +49,7 @@ async def house() -> AsyncIterator[House]:
     store = await open_store("sqlite:///:memory:")
     for name, (channel, identity) in ACCOUNTS.items():
         await store.note_account(channel, name, identity)
-    rooms = RoomNames(store, LocalBell())
+    rooms = RoomNames(store, LocalNotifier())
     messages: dict[Address, str] = {}
     for number, (at, name) in enumerate(NAMES.items()):
         actor = Identity(f"{at.channel}:{number}")

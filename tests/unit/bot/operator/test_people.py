@@ -18,7 +18,7 @@ from bot.operator.operations import Operations
 from bot.settings.settings import Access, Settings
 from bot.settings.tables import RoomTable
 from bot.wiring.identities import written
-from runtime.cluster.notifier import LocalBell
+from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import PEOPLE, ApprovalKind, Choice, Identity, Role
 from runtime.store.store import SqlStore, open_store
 from tests.unit.bot.fake_store import FakeStore, approval, crowd, desk_of
@@ -30,7 +30,7 @@ SETTINGS = Settings(
 
 
 @asynccontextmanager
-async def console(bell: LocalBell | None = None) -> AsyncIterator[tuple[Operations, SqlStore]]:
+async def console(bell: LocalNotifier | None = None) -> AsyncIterator[tuple[Operations, SqlStore]]:
     """An owner's console on a real store, with `SETTINGS`."""
     store = await open_store("sqlite:///:memory:")
     await store.add_person("owner", Role.OWNER, [Identity("telegram:1")], actor="")
@@ -52,7 +52,7 @@ async def test_an_owner_renames_merges_signs_out_and_removes() -> None:
 
 @pytest.mark.parametrize("verb", ["sign_out", "remove_person"])
 async def test_open_pages_of_a_person_hear_at_once_that_they_are_signed_out(verb: str) -> None:
-    bell = LocalBell()
+    bell = LocalNotifier()
     async with console(bell) as (do, _):
         rings = bell.listen(PEOPLE)
         await getattr(do, verb)("Bob")
