@@ -44,7 +44,7 @@ WRITE_LIMIT: Final = timedelta(seconds=30)  # a page that takes nothing for so l
 BACKLOG: Final = 100  # progress events a slow page may be behind; the oldest go first
 ARGUMENTS_SHOWN: Final = 400  # characters of a tool's arguments
 TEXT_SHOWN: Final = 50_000  # characters of a text that is being spoken: its end
-STREAMS: Final = 32  # open at once by one person: a page holds one, and the connections are for everybody
+STREAMS: Final = 128  # open at once by one person: a page holds one, and the connections are for everybody
 ROOMS_IN_MIND: Final = 1_000  # rooms whose last progress is kept for pages that open later
 TOO_MANY: Final = f"You have {STREAMS} pages open here, and that is the most. Close one, then open this one again."
 
