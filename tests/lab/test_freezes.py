@@ -1,4 +1,4 @@
-"""A node frozen past its lease with a send in flight goes on: it serves again, and nothing appears twice."""
+"""A node frozen past its lease with a send in flight goes on: it serves again, and nothing appears twice (scenario 67)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The database is removed or replaced under a process: it is told, nothing more is taken in, and a backup saves it."""
+"""The database is removed or replaced under a process: it is told, nothing more is taken in, and a backup saves it (scenario 69)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A change by a page, a program or the command line: what it does not name stays."""
+"""A change by a page, a program or the command line: what it does not name stays (scenario 49)."""
 
 from __future__ import annotations
 
