@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, Final
@@ -133,7 +133,7 @@ class Events:
         self._bell = bell
         self._feeds: dict[Address, set[Feed]] = {}
         self._latest: dict[Address, Progress] = {}
-        self._open: Counter[Identity] = Counter()
+        self._open: dict[Identity, set[asyncio.Transport]] = {}
 
     def progress(self, address: Address, event: Progress) -> None:
         self._latest.pop(address, None)
@@ -155,13 +155,14 @@ class Events:
         window = Window(instant(request, "since"))
         headers = {"Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
         response = web.StreamResponse(headers=headers)
-        feed = self._enter(visitor.identity, address)
+        way = request.transport
+        feed = self._enter(visitor.identity, way, address)
         try:
             await cancellable(self._stream(request, response, feed, address, window))
         except* (ConnectionError, TimeoutError, Refusal, StoreError):
             pass  # the page is gone, its link is void or the store is away: it comes back by itself, or shall not
         finally:
-            self._leave(visitor.identity, address, feed)
+            self._leave(visitor.identity, way, address, feed)
         return response
 
     async def _stream(
@@ -175,10 +176,12 @@ class Events:
             await self._send(request, response, feed, address, window)
             hearing.cancel()
 
-    def _enter(self, who: Identity, address: Address) -> Feed:
-        if self._open[who] >= STREAMS:
+    def _enter(self, who: Identity, way: asyncio.Transport | None, address: Address) -> Feed:
+        # A page that left is noticed by its stream when something is written to it; here it counts no more at once.
+        here = {one for one in self._open.get(who, ()) if not one.is_closing()}
+        if len(here) >= STREAMS:
             raise Refusal(429, TOO_MANY)
-        self._open[who] += 1
+        self._open[who] = here | ({way} if way else set())
         feed = Feed()
         feed.change()
         if (latest := self._latest.get(address)) is not None:
@@ -186,10 +189,9 @@ class Events:
         self._feeds.setdefault(address, set()).add(feed)
         return feed
 
-    def _leave(self, who: Identity, address: Address, feed: Feed) -> None:
-        self._open[who] -= 1
-        if not self._open[who]:
-            del self._open[who]
+    def _leave(self, who: Identity, way: asyncio.Transport | None, address: Address, feed: Feed) -> None:
+        if left := self._open.pop(who, set()) - {way}:
+            self._open[who] = left
         feeds = self._feeds[address]
         feeds.discard(feed)
         if not feeds:

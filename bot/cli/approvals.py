@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
 
+
+def add_to(cli: typer.Typer) -> None:
+    cli.add_typer(commands, name="approvals")
+
+
 ID_HELP: Final = "As `approvals list` shows it, or its first characters."
 ApprovalArgument = Annotated[str, typer.Argument(metavar="ID", help=ID_HELP)]
 MaybeApproval = Annotated[str, typer.Argument(metavar="[ID]", show_default=False, help=ID_HELP)]

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 commands = typer.Typer(no_args_is_help=True, help="Messages on their way out: list, show, requeue and discard them.")
 
+
+def add_to(cli: typer.Typer) -> None:
+    cli.add_typer(commands, name="outbox")
+
+
 DeliveryArgument = Annotated[
     str,
     typer.Argument(metavar="[ID]", show_default=False, help="As `outbox list` shows it, or its first characters."),

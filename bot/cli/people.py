@@ -22,6 +22,11 @@ commands = typer.Typer(
     help="People: list, add, pair, rename, merge, sign out and remove them; set their role, make their web link.",
 )
 
+
+def add_to(cli: typer.Typer) -> None:
+    cli.add_typer(commands, name="people")
+
+
 Name = Annotated[str, typer.Argument(metavar="NAME")]
 RoleName = Annotated[str, typer.Argument(metavar="ROLE", help="viewer, user, operator or owner.")]
 WAITING = {"name": "Calls themselves", "identity": "Identity", "address": "Room", "until": "Until"}

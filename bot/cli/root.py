@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_group
 
-from bot.cli import (
-    approvals,
-    backup,
-    chat,
-    init,
-    inspect,
-    outbox,
-    people,
-    reload,
-    report,
-    run,
-    schedules,
-    secrets,
-    trace,
-)
 from bot.node.invocation import as_called
 from bot.terminal.misuse import NoArgsIsHelpError, UsageError, as_typed, told
 from bot.terminal.options import ConfigFile, mask_of
@@ -32,9 +20,42 @@ FAILED: Final = 1
 WRONG_USE: Final = 2
 INTERRUPTED: Final = 130
 
+# The module of each command, in the order of `--help`. It is imported when somebody gives the command or asks for help:
+# a process that serves keeps its memory free of all others.
+MODULES: Final[Mapping[str, str]] = {
+    "run": "run",
+    "reload": "reload",
+    "init": "init",
+    "chat": "chat",
+    "ask": "chat",
+    "trace": "trace",
+    "report": "report",
+    "doctor": "inspect",
+    "version": "inspect",
+    "backup": "backup",
+    "restore": "backup",
+    "approvals": "approvals",
+    "outbox": "outbox",
+    "schedules": "schedules",
+    "people": "people",
+    "secrets": "secrets",
+    "config": "inspect",
+    "audit": "inspect",
+}
+
 
 class Commands(TyperGroup):
     """Ends a command that raises one of our errors, or is used wrongly, with a sentence on standard error."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(MODULES)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in MODULES and cmd_name not in self.commands:
+            part = typer.Typer()
+            import_module(f"bot.cli.{MODULES[cmd_name]}").add_to(part)
+            self.commands.update(get_group(part).commands)
+        return super().get_command(ctx, cmd_name)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         try:
@@ -93,18 +114,3 @@ def _ended(context: typer.Context, error: BotError, code: int) -> typer.Exit:
 def _misused(context: Any, error: UsageError) -> typer.Exit:
     typer.echo(f"signalbox: {told(error, context)}", err=True)
     return typer.Exit(WRONG_USE)
-
-
-run.add_to(cli)
-reload.add_to(cli)
-init.add_to(cli)
-chat.add_to(cli)
-cli.add_typer(approvals.commands, name="approvals")
-cli.add_typer(outbox.commands, name="outbox")
-cli.add_typer(schedules.commands, name="schedules")
-cli.add_typer(people.commands, name="people")
-cli.add_typer(secrets.commands, name="secrets")
-trace.add_to(cli)
-report.add_to(cli)
-inspect.add_to(cli)
-backup.add_to(cli)

@@ -36,6 +36,11 @@ commands = typer.Typer(
     no_args_is_help=True, help="Work by the clock: list, plan, change, pause and run it; and when it is due."
 )
 
+
+def add_to(cli: typer.Typer) -> None:
+    cli.add_typer(commands, name="schedules")
+
+
 INSTANT: Final = "2026-03-29T00:00:00Z, 2026-03-29T02:00+01:00, or without the end as the clocks of the zone show it"
 
 

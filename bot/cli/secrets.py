@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 commands = typer.Typer(no_args_is_help=True, help="Secrets: keep keys and tokens in an encrypted file.")
 
+
+def add_to(cli: typer.Typer) -> None:
+    cli.add_typer(commands, name="secrets")
+
+
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As a variable would be called: OPENAI_API_KEY.")]
 ForUser = Annotated[bool, typer.Option("--user", help="In the file of this user, for all data folders.")]
 FromInput = Annotated[bool, typer.Option("--stdin", help="Read it from standard input, for scripts.")]

@@ -47,7 +47,8 @@ def commands() -> Iterator[tuple[str, Command]]:
 
 
 def _below(path: str, group: Command) -> Iterator[tuple[str, Command]]:
-    for name, command in group.commands.items():
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
         if hasattr(command, "commands"):
             yield from _below(f"{path} {name}", command)
         else:
