@@ -50,7 +50,7 @@ from runtime.store.sql.driver import T
 
 ADA: Final = Identity("bench:ada")
 HERE: Final = Address("bench", "main", "")
-GATE: Final = Gate(open_to_all=False, busy=Busy.STEER, rights=Rights())
+GATE: Final = Gate(open_to_all=False, busy=Busy.STEER, rights=Rights(), agent="main")
 LONG: Final = timedelta(days=365)
 CALL: Final = Call("call_1", "list_files", '{"path": "."}')
 LISTING: Final = "\n".join(f"notes/2026-03-{day:02}.md (1,{day}24 bytes)" for day in range(1, 11))

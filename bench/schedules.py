@@ -139,6 +139,7 @@ def _schedule(number: int, identity: str, now: datetime) -> Schedule:
         created_at=now,
         anchor_at=now,
         actor=Identity(""),
+        agent="main",
         next_at=next_after(rule, now + timedelta(days=1), anchor=now),
     )
 

@@ -21,6 +21,7 @@ from bot.backup.rows import BackedUpRows
 from bot.node.lock import holding
 from bot.node.login import command_line
 from bot.settings.settings import Settings
+from runtime.agent.registry import MAIN
 from runtime.domain.ids import new_id
 from runtime.errors import ConfigError, StoreError
 from runtime.store.load import is_empty, load_postgres, load_sqlite, was_restored
@@ -115,7 +116,7 @@ def _finish(origin: Origin, now: datetime) -> Op[Aftermath]:
 
 
 def _admit(settings: Settings) -> Callable[[Path], None]:
-    return SessionWorkspaces(settings.workspace_dir, uid=settings.tools.shell.uid).admit
+    return SessionWorkspaces(settings.workspace_dir, MAIN, uid=settings.tools.shell.uid).admit
 
 
 def _read_files(settings: Settings, archive: Archive) -> None:

@@ -13,6 +13,7 @@ from adapters.web.errors import Refusal
 from bot.operator.actor import Actor
 from bot.operator.views import View
 from bot.wiring.planning import Reach, anywhere
+from runtime.agent.registry import MAIN
 from runtime.contract import (
     Address,
     Figures,
@@ -57,7 +58,7 @@ AddressAt = Callable[[str], Address | None]
 
 
 class LateReporters:
-    """Makes a report's model: `Agent(reporter=…)`. What reads and renders templates is loaded for the first one."""
+    """Makes a report's model: `AgentLoop(reporter=…)`. What reads and renders templates is loaded for the first one."""
 
     def __init__(self, now: Now, folder: Path = FOLDER) -> None:
         self._now = now
@@ -209,6 +210,7 @@ class ReportDesk:
             created_at=now,
             anchor_at=now,
             actor=actor.identity,
+            agent=MAIN,
             owner=actor.person,
             reason=AT_ONCE,
         )

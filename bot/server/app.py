@@ -45,7 +45,8 @@ from bot.wiring.planning import reach_of, timetable_of
 from bot.wiring.retention import retention_of, trimmer_of
 from bot.wiring.schedules import FileSchedules
 from runtime.agent.expiry import Expiry
-from runtime.agent.loop import Agent, Limits
+from runtime.agent.loop import AgentLoop
+from runtime.agent.registry import MAIN, Agent, Agents, Limits
 from runtime.audit.anchor import CheckpointFile, HeadFile
 from runtime.audit.sealer import Sealer
 from runtime.cluster.notifier import LocalNotifier, SharedNotifier
@@ -158,7 +159,7 @@ class App:
         self._notices = notices_of(settings, store)
         self._bell = SharedNotifier(self._notices.tell) if self._notices else LocalNotifier()
         self._seat = Membership(self._bell)
-        workspaces = SessionWorkspaces(settings.workspace_dir, uid=shell_of(settings).uid)
+        workspaces = SessionWorkspaces(settings.workspace_dir, MAIN, uid=shell_of(settings).uid)
         given = AdapterContext(
             store, store, workspaces, store, self._bell, store.now, new_id, siblings=store.has_siblings
         )
@@ -181,7 +182,8 @@ class App:
         self._timetable = self._make_timetable()
         self._toolkit = self._make_toolkit(tools)
         self._reporters = LateReporters(store.now)
-        self._agent = self._make_agent(model, workspaces)
+        self._agents = Agents(self._make_main(model, workspaces))
+        self._agent = self._make_loop(workspaces)
         self._elsewhere = PeerEvents(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
         self._reception = self._make_reception()
         self._sink = instruments.sink(self._reception.sink)
@@ -263,17 +265,25 @@ class App:
             probe=self._probe,
         )
 
-    def _make_agent(self, model: Model, workspaces: SessionWorkspaces) -> Agent:
-        files_of = files_in(self._accounts)
-        long_replies = long_replies_of(self._settings, workspaces, files_of, self._new_id)
+    def _make_main(self, model: Model, workspaces: SessionWorkspaces) -> Agent:
+        """The agent that the settings describe."""
         return Agent(
-            store=self.store,
+            name=MAIN,
+            prompt=lambda room: self._live.rules.prompt,
             model=self._instruments.model(model),
             tools=self._toolkit.toolbox,
-            policy=lambda: self._live.rules.policy,
-            prompt=lambda: self._live.rules.prompt,
-            limits=Limits(self._settings.run.max_iterations, self._settings.run.approval_time),
+            scope=MAIN,
             workspaces=workspaces,
+            limits=Limits(self._settings.run.max_iterations, self._settings.run.approval_time),
+        )
+
+    def _make_loop(self, workspaces: SessionWorkspaces) -> AgentLoop:
+        files_of = files_in(self._accounts)
+        long_replies = long_replies_of(self._settings, workspaces, files_of, self._new_id)
+        return AgentLoop(
+            store=self.store,
+            agents=self._agents,
+            policy=lambda: self._live.rules.policy,
             lease_is_fresh=self._seat.lease_is_fresh,
             outlet=self._couriers,
             now=self.store.now,
@@ -281,7 +291,7 @@ class App:
             named=self._named,
             busy=lambda address: self._busy_rules().at(address),
             probe=self._probe,
-            files=fetching_of(self._settings, workspaces, files_of, self.store.senders, self._new_id, self._space),
+            files=fetching_of(self._settings, files_of, self.store.senders, self._new_id, self._space),
             long_replies=long_replies,
             reporting=Reporting(workspaces, self._new_id, long_replies.content, self.store.report_root),
             reporter=self._reporters,
@@ -376,7 +386,7 @@ class App:
     def _info(self) -> Mapping[str, str]:
         told = {
             "version": VERSION,
-            "model": self._settings.model.name,
+            "model": self._agents.of(MAIN).model.name,
             "database": self._settings.shown()["database_url"],
             "banner": self._settings.banner or "",
         }
@@ -481,7 +491,8 @@ class App:
         if self._settings.model.preload and not self._settings.model.is_demo:
             yield preload
         yield self._sealer().run
-        yield retention_of(self._settings, self.store, self._seat.take).run
+        folders = [agent.workspaces for agent in self._agents]
+        yield retention_of(self._settings, self.store, self._seat.take, folders).run
         yield jumps.run
         yield self._rooms.run
         yield self._timer().run

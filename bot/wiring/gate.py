@@ -9,6 +9,7 @@ from adapters.webhook.settings import identity_of
 from bot.settings.settings import Settings
 from bot.settings.tables import RoomTable
 from bot.wiring.identities import given
+from runtime.agent.registry import MAIN
 from runtime.contract import Address, Identity
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import AccountNames, RoomRule, RoomRules
@@ -34,6 +35,7 @@ def gate_of(
         open_to_all=access.default == "allow",
         busy=settings.sessions.busy,
         rights=Rights(frozenset(access.approvers), access.self_approval, given(settings)),
+        agent=MAIN,
         pairs=access.default == "pair",
         rooms=rooms_of(settings, named),
         bots_in_a_row=access.bots_in_a_row,

@@ -56,7 +56,6 @@ def space_of(settings: Settings) -> DiskSpace:
 
 def fetching_of(
     settings: Settings,
-    workspaces: SessionWorkspaces,
     files_of: FilesOf,
     senders: Senders,
     new_id: NewId,
@@ -69,7 +68,6 @@ def fetching_of(
     return Fetching(
         files_of=files_of,
         senders=senders,
-        workspaces=workspaces,
         new_id=new_id,
         bounds=bounds,
         transcriber=transcriber_of(settings),

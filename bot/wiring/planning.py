@@ -9,6 +9,7 @@ from functools import partial
 from bot.accounts.naming import address_at
 from bot.accounts.supervisor import AccountSupervisor
 from bot.settings.settings import Planning
+from runtime.agent.registry import MAIN
 from runtime.contract import (
     Address,
     Asker,
@@ -106,6 +107,7 @@ def timetable_of(
 
         return ScheduleService(
             book=store,
+            agent=MAIN,
             now=store.now,
             new_id=new_id,
             serves=serves,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 from adapters.web.files import PARTIAL
@@ -17,8 +17,12 @@ from runtime.workspace.cleanup import Leftovers
 from runtime.workspace.workspaces import SessionWorkspaces
 
 
-def retention_of(settings: Settings, store: SqlStore, take: Callable[[str], Awaitable[Duty | None]]) -> Retention:
-    workspaces = SessionWorkspaces(settings.workspace_dir)
+def retention_of(
+    settings: Settings,
+    store: SqlStore,
+    take: Callable[[str], Awaitable[Duty | None]],
+    workspaces: Sequence[SessionWorkspaces],
+) -> Retention:
     leftovers = Leftovers(workspaces, uploads=UPLOADS, partial=PARTIAL)
     return Retention(store=store, leftovers=leftovers, keep=keep_of(settings), take=take, now=store.now)
 

@@ -17,6 +17,7 @@ import structlog
 from bot.accounts.naming import Account, Called, Known, address_at
 from bot.settings.schedules import TICK, ScheduleTable
 from bot.settings.settings import Settings
+from runtime.agent.registry import MAIN
 from runtime.contract import Address, Identity, Now, Schedule, ScheduleId, ScheduleState
 from runtime.domain.schedules import ScheduleEvent
 from runtime.errors import ConfigError
@@ -144,6 +145,7 @@ def schedule_of(table: ScheduleTable, ident: ScheduleId, to: Sequence[Address], 
         created_at=now,
         anchor_at=anchor,
         actor=Identity(""),
+        agent=MAIN,
         by_file=True,
         starts_at=starts,
         ends_at=ends,

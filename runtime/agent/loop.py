@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
@@ -13,8 +12,9 @@ import structlog
 
 from runtime.agent.long_text import LongText
 from runtime.agent.outcome import RunOutcome
+from runtime.agent.registry import Agents
 from runtime.agent.run_state import Dropped, Ended, LiveRun, own
-from runtime.agent.tool_calls import Calls
+from runtime.agent.tool_calls import Calls, in_doubt
 from runtime.contract import (
     Address,
     Busy,
@@ -34,9 +34,7 @@ from runtime.contract import (
     Stopping,
     TaskKind,
     Thinking,
-    Tool,
     Turn,
-    Workspaces,
     no_probe,
 )
 from runtime.domain.runs import RunState, StepState
@@ -45,21 +43,13 @@ from runtime.errors import ModelFailed
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
 from runtime.store.protocol import Claim, Lanes, NewDelivery, Released, ToolStep
+from runtime.workspace.workspaces import SessionWorkspaces
 
 T = TypeVar("T")
 log = structlog.get_logger("agent")
 
 STOPPED: Final = "Stopped here."
 NOTHING: Final = "The model answered nothing. Please ask again, perhaps in other words."
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of one run."""
-
-    iterations: int = 25
-    approval_time: timedelta = timedelta(hours=12)
-    model_time: timedelta = timedelta(minutes=10)
 
 
 class Outlet(Protocol):
@@ -79,33 +69,29 @@ class Outlet(Protocol):
 class Files(Protocol):
     """Files that people sent: implemented by `runtime.intake.downloads`."""
 
-    async def gather(self, session: SessionKey, address: Address, turns: Sequence[Turn]) -> list[str]:
+    async def gather(
+        self, session: SessionKey, address: Address, turns: Sequence[Turn], into: SessionWorkspaces
+    ) -> list[str]:
         """Fetch what is missing of the files that the model has not seen yet; what it must be told of them."""
 
 
-class Agent:
-    """Works on claimed runs. One object serves all of them; what a run needs is in its Cursor.
+class AgentLoop:
+    """Works on claimed runs. One object serves all of them, each with the things of its agent, which `LiveRun` holds.
 
-    `policy` and `prompt` give what holds at this moment, so that a reload counts from the next decision on. So does
-    `tools`: what is in it may change, and the next model call is told of what is there then. `reporting`
-    makes the deliveries of scheduled runs, and `reporter` what speaks in place of the model where their task is none for it.
+    `policy` gives what holds at this moment, so that a reload counts from the next decision on. `reporting` makes the
+    deliveries of scheduled runs, and `reporter` what speaks in place of the model where their task is none for it.
     """
 
     def __init__(
         self,
         *,
         store: Lanes,
-        model: Model,
-        tools: Mapping[str, Tool],
+        agents: Agents,
         policy: Callable[[], Policy],
-        prompt: Callable[[], str],
-        limits: Limits,
-        workspaces: Workspaces,
         lease_is_fresh: Callable[[], bool],
         outlet: Outlet,
         now: Now,
         new_id: NewId,
-        name: str = "main",
         named: Callable[[Address], str] = str,
         busy: Callable[[Address], Busy] = lambda _: Busy.STEER,
         probe: Probe = no_probe,
@@ -115,11 +101,7 @@ class Agent:
         reporter: Callable[[Job], Model] | None = None,
     ) -> None:
         self._store = store
-        self._model = model
-        self._tools = tools
-        self._prompt = prompt
-        self._limits = limits
-        self._workspaces = workspaces
+        self._agents = agents
         self._live: dict[RunId, LiveRun] = {}
         self._outlet = outlet
         self._busy = busy
@@ -128,18 +110,14 @@ class Agent:
         self._reporter = reporter
         self._calls = Calls(
             store=store,
-            tools=tools,
             policy=policy,
-            workspaces=workspaces,
             lease_is_fresh=lease_is_fresh,
             progress=self._progress,
-            name=name,
             named=named,
             probe=probe,
         )
         self._last_words = RunOutcome(
             policy=policy,
-            approval_time=limits.approval_time,
             now=now,
             new_id=new_id,
             long_replies=long_replies,
@@ -151,7 +129,8 @@ class Agent:
 
         Errors: StoreError when a step could not be recorded; the lane is then still ours and must be given back.
         """
-        run = LiveRun(claim, claim.iterations, claim.next_step, claim.turns, files=list(claim.files))
+        agent = self._agents.of(claim.agent)
+        run = LiveRun(claim, agent, claim.iterations, claim.next_step, claim.turns, files=list(claim.files))
         self._live[claim.run_id] = run
         try:
             return (await self._until_end(run)).more
@@ -165,7 +144,7 @@ class Agent:
 
     async def fail(self, claim: Claim, text: str) -> bool:
         """End a run that cannot go on with words to the person; whether its lane has more to do."""
-        run = LiveRun(claim, claim.iterations, claim.next_step)
+        run = LiveRun(claim, self._agents.of(claim.agent), claim.iterations, claim.next_step)
         try:
             return (await self._finish(run, None, RunState.FAILED, text)).more
         except Dropped:
@@ -189,13 +168,13 @@ class Agent:
         try:
             if released := await self._pick_up(run):
                 return released
-            while run.iterations < self._limits.iterations:
+            while run.iterations < run.agent.limits.iterations:
                 reply = await self._ask_model(run)
                 if not reply.calls:
                     return await self._finish(run, reply, RunState.DONE, reply.text)
                 if released := await self._act(run, reply):
                     return released
-            return await self._finish(run, None, RunState.FAILED, self._too_long())
+            return await self._finish(run, None, RunState.FAILED, too_long(run.agent.limits.iterations))
         except ModelFailed as error:
             log.warning("model failed", reason=str(error), detail=error.detail)
             return await self._finish(run, None, RunState.FAILED, str(error))
@@ -205,7 +184,8 @@ class Agent:
     async def _pick_up(self, run: LiveRun) -> Released | None:
         """What an earlier owner left open, in order, up to the first call whose outcome only a person can tell."""
         run.obey(run.claim.stop)
-        doubted = next((i for i, step in enumerate(run.claim.steps) if self._calls.in_doubt(step)), None)
+        tools = run.agent.tools
+        doubted = next((i for i, step in enumerate(run.claim.steps) if in_doubt(tools, step)), None)
         before = run.claim.steps if doubted is None else run.claim.steps[:doubted]
         await self._calls.attempt_all(run, [step for step in before if step.state is not StepState.ASKED])
         asked = [step for step in run.claim.steps if step.state is StepState.ASKED]
@@ -237,7 +217,8 @@ class Agent:
         """`turns` once the files that came with them are here; what is to be said of those becomes turns too."""
         if self._files is None or not any(turn.files for turn in not_seen(turns)):
             return turns
-        told = await run.unless_stopped(self._files.gather(run.claim.lane.session, run.address, turns))
+        fetching = self._files.gather(run.claim.lane.session, run.address, turns, run.agent.workspaces)
+        told = await run.unless_stopped(fetching)
         for text in told:
             run.obey(own(await self._store.note(run.claim.lane, run.claim.run_id, text)).stop)
         return await self._turns(run) if told else turns
@@ -251,20 +232,23 @@ class Agent:
         run.said = text
         self._progress(run.claim, Speaking(text) if text else Thinking(long=True))
 
-    def _speaker(self, claim: Claim) -> Model:
+    def _speaker(self, run: LiveRun) -> Model:
         """Who answers: the model, or for a report without one what makes it."""
-        if claim.job is None or claim.job.task.kind is TaskKind.PROMPT or self._reporter is None:
-            return self._model
-        return self._reporter(claim.job)
+        job = run.claim.job
+        if job is None or job.task.kind is TaskKind.PROMPT or self._reporter is None:
+            return run.agent.model
+        return self._reporter(job)
 
     async def _reply(self, run: LiveRun, turns: Sequence[Turn]) -> ModelReply:
-        specs = [tool.spec for tool in self._tools.values()]
-        request = ModelRequest(self._prompt(), turns, specs, partial(self._workspaces.open, run.address))
+        agent, limit = run.agent, run.agent.limits.model_time
+        specs = [tool.spec for tool in agent.tools.values()]
+        files = partial(agent.workspaces.open, run.address)
+        request = ModelRequest(agent.prompt(run.address), turns, specs, files)
         try:
-            async with asyncio.timeout(self._limits.model_time.total_seconds()):
-                return await self._speaker(run.claim).reply(request, partial(self._spoken, run))
+            async with asyncio.timeout(limit.total_seconds()):
+                return await self._speaker(run).reply(request, partial(self._spoken, run))
         except TimeoutError:
-            raise ModelFailed(f"The model gave no answer within {self._limits.model_time}.") from None
+            raise ModelFailed(f"The model gave no answer within {limit}.") from None
 
     async def _act(self, run: LiveRun, reply: ModelReply) -> Released | None:
         """One model turn with calls: recorded, then those allowed run, then those asked go up together."""
@@ -325,11 +309,13 @@ class Agent:
             for delivery in prepared:
                 self._outlet.carry_on(delivery, run.claim.run_id, begun=delivery.id in begun)
 
-    def _too_long(self) -> str:
-        return (
-            f"I stopped after {self._limits.iterations} steps without coming to an end. What was done so far stands "
-            "above; tell me to go on, or ask for less at once."
-        )
+
+def too_long(iterations: int) -> str:
+    """Last words of a run that comes to no end."""
+    return (
+        f"I stopped after {iterations} steps without coming to an end. What was done so far stands "
+        "above; tell me to go on, or ask for less at once."
+    )
 
 
 def stopped(said: str, after: str) -> str:

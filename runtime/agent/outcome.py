@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
 
 from runtime.agent.long_text import LongText
 from runtime.agent.run_state import LiveRun
@@ -23,14 +22,12 @@ class RunOutcome:
         self,
         *,
         policy: Callable[[], Policy],
-        approval_time: timedelta,
         now: Now,
         new_id: NewId,
         long_replies: LongText | None,
         reporting: Reporting | None,
     ) -> None:
         self._policy = policy
-        self._approval_time = approval_time
         self._now = now
         self._new_id = new_id
         self._long_replies = long_replies
@@ -42,7 +39,7 @@ class RunOutcome:
         content = cards.question(approval, kind, step.call.tool, step.call.arguments, step.caution)
         origin = f"approval:{approval}"
         card = self._made(run, origin, Kind.APPROVAL, content)
-        expires = self._now() + self._approval_time
+        expires = self._now() + run.agent.limits.approval_time
         return Question(approval, kind, step.number, expires, self._policy().version, step.caution, card)
 
     async def closing(self, run: LiveRun, state: RunState, text: str) -> Sequence[NewDelivery]:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from runtime.agent.registry import Agent
 from runtime.contract import Address, FileRef, Turn
 from runtime.store.protocol import Claim
 
@@ -27,7 +28,7 @@ class Ended(Exception):
 
 @dataclass(slots=True)
 class LiveRun:
-    """A claim, how many model calls the run made, and the number of its next step.
+    """A claim, the agent it is for, how many model calls the run made, and the number of its next step.
 
     `turns` came along with the claim, for its first model call. `stopped` is set when a person ends it; `cuts` are the
     waits that end with it at once. `files` are what its tools put onto its reply so far, and `said` is the text that the
@@ -35,6 +36,7 @@ class LiveRun:
     """
 
     claim: Claim
+    agent: Agent
     iterations: int
     next_step: int
     turns: Sequence[Turn] | None = None

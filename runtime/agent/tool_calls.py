@@ -25,7 +25,6 @@ from runtime.contract import (
     Tool,
     ToolContext,
     Working,
-    Workspaces,
 )
 from runtime.domain.ids import digest
 from runtime.domain.runs import StepState
@@ -44,42 +43,36 @@ PATIENCE: Final = timedelta(seconds=0.5)
 
 
 class Calls:
-    """Those of the agent `name`. `progress` shows what is at work."""
+    """Sorts and makes calls in the name of each run's agent. `progress` shows what is at work."""
 
     def __init__(
         self,
         *,
         store: Lanes,
-        tools: Mapping[str, Tool],
         policy: Callable[[], Policy],
-        workspaces: Workspaces,
         lease_is_fresh: Callable[[], bool],
         progress: Callable[[Claim, Progress], None],
-        name: str,
         named: Callable[[Address], str],
         probe: Probe,
     ) -> None:
         self._store = store
-        self._tools = tools
         self._policy = policy
-        self._workspaces = workspaces
         self._lease_is_fresh = lease_is_fresh
         self._progress = progress
-        self._name = name
         self._named = named
         self._probe = probe
         self._accepted: dict[str, str] = {}
 
     async def sort(self, run: LiveRun, call: Call) -> NewStep:
         """Open, asked, or done at once with the reason why it does not run."""
-        tool = self._tools.get(call.tool)
+        tool = run.agent.tools.get(call.tool)
         if tool is None:
-            known = ", ".join(sorted(self._tools))
+            known = ", ".join(sorted(run.agent.tools))
             return not_run(call, Effect.READ, f"{ERROR}there is no tool {call.tool!r}; there are {known}.")
         effect, arguments = tool.spec.effect, parsed(call.arguments)
         if isinstance(arguments, str):
             return not_run(call, effect, f"{ERROR}{arguments}")
-        ask = Ask(call.tool, effect, arguments, self._name, self._named(run.address), run.claim.names)
+        ask = Ask(call.tool, effect, arguments, run.agent.scope, self._named(run.address), run.claim.names)
         ruling = self._policy().ruling(ask)
         changed = "" if ruling is Ruling.DENY else await self._changed(tool)
         match ruling:
@@ -112,7 +105,7 @@ class Calls:
     async def attempt_all(self, run: LiveRun, steps: Sequence[ToolStep]) -> int:
         """Calls in order, neighbours that only read side by side; how many signals wait by now."""
         waiting = 0
-        for group in side_by_side(steps, self._repeatable):
+        for group in side_by_side(steps, partial(repeatable, run.agent.tools)):
             waiting = max(await together([partial(self._attempt, run, step) for step in group]))
         return waiting
 
@@ -131,7 +124,7 @@ class Calls:
         self._progress(run.claim, Working(step.call.tool, step.call.arguments, ended=True))
         recorded = own(await self._record(run, step, result, files))
         run.files += files
-        run.obey(recorded.stop, after="" if self._repeatable(step) else step.call.tool)
+        run.obey(recorded.stop, after="" if repeatable(run.agent.tools, step) else step.call.tool)
         return recorded.waiting
 
     async def _record(self, run: LiveRun, step: ToolStep, result: str, files: Sequence[FileRef]) -> Recorded | None:
@@ -140,14 +133,14 @@ class Calls:
             try:
                 return await self._store.finish_tool(run.claim.lane, run.claim.run_id, step.number, result, files)
             except StoreError as error:
-                if self._repeatable(step) or not self._lease_is_fresh():
+                if repeatable(run.agent.tools, step) or not self._lease_is_fresh():
                     raise
                 log.debug("a result is not recorded yet", reason=str(error))
                 await asyncio.sleep(PATIENCE.total_seconds())
 
     async def _call(self, run: LiveRun, step: ToolStep, attach: Attach) -> str:
         """Run one tool: its result, or its failure in words for the model. Only a read is cut by a stop."""
-        tool = self._tools.get(step.call.tool)
+        tool = run.agent.tools.get(step.call.tool)
         if tool is None:
             return f"{ERROR}there is no tool {step.call.tool!r} any more."
         if step.caution and not step.caution.startswith(tool.caution()):
@@ -157,7 +150,7 @@ class Calls:
         arguments = parsed(step.call.arguments)
         if isinstance(arguments, str):
             return f"{ERROR}{arguments}"
-        claim, folder = run.claim, self._workspaces.folder(run.address)
+        claim, folder = run.claim, run.agent.workspaces.folder(run.address)
         context = ToolContext(
             folder,
             claim.lane.session,
@@ -169,7 +162,7 @@ class Calls:
             scheduled=claim.job is not None,
         )
         work = self._guarded(tool, arguments, context)
-        text = await (run.unless_stopped(work) if self._repeatable(step) else work)
+        text = await (run.unless_stopped(work) if repeatable(run.agent.tools, step) else work)
         return bound(text, tool.spec.output_bound)
 
     async def _guarded(self, tool: Tool, arguments: Mapping[str, Json], context: ToolContext) -> str:
@@ -186,12 +179,15 @@ class Calls:
             log.exception("tool broke", tool=tool.spec.name)
             return f"{ERROR}{tool.spec.name} failed unexpectedly ({type(error).__name__})."
 
-    def _repeatable(self, step: ToolStep) -> bool:
-        tool = self._tools.get(step.call.tool)
-        return tool.spec.repeatable if tool else step.effect is Effect.READ
 
-    def in_doubt(self, step: ToolStep) -> bool:
-        return step.state is StepState.MARKED and not self._repeatable(step)
+def repeatable(tools: Mapping[str, Tool], step: ToolStep) -> bool:
+    """Tell whether the call may be made again unasked; for a tool that is gone, by its effect."""
+    tool = tools.get(step.call.tool)
+    return tool.spec.repeatable if tool else step.effect is Effect.READ
+
+
+def in_doubt(tools: Mapping[str, Tool], step: ToolStep) -> bool:
+    return step.state is StepState.MARKED and not repeatable(tools, step)
 
 
 def not_run(call: Call, effect: Effect, why: str) -> NewStep:
@@ -225,11 +221,11 @@ def parsed(arguments: str) -> Mapping[str, Json] | str:
     return values
 
 
-def side_by_side(steps: Sequence[ToolStep], repeatable: Callable[[ToolStep], bool]) -> list[list[ToolStep]]:
+def side_by_side(steps: Sequence[ToolStep], may_repeat: Callable[[ToolStep], bool]) -> list[list[ToolStep]]:
     """Steps in order, cut into groups that may run at once: neighbours that only read; any other alone."""
     groups: list[list[ToolStep]] = []
     for step in steps:
-        if groups and repeatable(step) and repeatable(groups[-1][-1]):
+        if groups and may_repeat(step) and may_repeat(groups[-1][-1]):
             groups[-1].append(step)
         else:
             groups.append([step])

@@ -143,6 +143,7 @@ class Schedule:
     created_at: datetime
     anchor_at: datetime
     actor: Identity
+    agent: str
     owner: Person | None = None
     by_file: bool = False
     starts_at: datetime | None = None
@@ -150,7 +151,6 @@ class Schedule:
     next_at: datetime | None = None
     failures: int = 0
     reason: str = ""
-    agent: str = "main"
 
     @property
     def home(self) -> Address:

@@ -73,6 +73,18 @@ class _Wanted:
     sender: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Destination of files: the folder of an address, among its agent's workspaces."""
+
+    workspaces: SessionWorkspaces
+    address: Address
+
+    @property
+    def folder(self) -> Path:
+        return self.workspaces.folder(self.address)
+
+
 class Fetching:
     """Brings files of any channel that carries them. `files_of` gives the channel of an address, if it does.
 
@@ -84,7 +96,6 @@ class Fetching:
         *,
         files_of: FilesOf,
         senders: Senders,
-        workspaces: SessionWorkspaces,
         new_id: NewId,
         bounds: FileBounds = FileBounds(),
         transcriber: Transcriber | None = None,
@@ -93,7 +104,6 @@ class Fetching:
     ) -> None:
         self._files_of = files_of
         self._senders = senders
-        self._workspaces = workspaces
         self._new_id = new_id
         self._bounds = bounds
         self._transcriber = transcriber
@@ -101,15 +111,18 @@ class Fetching:
         self._space = space
         self._room = asyncio.Semaphore(AT_ONCE)
 
-    async def gather(self, session: SessionKey, address: Address, turns: Sequence[Turn]) -> list[str]:
+    async def gather(
+        self, session: SessionKey, address: Address, turns: Sequence[Turn], into: SessionWorkspaces
+    ) -> list[str]:
         """Fetch what is missing of the files that the model has not seen yet; what it must be told of them, in order."""
+        place = _Place(into, address)
         unseen = list(not_seen(turns))
         said = "\n".join(turn.text for turn in unseen)
         wanted = [one for turn in unseen for one in self._wanted(turn) if not _is_told(one.file, said)]
         senders = await self._senders(session) if any(one.file.remote for one in wanted) else {}
         wanted = [replace(one, sender=senders.get(one.file.path, "")) for one in wanted]
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._one(address, one)) for one in wanted]
+            tasks = [group.create_task(self._one(place, one)) for one in wanted]
         return [text for task in tasks if (text := task.result())]
 
     def _wanted(self, turn: UserTurn) -> Iterator[_Wanted]:
@@ -123,34 +136,34 @@ class Fetching:
                 left -= min(file.size or most, most)
                 yield _Wanted(file, most)
 
-    async def _one(self, address: Address, wanted: _Wanted) -> str | None:
+    async def _one(self, place: _Place, wanted: _Wanted) -> str | None:
         """What the model must be told of this file; None when it is simply there."""
         file = wanted.file
         async with self._room:
-            if not await asyncio.to_thread(self._workspaces.has, address, file.path):
+            if not await asyncio.to_thread(place.workspaces.has, place.address, file.path):
                 if not file.remote:
                     return None  # an upload of long ago, which somebody removed
-                if reason := await self._trouble(address, wanted):
+                if reason := await self._trouble(place, wanted):
                     log.warning("a file was not fetched", file=file.path, reason=reason)
                     return f"{_missing(file)}{reason}"
-            return await self._words(address, file)
+            return await self._words(place, file)
 
     # ------------------------------------------------------------------------------------------------- the file
 
-    async def _trouble(self, address: Address, wanted: _Wanted) -> str | None:
+    async def _trouble(self, place: _Place, wanted: _Wanted) -> str | None:
         """Fetch it; what went wrong, in words that name no link: one may carry a token."""
-        source = self._files_of(address)
+        source = self._files_of(place.address)
         if source is None:
             return "no account here can fetch it any more"
         if wanted.most == 0 or wanted.file.size > wanted.most:
             return too_large(wanted.file.size, wanted.most)
-        if shortage := await self._space.shortage(self._workspaces.folder(address), wanted.sender):
+        if shortage := await self._space.shortage(place.folder, wanted.sender):
             return shortage.words
-        arriving = self._workspaces.arriving(self._new_id())
+        arriving = place.workspaces.arriving(self._new_id())
         try:
             async with asyncio.timeout(self._bounds.time.total_seconds()):
                 await self._fetch(source, wanted, arriving)
-            return await self._keep(address, wanted, arriving)
+            return await self._keep(place, wanted, arriving)
         except TimeoutError:
             return f"it took longer than {self._bounds.time.total_seconds():g} seconds"
         except ChannelError as error:
@@ -175,15 +188,15 @@ class Fetching:
             else:
                 return
 
-    async def _keep(self, address: Address, wanted: _Wanted, arrived: Path) -> str | None:
+    async def _keep(self, place: _Place, wanted: _Wanted, arrived: Path) -> str | None:
         size = (await asyncio.to_thread(arrived.stat)).st_size
         if size > wanted.most:  # the adapter should have noticed
             return too_large(size, wanted.most)
-        folder, sender, noted = self._workspaces.folder(address), wanted.sender, False
+        folder, sender, noted = place.folder, wanted.sender, False
         try:
             if self._space.add(folder, size, sender) and (short := await self._space.shortage(folder, sender)):
                 return short.words
-            await asyncio.to_thread(self._workspaces.keep, address, wanted.file.path, arrived)
+            await asyncio.to_thread(place.workspaces.keep, place.address, wanted.file.path, arrived)
             await self._space.keep(folder / wanted.file.path, size, sender)
             noted = True
         finally:
@@ -193,12 +206,12 @@ class Fetching:
 
     # ------------------------------------------------------------------------------------------------ voice notes
 
-    async def _words(self, address: Address, file: FileRef) -> str | None:
+    async def _words(self, place: _Place, file: FileRef) -> str | None:
         """What is said in a voice note, where something here can hear it."""
         if self._transcriber is None or not is_voice(file):
             return None
         try:
-            with self._workspaces.open(address, file.path) as recording:
+            with place.workspaces.open(place.address, file.path) as recording:
                 words = (await self._transcriber.transcribe(recording, file.name)).strip()
         except (ToolError, OSError) as error:
             log.warning("a voice note was not transcribed", file=file.path, reason=str(error))

@@ -36,7 +36,7 @@ class Catalogue:
 
 
 class Reporters:
-    """Who speaks in place of the model, for one job after another: `Agent(reporter=Reporters(...))`."""
+    """Who speaks in place of the model, for one job after another: `AgentLoop(reporter=Reporters(...))`."""
 
     def __init__(self, catalogue: Catalogue, *, renderer: Renderer, now: Now) -> None:
         self._catalogue = catalogue

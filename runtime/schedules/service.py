@@ -63,7 +63,7 @@ async def anywhere(address: Address) -> str | None:
 class ScheduleService:
     """Implements `contract.Timetable`.
 
-    `serves` tells whether an account here has an address, `reach` why nothing can be posted there (None: it can). `zone`
+    `agent` is the name of the one who works on what is booked here. `serves` tells whether an account here has an address, `reach` why nothing can be posted there (None: it can). `zone`
     is where clocks are read unless a person or room has another; `named` shows an address; `started` hears that a lane
     has work.
     """
@@ -72,6 +72,7 @@ class ScheduleService:
         self,
         *,
         book: ScheduleBook,
+        agent: str,
         now: Now,
         new_id: NewId,
         serves: Callable[[Address], bool],
@@ -82,6 +83,7 @@ class ScheduleService:
         started: Callable[[], None] = lambda: None,
     ) -> None:
         self._book = book
+        self._agent = agent
         self._now = now
         self._new_id = new_id
         self._serves = serves
@@ -116,6 +118,7 @@ class ScheduleService:
             created_at=now,
             anchor_at=anchor,
             actor=asker.identity,
+            agent=self._agent,
             owner=asker.person,
             starts_at=starts,
             ends_at=ends,

@@ -28,18 +28,20 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Leftovers:
-    """`uploads` is the folder in a workspace where files arrive, `partial` begins the names of those still on the way."""
+    """`workspaces` are those of each agent, under one root. `uploads` is the folder in a workspace where files arrive,
+    `partial` begins the names of those still on the way."""
 
-    def __init__(self, workspaces: SessionWorkspaces, *, uploads: str, partial: str) -> None:
+    def __init__(self, workspaces: Sequence[SessionWorkspaces], *, uploads: str, partial: str) -> None:
         self._workspaces = workspaces
+        self._root = workspaces[0].root
         self._uploads = uploads
         self._partial = partial
 
     def drop_uploads(self, before: datetime) -> None:
         """Remove what a kill cut on its way into a workspace, if nothing was written to it since `before`."""
-        self._drop_cut(self._workspaces.root / ARRIVING, "", before)
+        self._drop_cut(self._root / ARRIVING, "", before)
         for name in self._folders():
-            self._drop_cut(self._workspaces.root / name / self._uploads, self._partial, before)
+            self._drop_cut(self._root / name / self._uploads, self._partial, before)
 
     def _drop_cut(self, path: Path, prefix: str, before: datetime) -> None:
         with suppress(OSError), _opened(path) as folder:
@@ -51,16 +53,15 @@ class Leftovers:
 
     def drop_workspaces(self, rooms: Sequence[Address], before: datetime) -> None:
         """Remove the folders of `rooms`, unless a file came into them since `before`."""
-        for room in rooms:
-            path = self._workspaces.path(room)
+        for path in (own.path(room) for own in self._workspaces for room in rooms):
             if self._is_quiet(path, before):
                 path.replace(path.with_name(GONE + path.name))
         for name in self._folders():
             if name.startswith(GONE):
-                _remove(self._workspaces.root / name)
+                _remove(self._root / name)
 
     def _folders(self) -> list[str]:
-        with suppress(FileNotFoundError), os.scandir(self._workspaces.root) as entries:
+        with suppress(FileNotFoundError), os.scandir(self._root) as entries:
             return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
         return []
 

@@ -20,14 +20,19 @@ ARRIVING: Final = ".arriving"
 class SessionWorkspaces:
     """Implements `contract.Workspaces`: one folder an address under `root`, owned by the user as whom tools run.
 
-    `uid` is that user where this process is root; an ordinary user's tools run as itself.
+    They are those of `agent`: each has its own. `uid` is that user where this process is root; an ordinary user's tools
+    run as itself.
     """
 
-    def __init__(self, root: Path, *, uid: int | None = None, agent: str = "main") -> None:
+    def __init__(self, root: Path, agent: str, *, uid: int | None = None) -> None:
         self.root = root
-        self._uid = uid
         self._agent = agent
+        self._uid = uid
         self._made: set[str] = set()
+
+    def of(self, agent: str) -> SessionWorkspaces:
+        """The same for another agent."""
+        return SessionWorkspaces(self.root, agent, uid=self._uid)
 
     def path(self, address: Address) -> Path:
         """Where the folder is, or would be."""

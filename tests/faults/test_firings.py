@@ -95,6 +95,7 @@ def schedule(number: int, when: Planned, at: datetime, terms: Terms, *, ends: da
         created_at=at,
         anchor_at=at,
         actor=Identity("fake:ada"),
+        agent="main",
         ends_at=ends,
         next_at=at,
     )

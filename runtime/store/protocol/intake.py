@@ -27,7 +27,7 @@ from runtime.store.protocol.leases import Lease
 class Gate:
     """What acceptance needs to know from the settings.
 
-    `open_to_all` makes an unknown person a user at once; else `pairs` sends whoever writes directly a code. A bot that may
+    `agent` is the name of the one who is spoken to. `open_to_all` makes an unknown person a user at once; else `pairs` sends whoever writes directly a code. A bot that may
     speak is answered at most `bots_in_a_row` times in one conversation without a person in between. A message older than
     `freshness` is not run. `model` and `trouble`, what is wrong with an account, are told by commands.
     """
@@ -35,7 +35,7 @@ class Gate:
     open_to_all: bool
     busy: Busy
     rights: Rights
-    agent: str = "main"
+    agent: str
     same_words_within: timedelta = timedelta(seconds=60)
     pairs: bool = False
     rooms: RoomRules = field(default_factory=RoomRules)

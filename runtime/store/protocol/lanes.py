@@ -55,10 +55,11 @@ class Claim:
     how often a process ended under it since its last recorded step. `turns`: the transcript as of now where it is short
     enough to come along, None where it must be read. `reply_to`: the wire's id of the message that began it. `since`:
     the number of the first turn that it knows. `job`: it works for an occurrence of a schedule, not for a message.
-    `files`: what its tools put onto its reply so far.
+    `files`: what its tools put onto its reply so far. `agent`: the name of the one whose session it is.
     """
 
     lane: Lane
+    agent: str
     run_id: RunId
     address: Address
     requester: Person | None

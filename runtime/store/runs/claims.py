@@ -41,7 +41,7 @@ TAKE_LANE = (
     update(sessions)
     .where(sessions.c.key == bindparam("k"))
     .values(state="running", owner=bindparam("node"), fence=sessions.c.fence + 1)
-    .returning(sessions.c.fence, sessions.c.address, sessions.c.next_turn, sessions.c.since_turn)
+    .returning(sessions.c.fence, sessions.c.agent, sessions.c.address, sessions.c.next_turn, sessions.c.since_turn)
 )
 OWNED = select(sessions.c.key, sessions.c.fence).where(
     sessions.c.owner == bindparam("node"), is_word(sessions.c.state, "running")
@@ -160,25 +160,26 @@ def claim_suspect(lease: Lease, busy: Busy | BusyRules, most: int, now: datetime
 
 def _taken(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
     taken = yield TAKE_LANE, {"k": key, "node": lease.node}
-    fence, address, next_turn, since = taken[0]
-    return (yield from _run_of(Lane(key, lease.node, fence), Address.parse(address), next_turn, since, busy, now))
+    fence, agent, address, next_turn, since = taken[0]
+    lane = Lane(key, lease.node, fence)
+    return (yield from _run_of(lane, agent, Address.parse(address), next_turn, since, busy, now))
 
 
 def _run_of(
-    lane: Lane, address: Address, next_turn: int, since: int, busy: Busy | BusyRules, now: datetime
+    lane: Lane, agent: str, address: Address, next_turn: int, since: int, busy: Busy | BusyRules, now: datetime
 ) -> Op[Claim | None]:
     rows = yield GOING_ON, {"s": lane.session}
     if not rows or rows[0][-1] == "parked":
-        return (yield from _begin(lane, address, next_turn, since, busy_at(busy, address), now))
+        return (yield from _begin(lane, agent, address, next_turn, since, busy_at(busy, address), now))
     *row, state = rows[0]
     if state == "running":
         yield from moved(now, row[0], lane.node, RunEvent.RESUME, row[8] or "")
-        return (yield from _resumed(lane, row, overtaken=False))
+        return (yield from _resumed(lane, agent, row, overtaken=False))
     yield LESS_RESUMABLE, {"k": lane.session}
-    return (yield from _resumed(lane, row, overtaken=next_turn - 1 > row[6]))
+    return (yield from _resumed(lane, agent, row, overtaken=next_turn - 1 > row[6]))
 
 
-def _resumed(lane: Lane, row: Sequence[Any], *, overtaken: bool) -> Op[Claim]:
+def _resumed(lane: Lane, agent: str, row: Sequence[Any], *, overtaken: bool) -> Op[Claim]:
     run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to, since = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
@@ -187,6 +188,7 @@ def _resumed(lane: Lane, row: Sequence[Any], *, overtaken: bool) -> Op[Claim]:
     job = yield from job_of(lane.session)
     return Claim(
         lane,
+        agent,
         RunId(run),
         Address.parse(address),
         who,
@@ -214,7 +216,9 @@ def _requester(person_id: str | None) -> Op[tuple[Person | None, frozenset[str]]
     return who, frozenset([who.id, who.name, *(row[3] for row in rows if row[3])])
 
 
-def _begin(lane: Lane, address: Address, next_turn: int, since: int, busy: Busy, now: datetime) -> Op[Claim | None]:
+def _begin(
+    lane: Lane, agent: str, address: Address, next_turn: int, since: int, busy: Busy, now: datetime
+) -> Op[Claim | None]:
     waiting = [Waiting(*row) for row in (yield WAITING_SIGNALS, {"s": lane.session})]
     if not waiting:
         return None
@@ -248,9 +252,9 @@ def _begin(lane: Lane, address: Address, next_turn: int, since: int, busy: Busy,
     who, names = yield from _requester(first.person_id)
     near = next_turn + len(share) - since <= NEAR
     turns = tuple((yield from transcript(lane.session, since))) if near else None
-    job, reply_to = (yield from job_of(lane.session)), first.message_id
+    job, to = (yield from job_of(lane.session)), first.message_id
     return Claim(
-        lane, run, address, who, False, 0, 1, False, False, names, turns=turns, reply_to=reply_to, since=since, job=job
+        lane, agent, run, address, who, False, 0, 1, False, False, names, turns=turns, reply_to=to, since=since, job=job
     )
 
 

@@ -154,7 +154,7 @@ def desks(opened: Opened, tmp_path: Path, drawn: Drawn) -> Desks:
     @asynccontextmanager
     async def desk(*needed: Skill) -> AsyncIterator[Desk]:
         async with opened(*needed) as stage:
-            workspaces = SessionWorkspaces(tmp_path / "reports")
+            workspaces = SessionWorkspaces(tmp_path / "reports", "main")
             stage.given = replace(stage.given, workspaces=workspaces)
             rooms = stage.rig.rooms()
             async with stage.life() as adapter:

@@ -51,7 +51,7 @@ def address(room: str = "r1") -> Address:
 def a_claim() -> Claim:
     """Of a run that began here."""
     lane = Lane(SessionKey("s"), NodeId("n"), 1)
-    return Claim(lane, RunId("r"), address(), None, resumed=False, iterations=0, next_step=1, stop=False)
+    return Claim(lane, "main", RunId("r"), address(), None, resumed=False, iterations=0, next_step=1, stop=False)
 
 
 @dataclass

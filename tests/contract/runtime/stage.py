@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -17,7 +17,8 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from runtime.agent.long_text import LongForm, LongText
-from runtime.agent.loop import Agent, Limits
+from runtime.agent.loop import AgentLoop
+from runtime.agent.registry import Agent, Agents, Limits
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
 from runtime.contract import (
@@ -142,11 +143,13 @@ class FakeTool:
     spec: ToolSpec
     calls: list[Mapping[str, Json]] = field(default_factory=list)
     sessions: list[str] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
     does: Callable[[Mapping[str, Json]], Awaitable[str]] | None = None
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         self.calls.append(arguments)
         self.sessions.append(context.session)
+        self.folders.append(context.workspace)
         return await self.does(arguments) if self.does else f"{self.spec.name} did it"
 
     def caution(self) -> str:
@@ -219,6 +222,7 @@ class Setting:
     pace: RetryPolicy = PACE
     previews: bool = False
     reporter: Callable[[Job], Model] | None = None
+    others: Sequence[Agent] = ()
 
 
 USUAL: Final = Setting()
@@ -238,14 +242,17 @@ class Process:
         self.page = Page()
         self.tools = {tool.spec.name: tool for tool in tools}
         self._given = given
-        self._gate = Gate(open_to_all=False, busy=given.busy, rights=given.rights, rooms=given.rooms)
+        self.gate = Gate(open_to_all=False, busy=given.busy, rights=given.rights, agent="main", rooms=given.rooms)
         self.courier = self._make_courier()
         self.agent = self._make_agent(model)
         self.dispatch = self._make_dispatch()
         self.reception = self._make_reception()
         self.pulse = self._make_pulse()
         self.timer = self._make_timer()
-        self.booking = ScheduleService(book=self.store, now=stage.clock, new_id=new_id, serves=lambda _: True)
+        self.booking = self.booking_of("main")
+
+    def booking_of(self, agent: str) -> ScheduleService:
+        return ScheduleService(book=self.store, agent=agent, now=self.stage.clock, new_id=new_id, serves=lambda _: True)
 
     def _make_courier(self) -> Courier:
         adapter = self._given.adapter or self.page
@@ -263,17 +270,22 @@ class Process:
             probe=self._given.probe,
         )
 
-    def _make_agent(self, model: Model) -> Agent:
+    def _make_agent(self, model: Model) -> AgentLoop:
         given, policy = self._given, Policy(self._given.rules)
         long = LongText(self.stage.workspaces, new_id, lambda _: given.carrier, given.long_replies, characters=100)
-        return Agent(
-            store=self.store,
+        main = Agent(
+            name="main",
+            prompt=lambda room: "You are a test.",
             model=model,
             tools=self.tools,
-            policy=lambda: policy,
-            prompt=lambda: "You are a test.",
-            limits=given.limits,
+            scope="main",
             workspaces=self.stage.workspaces,
+            limits=given.limits,
+        )
+        return AgentLoop(
+            store=self.store,
+            agents=Agents(main, *given.others),
+            policy=lambda: policy,
             files=self._fetching(),
             long_replies=long,
             reporting=Reporting(self.stage.workspaces, new_id, long.content, self.stage.store.report_root),
@@ -282,15 +294,19 @@ class Process:
             outlet=Couriers([self.courier], self.store),
             now=self.stage.clock,
             new_id=new_id,
-            busy=self._gate.busy_rules.at,
+            busy=self.gate.busy_rules.at,
             probe=given.probe,
         )
+
+    def ask(self, model: Model) -> None:
+        """From now on the main agent has this model."""
+        main = replace(self.agent._agents.of("main"), model=model)
+        self.agent._agents = Agents(main, *self._given.others)
 
     def _fetching(self) -> Fetching:
         return Fetching(
             files_of=lambda _: self._given.carrier,
             senders=self.store.senders,
-            workspaces=self.stage.workspaces,
             new_id=new_id,
             bounds=self.stage.bounds,
             transcriber=self._given.transcriber,
@@ -304,7 +320,7 @@ class Process:
             lease=self.lease,
             agent=self.agent,
             bell=self.bell,
-            busy=lambda: self._gate.busy_rules,
+            busy=lambda: self.gate.busy_rules,
             lease_is_fresh=self._is_fresh,
             max_crashes=self._given.max_crashes,
             width=self._given.width,
@@ -314,7 +330,7 @@ class Process:
     def _make_reception(self) -> Reception:
         return Reception(
             store=self.store,
-            gate=lambda: self._gate,
+            gate=lambda: self.gate,
             bell=self.bell,
             nudge=self.courier.nudge,
             stop=self.agent.stop,
@@ -439,7 +455,7 @@ class Stage:
 
     @property
     def workspaces(self) -> SessionWorkspaces:
-        return SessionWorkspaces(self.folder)
+        return SessionWorkspaces(self.folder, "main")
 
     async def open(self) -> None:
         for identity, role in ROLES.items():

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from runtime.agent.expiry import Expiry
-from runtime.agent.loop import Limits
+from runtime.agent.registry import Limits
 from runtime.contract import ApprovalId, Call, Choice, Effect, Identity, Outcome, ToolTurn
 from runtime.domain.approvals import Rights
 from runtime.domain.ids import new_id
@@ -144,7 +144,7 @@ async def test_two_sessions_do_not_wait_for_each_others_questions(stage: Stage) 
     """Scenario 24."""
     process = await stage.process(Planned(SHELL), tools())
     await asked(process)
-    process.agent._model = Planned(end="hello")
+    process.ask(Planned(end="hello"))
     await process.say("hi", room="r2")
     await process.answer_all()
     assert await stage.answers("r2") == ["hello"]

@@ -9,7 +9,8 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from runtime.agent.loop import NOTHING, Limits
+from runtime.agent.loop import NOTHING
+from runtime.agent.registry import Limits
 from runtime.contract import (
     AssistantTurn,
     Call,

@@ -192,7 +192,7 @@ async def test_jitter_moves_when_it_fires_and_not_what_it_is(stage: Stage) -> No
     await at.fire()
     await at.fire(HOUR + timedelta(minutes=4))
     assert len(await at.history(planned)) == 1
-    at.process.agent._model = Strict(["y"])
+    at.process.ask(Strict(["y"]))
     await at.fire(timedelta(minutes=2))
     assert [one.planned_at for one in await at.history(planned)] == [
         planned.next_at,

@@ -76,7 +76,9 @@ class House:
 
     @property
     def booking(self) -> ScheduleService:
-        return ScheduleService(book=self.stage.store, now=self.stage.clock, new_id=new_id, serves=lambda _: True)
+        return ScheduleService(
+            book=self.stage.store, agent="main", now=self.stage.clock, new_id=new_id, serves=lambda _: True
+        )
 
     async def operator(self) -> Asker:
         person = await self.stage.store.identified(ADA)

@@ -73,7 +73,7 @@ VERA: Final = Identity("web:vera")  # a viewer
 STRANGER: Final = Identity("web:nobody")
 ROLES: Final = {ADA: Role.OWNER, OTTO: Role.OPERATOR, UMA: Role.USER, VERA: Role.VIEWER}
 
-GATE: Final = Gate(open_to_all=False, busy=Busy.STEER, rights=Rights())
+GATE: Final = Gate(open_to_all=False, busy=Busy.STEER, rights=Rights(), agent="main")
 LIST: Final = Call("call-1", "list_files", '{"path": "."}')
 WRITE: Final = Call("call-2", "write_file", '{"path": "a", "content": "b"}')
 SHELL: Final = Call("call-3", "shell", '{"command": "uname -a"}')

@@ -388,6 +388,7 @@ async def plan_for(stage: Stage, name: str, at: Address) -> Schedule:
         created_at=START,
         anchor_at=START,
         actor=UMA,
+        agent="main",
         owner=uma,
         next_at=due,
     )

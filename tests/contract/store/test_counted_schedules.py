@@ -45,6 +45,7 @@ async def planned(stage: Stage, name: str = "news") -> Schedule:
         created_at=now,
         anchor_at=now,
         actor=Identity(""),
+        agent="main",
         next_at=now + HOUR,
     )
     assert await stage.store.add_schedule(schedule, schedule.next_at, "ada")

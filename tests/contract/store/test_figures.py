@@ -118,6 +118,7 @@ async def test_scheduled_work_is_counted(stage: Stage) -> None:
         stage.clock(),
         stage.clock(),
         Identity("web:ada"),
+        "main",
     )
     assert await stage.store.add_schedule(schedule, None, "Ada")
     assert await stage.store.run_schedule(schedule.id, "Ada")

@@ -442,6 +442,7 @@ async def test_a_lane_that_does_not_exist_is_nobodys(stage: Stage, write: str) -
     claim = await stage.begin()
     ghost = Claim(
         Lane(claim.lane.session, claim.lane.node, claim.lane.fence + 1),
+        claim.agent,
         claim.run_id,
         claim.address,
         claim.requester,

@@ -38,7 +38,7 @@ BEGUN = Working("shell", "{}")
 
 def claim(run: str = "run") -> Claim:
     lane = Lane(SessionKey("s"), NodeId("n"), 1)
-    return Claim(lane, RunId(run), ROOM, None, resumed=False, iterations=0, next_step=1, stop=False)
+    return Claim(lane, "main", RunId(run), ROOM, None, resumed=False, iterations=0, next_step=1, stop=False)
 
 
 @dataclass

@@ -160,6 +160,7 @@ def due(task: str, previous: str = "", *, quiet: bool = False) -> UserTurn:
         created_at=NOW,
         anchor_at=NOW,
         actor=Identity("web:p"),
+        agent="main",
     )
     return UserTurn(said(schedule, "Sunday, 2026-03-01 12:00 (UTC)", previous), "Ada")
 

@@ -82,6 +82,7 @@ class Desk:
 async def desk() -> AsyncIterator[Desk]:
     store = memory_store(clock := HandClock())
     booking = ScheduleService(
+        agent="main",
         book=store,
         now=clock,
         new_id=new_id,

@@ -35,7 +35,7 @@ TOKEN: Final = {"X-Signalbox-Token": SECRET}
 JSON: Final = {**TOKEN, "Content-Type": "application/json"}
 DEPLOYS: Final = Hook("deploys", "chat:main/ops", Proof("token", SECRET), "Tell the room.")
 ROOM: Final = Address("chat", "C1", "ops")
-OPEN: Final = Gate(False, Busy.STEER, Rights(), rooms=RoomRules(sources=frozenset(["hook:deploys"])))
+OPEN: Final = Gate(False, Busy.STEER, Rights(), "main", rooms=RoomRules(sources=frozenset(["hook:deploys"])))
 KNOWN: Final = Called("chat", "main", "C1")
 
 
@@ -100,7 +100,7 @@ async def served(folder: Path, *hooks: Hook, listening: bool = True, **more: Any
     async with AsyncExitStack() as stack:
         store = memory_store(clock)
         stack.push_async_callback(store.close)
-        stage = Stage(store, clock, SessionWorkspaces(folder), await stack.enter_async_context(ClientSession()))
+        stage = Stage(store, clock, SessionWorkspaces(folder, "main"), await stack.enter_async_context(ClientSession()))
         webhooks = Webhooks(
             hooks or [DEPLOYS],
             address_of=lambda text: address_at([stage.account], text),

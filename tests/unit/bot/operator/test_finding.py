@@ -21,7 +21,7 @@ from runtime.store.protocol import Gate, NewDelivery
 from runtime.store.store import SqlStore, open_store
 from tests.unit.bot.fake_store import FakeStore, desk_of
 
-GATE: Final = Gate(open_to_all=True, busy=Busy.STEER, rights=Rights())
+GATE: Final = Gate(open_to_all=True, busy=Busy.STEER, rights=Rights(), agent="main")
 GENERAL: Final = Address("slack", "T1", "C1GENERAL", "1795.0001")
 RANDOM: Final = Address("slack", "T1", "C2RANDOM")
 KITCHEN: Final = Address("telegram", "77", "-1001")

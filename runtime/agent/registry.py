@@ -1,0 +1,74 @@
+"""Agents of this process, each with its own things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Final
+
+from runtime.contract import Address, Model, ModelReply, ModelRequest, OnText, Tool
+from runtime.errors import ModelFailed
+from runtime.workspace.workspaces import SessionWorkspaces
+
+MAIN: Final = "main"
+"""The agent that the settings describe. It works wherever no other one is named."""
+
+Prompt = Callable[[Address], str]
+"""The system prompt of an agent for a room, as it is at this moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one run."""
+
+    iterations: int = 25
+    approval_time: timedelta = timedelta(hours=12)
+    model_time: timedelta = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """An agent: its own things, and the name that its sessions carry.
+
+    `tools` may change while it works, and the next model call is told of those that are there then. `scope` is what the
+    `agent` condition of a policy rule is matched with. `workspaces` hold the files of its sessions, and nobody else's.
+    """
+
+    name: str
+    prompt: Prompt
+    model: Model
+    tools: Mapping[str, Tool]
+    scope: str
+    workspaces: SessionWorkspaces
+    limits: Limits = field(default_factory=Limits)
+
+
+class Agents:
+    """Finds an agent by the name that a session carries."""
+
+    def __init__(self, main: Agent, *others: Agent) -> None:
+        self._main = main
+        self._by_name = {agent.name: agent for agent in (main, *others)}
+
+    def __iter__(self) -> Iterator[Agent]:
+        return iter(self._by_name.values())
+
+    def of(self, name: str) -> Agent:
+        """Return the agent called `name`; if it is not here, one without tools whose runs fail."""
+        return self._by_name.get(name) or self._missing(name)
+
+    def _missing(self, name: str) -> Agent:
+        """An agent without any of another's tools, rights or files."""
+        files = self._main.workspaces.of(name)
+        return replace(self._main, name=name, model=Missing(name), tools={}, scope=name, workspaces=files)
+
+
+@dataclass(slots=True)
+class Missing:
+    """Model of an agent that is not here: it says so."""
+
+    name: str
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        raise ModelFailed(f"There is no agent called {self.name} here any more.")
