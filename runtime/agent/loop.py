@@ -10,6 +10,7 @@ from typing import Final, Protocol, TypeVar
 
 import structlog
 
+from runtime.agent.context import UNBOUNDED, RunFacts, build
 from runtime.agent.long_text import LongText
 from runtime.agent.outcome import RunOutcome
 from runtime.agent.registry import Agents
@@ -22,7 +23,6 @@ from runtime.contract import (
     Job,
     Model,
     ModelReply,
-    ModelRequest,
     NewId,
     Now,
     Probe,
@@ -38,7 +38,7 @@ from runtime.contract import (
     no_probe,
 )
 from runtime.domain.runs import RunState, StepState
-from runtime.domain.transcript import OURS, not_seen, repair
+from runtime.domain.transcript import OURS, not_seen
 from runtime.errors import ModelFailed
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
@@ -201,7 +201,7 @@ class AgentLoop:
 
     async def _ask_model(self, run: LiveRun) -> ModelReply:
         self._progress(run.claim, Thinking())
-        turns = repair(await self._with_files(run, await self._turns(run)))
+        turns = await self._with_files(run, await self._turns(run))
         reply = await run.unless_stopped(self._reply(run, turns))
         run.said = ""
         self._probe("model-answered")
@@ -240,10 +240,7 @@ class AgentLoop:
         return self._reporter(job)
 
     async def _reply(self, run: LiveRun, turns: Sequence[Turn]) -> ModelReply:
-        agent, limit = run.agent, run.agent.limits.model_time
-        specs = [tool.spec for tool in agent.tools.values()]
-        files = partial(agent.workspaces.open, run.address)
-        request = ModelRequest(agent.prompt(run.address), turns, specs, files)
+        request, limit = build(facts(run), turns, UNBOUNDED), run.agent.limits.model_time
         try:
             async with asyncio.timeout(limit.total_seconds()):
                 return await self._speaker(run).reply(request, partial(self._spoken, run))
@@ -308,6 +305,13 @@ class AgentLoop:
         finally:
             for delivery in prepared:
                 self._outlet.carry_on(delivery, run.claim.run_id, begun=delivery.id in begun)
+
+
+def facts(run: LiveRun) -> RunFacts:
+    """Facts of a run as its agent has them at this moment."""
+    agent = run.agent
+    specs = [tool.spec for tool in agent.tools.values()]
+    return RunFacts(agent.prompt(run.address), specs, partial(agent.workspaces.open, run.address))
 
 
 def too_long(iterations: int) -> str:
