@@ -1,4 +1,4 @@
-"""Runs and their tool steps as state machines. No I/O."""
+"""Runs and their tool steps as state machines, and what a parked run waits for. No I/O."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
+from runtime.domain.machines import move
+
 
 class RunState(StrEnum):
     RUNNING = "running"  # has the lane of its session, or had it when its node died
-    PARKED = "parked"  # waits for people; costs rows only
-    READY = "ready"  # all decided; waits for its turn in the lane
+    PARKED = "parked"  # waits for something; costs rows only
+    READY = "ready"  # its last wait is settled; waits for its turn in the lane
     DONE = "done"  # answered
     FAILED = "failed"  # ended with words about what went wrong
     STOPPED = "stopped"  # ended by a person
@@ -18,7 +20,7 @@ class RunState(StrEnum):
 
 class RunEvent(StrEnum):
     PARK = "park"
-    DECIDE = "decide"
+    SETTLE = "settle"
     RESUME = "resume"
     FINISH = "finish"
     FAIL = "fail"
@@ -31,11 +33,20 @@ RUN_MOVES: Final[Mapping[tuple[RunState, RunEvent], RunState]] = {
     (RunState.RUNNING, RunEvent.FINISH): RunState.DONE,
     (RunState.RUNNING, RunEvent.FAIL): RunState.FAILED,
     (RunState.RUNNING, RunEvent.STOP): RunState.STOPPED,
-    (RunState.PARKED, RunEvent.DECIDE): RunState.READY,
+    (RunState.PARKED, RunEvent.SETTLE): RunState.READY,
     (RunState.PARKED, RunEvent.STOP): RunState.STOPPED,
     (RunState.READY, RunEvent.RESUME): RunState.RUNNING,
     (RunState.READY, RunEvent.STOP): RunState.STOPPED,
 }
+
+
+class WaitKind(StrEnum):
+    APPROVAL = "approval"  # a person's word about a call; the subject is the question
+
+
+def after_settling(state: RunState, left: int) -> RunState:
+    """The state of a run when one of its waits is settled and `left` are still open."""
+    return move(RUN_MOVES, state, RunEvent.SETTLE) if state is RunState.PARKED and not left else state
 
 
 class StepState(StrEnum):

@@ -25,8 +25,8 @@ back: it would be a fault of the program. A state that no move leaves is final.
 """
 
 RUN: Final = """\
-A run is one piece of agent work. A `parked` run waits for people and holds no lane; it costs rows only. It becomes
-`ready` when the last of its questions is decided and goes on when its session's lane is free. After a kill a run is
+A run is one piece of agent work. A `parked` run has open rows in `waits` and holds no lane; it costs rows only. It becomes
+`ready` when the last of its waits is settled and goes on when its session's lane is free. After a kill a run is
 still `running`: whoever claims the lane next resumes it. From `runtime/domain/runs.py`."""
 STEP: Final = """\
 A tool call within a run. `marked` is committed before the tool starts and `done` with its result, so a kill between the

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0011"
+REVISION: Final = "0012"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -104,7 +104,7 @@ signals = Table(
     partial("ix_signals_actor", "actor", "accepted_at", where="kind = 'said' AND state <> 'refused'"),
 )
 
-# The lane: `waiting` counts signals and `resumable` decided runs. Both sides change the counters in their own
+# The lane: `waiting` counts signals and `resumable` ready runs. Both sides change the counters in their own
 # transactions, so "is there more?" is never a sub-select that can miss a row committed beside it.
 sessions = Table(
     "sessions",
@@ -173,6 +173,18 @@ steps = Table(
     maybe_number("ended_at"),
     maybe_words("node"),
     PrimaryKeyConstraint("run_id", "number"),
+)
+
+# What a parked run waits for: a row each. After the last one is settled the run is ready for its lane.
+waits = Table(
+    "waits",
+    metadata,
+    words("run_id"),
+    number("step"),
+    words("kind"),
+    words("subject"),
+    maybe_number("settled_at"),
+    PrimaryKeyConstraint("run_id", "kind", "subject"),
 )
 
 turns = Table(

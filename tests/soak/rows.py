@@ -133,6 +133,10 @@ ALWAYS: Final[Mapping[str, str]] = {
         "SELECT r.id AS run, r.address FROM runs r WHERE r.state = 'parked' AND NOT EXISTS "
         "(SELECT 1 FROM approvals a WHERE a.run_id = r.id AND a.state = 'pending')"
     ),
+    "a parked run without an open wait, or another run with one": (
+        "SELECT r.id AS run, r.state, r.address FROM runs r WHERE (r.state = 'parked') <> EXISTS "
+        "(SELECT 1 FROM waits w WHERE w.run_id = r.id AND w.settled_at IS NULL)"
+    ),
     "a question of a run that does not wait": (
         "SELECT a.id AS approval, r.id AS run, r.state, r.address FROM approvals a JOIN runs r ON r.id = a.run_id "
         "WHERE a.state = 'pending' AND r.state <> 'parked'"

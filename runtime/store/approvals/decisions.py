@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import Integer, bindparam, func, select, update
+from sqlalchemy import Integer, bindparam, select, update
 
 from runtime.chat import cards
 from runtime.contract import (
@@ -32,10 +32,11 @@ from runtime.domain.ids import digest
 from runtime.domain.machines import move
 from runtime.store.approvals import newcomers
 from runtime.store.approvals.rulings import COLUMNS, approval_of, edit_cards, record
-from runtime.store.common import LOCK_LANE, RESUMABLE, add, fact, moved, narrowed
+from runtime.store.common import add, fact, moved, narrowed
 from runtime.store.protocol import Decided
 from runtime.store.runs.turns import SET_TURN
-from runtime.store.schema import approvals, runs, steps, votes
+from runtime.store.runs.waits import settled
+from runtime.store.schema import approvals, sessions, steps, votes
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
 
@@ -44,7 +45,11 @@ NOBODY = "It does not exist (any more)."
 
 BY_ID = select(*COLUMNS).where(approvals.c.id == bindparam("id"))
 LOCKED = BY_ID.with_for_update()
-SESSION_OF = select(approvals.c.session).where(approvals.c.id == bindparam("id"))
+LOCK_LANE_OF = (
+    select(sessions.c.key)
+    .where(sessions.c.key == select(approvals.c.session).where(approvals.c.id == bindparam("id")).scalar_subquery())
+    .with_for_update()
+)
 NEWEST = narrowed(
     select(*COLUMNS).order_by(approvals.c.asked_at.desc(), approvals.c.step).limit(bindparam("n", type_=Integer)),
     state=approvals.c.state,
@@ -70,17 +75,6 @@ CLOSE_STEP = (
     update(steps)
     .where(steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n"), is_word(steps.c.state, "asked"))
     .values(state="done", result=bindparam("text"), ended_at=bindparam("at"))
-)
-PENDING = (
-    select(func.count())
-    .select_from(approvals)
-    .where(approvals.c.run_id == bindparam("run"), is_word(approvals.c.state, "pending"))
-)
-RUN_READY = (
-    update(runs)
-    .where(runs.c.id == bindparam("run"), is_word(runs.c.state, "parked"))
-    .values(state="ready", ready_at=bindparam("at"))
-    .returning(runs.c.id)
 )
 
 
@@ -147,12 +141,9 @@ def withdraw(run: RunId, reason: str, now: datetime, new_id: NewId) -> Op[tuple[
 def _locked(approval_id: ApprovalId) -> Op[Approval | None]:
     # The lane is locked before the approval, as every owner's write does it, so that two writers never wait in a ring.
     # A question about a stranger has no lane: there its own row is what two clicks wait for.
-    sessions_found = yield SESSION_OF, {"id": approval_id}
-    if not sessions_found:
-        return None
-    yield LOCK_LANE, {"k": sessions_found[0][0]}
+    yield LOCK_LANE_OF, {"id": approval_id}
     rows = yield LOCKED, {"id": approval_id}
-    return approval_of(rows[0])
+    return approval_of(rows[0]) if rows else None
 
 
 def _is_frozen(approval: Approval) -> Op[bool]:
@@ -176,14 +167,10 @@ def _end(approval: Approval, event: ApprovalEvent, reason: str, now: datetime, n
 
 
 def _rule(ruled: Approval, now: datetime, new_id: NewId, given: Collection[str] = ()) -> Op[Decided]:
-    """Record the ruling; the last one of a run makes it ready for its lane."""
-    rooms = yield from _record(ruled, now, new_id, given)
-    ready = False
-    left = yield PENDING, {"run": ruled.run_id}
-    if left[0][0] == 0 and (yield RUN_READY, {"run": ruled.run_id, "at": micros(now)}):
-        states = yield RESUMABLE, {"k": ruled.session, "at": micros(now)}
-        ready = states[0][0] == "ready"
-    return Decided(None, ruled, SessionKey(ruled.session), ready, rooms)
+    """Record the ruling; a run that waited for it may go on."""
+    rooms, session = (yield from _record(ruled, now, new_id, given)), SessionKey(ruled.session)
+    ready = ruled.kind is not ApprovalKind.PERSON and (yield from settled(session, ruled.run_id, now))
+    return Decided(None, ruled, session, ready, rooms)
 
 
 def _record(ruled: Approval, now: datetime, new_id: NewId, given: Collection[str] = ()) -> Op[tuple[Address, ...]]:

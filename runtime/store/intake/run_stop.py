@@ -30,6 +30,7 @@ from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, mo
 from runtime.store.intake.inbox import replied
 from runtime.store.protocol import Gate, NewDelivery, Taken
 from runtime.store.runs.turns import SET_TURN
+from runtime.store.runs.waits import wait_no_more
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
@@ -146,6 +147,7 @@ def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[lis
     """A run that waits for people has no owner to end it: it ends here, with its cards and its last words."""
     text = f"Stopped by {who.name}."
     cards = yield from withdraw(run.id, text, now, new_id)
+    yield from wait_no_more(run.id, now)
     open_steps = yield OPEN_STEPS, {"run": run.id}
     yield CLOSE_STEPS, {"run": run.id, "text": text, "at": micros(now)}
     for (turn,) in open_steps:

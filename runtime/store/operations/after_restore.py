@@ -23,6 +23,7 @@ from runtime.store.approvals.rulings import ADD_APPROVAL, CARDS, COLUMNS, SETTLE
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
 from runtime.store.delivery.outbox import doubt_parts
 from runtime.store.protocol import NewDelivery
+from runtime.store.runs.waits import wait_for_answers
 from runtime.store.schema import approvals, deliveries, nodes, parts, pings, roles, runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
 
@@ -143,6 +144,7 @@ def _ask_again(origin: Origin, actor: str, now: datetime, new_id: NewId) -> Op[i
         yield from _withdraw(approval, actor, now, new_id)
         if approval.kind is not ApprovalKind.PERSON:  # who still wants to come in writes again
             yield from _ask(row, approval, origin, now, new_id)
+            yield from wait_for_answers(approval.run_id)
     return len(rows)
 
 

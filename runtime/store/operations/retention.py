@@ -51,6 +51,7 @@ from runtime.store.schema import (
     turns,
     usage,
     votes,
+    waits,
 )
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
@@ -230,6 +231,7 @@ RULES: Final[Mapping[Stock, Rule]] = {
             _no_final_of(runs.c.id),
         ),
         delete(steps).where(steps.c.run_id == ABOVE),
+        delete(waits).where(waits.c.run_id == ABOVE),
     ),
     Stock.APPROVALS: _rule(
         approvals.c.id,

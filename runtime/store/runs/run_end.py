@@ -15,9 +15,10 @@ from runtime.store.approvals.rulings import ADD_APPROVAL
 from runtime.store.common import fact, owned
 from runtime.store.delivery.enqueue import put
 from runtime.store.protocol import Lane, NewDelivery, Question, Released, ToolStep
-from runtime.store.runs.steps import RUN_FACTS, SET_STEP, model_step, open_steps
+from runtime.store.runs.steps import SET_STEP, model_step, open_steps
 from runtime.store.runs.suspects import keep_apart
 from runtime.store.runs.turns import SET_TURN, add_turn
+from runtime.store.runs.waits import wait_for_answers
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
@@ -31,7 +32,7 @@ WHY: Final[Mapping[RunState, str]] = {RunState.DONE: "", RunState.STOPPED: "Stop
 """What a run's row says of its end, where that is not its last words."""
 
 _own_run = update(runs).where(runs.c.id == bindparam("run"), is_word(runs.c.state, "running"))
-PARK_RUN = _own_run.values(state="parked", error="", ended_at=None, crashes=0)
+PARK_RUN = _own_run.values(state="parked", error="", ended_at=None, crashes=0).returning(runs.c.requester)
 END_RUN = _own_run.values(
     state=bindparam("new_state"),
     error=bindparam("why"),
@@ -71,19 +72,19 @@ DOUBT_STEP = (
 
 
 def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime) -> Op[Released | None]:
-    """Every question with its card, the run parked and the lane given up: one transaction."""
+    """Every question with its card, the run parked until they are settled, the lane given up: one transaction."""
     mine = yield from owned(lane)
     if mine is None:
         return None
-    rows = yield RUN_FACTS, {"run": run}
-    requester = rows[0][2]
+    move(RUN_MOVES, RunState.RUNNING, RunEvent.PARK)
+    rows = yield PARK_RUN, {"run": run}
+    requester = rows[0][0]
     known = {step.number: step for step in (yield from open_steps(run))}
     begun = set()
     for question in questions:
         if (yield from _ask(lane, run, question, known[question.step], requester, now)):
             begun.add(question.card.id)
-    move(RUN_MOVES, RunState.RUNNING, RunEvent.PARK)
-    yield PARK_RUN, {"run": run}
+    yield from wait_for_answers(run)
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0]}
     return Released(rows[0][0] == "ready", frozenset(begun))
 

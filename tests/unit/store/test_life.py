@@ -57,6 +57,12 @@ UNION ALL
 SELECT 'an open question of a run that does not wait', a.id FROM approvals a JOIN runs r ON r.id = a.run_id
 WHERE a.state = 'pending' AND r.state <> 'parked'
 UNION ALL
+SELECT 'a parked run that waits for nothing, or another that waits', id FROM runs r
+WHERE (state = 'parked') <> EXISTS (SELECT 1 FROM waits WHERE run_id = r.id AND settled_at IS NULL)
+UNION ALL
+SELECT 'a wait for a question that is settled when the other is not', subject FROM waits w JOIN approvals a ON a.id = w.subject
+WHERE (a.state = 'pending') <> (w.settled_at IS NULL)
+UNION ALL
 SELECT 'words worked on with the rights of somebody who may do more', s.id FROM signals s
 JOIN people said ON said.id = s.person_id JOIN runs r ON r.id = s.run_id JOIN people asked ON asked.id = r.requester
 WHERE said.role < asked.role

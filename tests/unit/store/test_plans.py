@@ -20,7 +20,7 @@ from runtime.store.delivery import open_deliveries
 from runtime.store.intake import admission, commands, edits, messages, places, run_stop
 from runtime.store.operations import audit, figures, finding, history, operators, queue_depths, retention, trail
 from runtime.store.protocol import Stock
-from runtime.store.runs import claims
+from runtime.store.runs import claims, waits
 from runtime.store.schedules import run_occurrence
 from runtime.store.sql.driver import Compiler
 from runtime.store.store import open_store
@@ -45,6 +45,7 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
         "ix_deliveries_rooms",
     ),
     "questions whose time is over": (decisions.OVERDUE, {"now": NOW}, "ix_approvals_pending"),
+    "what a run still waits for": (waits.STANDING, {"run": "r7"}, "pk_waits|autoindex_waits"),
     "open runs of a session": (run_stop.OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
     "a twin": (messages.TWIN, {"s": "s7", "h": "h", "a": "web:ada", "since": 0}, "ix_signals_unanswered"),
     "facts not sealed yet": (audit.UNSEALED, {"n": 500}, "ix_audit_unsealed|uq_audit_number|autoindex_audit"),
@@ -176,6 +177,7 @@ FILL = [
     "0, NULL, NULL, '', NULL, '', NULL, '[]' FROM n",
     "INSERT INTO approvals SELECT 'a' || i, 'call', CASE WHEN i % 1000 = 7 THEN 'pending' ELSE 'denied' END, 'r' || i, "
     "2, 's' || i, 'web:main/r', 'shell', 'danger', '{}', 'h', 'v', '', NULL, i, i, NULL, '', NULL, NULL, '' FROM n",
+    "INSERT INTO waits SELECT 'r' || i, 2, 'approval', 'a' || i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END FROM n",
     "INSERT INTO audit SELECT i, CASE WHEN i > 19980 THEN NULL ELSE i END, i, 'asked', 'Ada', 's', '', '', '' FROM n",
     "INSERT INTO usage SELECT 'r' || i, 1, 'main', 'web:main/r' || i % 50, 'p' || i % 50, 'demo', 1, 1, 1, i FROM n",
     "INSERT INTO moves SELECT i, 'r' || i, i, 'n1', 'resume', '' FROM n",

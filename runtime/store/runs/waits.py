@@ -1,0 +1,68 @@
+"""What parked runs wait for: written as they park; after the last one is settled they are ready for their lane."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import bindparam, func, literal_column, select, update
+
+from runtime.contract import RunId, SessionKey
+from runtime.domain.runs import RunState, WaitKind, after_settling
+from runtime.store.common import RESUMABLE
+from runtime.store.schema import approvals, runs, waits
+from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.upsert import insert
+
+APPROVAL = literal_column(f"'{WaitKind.APPROVAL}'")
+_QUESTIONS = select(approvals.c.run_id, approvals.c.step, APPROVAL, approvals.c.id, approvals.c.decided_at).where(
+    approvals.c.run_id == bindparam("run")
+)
+_ADD = insert(waits).from_select(list(waits.columns), _QUESTIONS)
+AS_ASKED = _ADD.on_conflict_do_update(
+    index_elements=[waits.c.run_id, waits.c.kind, waits.c.subject],
+    set_={"settled_at": _ADD.excluded.settled_at},
+    where=waits.c.settled_at.is_(None) & _ADD.excluded.settled_at.is_not(None),
+)
+"""Every question of a run as a wait, settled when it was decided. So those are known too that a node of an older version
+asked or decided, which writes no waits."""
+SETTLE_ALL = (
+    update(waits)
+    .where(waits.c.run_id == bindparam("run"), waits.c.settled_at.is_(None))
+    .values(settled_at=bindparam("at"))
+)
+STANDING = select(
+    runs.c.state,
+    select(func.count())
+    .select_from(waits)
+    .where(waits.c.run_id == runs.c.id, waits.c.settled_at.is_(None))
+    .correlate(runs)
+    .scalar_subquery(),
+).where(runs.c.id == bindparam("run"))
+SET_READY = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"), is_word(runs.c.state, "parked"))
+    .values(state=bindparam("new_state"), ready_at=bindparam("at"))
+    .returning(runs.c.id)
+)
+
+
+def wait_for_answers(run: RunId) -> Op[None]:
+    """Make waits of the questions of `run`, as they stand."""
+    yield AS_ASKED, {"run": run}
+
+
+def settled(session: SessionKey, run: RunId, now: datetime) -> Op[bool]:
+    """Go on with `run`, whose lane is locked, if that was its last wait; whether the lane is ready by that."""
+    yield from wait_for_answers(run)
+    rows = yield STANDING, {"run": run}
+    before, left = (RunState(rows[0][0]), rows[0][1]) if rows else (RunState.STOPPED, 0)
+    after = after_settling(before, left)
+    if after is before or not (yield SET_READY, {"run": run, "new_state": after.value, "at": micros(now)}):
+        return False
+    lanes = yield RESUMABLE, {"k": session, "at": micros(now)}
+    return bool(lanes[0][0] == "ready")
+
+
+def wait_no_more(run: RunId, now: datetime) -> Op[None]:
+    """Settle what `run` still waits for, since it ends."""
+    yield SETTLE_ALL, {"run": run, "at": micros(now)}
