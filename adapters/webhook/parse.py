@@ -12,7 +12,7 @@ from typing import Final
 from adapters.webhook.keys import Keys
 from adapters.webhook.payload import Payload
 from adapters.webhook.settings import Hook
-from runtime.contract import INBOX, Address, Addressing, FileRef, Identity, Said, Signal
+from runtime.contract import INBOX, Address, Addressing, FileRef, Identity, Said, Signal, Trigger
 
 MOST: Final = 20_000
 """Characters of a payload that the model is shown; the rest is in a file."""
@@ -64,6 +64,7 @@ def signal_of(hook: Hook, told: Told, keys: Keys, *, actor: Identity, address: A
         urgency=hook.urgency,
         reach=Addressing.MENTION,
         by_bot=not hook.person,
+        trigger=Trigger.HOOK,
     )
 
 

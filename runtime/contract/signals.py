@@ -141,6 +141,21 @@ Its argument says what it is: "a poll". The person is told; `COMMANDS` does not 
 """
 
 
+class Trigger(StrEnum):
+    """How a piece of work begins."""
+
+    MESSAGE = "message"  # somebody wrote in a room
+    SCHEDULE = "schedule"  # an instant of a schedule came
+    MANUAL = "manual"  # a person had a schedule or a report run now
+    HOOK = "hook"  # another program called a webhook
+    UNKNOWN = ""  # a node of an older version began it, which does not say
+
+    @classmethod
+    def _missing_(cls, value: object) -> Trigger:
+        """A word of a newer version counts as unknown."""
+        return cls.UNKNOWN
+
+
 class Addressing(StrEnum):
     """How a message reached the agent."""
 
@@ -185,6 +200,7 @@ class Signal:
     private: int = 0
     command_mark: str = "/"
     room_name: str = ""
+    trigger: Trigger = Trigger.MESSAGE
 
 
 class Outcome(StrEnum):

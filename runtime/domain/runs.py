@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
+from runtime.contract import Trigger
 from runtime.domain.machines import move
 
 
@@ -38,6 +39,10 @@ RUN_MOVES: Final[Mapping[tuple[RunState, RunEvent], RunState]] = {
     (RunState.READY, RunEvent.RESUME): RunState.RUNNING,
     (RunState.READY, RunEvent.STOP): RunState.STOPPED,
 }
+
+
+FOR_SCHEDULES: Final = (Trigger.SCHEDULE, Trigger.MANUAL, Trigger.UNKNOWN)
+"""How a run begins that works for an instant of a schedule, or may do so."""
 
 
 class WaitKind(StrEnum):

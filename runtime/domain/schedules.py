@@ -31,9 +31,6 @@ PAUSED_AFTER: Final = 5
 KEPT: Final = 8_000
 """Characters of a report that are kept for the next one to know."""
 
-OWN: Final = "timer|"
-"""How the session of an occurrence begins: it has one to itself."""
-
 NO_NEWS: Final = "NO NEWS"
 NO_MODEL: Final = "template"
 """What stands as the model in the usage of a report that asked none."""
@@ -177,12 +174,8 @@ def is_silent(terms: Terms, text: str) -> bool:
 
 
 def session_of(occurrence: OccurrenceId, attempt: int) -> SessionKey:
-    return SessionKey(f"{OWN}{occurrence}|{attempt}")
-
-
-def occurrence_in(session: SessionKey) -> OccurrenceId | None:
-    """The occurrence that a session belongs to; None for a conversation."""
-    return OccurrenceId(session.split("|")[1]) if session.startswith(OWN) else None
+    """The session that a try of an occurrence has to itself. Its form is for nodes of older versions, which read it."""
+    return SessionKey(f"timer|{occurrence}|{attempt}")
 
 
 def origin_of(occurrence: OccurrenceId) -> str:

@@ -32,7 +32,7 @@ from runtime.contract import (
 )
 from runtime.store.common import OWNED_LANE
 from runtime.store.protocol import Duty, Lease
-from runtime.store.runs.claims import LESS_WAITING, STEERABLE, WAITING_SIGNALS
+from runtime.store.runs.run_begin import LESS_WAITING, STEERABLE, WAITING_SIGNALS
 from runtime.store.runs.steps import OPEN_STEPS
 from runtime.store.schema import parts, sessions
 from runtime.store.sql.driver import MakeOp, Op, Query, Rows, T, is_word

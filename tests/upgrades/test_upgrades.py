@@ -13,7 +13,12 @@ from typing import Final
 
 import asyncpg
 import pytest
+from sqlalchemy import text
 
+from runtime.domain.approvals import ApprovalState
+from runtime.domain.runs import RunState
+from runtime.store.sql.driver import Op, Rows
+from runtime.store.store import open_store
 from tests.e2e.house import House
 from tests.e2e.visitor import Visitor, approval_of, until, visiting
 from tests.fakes.postgres import Postgres
@@ -53,8 +58,28 @@ async def restored(recording: Path, folder: Path, postgres: Postgres) -> str:
     return url
 
 
+each_recording = pytest.mark.parametrize("recording", recordings(), ids=lambda path: f"{path.parent.name}-{path.name}")
+
+
+@each_recording
+async def test_a_run_that_was_parked_waits_for_its_question_from_then_on(
+    recording: Path, tmp_path: Path, postgres: Postgres
+) -> None:
+    database = await restored(recording, tmp_path, postgres)
+    store = await open_store(database or f"sqlite:///{tmp_path / 'var' / 'signalbox.db'}")
+    (asked,) = await store.approvals(state=ApprovalState.PENDING)
+    (parked,) = await store.runs(state=RunState.PARKED)
+    found = await store._driver.read(waits_of_all)
+    await store.close()
+    assert found == [(parked.id, asked.step, "approval", asked.id, None)]
+
+
+def waits_of_all() -> Op[Rows]:
+    return (yield text("SELECT run_id, step, kind, subject, settled_at FROM waits"), {})
+
+
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("recording", recordings(), ids=lambda path: f"{path.parent.name}-{path.name}")
+@each_recording
 async def test_a_newer_program_goes_on_where_an_old_one_was_killed(
     recording: Path, tmp_path: Path, postgres: Postgres
 ) -> None:

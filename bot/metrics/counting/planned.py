@@ -8,7 +8,7 @@ from typing import Final
 from bot.metrics.counting.base import NOTHING, Counting
 from runtime.contract import ModelReply, Occurrence, OccurrenceId, RunId, ScheduleId
 from runtime.domain.runs import RunState
-from runtime.domain.schedules import Firing, occurrence_in
+from runtime.domain.schedules import Firing
 from runtime.store.intake.occurrences import OccurrenceStore
 from runtime.store.protocol import Lane, NewDelivery, Released
 from runtime.store.runs.lanes import LaneStore
@@ -58,7 +58,7 @@ class CountedInstants(Counting, LaneStore, OccurrenceStore):
         deliveries: Sequence[NewDelivery],
     ) -> Released | None:
         released = await super().finish(lane, run, number, reply, state, text, deliveries)
-        if released and occurrence_in(lane.session):
+        if released and released.planned:
             silent = state is RunState.DONE and not deliveries
             self._meters.instants.add("silent" if silent else ENDS[state])
         return released

@@ -30,7 +30,8 @@ from runtime.store.intake.admission import join
 from runtime.store.intake.inbox import answer, keep, repeated, row
 from runtime.store.intake.run_stop import stop_live
 from runtime.store.protocol import Gate, Offer, Taken
-from runtime.store.runs.claims import claim_lane, with_files
+from runtime.store.runs.claims import claim_lane
+from runtime.store.runs.run_begin import with_files
 from runtime.store.runs.turns import add_turn
 from runtime.store.schema import runs, sessions, signals, turns
 from runtime.store.sql.driver import Op, is_word, micros
@@ -143,7 +144,7 @@ def _queued(signal: Signal, values: dict[str, object], gate: Gate, offer: Offer 
     known = mergeable and bool((yield LOCK_LANE, {"k": key}))
     if known and (twin := (yield from _twin(values, gate, now))):
         return (yield from _merge(values, twin, signal))
-    lanes = yield OPEN_LANE, _fresh_lane(key, gate.agent, signal.address, now)
+    lanes = yield OPEN_LANE, fresh_lane(key, gate.agent, signal.address, now)
     seq, state = lanes[0]
     if mergeable and not known and seq > 1 and (twin := (yield from _twin(values, gate, now))):
         yield UNDO_LANE, {"k": key}  # another opened this lane beside us, with the same words
@@ -169,7 +170,7 @@ def _merge(values: dict[str, object], twin: tuple[str, str | None], signal: Sign
     return Taken(Verdict(Outcome.MERGED, SignalId(str(values["id"]))))
 
 
-def _fresh_lane(key: SessionKey, agent: str, address: Address, now: datetime) -> dict[str, object]:
+def fresh_lane(key: SessionKey, agent: str, address: Address, now: datetime) -> dict[str, object]:
     return {
         "key": key,
         "agent": agent,
@@ -195,7 +196,7 @@ def _observed(signal: Signal, values: dict[str, object], gate: Gate, now: dateti
     if not (yield from keep(values | {"state": "observed", "answered_at": micros(now)})):
         return (yield from repeated(signal))
     key, files = SessionKey(str(values["session"])), str(values["files"])
-    lane = _fresh_lane(key, gate.agent, signal.address, now)
+    lane = fresh_lane(key, gate.agent, signal.address, now)
     rows = yield TAKE_TURN, lane | {"state": "idle", "waiting": 0, "last_seq": 0, "next_turn": 2}
     number = rows[0][0] - 1
     told = with_files(str(values["text"]), files)

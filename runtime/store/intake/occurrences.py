@@ -20,6 +20,7 @@ from runtime.contract import (
     ScheduleState,
     SessionKey,
     SignalId,
+    Trigger,
 )
 from runtime.domain.machines import move
 from runtime.domain.schedules import (
@@ -34,7 +35,7 @@ from runtime.domain.schedules import (
     session_of,
 )
 from runtime.store.common import fact
-from runtime.store.intake.messages import OPEN_LANE
+from runtime.store.intake.messages import OPEN_LANE, fresh_lane
 from runtime.store.schedules.book import LOCKED, ONE, schedule_of
 from runtime.store.schedules.run_occurrence import (
     LOCKED_ONE,
@@ -170,7 +171,7 @@ def _fired(schedule: Schedule, instant: Instant, now: datetime, new_id: NewId) -
         return False
     if instant.skip:
         return False
-    yield from _start(schedule, fresh, instant.planned_at, 1, now, new_id)
+    yield from _start(schedule, fresh, instant.planned_at, 1, Trigger.SCHEDULE, now, new_id)
     return True
 
 
@@ -198,14 +199,20 @@ def _fresh(
 
 
 def _start(
-    schedule: Schedule, occurrence: OccurrenceId, planned_at: datetime, attempt: int, now: datetime, new_id: NewId
+    schedule: Schedule,
+    occurrence: OccurrenceId,
+    planned_at: datetime,
+    attempt: int,
+    trigger: Trigger,
+    now: datetime,
+    new_id: NewId,
 ) -> Op[None]:
     """The signal of an occurrence, in a lane of its own: its id becomes the run's."""
     signal, key = SignalId(new_id()), session_of(occurrence, attempt)
     previous = yield PREVIOUS, {"schedule": schedule.id}
     text = said(schedule, in_zone(planned_at, schedule.when), previous[0][0] if previous else "")
-    yield OPEN_LANE, _lane(key, schedule, now)
-    yield ADD_SIGNAL, _signal(signal, key, schedule, text, now)
+    yield OPEN_LANE, fresh_lane(key, schedule.agent, schedule.home, now)
+    yield ADD_SIGNAL, _signal(signal, key, schedule, text, trigger, now)
     row = Kept(*(yield OF_ID, {"occurrence": occurrence})[0])
     changes = {"new_attempts": attempt, "new_run_id": signal, "new_started_at": micros(now), "new_not_before": None}
     yield SET, values_of(row) | {"new_state": OccurrenceState.STARTED.value} | changes
@@ -220,25 +227,9 @@ def in_zone(at: datetime, rule: str) -> str:
     return f"{at.astimezone(zone_named(zone)):%A, %Y-%m-%d %H:%M} ({zone})"
 
 
-def _lane(key: SessionKey, schedule: Schedule, now: datetime) -> dict[str, object]:
-    return {
-        "key": key,
-        "agent": schedule.agent,
-        "address": str(schedule.home),
-        "state": "ready",
-        "owner": None,
-        "fence": 0,
-        "waiting": 1,
-        "resumable": 0,
-        "last_seq": 1,
-        "next_turn": 1,
-        "ready_at": micros(now),
-        "created_at": micros(now),
-        "since_turn": 0,
-    }
-
-
-def _signal(signal: SignalId, key: SessionKey, schedule: Schedule, text: str, now: datetime) -> dict[str, object]:
+def _signal(
+    signal: SignalId, key: SessionKey, schedule: Schedule, text: str, trigger: Trigger, now: datetime
+) -> dict[str, object]:
     return {
         "id": signal,
         "platform": PLATFORM,
@@ -264,6 +255,7 @@ def _signal(signal: SignalId, key: SessionKey, schedule: Schedule, text: str, no
         "node": None,
         "message_id": "",
         "by_program": 0,
+        "trigger": trigger.value,
     }
 
 
@@ -278,7 +270,7 @@ def run_now(schedule: ScheduleId, by: str, now: datetime, new_id: NewId) -> Op[O
     if not (yield ADDED, row):
         return None  # two in one microsecond: the other one counts
     yield from fact(now, "schedule run", by, schedule, fresh)
-    yield from _start(found, fresh, now, 1, now, new_id)
+    yield from _start(found, fresh, now, 1, Trigger.MANUAL, now, new_id)
     return occurrence_of((yield OF_ID, {"occurrence": fresh})[0])
 
 
@@ -290,7 +282,8 @@ def again(occurrence: OccurrenceId, now: datetime, new_id: NewId) -> Op[bool]:
         return False
     schedule = schedule_of((yield ONE, {"schedule": row.schedule})[0])
     if schedule.state is ScheduleState.ACTIVE or schedule.state is ScheduleState.ENDED:
-        yield from _start(schedule, occurrence, moment(row.planned_at), row.attempts + 1, now, new_id)
+        attempt = row.attempts + 1
+        yield from _start(schedule, occurrence, moment(row.planned_at), attempt, Trigger.SCHEDULE, now, new_id)
         return True
     yield from set_occurrence(
         row, OccurrenceEvent.FAIL, now, reason=f"{row.reason} Its schedule is {schedule.state}.".strip()

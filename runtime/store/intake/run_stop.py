@@ -21,10 +21,10 @@ from runtime.contract import (
     Signal,
     SignalId,
     Stopped,
+    Trigger,
     Verdict,
 )
-from runtime.domain.runs import RunEvent, RunState
-from runtime.domain.schedules import OWN
+from runtime.domain.runs import FOR_SCHEDULES, RunEvent, RunState
 from runtime.store.approvals.decisions import withdraw
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, moved, session_key
 from runtime.store.intake.inbox import replied
@@ -46,8 +46,9 @@ SCHEDULED = (
     select(runs.c.id, runs.c.state, runs.c.session)
     .where(
         is_word(runs.c.state, "running", "parked", "ready"),
-        func.substr(runs.c.session, 1, len(OWN)) == OWN,
+        is_word(runs.c.trigger, *FOR_SCHEDULES),
         runs.c.address == bindparam("room"),
+        runs.c.session != bindparam("s"),
     )
     .order_by(runs.c.session)
 )
@@ -66,6 +67,7 @@ END_RUN = (
     update(runs)
     .where(runs.c.id == bindparam("run"))
     .values(state="stopped", ended_at=bindparam("at"), error=bindparam("why"))
+    .returning(runs.c.trigger)
 )
 UNRESUME = (
     update(sessions).where(sessions.c.key == bindparam("k")).values(resumable=sessions.c.resumable - bindparam("less"))
@@ -131,7 +133,7 @@ def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list
         here = [(*row, key) for row in (yield OPEN_RUNS_OF, {"s": key, "who": who.id})]
     else:
         here = [(*row, key) for row in (yield OPEN_RUNS, {"s": key})]
-        here += yield SCHEDULED, {"room": str(signal.address)}
+        here += yield SCHEDULED, {"room": str(signal.address), "s": key}
     if here or signal.address.thread not in ("", signal.message_id):
         return [_Open(RunId(run), RunState(state), SessionKey(own), signal.address) for run, state, own in here]
     theirs = yield IN_THREADS, {"room": f"{replace(signal.address, thread='')}/", "who": who.id}
@@ -152,10 +154,10 @@ def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[lis
     yield CLOSE_STEPS, {"run": run.id, "text": text, "at": micros(now)}
     for (turn,) in open_steps:
         yield SET_TURN, {"s": run.session, "n": turn, "new_text": text}
-    yield END_RUN, {"run": run.id, "at": micros(now), "why": text}
+    rows = yield END_RUN, {"run": run.id, "at": micros(now), "why": text}
     if run.state is RunState.READY:
         yield UNRESUME, {"k": run.session, "less": 1}
-    yield from ended(run.session, run.id, RunState.STOPPED, text, 1, now, new_id)
+    yield from ended(run.id, Trigger(rows[0][0]), RunState.STOPPED, text, 1, now, new_id)
     last = NewDelivery(DeliveryId(new_id()), f"run:{run.id}", 0, Kind.FINAL, run.address, Content(text))
     yield ADD_DELIVERY, delivery_row(last, now, run.id)
     return [*cards, run.address]

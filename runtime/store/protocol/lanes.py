@@ -160,12 +160,13 @@ class Released:
     """A run gave its lane up. `more`: the lane is ready again.
 
     `begun`: of the new deliveries those that came rendered and whose first part is marked now, or all of it shown.
-    `told`: rooms for which the store itself made a delivery.
+    `told`: rooms for which the store itself made a delivery. `planned`: it worked for an instant of a schedule.
     """
 
     more: bool
     begun: frozenset[DeliveryId] = frozenset()
     told: tuple[Address, ...] = ()
+    planned: bool = False
 
 
 class Lanes(Forms, Protocol):

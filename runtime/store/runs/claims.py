@@ -1,29 +1,26 @@
-"""Claiming a ready lane, and turning what waits there into turns of its run."""
+"""Claiming a ready lane: its run goes on, or one begins; and what comes meanwhile joins it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any
 
-from sqlalchemy import bindparam, case, or_, select, update
+from sqlalchemy import bindparam, select, update
 
-from runtime.contract import Address, Busy, Person, PersonId, RunId, SessionKey
+from runtime.contract import Address, Busy, RunId, SessionKey, Trigger
 from runtime.domain.joining import NOBODY, Standing, joining
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import RunEvent
-from runtime.store.common import PERSON, add, moved, owned, person
+from runtime.store.common import moved, owned
 from runtime.store.protocol import Claim, Lane, Lease, Offer, Recorded
+from runtime.store.runs.run_begin import STEERABLE, Waiting, begin_run, consume, requester_of
 from runtime.store.runs.steps import LAST_TURN, open_steps
 from runtime.store.runs.suspects import next_suspect, set_aside
-from runtime.store.runs.turns import add_turn, attached, transcript
+from runtime.store.runs.turns import attached
 from runtime.store.schedules.run_occurrence import job_of
-from runtime.store.schema import nodes, people, runs, sessions, signals
-from runtime.store.sql.driver import Op, is_word, micros
-
-NEAR: Final = 64
-"""Turns of a transcript that comes along with a claim; a longer one is read beside the writer, not by it."""
+from runtime.store.schema import nodes, runs, sessions
+from runtime.store.sql.driver import Op, is_word
 
 LIVE_NODE = (
     select(nodes.c.id)
@@ -62,6 +59,7 @@ RUN_COLUMNS = (
     runs.c.crashes,
     runs.c.reply_to,
     runs.c.since_turn,
+    runs.c.trigger,
 )
 GOING_ON = (
     select(*RUN_COLUMNS, runs.c.state)
@@ -76,51 +74,6 @@ TAKE_RUN = (
     .values(state="running", claims=runs.c.claims + 1, node=bindparam("by"))
 )
 LESS_RESUMABLE = update(sessions).where(sessions.c.key == bindparam("k")).values(resumable=sessions.c.resumable - 1)
-
-
-class Waiting(NamedTuple):
-    """A signal that waits, with what its sender may do by now: None for one who was forgotten."""
-
-    id: str
-    text: str
-    files: str
-    actor_name: str
-    person_id: PersonId | None
-    message_id: str
-    by_program: int
-    role: int | None
-
-    @property
-    def standing(self) -> Standing:
-        return Standing(self.person_id, NOBODY if self.role is None else self.role, bool(self.by_program))
-
-
-WAITING_SIGNALS = (
-    select(*(signals.c[name] for name in Waiting._fields[:-1]), people.c.role)
-    .outerjoin(people, people.c.id == signals.c.person_id)
-    .where(signals.c.session == bindparam("s"), is_word(signals.c.state, "waiting"))
-    .order_by(signals.c.seq)
-    .limit(1000)
-)
-_asker = people.alias("asker")
-STEERABLE = (
-    WAITING_SIGNALS.add_columns(runs.c.requester, _asker.c.role)
-    .join(runs, runs.c.id == bindparam("run"))
-    .outerjoin(_asker, _asker.c.id == runs.c.requester)
-)
-"""The same, and of each row who asked for the run that they may join: one statement, and only where something waits."""
-CONSUME = (
-    update(signals)
-    .where(or_(signals.c.id == bindparam("one"), signals.c.merged_into == bindparam("one")))
-    .values(run_id=bindparam("run"), state=case((signals.c.state == "waiting", "consumed"), else_=signals.c.state))
-)
-LESS_WAITING = (
-    update(sessions)
-    .where(sessions.c.key == bindparam("k"))
-    .values(waiting=sessions.c.waiting - bindparam("less"), next_turn=bindparam("next"))
-    .returning(sessions.c.waiting)
-)
-ADD_RUN = add(runs)
 
 
 def claim(lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
@@ -170,7 +123,7 @@ def _run_of(
 ) -> Op[Claim | None]:
     rows = yield GOING_ON, {"s": lane.session}
     if not rows or rows[0][-1] == "parked":
-        return (yield from _begin(lane, agent, address, next_turn, since, busy_at(busy, address), now))
+        return (yield from begin_run(lane, agent, address, next_turn, since, busy_at(busy, address), now))
     *row, state = rows[0]
     if state == "running":
         yield from moved(now, row[0], lane.node, RunEvent.RESUME, row[8] or "")
@@ -180,12 +133,12 @@ def _run_of(
 
 
 def _resumed(lane: Lane, agent: str, row: Sequence[Any], *, overtaken: bool) -> Op[Claim]:
-    run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to, since = row
+    run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to, since, trigger = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
-    who, names = yield from _requester(requester)
+    who, names = yield from requester_of(requester)
     files = yield from attached(lane.session, RunId(run))
-    job = yield from job_of(lane.session)
+    job = yield from job_of(RunId(run), Trigger(trigger))
     return Claim(
         lane,
         agent,
@@ -205,75 +158,6 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], *, overtaken: bool) -> 
         job=job,
         files=files,
     )
-
-
-def _requester(person_id: str | None) -> Op[tuple[Person | None, frozenset[str]]]:
-    """Who asked, and the names under which a policy may know them."""
-    rows = yield PERSON, {"person_id": person_id}
-    if not rows:
-        return None, frozenset()
-    who = person(rows[0][:3])
-    return who, frozenset([who.id, who.name, *(row[3] for row in rows if row[3])])
-
-
-def _begin(
-    lane: Lane, agent: str, address: Address, next_turn: int, since: int, busy: Busy, now: datetime
-) -> Op[Claim | None]:
-    waiting = [Waiting(*row) for row in (yield WAITING_SIGNALS, {"s": lane.session})]
-    if not waiting:
-        return None
-    first = waiting[0]
-    share = [first] if busy is Busy.FOLLOWUP else joining(waiting, lambda one: one.standing, first.standing)
-    run = RunId(first.id)  # one id follows a message from its arrival to its reply
-    yield (
-        ADD_RUN,
-        {
-            "id": run,
-            "session": lane.session,
-            "address": str(address),
-            "state": "running",
-            "requester": first.person_id,  # of all whom it hears none may do less
-            "claims": 1,
-            "iterations": 0,
-            "next_step": 1,
-            "stop": 0,
-            "last_turn": next_turn + len(share) - 1,
-            "error": "",
-            "started_at": micros(now),
-            "ready_at": micros(now),
-            "ended_at": None,
-            "node": lane.node,
-            "crashes": 0,
-            "reply_to": first.message_id,
-            "since_turn": since,
-        },
-    )
-    yield from consume(lane, run, share, next_turn, now)
-    who, names = yield from _requester(first.person_id)
-    near = next_turn + len(share) - since <= NEAR
-    turns = tuple((yield from transcript(lane.session, since))) if near else None
-    job, to = (yield from job_of(lane.session)), first.message_id
-    return Claim(
-        lane, agent, run, address, who, False, 0, 1, False, False, names, turns=turns, reply_to=to, since=since, job=job
-    )
-
-
-def consume(lane: Lane, run: RunId, share: Sequence[Waiting], next_turn: int, now: datetime) -> Op[int]:
-    """Signals become user turns of `run`; how many still wait."""
-    for number, one in enumerate(share, next_turn):
-        yield CONSUME, {"one": one.id, "run": run}
-        told = with_files(one.text, one.files)
-        yield from add_turn(lane.session, number, run, "user", told, now, author=one.actor_name, files=one.files)
-    less = {"k": lane.session, "less": len(share), "next": next_turn + len(share)}
-    rows = yield LESS_WAITING, less
-    return int(rows[0][0])
-
-
-def with_files(text: str, files: str) -> str:
-    """A message as the model reads it."""
-    known = ((path, f" ({size:,} bytes)" if size else "") for _, path, size, *_ in json.loads(files))
-    attached = [f"[attached file: {path}{size}]" for path, size in known]
-    return "\n".join([*filter(None, [text]), *attached])
 
 
 def steer(lane: Lane, run: RunId, now: datetime) -> Op[Recorded | None]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlalchemy import and_, bindparam, case, update
 
-from runtime.contract import ModelReply, NewId, RunId
+from runtime.contract import ModelReply, NewId, RunId, Trigger
 from runtime.domain.machines import move
 from runtime.domain.runs import RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
 from runtime.store.approvals.rulings import ADD_APPROVAL
@@ -41,7 +41,7 @@ END_RUN = _own_run.values(
     next_step=bindparam("step"),
     last_turn=bindparam("turn"),
     crashes=case((and_(is_word(bindparam("new_state"), "failed"), bindparam("calls") == 0), runs.c.crashes), else_=0),
-)
+).returning(runs.c.trigger)
 """With the last reply, if there was one: a process that brought it did not die of it."""
 GIVE_LANE = (
     update(sessions)
@@ -148,14 +148,15 @@ def finish(
     after = move(RUN_MOVES, RunState.RUNNING, END_OF[state])
     calls = int(reply is not None)
     end = {"run": run, "new_state": after.value, "why": why, "at": micros(now)}
-    yield END_RUN, end | {"calls": calls, "step": number + calls, "turn": mine[0]}
+    rows = yield END_RUN, end | {"calls": calls, "step": number + calls, "turn": mine[0]}
+    trigger = Trigger(rows[0][0])
     begun = set()
     for new in new_deliveries:
         if (yield from put(new, now, run)):
             begun.add(new.id)
-    told = yield from ended(lane.session, run, state, text, len(new_deliveries), now, new_id)
+    told = yield from ended(run, trigger, state, text, len(new_deliveries), now, new_id)
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
-    return Released(rows[0][0] == "ready", frozenset(begun), tuple(told))
+    return Released(rows[0][0] == "ready", frozenset(begun), told or (), planned=told is not None)
 
 
 def _close_steps(lane: Lane, run: RunId, text: str, now: datetime) -> Op[None]:

@@ -1,7 +1,7 @@
 """What a run works for, where a schedule began it; and how its end becomes that of the occurrence.
 
-A run of an occurrence has a session to itself, whose key begins with `OWN`: it reads nothing that was said in the room,
-and nothing said there waits for it. Its address is the schedule's home.
+A run of an occurrence has a session to itself: it reads nothing that was said in the room, and nothing said there waits
+for it. Its address is the schedule's home. The run's trigger says where to look for one, the occurrence which run it has.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from runtime.contract import (
     Job,
     Kind,
     NewId,
+    OccurrenceId,
     OccurrenceState,
     RunId,
     ScheduleState,
-    SessionKey,
+    Trigger,
 )
 from runtime.domain.change_digest import seen_of
 from runtime.domain.machines import move
-from runtime.domain.runs import RunState
+from runtime.domain.runs import FOR_SCHEDULES, RunState
 from runtime.domain.schedules import (
     KEPT,
     OCCURRENCE_MOVES,
@@ -35,7 +36,6 @@ from runtime.domain.schedules import (
     OccurrenceEvent,
     ScheduleEvent,
     after_failure,
-    occurrence_in,
 )
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import NewDelivery
@@ -47,6 +47,8 @@ NOTHING: Final[Mapping[str, object]] = {}
 
 OF_ID = select(occurrences).where(occurrences.c.id == bindparam("occurrence"))
 LOCKED_ONE = OF_ID.with_for_update()
+OF_RUN = select(occurrences).where(occurrences.c.run_id == bindparam("run"))
+LOCKED_OF_RUN = OF_RUN.with_for_update()
 SET = (
     update(occurrences)
     .where(occurrences.c.id == bindparam("occurrence"))
@@ -112,16 +114,16 @@ class Held(NamedTuple):
     name: str
 
 
-def job_of(session: SessionKey) -> Op[Job | None]:
-    """What a run of this session works for; None for a conversation's."""
-    occurrence = occurrence_in(session)
-    if occurrence is None:
+def job_of(run: RunId, trigger: Trigger) -> Op[Job | None]:
+    """The occurrence that a run works for, as it needs to know it; None for a conversation's."""
+    rows = (yield OF_RUN, {"run": run}) if trigger in FOR_SCHEDULES else []
+    if not rows:
         return None
-    row = Kept(*(yield OF_ID, {"occurrence": occurrence})[0])
+    row = Kept(*rows[0])
     found = schedule_of((yield ONE, {"schedule": row.schedule})[0])
     told, last = (yield PREVIOUS, {"schedule": row.schedule}), (yield LAST, {"schedule": row.schedule})
     return Job(
-        occurrence,
+        OccurrenceId(row.id),
         found.id,
         found.name,
         found.task,
@@ -141,13 +143,16 @@ def zone_of(rule: str) -> str:
 
 
 def ended(
-    session: SessionKey, run: RunId, state: RunState, text: str, shown: int, now: datetime, new_id: NewId
-) -> Op[tuple[Address, ...]]:
-    """Its run is over; `shown` deliveries of it were made. Where a courier is to look beside."""
-    occurrence = occurrence_in(session)
-    if occurrence is None:
-        return ()
-    row = Kept(*(yield LOCKED_ONE, {"occurrence": occurrence})[0])
+    run: RunId, trigger: Trigger, state: RunState, text: str, shown: int, now: datetime, new_id: NewId
+) -> Op[tuple[Address, ...] | None]:
+    """End the occurrence of a run that is over and made `shown` deliveries; where a courier is to look beside.
+
+    None: it worked for none.
+    """
+    rows = (yield LOCKED_OF_RUN, {"run": run}) if trigger in FOR_SCHEDULES else []
+    if not rows:
+        return None
+    row = Kept(*rows[0])
     if row.state != OccurrenceState.STARTED:
         return ()
     if not shown:

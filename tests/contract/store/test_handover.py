@@ -9,7 +9,7 @@ import pytest
 from runtime.contract import Busy, Kind, Outcome, Receipt, RunId, Said, Wire
 from runtime.domain.runs import RunState
 from runtime.store.protocol import Claim, Duty, Lease, NewDelivery, Offer, Released, Rendered, Taken
-from runtime.store.runs import claims
+from runtime.store.runs import run_begin
 from tests.contract.store.stage import GATE, OTHER_ROOM, ROOM, SHELL, Stage, reply
 
 LINES = (Wire("part one", "plain one"), Wire("part two"))
@@ -66,7 +66,7 @@ async def test_a_claim_brings_the_transcript_that_a_reading_would_find(stage: St
 
 async def test_a_long_transcript_stays_where_it_is(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The writer must not be kept by reading."""
-    monkeypatch.setattr(claims, "NEAR", 3)
+    monkeypatch.setattr(run_begin, "NEAR", 3)
     await stage.finish(await begun(stage, "first"))
     assert (await begun(stage, "second")).turns is None
 

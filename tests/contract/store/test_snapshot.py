@@ -23,6 +23,7 @@ from runtime.store.sql.driver import Op
 from runtime.store.store import open_store
 from runtime.store.upgrade import migrate_sqlite
 from tests.contract.store.stage import LIST, OTHER_ROOM, SHELL, HandClock, Stage, step
+from tests.contract.store.test_triggers import test_a_run_knows_what_began_it as every_trigger
 from tests.fakes.postgres import Postgres
 
 kept = pytest.mark.parametrize("url", ["file", "postgres"], indirect=True)
@@ -161,6 +162,25 @@ async def test_rows_of_an_older_revision_are_brought_up(tmp_path: Path, target: 
     assert await life.rows("SELECT number, doubted_at FROM deliveries") == [(7, None)]
     assert [known.person.name for known in await store.people()] == ["Ada"]
     await store.close()
+
+
+@kept
+async def test_waits_and_triggers_are_found_for_the_runs_of_an_older_revision(
+    stage: Stage, url: str, target: str
+) -> None:
+    await every_trigger(stage)
+    await stage.write("UPDATE signals SET platform = 'hook:builds' WHERE trigger = 'hook'")
+    parked = await stage.park(SHELL)
+    rows = await read(url)
+    before = {table: rows.all[table] for table in ("signals", "runs", "waits")}
+    rows.revision = "0011"
+    rows.columns = {t: [c for c in names if c != "trigger"] for t, names in rows.columns.items() if t != "waits"}
+    for table in ("signals", "runs"):
+        rows.all[table] = [row[:-1] for row in rows.all[table]]  # the trigger is the last column
+    await load(target, rows)
+    after = await read(target)
+    assert {table: sorted(after.all[table]) for table in before} == {t: sorted(found) for t, found in before.items()}
+    assert [row[:4] for row in after.all["waits"]] == [(parked.run, 2, "approval", parked.approvals[0])]
 
 
 @kept

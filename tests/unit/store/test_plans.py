@@ -20,7 +20,7 @@ from runtime.store.delivery import open_deliveries
 from runtime.store.intake import admission, commands, edits, messages, places, run_stop
 from runtime.store.operations import audit, figures, finding, history, operators, queue_depths, retention, trail
 from runtime.store.protocol import Stock
-from runtime.store.runs import claims, waits
+from runtime.store.runs import claims, run_begin, waits
 from runtime.store.schedules import run_occurrence
 from runtime.store.sql.driver import Compiler
 from runtime.store.store import open_store
@@ -34,8 +34,8 @@ NOW = 10**15
 PERIOD = {"since": 19_900, "first": "r199", "last": "r2", "n": 10, "room": "web:main/r7"}
 QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "the next session": (claims.READY_LANE, {"now": NOW}, "ix_sessions_ready"),
-    "what waits in a session": (claims.WAITING_SIGNALS, {"s": "s7"}, "ix_signals_waiting"),
-    "what may join a run": (claims.STEERABLE, {"s": "s7", "run": "r7"}, "ix_signals_waiting"),
+    "what waits in a session": (run_begin.WAITING_SIGNALS, {"s": "s7"}, "ix_signals_waiting"),
+    "what may join a run": (run_begin.STEERABLE, {"s": "s7", "run": "r7"}, "ix_signals_waiting"),
     "the run of a session that goes on": (claims.GOING_ON, {"s": "s7"}, "ix_runs_open"),
     "what is open in a room": (open_deliveries.OPEN_AT, {"room": "web:main/r7", "n": 20}, "ix_deliveries_open"),
     "the first open room": (open_deliveries.FIRST_ROOM, {"c": "web", "a": "main"}, "ix_deliveries_rooms"),
@@ -47,6 +47,8 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "questions whose time is over": (decisions.OVERDUE, {"now": NOW}, "ix_approvals_pending"),
     "what a run still waits for": (waits.STANDING, {"run": "r7"}, "pk_waits|autoindex_waits"),
     "open runs of a session": (run_stop.OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
+    "what is planned and at work in a room": (run_stop.SCHEDULED, {"room": "web:main/r7", "s": "s7"}, "ix_runs_open"),
+    "the occurrence of a run": (run_occurrence.OF_RUN, {"run": "r7"}, "ix_occurrences_run"),
     "a twin": (messages.TWIN, {"s": "s7", "h": "h", "a": "web:ada", "since": 0}, "ix_signals_unanswered"),
     "facts not sealed yet": (audit.UNSEALED, {"n": 500}, "ix_audit_unsealed|uq_audit_number|autoindex_audit"),
     "what was said in a room": (history.SAID, {"room": "web:main/r7", "before": NOW, "n": 200}, "ix_signals_said"),
@@ -168,9 +170,9 @@ FILL = [
     "END, NULL, 1, 0, 0, 9, 9, i, i, 0 FROM n",
     "INSERT INTO signals SELECT 'g' || i, 'web:main', 'k' || i, NULL, 'said', 'normal', 'web:ada', 'Ada', 'p', "
     "'web:main/r' || i % 50, 'hello', '[]', 'h' || i, 's' || i % 50, i, CASE WHEN i % 1000 = 7 THEN 'waiting' ELSE "
-    "'consumed' END, 'r' || i, NULL, i, i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END, NULL, 'm' || i, 0 FROM n",
+    "'consumed' END, 'r' || i, NULL, i, i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END, NULL, 'm' || i, 0, 'message' FROM n",
     "INSERT INTO runs SELECT 'r' || i, 's' || i, 'web:main/r' || i, CASE WHEN i % 1000 = 7 THEN 'running' WHEN "
-    "i % 1000 = 8 THEN 'ready' ELSE 'done' END, 'p', 1, 1, 1, 0, 1, '', i, i, NULL, NULL, 0, '', 0 FROM n",
+    "i % 1000 = 8 THEN 'ready' ELSE 'done' END, 'p', 1, 1, 1, 0, 1, '', i, i, NULL, NULL, 0, '', 0, CASE WHEN i % 10 = 3 THEN 'schedule' ELSE 'message' END FROM n",
     "INSERT INTO deliveries SELECT i, 'd' || i, 'o' || i, 0, 'final', 'web', 'main', 'web:main/r' || i % 50, '{}', "
     "NULL, NULL, CASE WHEN i % 1000 = 7 THEN 'queued' ELSE 'shown' END, 2, i, '', i, NULL, NULL, '' FROM n",
     "INSERT INTO parts SELECT 'd' || i, 1, CASE WHEN i % 1000 = 7 THEN 'unsettled' ELSE 'shown' END, '', NULL, 1, i, 0, "

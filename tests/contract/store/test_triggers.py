@@ -1,0 +1,80 @@
+"""A run knows what began it, and nobody reads that out of a key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from runtime.contract import OccurrenceState, Said, Schedule, Trigger
+from runtime.domain.runs import RunState
+from runtime.store.protocol import Claim
+from tests.contract.store.stage import ROOM, SHELL, Stage, step
+from tests.contract.store.test_counted_schedules import HOUR, fire, planned
+
+TRIGGERS: Final = "SELECT trigger FROM runs ORDER BY id"
+
+
+async def fired(stage: Stage) -> tuple[Schedule, Claim]:
+    """An instant that has come, and the run that works for it."""
+    schedule = await planned(stage)
+    stage.clock.advance(seconds=HOUR.total_seconds())
+    await fire(stage, schedule)
+    return schedule, await stage.claim()
+
+
+async def state_of(stage: Stage, schedule: Schedule) -> OccurrenceState:
+    (made,) = await stage.store.occurrences(schedule.id)
+    return made.state
+
+
+async def test_a_run_knows_what_began_it(stage: Stage) -> None:
+    message = await stage.begin()
+    await stage.finish(message)
+    hook = replace(stage.signal(Said("a build failed")), trigger=Trigger.HOOK)
+    await stage.take_in(hook)
+    await stage.finish(await stage.claim())
+    schedule, planned_one = await fired(stage)
+    await stage.finish(planned_one)
+    await stage.store.run_schedule(schedule.id, "ada")
+    await stage.finish(await stage.claim())
+    assert await stage.column(TRIGGERS) == ["message", "hook", "schedule", "manual"]
+
+
+async def test_a_run_of_a_schedule_is_known_by_no_key(stage: Stage) -> None:
+    schedule = await planned(stage)
+    stage.clock.advance(seconds=HOUR.total_seconds())
+    await fire(stage, schedule)
+    await stage.write("UPDATE sessions SET key = 'some key'")
+    await stage.write("UPDATE signals SET session = 'some key'")
+    claim = await stage.claim()
+    assert claim.job
+    assert claim.job.schedule == schedule.id
+    await stage.finish(claim)
+    assert await state_of(stage, schedule) is OccurrenceState.DONE
+
+
+async def test_what_an_older_node_began_for_a_schedule_still_works_for_it(stage: Stage) -> None:
+    schedule = await planned(stage)
+    stage.clock.advance(seconds=HOUR.total_seconds())
+    await fire(stage, schedule)
+    await stage.write("UPDATE signals SET trigger = ''")  # older versions write none
+    claim = await stage.claim()
+    assert claim.job
+    await stage.record(claim, step(SHELL))
+    assert await stage.store.park(claim.lane, claim.run_id, [stage.ask(claim, 2, SHELL)])
+    await stage.stop(at=ROOM)
+    assert await state_of(stage, schedule) is OccurrenceState.FAILED
+
+
+async def test_what_an_older_node_began_for_a_message_works_for_no_schedule(stage: Stage) -> None:
+    claim = await stage.begin()
+    await stage.write("UPDATE runs SET trigger = ''")
+    released = await stage.finish(claim)
+    assert released
+    assert not released.planned
+    (run,) = await stage.store.runs()
+    assert run.state is RunState.DONE
+
+
+def test_a_trigger_of_a_newer_version_is_unknown() -> None:
+    assert Trigger("delegation") is Trigger.UNKNOWN
