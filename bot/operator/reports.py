@@ -23,16 +23,15 @@ from runtime.contract import (
     NewId,
     Now,
     Occurrence,
+    OccurrenceId,
     OccurrenceState,
+    Report,
     Role,
     RunId,
-    Schedule,
     ScheduleId,
-    ScheduleState,
     SessionKey,
     Task,
     TaskKind,
-    Terms,
     Tool,
     ToolContext,
 )
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
     from runtime.templating.sheet import Sheet
 
 FOLDER: Final = Path(__file__).parents[2] / "config" / "reports"
-AT_ONCE: Final = "one report, asked for by a command"
-"""Why the schedule of such a report is none that is listed."""
 STUCK: Final = (DeliveryState.DEAD, DeliveryState.HELD)
 
 AddressAt = Callable[[str], Address | None]
@@ -126,26 +123,23 @@ class ReportDesk:
         for room in rooms:
             if why := await self.reach(room):
                 raise Refusal(409, f"{self.named(room)}: {why}")
-        schedule = await self._schedule(sheet, rooms, options, actor)
-        if not await self.store.add_schedule(schedule, None, actor.person.name):
-            raise Refusal(409, "This could not be written. Try it again.")
-        if await self.store.run_schedule(schedule.id, actor.person.name) is None:
-            raise Refusal(409, "This could not be started. Try it again.")
+        report = await self._report(sheet, rooms, options, actor)
+        await self.store.begin_report(report, actor.person.name)
         self.ring()
-        return await self.state(schedule.id)
+        return await self.state(report.id)
 
-    async def state(self, report: str) -> View:
+    async def state(self, report_id: str) -> View:
         """How a report goes that was begun."""
-        schedule = await self.store.schedule(ScheduleId(report))
-        made = await self.store.occurrences(ScheduleId(report), limit=1)
-        if schedule is None or not made:
-            raise Refusal(404, f"There is no report {report}.")
-        rooms = [self.named(address) for address in schedule.to]
+        made = await self.store.occurrences(ScheduleId(report_id), limit=1)
+        report = made[0].report if made else None
+        if report is None:
+            raise Refusal(404, f"There is no report {report_id}.")
+        rooms = [self.named(address) for address in report.to]
         state, why = await self._how(made[0])
         counts = {"shown": made[0].shown, "wanted": len(rooms)}
         return {
-            "id": report,
-            "name": schedule.name,
+            "id": report_id,
+            "name": report.name,
             "to": rooms,
             "state": state,
             "reason": why,
@@ -191,28 +185,18 @@ class ReportDesk:
             raise Refusal(400, f'--to: "{text}": no account here is called that, or it has not been connected yet.')
         return found
 
-    async def _schedule(
+    async def _report(
         self, sheet: Sheet, rooms: tuple[Address, ...], options: Mapping[str, Json], actor: Actor
-    ) -> Schedule:
-        """What the report is an instant of. It is born removed: no list and no quota has it, and nothing fires it."""
-        from runtime.calendar import At, Planned, written
-
-        now = self.now()
-        return Schedule(
-            id=ScheduleId(self.new_id()),
+    ) -> Report:
+        return Report(
+            id=OccurrenceId(self.new_id()),
             name=sheet.name,
-            when=written(Planned(At(now), await self._zone(actor, str(rooms[0])), "now")),
-            when_text="now",
             task=Task(TaskKind.REPORT, sheet.name, options={key: sheet.options[key] for key in options}),
             to=rooms,
-            terms=Terms(),
-            state=ScheduleState.REMOVED,
-            created_at=now,
-            anchor_at=now,
+            zone=await self._zone(actor, str(rooms[0])),
             actor=actor.identity,
             agent=MAIN,
             owner=actor.person,
-            reason=AT_ONCE,
         )
 
     async def _zone(self, actor: Actor, room: str) -> str:

@@ -156,6 +156,49 @@ class Schedule:
     def home(self) -> Address:
         return self.to[0]
 
+    @property
+    def zone(self) -> str:
+        """Where it reads clocks; its rule need not be understood for that."""
+        return str(json.loads(self.when)["zone"])
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report that is made once, at once, since somebody asked for it: no schedule plans it.
+
+    `id` is its only occurrence, `zone` where its times are told. `owner` asked for it, and it acts with their rights.
+    """
+
+    id: OccurrenceId
+    name: str
+    task: Task
+    to: tuple[Address, ...]
+    zone: str
+    agent: str
+    actor: Identity
+    owner: Person | None = None
+
+    @property
+    def home(self) -> Address:
+        return self.to[0]
+
+    @property
+    def terms(self) -> Terms:
+        return Terms()
+
+    def to_json(self) -> str:
+        """What the work needs to know; who asked for it stands in its signal."""
+        rooms = [str(address) for address in self.to]
+        told = {"name": self.name, "task": self.task.to_json(), "to": rooms, "zone": self.zone, "agent": self.agent}
+        return json.dumps(told)
+
+    @classmethod
+    def from_json(cls, occurrence: OccurrenceId, text: str) -> Report:
+        raw = json.loads(text)
+        rooms = tuple(map(Address.parse, raw["to"]))
+        task = Task.from_json(raw["task"])
+        return cls(occurrence, raw["name"], task, rooms, raw["zone"], raw["agent"], Identity(""))
+
 
 class OccurrenceState(StrEnum):
     PLANNED = "planned"  # waits: it failed, and is tried again at `not_before`
@@ -170,7 +213,7 @@ class Occurrence:
     """One instant of a schedule. `manual`: a person asked for it. `silent`: there was no news, so nothing was shown.
 
     `attempts` counts its runs. `result` is what the report said, as far as it is kept for the next one. `shown` counts
-    the destinations that have it, of `wanted`.
+    the destinations that have it, of `wanted`. `report`: it is no instant of a schedule, but a report that was asked for.
     """
 
     id: OccurrenceId
@@ -187,6 +230,7 @@ class Occurrence:
     result: str = ""
     shown: int = 0
     wanted: int = 0
+    report: Report | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from runtime.contract import (
     Misfire,
     OccurrenceId,
     OccurrenceState,
+    Report,
     Schedule,
     ScheduleId,
     ScheduleState,
@@ -152,16 +153,16 @@ def after_failure(
     return AfterFailure(None if next_at and next_at <= again else again, pause=False)
 
 
-def said(schedule: Schedule, planned: str, previous: str) -> str:
+def said(work: Schedule | Report, planned: str, previous: str) -> str:
     """What the agent reads. The task stands in it as it was written; `planned` is the instant in words."""
-    if schedule.task.kind is not TaskKind.PROMPT:
-        return f"[Scheduled report {schedule.name!r}, planned for {planned}]"
-    quiet = f" Where there is nothing new to tell, answer {NO_NEWS} and nothing else." if schedule.terms.quiet else ""
+    if work.task.kind is not TaskKind.PROMPT:
+        return f"[Scheduled report {work.name!r}, planned for {planned}]"
+    quiet = f" Where there is nothing new to tell, answer {NO_NEWS} and nothing else." if work.terms.quiet else ""
     opening = (
-        f"[Scheduled work {schedule.name!r}, planned for {planned}. Nobody waits in this room for a question of yours: "
+        f"[Scheduled work {work.name!r}, planned for {planned}. Nobody waits in this room for a question of yours: "
         f"what you answer is posted there as a report.{quiet}]"
     )
-    parts = [opening, schedule.task.text]
+    parts = [opening, work.task.text]
     if previous:
         parts.append(f"[Your report before this one said:]\n{previous}")
     return "\n\n".join(parts)
@@ -173,9 +174,12 @@ def is_silent(terms: Terms, text: str) -> bool:
     return terms.quiet and (not told or told.upper() == NO_NEWS)
 
 
-def session_of(occurrence: OccurrenceId, attempt: int) -> SessionKey:
-    """The session that a try of an occurrence has to itself. Its form is for nodes of older versions, which read it."""
-    return SessionKey(f"timer|{occurrence}|{attempt}")
+def session_of(work: Schedule | Report, occurrence: OccurrenceId, attempt: int) -> SessionKey:
+    """The session that a try of an occurrence has to itself.
+
+    Nodes of older versions read the occurrence behind `timer|`, and then its schedule, which a report has not.
+    """
+    return SessionKey(f"{'timer' if isinstance(work, Schedule) else 'report'}|{occurrence}|{attempt}")
 
 
 def origin_of(occurrence: OccurrenceId) -> str:

@@ -181,7 +181,7 @@ steps = Table(
 waits = Table(
     "waits",
     metadata,
-    words("run_id"),
+    time_id("run_id"),
     number("step"),
     words("kind"),
     words("subject"),
@@ -509,7 +509,8 @@ schedules = Table(
     partial("ix_schedules_owner", "owner", where="state IN ('active', 'paused')"),
 )
 
-# One planned instant each, whatever the number of nodes that see it come.
+# One planned instant each, whatever the number of nodes that see it come. A report that a person asked for is one too, and
+# its own schedule: `report` (JSON) says what is made, `home` where.
 occurrences = Table(
     "occurrences",
     metadata,
@@ -529,6 +530,8 @@ occurrences = Table(
     number("wanted"),
     number("created_at"),
     words("seen"),
+    words("report", server_default=""),
+    words("home", server_default=""),
     UniqueConstraint("schedule", "planned_at"),
     partial("ix_occurrences_again", "not_before", where="state = 'planned'"),
     partial("ix_occurrences_started", "schedule", where="state = 'started'"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.metrics.counting.base import NOTHING, Counting
-from runtime.contract import ModelReply, Occurrence, OccurrenceId, RunId, ScheduleId
+from runtime.contract import ModelReply, Occurrence, OccurrenceId, Report, RunId, ScheduleId
 from runtime.domain.runs import RunState
 from runtime.domain.schedules import Firing
 from runtime.store.intake.occurrences import OccurrenceStore
@@ -46,6 +46,10 @@ class CountedInstants(Counting, LaneStore, OccurrenceStore):
         if started:
             self._meters.instants.add("started")
         return started
+
+    async def begin_report(self, report: Report, by: str) -> None:
+        await super().begin_report(report, by)
+        self._meters.instants.add("started")
 
     async def finish(
         self,

@@ -14,6 +14,7 @@ from runtime.contract import (
     Occurrence,
     OccurrenceId,
     OccurrenceState,
+    Report,
     RunId,
     Schedule,
     ScheduleId,
@@ -166,7 +167,7 @@ def _fired(schedule: Schedule, instant: Instant, now: datetime, new_id: NewId) -
     """The row of one instant; whether its run is to begin."""
     fresh = OccurrenceId(new_id())
     state = OccurrenceState.SKIPPED if instant.skip else OccurrenceState.STARTED
-    row = _fresh(fresh, schedule, instant.planned_at, state, now) | {"reason": instant.skip}
+    row = _fresh(fresh, schedule.id, instant.planned_at, state, now) | {"reason": instant.skip}
     if not (yield ADDED, row):
         return False
     if instant.skip:
@@ -176,11 +177,11 @@ def _fired(schedule: Schedule, instant: Instant, now: datetime, new_id: NewId) -
 
 
 def _fresh(
-    occurrence: OccurrenceId, schedule: Schedule, planned_at: datetime, state: OccurrenceState, now: datetime
+    occurrence: OccurrenceId, schedule: str, planned_at: datetime, state: OccurrenceState, now: datetime
 ) -> dict[str, object]:
     return {
         "id": occurrence,
-        "schedule": schedule.id,
+        "schedule": schedule,
         "planned_at": micros(planned_at),
         "state": state.value,
         "manual": 0,
@@ -195,11 +196,13 @@ def _fresh(
         "wanted": 0,
         "created_at": micros(now),
         "seen": "",
+        "report": "",
+        "home": "",
     }
 
 
 def _start(
-    schedule: Schedule,
+    work: Schedule | Report,
     occurrence: OccurrenceId,
     planned_at: datetime,
     attempt: int,
@@ -208,27 +211,26 @@ def _start(
     new_id: NewId,
 ) -> Op[None]:
     """The signal of an occurrence, in a lane of its own: its id becomes the run's."""
-    signal, key = SignalId(new_id()), session_of(occurrence, attempt)
-    previous = yield PREVIOUS, {"schedule": schedule.id}
-    text = said(schedule, in_zone(planned_at, schedule.when), previous[0][0] if previous else "")
-    yield OPEN_LANE, fresh_lane(key, schedule.agent, schedule.home, now)
-    yield ADD_SIGNAL, _signal(signal, key, schedule, text, trigger, now)
+    signal, key = SignalId(new_id()), session_of(work, occurrence, attempt)
+    previous = yield PREVIOUS, {"schedule": work.id}
+    text = said(work, in_zone(planned_at, work.zone), previous[0][0] if previous else "")
+    yield OPEN_LANE, fresh_lane(key, work.agent, work.home, now)
+    yield ADD_SIGNAL, _signal(signal, key, work, text, trigger, now)
     row = Kept(*(yield OF_ID, {"occurrence": occurrence})[0])
     changes = {"new_attempts": attempt, "new_run_id": signal, "new_started_at": micros(now), "new_not_before": None}
     yield SET, values_of(row) | {"new_state": OccurrenceState.STARTED.value} | changes
-    yield from fact(now, "schedule fired", schedule.name, occurrence, f"{schedule.id} {planned_at:%Y-%m-%dT%H:%M:%SZ}")
+    yield from fact(now, "schedule fired", work.name, occurrence, f"{work.id} {planned_at:%Y-%m-%dT%H:%M:%SZ}")
 
 
-def in_zone(at: datetime, rule: str) -> str:
+def in_zone(at: datetime, zone: str) -> str:
     """An instant by the clocks of its schedule."""
-    from runtime.calendar import read, zone_named  # not loaded where nothing is planned
+    from runtime.calendar import zone_named  # not loaded where nothing is planned
 
-    zone = read(rule).zone
     return f"{at.astimezone(zone_named(zone)):%A, %Y-%m-%d %H:%M} ({zone})"
 
 
 def _signal(
-    signal: SignalId, key: SessionKey, schedule: Schedule, text: str, trigger: Trigger, now: datetime
+    signal: SignalId, key: SessionKey, work: Schedule | Report, text: str, trigger: Trigger, now: datetime
 ) -> dict[str, object]:
     return {
         "id": signal,
@@ -237,10 +239,10 @@ def _signal(
         "natural_key": None,
         "kind": "due",
         "urgency": "normal",
-        "actor": schedule.actor or PLATFORM,
-        "actor_name": schedule.owner.name if schedule.owner else schedule.name,
-        "person_id": schedule.owner.id if schedule.owner else None,
-        "address": str(schedule.home),
+        "actor": work.actor or PLATFORM,
+        "actor_name": work.owner.name if work.owner else work.name,
+        "person_id": work.owner.id if work.owner else None,
+        "address": str(work.home),
         "text": text,
         "files": "[]",
         "words_hash": "",
@@ -266,12 +268,20 @@ def run_now(schedule: ScheduleId, by: str, now: datetime, new_id: NewId) -> Op[O
         return None
     found = schedule_of(rows[0])
     fresh = OccurrenceId(new_id())
-    row = _fresh(fresh, found, now, OccurrenceState.STARTED, now) | {"manual": 1}
+    row = _fresh(fresh, found.id, now, OccurrenceState.STARTED, now) | {"manual": 1}
     if not (yield ADDED, row):
         return None  # two in one microsecond: the other one counts
     yield from fact(now, "schedule run", by, schedule, fresh)
     yield from _start(found, fresh, now, 1, Trigger.MANUAL, now, new_id)
     return occurrence_of((yield OF_ID, {"occurrence": fresh})[0])
+
+
+def begin_report(report: Report, by: str, now: datetime, new_id: NewId) -> Op[None]:
+    """An occurrence that no schedule planned: what it is stands in it."""
+    row = _fresh(report.id, report.id, now, OccurrenceState.STARTED, now)
+    yield ADD, row | {"manual": 1, "report": report.to_json(), "home": str(report.home)}
+    yield from fact(now, "schedule run", by, report.id, report.name)
+    yield from _start(report, report.id, now, 1, Trigger.MANUAL, now, new_id)
 
 
 def again(occurrence: OccurrenceId, now: datetime, new_id: NewId) -> Op[bool]:
@@ -312,6 +322,7 @@ def occurrence_of(row: tuple[Any, ...]) -> Occurrence:
         kept.result,
         shown[0] if shown else 0,
         kept.wanted,
+        Report.from_json(OccurrenceId(kept.id), kept.report) if kept.report else None,
     )
 
 
@@ -343,6 +354,10 @@ class OccurrenceStore(Base):
     async def run_schedule(self, schedule: ScheduleId, by: str) -> Occurrence | None:
         now = self.now()
         return await self._driver.write(lambda: run_now(schedule, by, now, self._new_id))
+
+    async def begin_report(self, report: Report, by: str) -> None:
+        now = self.now()
+        await self._driver.write(lambda: begin_report(report, by, now, self._new_id))
 
     async def occurrences(self, schedule: ScheduleId, *, limit: int = 20) -> list[Occurrence]:
         return await self._driver.read(lambda: _history(schedule, limit))

@@ -82,10 +82,10 @@ MADE = _both(
 )
 FIRED = _both(
     select(occurrences.c.state, func.count())
-    .select_from(occurrences.join(schedules, schedules.c.id == occurrences.c.schedule))
+    .select_from(occurrences.outerjoin(schedules, schedules.c.id == occurrences.c.schedule))
     .where(*_between(occurrences.c.id), occurrences.c.created_at >= bindparam("since"))
     .group_by(occurrences.c.state),
-    schedules.c.home,
+    func.coalesce(schedules.c.home, occurrences.c.home),
 )
 USED = (
     func.count(func.distinct(usage.c.run_id)),

@@ -140,14 +140,18 @@ def _settled_delivery() -> ColumnElement[bool]:
 
 
 def _not_the_last() -> ColumnElement[bool]:
-    """Its schedule was done once more since, for the next report knows the last one; or has none to come."""
+    """Its schedule was done once more since, for the next report knows the last one; or has none to come, or there is none."""
     later, over = occurrences.alias(), schedules.alias()
     ended = ~_none(over.c.id == occurrences.c.schedule, is_word(over.c.state, "ended", "removed"))
-    return ended | ~_none(
-        later.c.schedule == occurrences.c.schedule,
-        is_word(later.c.state, "done"),
-        later.c.silent == literal_column("0"),
-        later.c.planned_at > occurrences.c.planned_at,
+    return (
+        ended
+        | (occurrences.c.report != literal_column("''"))
+        | ~_none(
+            later.c.schedule == occurrences.c.schedule,
+            is_word(later.c.state, "done"),
+            later.c.silent == literal_column("0"),
+            later.c.planned_at > occurrences.c.planned_at,
+        )
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
-from runtime.contract import Address, Occurrence, OccurrenceId, Schedule, ScheduleId
+from runtime.contract import Address, Occurrence, OccurrenceId, Report, Schedule, ScheduleId
 from runtime.domain.schedules import Firing, ScheduleEvent
 
 
@@ -63,6 +63,9 @@ class ScheduleBook(Protocol):
 
     async def run_schedule(self, schedule: ScheduleId, by: str) -> Occurrence | None:
         """A manual occurrence, started; None where there is no such schedule."""
+
+    async def begin_report(self, report: Report, by: str) -> None:
+        """Start it. It is asked for as the only occurrence of what has its id."""
 
     async def occurrences(self, schedule: ScheduleId, *, limit: int = 20) -> list[Occurrence]:
         """Newest first, with the number of reports on screen."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, literal_column, select, update
+from sqlalchemy import Text, bindparam, func, literal_column, select, update
 
 from runtime.contract import RunId, SessionKey
 from runtime.domain.runs import RunState, WaitKind, after_settling
@@ -13,7 +13,7 @@ from runtime.store.schema import approvals, runs, waits
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.sql.upsert import insert
 
-APPROVAL = literal_column(f"'{WaitKind.APPROVAL}'")
+APPROVAL = literal_column(f"'{WaitKind.APPROVAL}'", Text)
 _QUESTIONS = select(approvals.c.run_id, approvals.c.step, APPROVAL, approvals.c.id, approvals.c.decided_at).where(
     approvals.c.run_id == bindparam("run")
 )
@@ -34,8 +34,7 @@ STANDING = select(
     runs.c.state,
     select(func.count())
     .select_from(waits)
-    .where(waits.c.run_id == runs.c.id, waits.c.settled_at.is_(None))
-    .correlate(runs)
+    .where(waits.c.run_id == bindparam("run"), waits.c.settled_at.is_(None))
     .scalar_subquery(),
 ).where(runs.c.id == bindparam("run"))
 SET_READY = (

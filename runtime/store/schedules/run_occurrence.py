@@ -22,7 +22,10 @@ from runtime.contract import (
     NewId,
     OccurrenceId,
     OccurrenceState,
+    Report,
     RunId,
+    Schedule,
+    ScheduleId,
     ScheduleState,
     Trigger,
 )
@@ -102,6 +105,8 @@ class Kept(NamedTuple):
     wanted: int
     created_at: int
     seen: str
+    report: str
+    home: str
 
 
 class Held(NamedTuple):
@@ -120,11 +125,11 @@ def job_of(run: RunId, trigger: Trigger) -> Op[Job | None]:
     if not rows:
         return None
     row = Kept(*rows[0])
-    found = schedule_of((yield ONE, {"schedule": row.schedule})[0])
+    found = yield from _work_of(row)
     told, last = (yield PREVIOUS, {"schedule": row.schedule}), (yield LAST, {"schedule": row.schedule})
     return Job(
         OccurrenceId(row.id),
-        found.id,
+        ScheduleId(row.schedule),
         found.name,
         found.task,
         found.to,
@@ -133,13 +138,23 @@ def job_of(run: RunId, trigger: Trigger) -> Op[Job | None]:
         previous=told[0][0] if told else "",
         previous_at=moment(told[0][1]) if told else None,
         seen=json.loads(last[0][2] or "{}") if last else {},
-        zone=zone_of(found.when),
+        zone=found.zone,
     )
 
 
-def zone_of(rule: str) -> str:
-    """Where a schedule reads clocks: stands in its rule, which need not be understood for that."""
-    return str(json.loads(rule)["zone"])
+def _work_of(row: Kept) -> Op[Schedule | Report]:
+    """What an occurrence is made for."""
+    if row.report:
+        return Report.from_json(OccurrenceId(row.id), row.report)
+    return schedule_of((yield ONE, {"schedule": row.schedule})[0])
+
+
+def _held(row: Kept) -> Op[Held]:
+    """Its schedule, locked; what a report was asked to be, which has none."""
+    if row.report:
+        report = Report.from_json(OccurrenceId(row.id), row.report)
+        return Held(ScheduleState.REMOVED, None, 0, str(report.home), report.name)
+    return Held(*(yield LOCKED, {"schedule": row.schedule})[0])
 
 
 def ended(
@@ -157,7 +172,7 @@ def ended(
         return ()
     if not shown:
         yield ANSWER, {"run": run, "at": micros(now)}
-    schedule = Held(*(yield LOCKED, {"schedule": row.schedule})[0])
+    schedule = yield from _held(row)
     match state:
         case RunState.DONE:
             seen = json.dumps(seen_of((yield DATA, {"run": run})), sort_keys=True)

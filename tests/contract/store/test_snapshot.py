@@ -35,7 +35,7 @@ class Rows:
 
     def __init__(self, revision: str, columns: Mapping[str, Sequence[str]]) -> None:
         self.revision = revision
-        self.columns = columns
+        self.columns = dict(columns)
         self.all: dict[str, list[tuple[Any, ...]]] = {}
 
     def rows(self, table: str) -> Iterator[list[tuple[Any, ...]]]:
@@ -172,11 +172,12 @@ async def test_waits_and_triggers_are_found_for_the_runs_of_an_older_revision(
     await stage.write("UPDATE signals SET platform = 'hook:builds' WHERE trigger = 'hook'")
     parked = await stage.park(SHELL)
     rows = await read(url)
-    before = {table: rows.all[table] for table in ("signals", "runs", "waits")}
+    before = {table: rows.all[table] for table in ("signals", "runs", "waits", "occurrences")}
     rows.revision = "0011"
-    rows.columns = {t: [c for c in names if c != "trigger"] for t, names in rows.columns.items() if t != "waits"}
-    for table in ("signals", "runs"):
-        rows.all[table] = [row[:-1] for row in rows.all[table]]  # the trigger is the last column
+    rows.columns = {table: names for table, names in rows.columns.items() if table != "waits"}
+    for table, added in (("signals", 1), ("runs", 1), ("occurrences", 2)):
+        rows.columns[table] = rows.columns[table][:-added]
+        rows.all[table] = [row[:-added] for row in rows.all[table]]
     await load(target, rows)
     after = await read(target)
     assert {table: sorted(after.all[table]) for table in before} == {t: sorted(found) for t, found in before.items()}

@@ -35,6 +35,7 @@ async def test_a_run_knows_what_began_it(stage: Stage) -> None:
     await stage.finish(await stage.claim())
     schedule, planned_one = await fired(stage)
     await stage.finish(planned_one)
+    stage.clock.advance(seconds=1)
     await stage.store.run_schedule(schedule.id, "ada")
     await stage.finish(await stage.claim())
     assert await stage.column(TRIGGERS) == ["message", "hook", "schedule", "manual"]

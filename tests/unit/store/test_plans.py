@@ -188,7 +188,7 @@ FILL = [
     "INSERT INTO schedules SELECT 'h' || i, 'n' || i, '', '', '{}', 'web:main/r' || i, '[]', '{}', 'active', '', NULL, 'a', "
     "'main', 0, 0, i, i, NULL, NULL, i, i FROM n WHERE i < 50",
     "INSERT INTO occurrences SELECT 'o' || i, 'h' || i % 50, i, CASE WHEN i % 1000 = 7 THEN 'started' ELSE 'done' END, 0, "
-    "CASE WHEN i % 100 = 7 THEN 0 ELSE 1 END, '', 1, 'r' || i, NULL, i, i, 'text', 1, i, '{}' FROM n",
+    "CASE WHEN i % 100 = 7 THEN 0 ELSE 1 END, '', 1, 'r' || i, NULL, i, i, 'text', 1, i, '{}', '', '' FROM n",
     "INSERT INTO nodes SELECT 'n' || i, '', CASE WHEN i % 1000 = 7 THEN 'live' ELSE 'dead' END, 1, i, i FROM n",
 ]
 
