@@ -187,7 +187,7 @@ class Report:
         return Terms()
 
     def to_json(self) -> str:
-        """What the work needs to know; who asked for it stands in its signal."""
+        """All that the work needs to know; who asked for it stands in its signal."""
         rooms = [str(address) for address in self.to]
         told = {"name": self.name, "task": self.task.to_json(), "to": rooms, "zone": self.zone, "agent": self.agent}
         return json.dumps(told)

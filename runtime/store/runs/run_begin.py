@@ -71,7 +71,7 @@ ADD_RUN = add(runs)
 def begin_run(
     lane: Lane, agent: str, address: Address, next_turn: int, since: int, busy: Busy, now: datetime
 ) -> Op[Claim | None]:
-    """A run for what waits in the lane, its signals consumed: the one way in which a run begins. None: nothing waits."""
+    """A run for the signals that wait in the lane, whatever began it; None where nothing waits."""
     waiting = [Waiting(*row) for row in (yield WAITING_SIGNALS, {"s": lane.session})]
     if not waiting:
         return None

@@ -1,4 +1,4 @@
-"""What parked runs wait for: written as they park; after the last one is settled they are ready for their lane."""
+"""Waits of parked runs: written as a run parks; after the last one is settled it is ready for its lane."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def wait_for_answers(run: RunId) -> Op[None]:
 
 
 def settled(session: SessionKey, run: RunId, now: datetime) -> Op[bool]:
-    """Go on with `run`, whose lane is locked, if that was its last wait; whether the lane is ready by that."""
+    """Make `run` ready if its last wait is settled; whether its lane became ready by that. The lane is locked."""
     yield from wait_for_answers(run)
     rows = yield STANDING, {"run": run}
     before, left = (RunState(rows[0][0]), rows[0][1]) if rows else (RunState.STOPPED, 0)

@@ -143,14 +143,14 @@ def job_of(run: RunId, trigger: Trigger) -> Op[Job | None]:
 
 
 def _work_of(row: Kept) -> Op[Schedule | Report]:
-    """What an occurrence is made for."""
+    """The schedule or report that an occurrence is made for."""
     if row.report:
         return Report.from_json(OccurrenceId(row.id), row.report)
     return schedule_of((yield ONE, {"schedule": row.schedule})[0])
 
 
 def _held(row: Kept) -> Op[Held]:
-    """Its schedule, locked; what a report was asked to be, which has none."""
+    """Its schedule, locked; for a report the like of one that is over."""
     if row.report:
         report = Report.from_json(OccurrenceId(row.id), row.report)
         return Held(ScheduleState.REMOVED, None, 0, str(report.home), report.name)

@@ -1,4 +1,4 @@
-"""What a parked run waits for is a row each, and the run is ready when the last of them is settled."""
+"""Waits of parked runs are a row each, and a run is ready when the last of its own is settled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What parked runs wait for, what began each run, and reports that no schedule plans."""
+"""Waits of parked runs, the trigger of each run, and reports that no schedule plans."""
 
 from typing import Literal
 
@@ -39,7 +39,7 @@ def _add_waits() -> None:
 
 
 def _add_trigger(table: str) -> None:
-    """What is there was begun by a message, where nothing else is known; what an older node adds tells nothing of it."""
+    """Rows that are there were begun by a message, where nothing else is known; those an older node adds tell nothing."""
     if op.get_bind().dialect.name == "sqlite":
         _add(table, "", "trigger")
         op.execute(_table(table, "trigger").update().values(trigger="message"))
@@ -59,7 +59,7 @@ def _add(table: str, default: str, *names: str) -> None:
 
 
 def _tell_triggers() -> None:
-    """Of rows that are there, what the keys of sessions and platforms told until now."""
+    """Write down for the rows that are there what keys of sessions and platforms told until now."""
     signals, runs = _table("signals", "id", "kind", "platform", "trigger"), _table("runs", "id", "session", "trigger")
     occurrences = _table("occurrences", "run_id", "manual").c
     manual = sa.select(occurrences.run_id).where(occurrences.manual == 1, occurrences.run_id.is_not(None))
