@@ -12,7 +12,6 @@ import discord
 from discord.http import Route
 
 from adapters.discord.answering import Answering
-from adapters.discord.checks import Checks
 from adapters.discord.errors import ours
 from adapters.discord.http import Http
 from adapters.discord.incoming.files import Downloads
@@ -32,7 +31,6 @@ from runtime.contract import (
     ConnectionStatus,
     Delivery,
     FileRef,
-    Finding,
     Part,
     Progress,
     Receipt,
@@ -62,7 +60,6 @@ class DiscordAdapter:
         self._settling = Settling(settings, given, self._http, self._sending)
         self._downloads = Downloads(settings, self._http)
         self._reach = Reach(self._http, settings.identity)
-        self._checks = Checks(settings, self._http)
         answering = Answering(settings.account, self._http)
         self._shards = Shards(settings, given, http=self._http, sending=self._sending, answering=answering)
 
@@ -119,9 +116,3 @@ class DiscordAdapter:
 
     async def fetch(self, file: FileRef, into: Path, *, most: int) -> None:
         await self._downloads.fetch(file, into, most=most)
-
-    async def checks(self) -> Sequence[Finding]:
-        try:
-            return await self._checks.all()
-        finally:
-            await self._http.close()

@@ -35,11 +35,21 @@ def invitation(identity: str) -> str:
     )
 
 
+async def checked(settings: DiscordSettings) -> Sequence[Finding]:
+    """Look at an account that need not be at work. Errors: ConfigError when the token is none of Discord."""
+    http = Http(settings)
+    try:
+        return await Checks(settings, http).all()
+    finally:
+        await http.close()
+
+
 class Checks:
     """Each finding begins with the account's name."""
 
     def __init__(self, settings: DiscordSettings, http: Http) -> None:
         self._settings = settings
+        self._identity = settings.identity
         self._http = http
 
     async def all(self) -> Sequence[Finding]:
@@ -54,7 +64,7 @@ class Checks:
             fix = f"take a new token under Bot of the application at {PORTAL}"
             return self._bad("token", answer, "Nothing of this account works without it.", fix)
         try:
-            check_identity(str(answer["id"]), self._settings.account, self._settings.identity)
+            check_identity(str(answer["id"]), self._settings.account, self._identity)
         except LoginRefused as error:
             return self._bad("token", error.sentence, "Nobody who mentions it is heard.")
         return self._good("token", f"the token is that of {answer['username']}")
@@ -92,11 +102,11 @@ class Checks:
             return self._bad("servers", answer)
         if answer:
             return self._good("servers", f"it is in {len(answer)} server{'s' * (len(answer) != 1)}")
-        fix = f"open {invitation(self._settings.identity)}"
+        fix = f"open {invitation(self._identity)}"
         return self._finding(Level.WARNING, "servers", "it is in no server yet", "Nobody can write to it.", fix)
 
     async def _commands(self) -> Finding:
-        answer = await self._ask(f"/applications/{self._settings.identity}/commands")
+        answer = await self._ask(f"/applications/{self._identity}/commands")
         if isinstance(answer, str):
             why = "Without them /ask and the others are not offered; words still work."
             return self._finding(Level.WARNING, "commands", answer, why)

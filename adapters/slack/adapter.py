@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from adapters.slack.checks import Checks, refusal_for_want_of_scopes
+from adapters.slack.checks import refusal_for_want_of_scopes
 from adapters.slack.envelope import CHANNEL
 from adapters.slack.errors import NO_THREAD, Refusal
 from adapters.slack.health import Health
@@ -19,9 +19,9 @@ from adapters.slack.incoming.backfill import Gaps
 from adapters.slack.incoming.files import Downloads
 from adapters.slack.incoming.http_events import Door
 from adapters.slack.incoming.intake import Intake
+from adapters.slack.incoming.names import Names
 from adapters.slack.incoming.socket_mode import Sockets
 from adapters.slack.me import NOBODY, Me
-from adapters.slack.names import Names
 from adapters.slack.outgoing.asides import Asides, Work
 from adapters.slack.outgoing.reach import Reach
 from adapters.slack.outgoing.render import render
@@ -41,7 +41,6 @@ from runtime.contract import (
     ConnectionStatus,
     Delivery,
     FileRef,
-    Finding,
     Part,
     Progress,
     Receipt,
@@ -187,9 +186,6 @@ class SlackAdapter:
 
     def standing(self) -> ConnectionStatus:
         return self._health.standing
-
-    async def checks(self) -> Sequence[Finding]:
-        return await Checks(self._settings, self._web).all()
 
     # ------------------------------------------------------------------------------------------------- the way out
 

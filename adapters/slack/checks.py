@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from adapters.slack.errors import Refusal, sentence, token_fix
@@ -45,6 +46,11 @@ def refusal_for_want_of_scopes(headers: Mapping[str, str]) -> Refusal | None:
     if not lacking:
         return None
     return Refusal(sentence("missing_scope", {"needed": ", ".join(lacking)}), code="missing_scope", needed=lacking[0])
+
+
+async def checked(settings: SlackSettings) -> Sequence[Finding]:
+    """Look at an account that need not be at work."""
+    return await Checks(settings, Web(settings, lambda: datetime.now(UTC))).all()
 
 
 class Checks:

@@ -18,7 +18,6 @@ from telegram.constants import ChatAction
 from telegram.error import TelegramError
 
 from adapters.telegram.api import Api
-from adapters.telegram.checks import Checks
 from adapters.telegram.errors import Refused, ours
 from adapters.telegram.incoming.files import Files
 from adapters.telegram.incoming.intake import Intake
@@ -48,7 +47,6 @@ from runtime.contract import (
     ConnectionStatus,
     Delivery,
     FileRef,
-    Finding,
     Part,
     Progress,
     Receipt,
@@ -208,10 +206,6 @@ class TelegramAdapter:
         if self._standing is CONNECTED and self._attending and self._poller.is_deaf():
             return ConnectionStatus(Connection.DEAF, f'account "{self.account}": no poll has come back for too long')
         return self._standing
-
-    async def checks(self) -> list[Finding]:
-        async with Api(self._settings) as api:
-            return await Checks(self._settings, api.bot).run()
 
     async def fetch(self, file: FileRef, into: Path, *, most: int) -> None:
         await self._files.fetch(file, into, most=most)

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import adapters.telegram.lean  # noqa: F401 - before anything imports the library
+
+# isort: split
+from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from telegram import Bot, User, WebhookInfo
 from telegram.error import TelegramError
 
+from adapters.telegram.api import Api
 from adapters.telegram.errors import Refused, ours, token_refused
 from adapters.telegram.settings import TelegramSettings
 from runtime.contract import Finding, Level
 
 MANY: Final = 100
 """Updates that wait: more than that, and nobody fetches them."""
+
+
+async def checked(settings: TelegramSettings) -> Sequence[Finding]:
+    """Look at an account that need not be at work."""
+    async with Api(settings) as api:
+        return await Checks(settings, api.bot).run()
 
 
 class Checks:

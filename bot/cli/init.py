@@ -162,9 +162,9 @@ def _tell_the_end(draft: Draft, trouble: str | None) -> None:
 
 def _tell_of_pairing(draft: Draft, where: str) -> None:
     """How the first person becomes known on the channels too."""
-    from bot.wizard.channels import PLATFORMS
+    from bot.plugins.channels import known_channels
 
-    titles = dict.fromkeys(PLATFORMS[str(table["channel"][0])].title for table in draft.accounts)
+    titles = dict.fromkeys(known_channels()[str(table["channel"][0])].title for table in draft.accounts)
     name = shlex.quote(draft.owner or "owner")
     typer.echo(f"\nThen write to your bot in {' and '.join(titles)}. It sends you a code, and you tell that it is you:")
     typer.echo(f"  {called()} people pair{where} CODE --name {name}")

@@ -122,10 +122,10 @@ def _print(finding: Finding) -> None:
 
 def _group(ident: str) -> str:
     """What was looked at: of accounts with their names."""
-    from bot.settings.accounts import CHANNELS
+    from bot.plugins.channels import known_channels
 
     first, *rest = ident.split(".")
-    return ".".join([first, *rest[:1]]) if first in CHANNELS else first
+    return ".".join([first, *rest[:1]]) if first in known_channels() else first
 
 
 def _leaves(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

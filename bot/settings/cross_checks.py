@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from bot.plugins.channels import channel
 from bot.settings.faults import Faults, nearest
 from bot.settings.heartbeats import faults_together as heartbeat_faults
 from bot.settings.mcp import faults_together
@@ -24,7 +25,7 @@ Fault = tuple[str, str]
 
 
 def add_together(layers: Layers, faults: Faults) -> None:
-    for find in (_same_names, _webhooks, _notices, _hooks, faults_together, _schedules):
+    for find in (_same_names, _accounts, _notices, _hooks, faults_together, _schedules):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
 
@@ -45,19 +46,12 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
                 first[name] = place
 
 
-def _webhooks(layers: Layers) -> Iterator[Fault]:
-    """Telegram brings messages to an address with HTTPS; only a server of one's own does without."""
+def _accounts(layers: Layers) -> Iterator[Fault]:
+    """As the channel of each sees it."""
     for account, table in layers.tables("accounts"):
-        if table.get("channel") != "telegram" or table.get("mode") != "webhook" or table.get("enabled") is False:
-            continue
-        url = table.get("webhook_url", "")
-        if not url:
-            yield (
-                f"{account}.webhook_url",
-                'is missing; set the address under which Telegram reaches us, or mode "polling"',
-            )
-        elif isinstance(url, str) and url.startswith("http://") and not table.get("api_base_url"):
-            yield f"{account}.webhook_url", "Telegram only brings messages to an address with https://"
+        plugin = channel(table.get("channel"))
+        if plugin and table.get("enabled") is not False:
+            yield from ((f"{account}.{name}", fault) for name, fault in plugin.faults(table))
 
 
 def _notices(layers: Layers) -> Iterator[Fault]:

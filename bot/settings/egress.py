@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from bot.settings.types import Section, Text, Whole
 from runtime.egress.addresses import Opening
 from runtime.egress.rules import METHODS, in_ascii
+from runtime.settings.types import Section, Text, Whole
 
 
 def _opening(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from bot.settings.accounts import CHANNELS
+from bot.plugins.channels import known_channels
 from runtime.errors import ConfigError
 from runtime.text.redaction import HIDDEN
 
@@ -111,7 +111,7 @@ class Faults:
             case "missing":
                 self._lines.append(f"{title}: is missing{_from(source)}; add it.")
             case "union_tag_not_found":
-                self._lines.append(f"{title}: is missing{_from(source)}; add it: {_either(CHANNELS)}.")
+                self._lines.append(f"{title}: is missing{_from(source)}; add it: {_either(known_channels())}.")
             case kind:
                 value = detail["ctx"]["tag"] if kind == "union_tag_invalid" else detail["input"]
                 given = _shape(value, secret=is_secret(name))
@@ -142,7 +142,7 @@ def without_tag(place: Sequence[int | str]) -> tuple[int | str, ...]:
 
 
 def _is_tag(step: int | str, before: int | str | None) -> bool:
-    return isinstance(before, int) and step in CHANNELS
+    return isinstance(before, int) and step in known_channels()
 
 
 def _place(detail: ErrorDetails) -> tuple[int | str, ...]:
@@ -161,7 +161,7 @@ def wanted(name: str, detail: ErrorDetails) -> str:
     if kind in ("literal_error", "enum"):
         return str(context["expected"]).replace("'", '"')
     if kind == "union_tag_invalid":
-        return _either(CHANNELS)
+        return _either(known_channels())
     if kind == "tuple_type" and isinstance(detail["input"], dict):
         return f"a list: write [[{name}]] with two brackets"
     if kind == "value_error":
@@ -205,7 +205,7 @@ def _table(model: type[BaseModel], place: Sequence[int | str]) -> type[BaseModel
         if isinstance(step, int):
             continue
         if _is_tag(step, before):
-            kinds = [kind for kind in kinds if step in get_args(kind.model_fields["channel"].annotation)]
+            kinds = [known_channels()[str(step)].settings]
         else:
             info = kinds[0].model_fields.get(step)
             kinds = list(_models_in(info.annotation)) if info else []

@@ -9,9 +9,9 @@ from pydantic import AfterValidator, Field
 
 from bot.settings.schedules import DataTable, Rooms, ScheduleName, ScheduleTable, When, ZoneName, as_json
 from bot.settings.sources import Layers
-from bot.settings.types import Section, Switch, Text
 from runtime.contract import DataCall
 from runtime.reports.change_watch import heartbeat
+from runtime.settings.types import Section, Switch, Text
 
 Fault = tuple[str, str]
 """The setting, and what is wrong with it."""

@@ -8,9 +8,9 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from bot.settings.accounts import AccountName
-from bot.settings.types import IdentityName, Number, Proof, Section, Text, Whole
 from runtime.contract import Address, Urgency
+from runtime.settings.accounts import AccountName
+from runtime.settings.types import IdentityName, Number, Proof, Section, Text, Whole
 
 PAGE_ROOM: Final = re.compile(r"[a-z0-9]{6,32}")
 """As the page names its rooms; any other would be a room that nobody can open."""

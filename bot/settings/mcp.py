@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from bot.settings.types import Number, Place, Secret, Section, Switch, Text, Whole
 from runtime.contract import Effect
+from runtime.settings.types import Number, Place, Secret, Section, Switch, Text, Whole
 
 if TYPE_CHECKING:
     from bot.settings.sources import Layers

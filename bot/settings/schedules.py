@@ -15,8 +15,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from bot.settings.hooks import PAGE_ROOM
 from bot.settings.sources import Layers
-from bot.settings.types import Number, Section, Switch, Text, TextFile, Whole
 from runtime.contract import Address, DataCall, Misfire, Task, TaskKind, Terms, Thread
+from runtime.settings.types import Number, Section, Switch, Text, TextFile, Whole
 
 if TYPE_CHECKING:
     from runtime.calendar import Planned

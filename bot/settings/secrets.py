@@ -10,11 +10,11 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, SecretStr
 
+from bot.plugins.channels import channel
 from bot.secrets import account_keys, model_keys
 from bot.secrets.chain import Chain
 from bot.secrets.errors import SecretsError
 from bot.secrets.keys import VARIABLE
-from bot.settings.accounts import CHANNELS
 from bot.settings.faults import MASK, Faults, is_secret
 from bot.settings.hooks import HookTable
 from bot.settings.mcp import McpTable, handed_on
@@ -78,10 +78,11 @@ def twins(model: type[BaseModel]) -> list[str]:
 
 def twins_in_lists(layers: Layers) -> list[str]:
     """The same in lists of tables: `accounts[1].token`."""
-    kinds = [(name, CHANNELS.get(str(table.get("channel")))) for name, table in layers.tables("accounts")]
-    hooks = [(name, HookTable) for name, _ in layers.tables("hooks")]
-    servers = [(name, McpTable) for name, _ in layers.tables("mcp")]
-    return [f"{name}.{twin}" for name, kind in (*kinds, *hooks, *servers) if kind for twin in twins(kind)]
+    plugins = ((name, channel(table.get("channel"))) for name, table in layers.tables("accounts"))
+    kinds: list[tuple[str, type[BaseModel]]] = [(name, plugin.settings) for name, plugin in plugins if plugin]
+    kinds += [(name, HookTable) for name, _ in layers.tables("hooks")]
+    kinds += [(name, McpTable) for name, _ in layers.tables("mcp")]
+    return [f"{name}.{twin}" for name, kind in kinds for twin in twins(kind)]
 
 
 @dataclass
@@ -104,20 +105,20 @@ class _Search:
     def usual_accounts(self) -> None:
         """Where no account of a channel is set, its usual variables make one by the channel's name."""
         theirs = {table.get("channel") for _, table in self.layers.tables("accounts")}
-        for channel in account_keys.complete(self.chain.is_handed_over):
-            if channel not in theirs:
-                first = next(iter(account_keys.USUAL[channel].values()))
-                self.layers.add_table("accounts", {"name": channel, "channel": channel}, source=first)
+        for plugin in account_keys.complete(self.chain.is_handed_over):
+            if (name := plugin.channel) not in theirs:
+                first = next(iter(plugin.secrets.values())).variable
+                self.layers.add_table("accounts", {"name": name, "channel": name}, source=first)
 
     def accounts(self) -> None:
         for name in twins_in_lists(self.layers):
             if not self._is_off(name):
                 self.twin(name)
         for account, table in self.layers.tables("accounts"):
-            channel = str(table.get("channel"))
-            if channel in CHANNELS and not self._is_off(account):
-                for secret in account_keys.needed(channel, table.get("mode")):
-                    self._account_key(f"{account}.{secret}", account_keys.USUAL[channel][secret])
+            plugin = channel(table.get("channel"))
+            if plugin and not self._is_off(account):
+                for name, secret in plugin.needed(table.get("mode")).items():
+                    self._account_key(f"{account}.{name}", secret.variable)
 
     def handed_on(self) -> None:
         """What MCP servers are handed of ours, each variable under its own name."""

@@ -16,7 +16,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, PrivateAttr, ValidationError, ValidationInfo
 
+from bot.plugins.channels import token_forms
 from bot.secrets import model_keys
+from bot.secrets.account_keys import usual_variables
 from bot.secrets.chain import Chain, members
 from bot.secrets.folder import Folder
 from bot.secrets.keys import KEY_FILE, Ask, Keyring
@@ -61,9 +63,10 @@ from bot.settings.tables import (
     Web,
 )
 from bot.settings.telemetry import find_collector
-from bot.settings.types import Place, Section, beside_file
 from runtime.errors import ConfigError
 from runtime.models.library import VARIABLES as LITELLM_VARIABLES
+from runtime.settings.accounts import TOKENS
+from runtime.settings.types import Place, Section, beside_file
 
 PREFIX: Final = "SIGNALBOX_"
 
@@ -123,7 +126,7 @@ class Settings(Section):
     accounts: tuple[AnyAccount, ...] = Field(
         default=(),
         description="Accounts on chat platforms, a table each. Where none of a channel is set, its usual variables make "
-        "one: TELEGRAM_BOT_TOKEN; SLACK_BOT_TOKEN and SLACK_APP_TOKEN; DISCORD_BOT_TOKEN. The web page needs none.",
+        f"one: {usual_variables()}. The web page needs none.",
     )
     rooms: tuple[RoomTable, ...] = Field(default=(), description="What holds in some rooms and not everywhere.")
     hooks: tuple[HookTable, ...] = Field(default=(), description="Webhooks that bring what other programs say.")
@@ -366,7 +369,7 @@ class _Reading:
                     layers.values.clear()  # the defaults have no fault
 
     def _validated(self, layers: Layers, chain: Chain) -> Settings:
-        settings = Settings.model_validate(layers.values, context={"folder": self._start})
+        settings = Settings.model_validate(layers.values, context={"folder": self._start, TOKENS: token_forms()})
         settings._file = self.file.absolute() if self.file else None
         settings._sources = dict(layers.sources)
         settings._unused_key = model_keys.any_present(self.variables)

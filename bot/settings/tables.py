@@ -9,7 +9,10 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from bot.settings.types import (
+from runtime.contract import Address, Busy, Effect
+from runtime.domain.routing import Attention
+from runtime.policy.matchers import words_of
+from runtime.settings.types import (
     IdentityName,
     Number,
     Place,
@@ -22,9 +25,6 @@ from bot.settings.types import (
     TextFile,
     Whole,
 )
-from runtime.contract import Address, Busy, Effect
-from runtime.domain.routing import Attention
-from runtime.policy.matchers import words_of
 
 DEMO: Final = "demo"
 PROMPTS: Final = Path(__file__).parents[2] / "config" / "prompts"

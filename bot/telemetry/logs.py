@@ -17,6 +17,7 @@ import structlog
 from pydantic_core import to_json
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from bot.plugins.channels import known_channels
 from bot.settings.faults import MASK, is_secret
 from bot.telemetry.masking import Mask
 
@@ -29,7 +30,6 @@ _CHATTY: Final = (
     "httpx",
     "alembic",
     "sqlalchemy",
-    "discord",
     "httpx2",
     "mcp",
 )
@@ -143,7 +143,7 @@ def _route_libraries(level: int, handler: logging.Handler) -> None:
 
 def _set_library_level(level: int) -> None:
     logging.getLogger().setLevel(level)
-    for name in _CHATTY:
+    for name in (*_CHATTY, *(name for plugin in known_channels().values() for name in plugin.loggers)):
         logging.getLogger(name).setLevel(max(level, logging.WARNING) if level > logging.DEBUG else logging.INFO)
 
 

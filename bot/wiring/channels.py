@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from hashlib import sha256
-from importlib import import_module
-from typing import Any
 
-from pydantic import SecretStr
-
-from bot.settings.accounts import AnyAccount, DiscordAccount, SlackAccount, TelegramAccount
+from bot.plugins.channels import channel
 from bot.settings.settings import Settings
 from runtime.contract import AdapterContext, Address, Bucket, ChannelAdapter
 from runtime.delivery.features import Features, extras_of
 from runtime.errors import ConfigError
+from runtime.settings.accounts import Account
 
 MakeAdapters = Callable[[AdapterContext], Sequence[ChannelAdapter]]
 Buckets = Callable[[Address], Sequence[Bucket]]
@@ -45,74 +41,17 @@ def _bounded(most: float) -> Buckets:
     return lambda address: [own]
 
 
-def adapter_of(account: AnyAccount, given: AdapterContext) -> ChannelAdapter:
-    match account:
-        case TelegramAccount():
-            return _telegram(account, given)
-        case SlackAccount():
-            return _slack(account, given)
-        case DiscordAccount():
-            return _discord(account, given)
-
-
-def _telegram(account: TelegramAccount, given: AdapterContext) -> ChannelAdapter:
-    token = _secret(account, "token", account.token)
-    settings = _part(account, "settings").TelegramSettings(
-        account=account.name,
-        token=token,
-        mode=account.mode,
-        webhook_url=account.webhook_url,
-        webhook_secret=account.webhook_secret.get_secret_value() if account.webhook_secret else webhook_secret(token),
-        api_base_url=account.api_base_url,
-    )
-    return _made(account, "TelegramAdapter", settings, given)
-
-
-def _slack(account: SlackAccount, given: AdapterContext) -> ChannelAdapter:
-    is_socket = account.mode == "socket"
-    settings = _part(account, "settings").SlackSettings(
-        account=account.name,
-        bot_token=_secret(account, "bot_token", account.bot_token),
-        app_token=_secret(account, "app_token", account.app_token) if is_socket else "",
-        signing_secret="" if is_socket else _secret(account, "signing_secret", account.signing_secret),
-        mode=account.mode,
-        api_base_url=account.api_base_url,
-    )
-    return _made(account, "SlackAdapter", settings, given)
-
-
-def _discord(account: DiscordAccount, given: AdapterContext) -> ChannelAdapter:
-    settings = _part(account, "settings").DiscordSettings(
-        account=account.name,
-        token=_secret(account, "token", account.token),
-        api_base_url=account.api_base_url,
-        shards=account.shards,
-        thread_per_conversation=account.thread_per_conversation,
-    )
-    return _made(account, "DiscordAdapter", settings, given)
-
-
-def _made(account: AnyAccount, name: str, settings: object, given: AdapterContext) -> ChannelAdapter:
-    adapter: ChannelAdapter = getattr(_part(account, "adapter"), name)(settings, given)
-    return adapter
-
-
-def _part(account: AnyAccount, module: str) -> Any:
+def adapter_of(account: Account, given: AdapterContext) -> ChannelAdapter:
+    """Errors: ConfigError when its channel's client library is not there, or a secret."""
+    plugin = channel(account.channel)
+    if plugin is None:
+        raise absent(account, account.channel)
     try:
-        return import_module(f"adapters.{account.channel}.{module}")
+        return plugin.make(account, given)
     except ModuleNotFoundError as error:
-        what = f'account "{account.name}": the channel {account.channel} is not part of this build'
-        raise ConfigError(
-            f'{what} ({error.name} is missing). Install it, or set enabled = false for "{account.name}".'
-        ) from error
+        raise absent(account, error.name) from error
 
 
-def _secret(account: AnyAccount, name: str, value: SecretStr | None) -> str:
-    if value is None:
-        raise ConfigError(f'account "{account.name}": {name} is missing; set {name}_env, or seal it: signalbox secrets')
-    return value.get_secret_value()
-
-
-def webhook_secret(token: str) -> str:
-    """The same on every node and after every start, and of no use to get back to the token."""
-    return sha256(f"webhook:{token}".encode()).hexdigest()
+def absent(account: Account, missing: str | None) -> ConfigError:
+    what = f'account "{account.name}": the channel {account.channel} is not part of this build'
+    return ConfigError(f'{what} ({missing} is missing). Install it, or set enabled = false for "{account.name}".')

@@ -35,12 +35,12 @@ def oversights(settings: Settings) -> Iterator[Finding]:
 def half_set_accounts(settings: Settings) -> Iterator[Finding]:
     """Of a platform without an account, some variables are set, and another that belongs to them is not."""
     theirs = {account.channel for account in settings.accounts}
-    for channel, there, missing in account_keys.incomplete(settings.chain.is_handed_over):
-        if channel not in theirs:
+    for plugin, there, missing in account_keys.incomplete(settings.chain.is_handed_over):
+        if plugin.channel not in theirs:
             others = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'}"
-            what = f"{there} is set, and {others} not: that makes no {channel.capitalize()} account"
+            what = f"{there} is set, and {others} not: that makes no {plugin.title} account"
             fix = f"set {' and '.join(missing)} too, or write the account under [[accounts]]"
-            yield Finding(Level.WARNING, channel, what, "Nobody is answered there.", fix)
+            yield Finding(Level.WARNING, plugin.channel, what, "Nobody is answered there.", fix)
 
 
 def unknown_model(settings: Settings) -> Finding | None:

@@ -9,18 +9,20 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from bot.plugins.channels import every_channel, known_channels, token_forms
 from bot.secrets import account_keys
 from bot.secrets.chain import Chain, members
-from bot.secrets.token_forms import Token, fault_of
-from bot.settings.accounts import NAME, AnyAccount
+from bot.settings.accounts import AnyAccount
 from bot.trials.account import look_at
 from bot.wizard.dialogue import Dialogue
 from bot.wizard.draft import Draft, Kept, Table
-from runtime.contract import Finding, Level
+from runtime.contract import AccountSecret, Finding, Level
 from runtime.errors import ConfigError
+from runtime.settings.accounts import NAME, Account
+from runtime.settings.token_forms import fault_of
 
 NONE: Final = "none"
-ACCOUNT: Final[TypeAdapter[AnyAccount]] = TypeAdapter(AnyAccount)
+ACCOUNT: Final[TypeAdapter[Account]] = TypeAdapter(AnyAccount)
 CHOICES: Final = {
     "again": "give other answers",
     "leave": "do without this channel for now",
@@ -28,43 +30,10 @@ CHOICES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Platform:
-    """How a platform is called, where its tokens are made, and what they are called there."""
-
-    title: str
-    how: str
-    tokens: Mapping[str, tuple[str, Token]]
-
-
-PLATFORMS: Final[Mapping[str, Platform]] = {
-    "telegram": Platform(
-        "Telegram",
-        "Talk to @BotFather in Telegram: /newbot makes a bot and gives its token. More: docs/channels/telegram.md",
-        {"token": ("Token of the bot", Token.TELEGRAM)},
-    ),
-    "slack": Platform(
-        "Slack",
-        "At https://api.slack.com/apps make an app from the manifest config/slack-manifest.yaml, install it, and make an\n"
-        "app-level token with connections:write. More: docs/channels/slack.md",
-        {
-            "bot_token": ("Bot token, xoxb-…", Token.SLACK_BOT),
-            "app_token": ("App-level token, xapp-…", Token.SLACK_APP),
-        },
-    ),
-    "discord": Platform(
-        "Discord",
-        "At https://discord.com/developers/applications make an application; under Bot turn Message Content Intent on\n"
-        "and make a token. More: docs/channels/discord.md",
-        {"token": ("Token of the bot", Token.DISCORD)},
-    ),
-}
-
-
 def ask_channels(draft: Draft, dialogue: Dialogue) -> None:
     """One account after the other, until the person wants no more."""
     for channel in draft.flags.channels:
-        if channel not in PLATFORMS:
+        if channel not in every_channel():
             raise ConfigError(f"--channel: {_unknown(channel)}")
         _ask_account(draft, dialogue, channel)
     while not draft.flags.channels and (channel := _chosen(draft, dialogue)):
@@ -73,23 +42,23 @@ def ask_channels(draft: Draft, dialogue: Dialogue) -> None:
 
 def _chosen(draft: Draft, dialogue: Dialogue) -> str:
     """The channel of the next account; empty for no more."""
-    question = f"{'Another channel' if draft.accounts else 'Channel'} ({', '.join(PLATFORMS)}, {NONE})"
+    question = f"{'Another channel' if draft.accounts else 'Channel'} ({', '.join(every_channel())}, {NONE})"
     while True:
         said = dialogue.ask(question, _suggestion(draft)).lower()
-        if said == NONE or said in PLATFORMS:
+        if said == NONE or said in every_channel():
             return "" if said == NONE else said
         dialogue.say(_unknown(said))
 
 
 def _unknown(channel: str) -> str:
-    return f"{channel} is no channel of this release. There are: {', '.join(PLATFORMS)}."
+    return f"{channel} is no channel of this release. There are: {', '.join(every_channel())}."
 
 
 def _suggestion(draft: Draft) -> str:
     """A channel whose tokens are in the usual variables: it would be made of them anyway."""
     asked = {table["channel"][0] for table in draft.accounts} | draft.left_out
     found = account_keys.complete(lambda name: bool(draft.variables.get(name)))
-    return next((channel for channel in found if channel not in asked), NONE)
+    return next((one.channel for one in found if one.channel not in asked), NONE)
 
 
 # ------------------------------------------------------------------------------------------------------- one account
@@ -110,7 +79,7 @@ Secrets = Mapping[str, Secret]
 
 def _ask_account(draft: Draft, dialogue: Dialogue, channel: str) -> None:
     """Until the platform knows the account, or the person decides otherwise."""
-    dialogue.say(PLATFORMS[channel].how)
+    dialogue.say(known_channels()[channel].setup)
     anew = False
     while True:
         name = _name(draft, dialogue, channel)
@@ -124,7 +93,7 @@ def _ask_account(draft: Draft, dialogue: Dialogue, channel: str) -> None:
         if verdict == "leave":
             break
         anew = True
-    dialogue.say(f"{PLATFORMS[channel].title} is left out.")
+    dialogue.say(f"{known_channels()[channel].title} is left out.")
     draft.left_out.add(channel)
 
 
@@ -143,11 +112,10 @@ def _name(draft: Draft, dialogue: Dialogue, channel: str) -> str:
 def _secrets(draft: Draft, dialogue: Dialogue, channel: str, name: str, *, anew: bool) -> Secrets | None:
     """All that the account needs; None where the person has one of them not."""
     found: dict[str, Secret] = {}
-    for setting in account_keys.needed(channel):
-        words, kind = PLATFORMS[channel].tokens[setting]
-        usual = account_keys.USUAL[channel][setting]
-        secret = None if anew or _is_taken(draft, usual) else _there(draft, dialogue, words, kind, usual)
-        secret = secret or _typed(draft, dialogue, words, kind, _variable(draft, name, usual))
+    for setting, asked in known_channels()[channel].needed().items():
+        usual = asked.variable
+        secret = None if anew or _is_taken(draft, usual) else _there(draft, dialogue, asked)
+        secret = secret or _typed(draft, dialogue, asked, _variable(draft, name, usual))
         if secret is None:
             return None
         found[setting] = secret
@@ -166,22 +134,22 @@ def _variable(draft: Draft, name: str, usual: str) -> str:
     return usual
 
 
-def _there(draft: Draft, dialogue: Dialogue, words: str, kind: Token, variable: str) -> Secret | None:
+def _there(draft: Draft, dialogue: Dialogue, asked: AccountSecret) -> Secret | None:
     """The one that is in the environment, or sealed already."""
     own = draft.keyring.key_file
     chain = Chain(draft.variables, members(None, draft.data_dir, own.parent if own else None), draft.keyring)
-    if (found := chain.find(variable)) is None:
+    if (found := chain.find(asked.variable)) is None:
         return None
-    if fault := fault_of(found.value, kind):
+    if fault := fault_of(found.value, asked.form, token_forms()):
         dialogue.say(f"{found.source}: expected {fault}.")
         return None
-    dialogue.say(f"{words} is there: {found.source}.")
-    return Secret(found.value, variable, is_fresh=False)
+    dialogue.say(f"{asked.title} is there: {found.source}.")
+    return Secret(found.value, asked.variable, is_fresh=False)
 
 
-def _typed(draft: Draft, dialogue: Dialogue, words: str, kind: Token, variable: str) -> Secret | None:
-    while said := dialogue.secret(f"{words} (not shown; it will be sealed. Enter: leave this out)"):
-        if (fault := fault_of(said, kind)) is None:
+def _typed(draft: Draft, dialogue: Dialogue, asked: AccountSecret, variable: str) -> Secret | None:
+    while said := dialogue.secret(f"{asked.title} (not shown; it will be sealed. Enter: leave this out)"):
+        if (fault := fault_of(said, asked.form, token_forms())) is None:
             return Secret(said, variable, is_fresh=True)
         dialogue.say(f"Expected {fault}.")
     if draft.flags.channels:
@@ -191,15 +159,14 @@ def _typed(draft: Draft, dialogue: Dialogue, words: str, kind: Token, variable: 
     return None
 
 
-def _account(draft: Draft, channel: str, name: str, found: Secrets) -> AnyAccount:
+def _account(draft: Draft, channel: str, name: str, found: Secrets) -> Account:
     """Errors: ConfigError for a flag that does not fit."""
     given = {setting: secret.value for setting, secret in found.items()}
     given |= {"channel": channel, "name": name, "api_base_url": draft.flags.servers.get(channel, "")}
     try:
-        account: AnyAccount = ACCOUNT.validate_python(given)
+        return ACCOUNT.validate_python(given)
     except ValidationError:
         raise ConfigError(f"--channel-server: {channel}={draft.flags.servers.get(channel)} is no address.") from None
-    return account
 
 
 def _note(draft: Draft, channel: str, name: str, found: Secrets) -> None:
@@ -217,11 +184,11 @@ def _note(draft: Draft, channel: str, name: str, found: Secrets) -> None:
 # ----------------------------------------------------------------------------------------------------------- the look
 
 
-def _verdict(draft: Draft, dialogue: Dialogue, account: AnyAccount) -> str:
+def _verdict(draft: Draft, dialogue: Dialogue, account: Account) -> str:
     """A word of `CHOICES`: "keep" where nothing is wrong."""
     if not draft.flags.try_channels:
         return "keep"
-    findings = dialogue.wait(f"Asking {PLATFORMS[account.channel].title}", look_at(account))
+    findings = dialogue.wait(f"Asking {known_channels()[account.channel].title}", look_at(account))
     for finding in findings:
         if finding.level is not Level.ERROR:
             dialogue.say(_sentence(finding))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from bot.plugins.channels import BUILT_IN
 from bot.wizard.channels import ask_channels
 from bot.wizard.dialogue import Dialogue
 from bot.wizard.draft import Draft
@@ -32,7 +33,8 @@ STEPS: Final[Sequence[Step]] = (
     ),
     Step(
         "Channels",
-        "Where people write to the agent, beside its own web page: Telegram, Slack, Discord. Each is asked whether the\n"
+        f"Where people write to the agent, beside its own web page: {', '.join(one.title for one in BUILT_IN.values())}. "
+        "Each is asked whether the\n"
         "account works. You can add more later, in the settings file.",
         ask_channels,
     ),

@@ -86,6 +86,7 @@ from runtime.contract.models import (
     UserTurn,
 )
 from runtime.contract.people import Address, Person, Role
+from runtime.contract.plugins import AccountSecret, ChannelPlugin, TokenForm
 from runtime.contract.rooms import (
     BOUNDLESS,
     PEOPLE,
@@ -162,6 +163,7 @@ __all__ = [
     "PEOPLE",
     "UNREAD",
     "UPLOADS",
+    "AccountSecret",
     "Activity",
     "AdapterContext",
     "Address",
@@ -181,6 +183,7 @@ __all__ = [
     "Call",
     "Capability",
     "ChannelAdapter",
+    "ChannelPlugin",
     "Choice",
     "Clicked",
     "Commanded",
@@ -267,6 +270,7 @@ __all__ = [
     "Thinking",
     "Thread",
     "Timetable",
+    "TokenForm",
     "Tool",
     "ToolContext",
     "ToolSpec",

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from bot.wizard.channels import PLATFORMS
+from bot.plugins.channels import BUILT_IN
 from tests.contract.adapters.rig import Place, Rig
 from tests.e2e.house import House, environment
 from tests.e2e.terminal import Terminal
@@ -52,8 +52,8 @@ def set_up(house: House, rig: Rig, channel: str) -> str:
         screen.types(channel)
         screen.reads("Name of this account")
         screen.types("mine")
-        for setting, (words, _) in PLATFORMS[channel].tokens.items():
-            screen.reads(f"{words} (not shown; it will be sealed. Enter: leave this out): ")
+        for setting, secret in BUILT_IN[channel].needed().items():
+            screen.reads(f"{secret.title} (not shown; it will be sealed. Enter: leave this out): ")
             screen.types(str(table[setting]))
         for question, answer in (("Another channel", ""), ("Your name", "Ada"), ("Port of the web page", "0")):
             screen.reads(question)
@@ -72,7 +72,7 @@ async def test_a_person_is_led_from_nothing_to_an_answer_in_their_chat(
     outside = tmp_path / "platform"
     outside.mkdir()
     async with MAKERS[channel](outside, process=True) as rig:
-        tokens = [str(rig.settings()[setting]) for setting in PLATFORMS[channel].tokens]
+        tokens = [str(rig.settings()[setting]) for setting in BUILT_IN[channel].needed()]
         screen = await asyncio.to_thread(set_up, empty, rig, channel)
         assert not any(token in screen for token in tokens)
         examined = await asyncio.to_thread(empty.command, "doctor")

@@ -21,14 +21,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from adapters.telegram import plugin
+from adapters.telegram.settings import TelegramSettings
 from adapters.telegram.settling import search
 from bot.cli.run import _heed_signals
 from bot.server.app import build
 from bot.server.process import serving
-from bot.settings.accounts import AnyAccount, TelegramAccount
 from bot.settings.settings import Settings, load
 from bot.telemetry import logs
-from bot.wiring import channels
 from bot.wiring.parts import model_of, shell_of
 from runtime.contract import (
     AdapterContext,
@@ -136,15 +136,14 @@ def hurry(second_look: float) -> None:
 
     And a request comes no later than the second look, which is after `second_look` seconds here.
     """
-    made = channels._made
+    made = plugin.settings_of
     setattr(search, "LATE", timedelta(seconds=second_look))  # noqa: B010 - a constant, in production
 
-    def made_in_a_hurry(account: AnyAccount, name: str, settings: Any, given: AdapterContext) -> ChannelAdapter:
-        if isinstance(account, TelegramAccount):
-            settings = replace(settings, waits=replace(settings.waits, **STEPS))
-        return made(account, name, settings, given)
+    def made_in_a_hurry(account: plugin.TelegramAccount) -> TelegramSettings:
+        settings = made(account)
+        return replace(settings, waits=replace(settings.waits, **STEPS))
 
-    channels._made = made_in_a_hurry
+    setattr(plugin, "settings_of", made_in_a_hurry)  # noqa: B010 - a function, in production
 
 
 def same(thing: T) -> T:

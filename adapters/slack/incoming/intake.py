@@ -38,9 +38,9 @@ from adapters.slack.envelope import (
     told_name,
     told_room_name,
 )
+from adapters.slack.incoming.names import Names
 from adapters.slack.incoming.turns import Turns
 from adapters.slack.me import Me
-from adapters.slack.names import Names
 from adapters.slack.outgoing.asides import Asides
 from adapters.slack.outgoing.speaking import Speaking
 from adapters.slack.parse import TAKEN, parse

@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import chain
 
 from bot.doctor.subject import Subject, fault, fine
-from bot.settings.accounts import AnyAccount
 from bot.trials.account import WHY, look_at
 from bot.wiring.oversights import half_set_accounts
 from runtime.contract import Finding
 from runtime.errors import ConfigError
+from runtime.settings.accounts import Account
 
-Look = Callable[[AnyAccount], Awaitable[Sequence[Finding]]]
+Look = Callable[[Account], Awaitable[Sequence[Finding]]]
 
 
 async def check_channels(subject: Subject, look: Look = look_at) -> Sequence[Finding]:
@@ -26,12 +26,12 @@ async def check_channels(subject: Subject, look: Look = look_at) -> Sequence[Fin
     return [*chain.from_iterable(found), *map(_not_looked_at, wrong), *off, *half_set_accounts(settings)]
 
 
-def _is_wrong(account: AnyAccount, faults: ConfigError | None) -> bool:
+def _is_wrong(account: Account, faults: ConfigError | None) -> bool:
     """Check whether a setting of the account was left out: what would be missing then is there, and wrong."""
     left_out = faults.left_out if faults else ()
     return any(name.startswith("accounts[") and f'("{account.name}")' in name for name in left_out)
 
 
-def _not_looked_at(account: AnyAccount) -> Finding:
+def _not_looked_at(account: Account) -> Finding:
     what = "not looked at, since its settings are wrong (see above)"
     return fault(f"{account.channel}.{account.name}.settings", what, WHY, "change them, then: signalbox doctor")

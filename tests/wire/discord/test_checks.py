@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from adapters.discord.checks import RIGHTS, invitation
+from adapters.discord.checks import RIGHTS, checked, invitation
 from runtime.contract import Finding, Level
 from tests.contract.adapters.stage import until
 from tests.fakes.discord_world import BOT
@@ -13,7 +15,7 @@ from tests.wire.discord.stage import On
 
 async def found(on: On) -> dict[str, Finding]:
     """The findings of an account that is not at work, by what was looked at."""
-    findings = await on.adapter(shards=1).checks()
+    findings = await checked(replace(on.settings, shards=1))
     assert all(finding.id.startswith("discord.guild.") for finding in findings)
     return {finding.id.removeprefix("discord.guild."): finding for finding in findings}
 

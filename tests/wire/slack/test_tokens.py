@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from adapters.slack.checks import checked
 from runtime.contract import Connection, Level
 from runtime.errors import Rejected, Retryable
 from tests.contract.adapters.stage import until
@@ -135,7 +136,7 @@ async def test_a_bot_token_that_is_revoked_under_a_living_socket_is_told(on: Wor
 
 
 async def test_a_good_account_has_nothing_but_good_findings(on: Workspace) -> None:
-    findings = await on.adapter().checks()
+    findings = await checked(on.settings())
     assert {finding.level for finding in findings} == {Level.OK}
     assert [finding.id for finding in findings] == ["slack.work.token", "slack.work.scopes", "slack.work.socket"]
     assert (await on.screen()).raw["messages"] == []
@@ -144,7 +145,7 @@ async def test_a_good_account_has_nothing_but_good_findings(on: Workspace) -> No
 
 async def test_each_missing_scope_is_a_finding_with_what_it_costs(on: Workspace) -> None:
     await on.driver.switch(without=["chat:write", "metadata.message:read"])
-    findings = {finding.id: finding for finding in await on.adapter().checks() if finding.level is not Level.OK}
+    findings = {finding.id: finding for finding in await checked(on.settings()) if finding.level is not Level.OK}
     assert set(findings) == {"slack.work.scopes.chat:write", "slack.work.scopes.metadata.message:read"}
     assert findings["slack.work.scopes.chat:write"].level is Level.ERROR
     assert findings["slack.work.scopes.metadata.message:read"].level is Level.WARNING
@@ -153,13 +154,13 @@ async def test_each_missing_scope_is_a_finding_with_what_it_costs(on: Workspace)
 
 async def test_scopes_that_slack_does_not_tell_are_not_called_missing(on: Workspace) -> None:
     await on.driver.switch(untold=True)
-    [finding] = [finding for finding in await on.adapter().checks() if finding.level is not Level.OK]
+    [finding] = [finding for finding in await checked(on.settings()) if finding.level is not Level.OK]
     assert (finding.level, finding.id) == (Level.WARNING, "slack.work.scopes")
     assert "did not tell" in finding.what
 
 
 async def test_swapped_tokens_are_both_found(on: Workspace) -> None:
-    findings = await on.adapter(bot_token="xapp-T1-token", app_token="xoxb-T1-token").checks()
+    findings = await checked(on.settings(bot_token="xapp-T1-token", app_token="xoxb-T1-token"))
     assert [(f.id, f.level) for f in findings] == [
         ("slack.work.token", Level.ERROR),
         ("slack.work.socket", Level.ERROR),
@@ -170,11 +171,11 @@ async def test_swapped_tokens_are_both_found(on: Workspace) -> None:
 
 async def test_a_slack_that_is_away_is_told_as_that(on: Workspace) -> None:
     await on.driver.switch(away=True)
-    findings = await on.adapter().checks()
+    findings = await checked(on.settings())
     assert all("slack-status" in finding.fix for finding in findings)
 
 
 async def test_over_http_no_app_token_is_looked_at(on: Workspace) -> None:
-    findings = await on.adapter(mode="http", app_token="").checks()
+    findings = await checked(on.settings(mode="http", app_token=""))
     assert [finding.id for finding in findings] == ["slack.work.token", "slack.work.scopes", "slack.work.http"]
     assert "/slack/work/events" in findings[-1].what

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import aiohttp
 
-from adapters.telegram.adapter import TelegramAdapter
+from adapters.telegram.checks import checked
 from adapters.telegram.settings import TelegramSettings
 from runtime.contract import Finding, Level
 from tests.contract.adapters.rigs.telegram import SHORT
@@ -15,8 +15,7 @@ from tests.wire.telegram.stage import Bench
 async def found(bench: Bench, **changes: object) -> dict[str, Finding]:
     """Findings by their step. The account does not listen meanwhile."""
     settings = {"api_base_url": bench.rig.url, "waits": SHORT, **changes}
-    adapter = TelegramAdapter(TelegramSettings("tg", **{"token": TOKEN, **settings}), bench.stage.given)  # type: ignore[arg-type]
-    findings = await adapter.checks()
+    findings = await checked(TelegramSettings("tg", **{"token": TOKEN, **settings}))  # type: ignore[arg-type]
     assert all(finding.id.startswith("telegram.tg.") for finding in findings)
     assert all(finding.fix for finding in findings if finding.level is not Level.OK)
     assert not any(TOKEN.partition(":")[2] in str(finding) for finding in findings)

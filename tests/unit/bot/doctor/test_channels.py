@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 from bot.doctor.examine import examine
 from bot.doctor.services.channels import check_channels
 from bot.doctor.subject import Subject
+from bot.plugins.channels import BUILT_IN
 from bot.settings.settings import load_usable
 from bot.trials.account import look_at
 from runtime.contract import Finding, Level
@@ -152,18 +155,15 @@ async def test_all_is_told_in_one_examination(rig: Rig, tmp_path: Path) -> None:
 async def test_a_platform_that_does_not_answer_and_a_bug_are_findings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Adapter:
-        def __init__(self, wait: float) -> None:
-            self.wait = wait
-
-        async def checks(self) -> Sequence[Finding]:
-            await asyncio.sleep(self.wait)
-            raise KeyError("a bug")
+    async def check(account: object, wait: float) -> Sequence[Finding]:
+        await asyncio.sleep(wait)
+        raise KeyError("a bug")
 
     [account] = subject(
         tmp_path, toml({"name": "tg", "channel": "telegram", "token": TELEGRAM_TOKEN})
     ).settings.accounts
     for wait, ident in ((60.0, "telegram.tg.reachable"), (0.0, "telegram.tg.check")):
-        monkeypatch.setattr("bot.trials.account.adapter_of", lambda account, given, wait=wait: Adapter(wait))
+        plugin = replace(BUILT_IN["telegram"], check=partial(check, wait=wait))
+        monkeypatch.setattr("bot.trials.account.channel", lambda name, plugin=plugin: plugin)
         [finding] = await look_at(account, timedelta(seconds=0.05))
         assert (finding.id, finding.level) == (ident, Level.ERROR)

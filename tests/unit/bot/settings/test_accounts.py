@@ -8,16 +8,23 @@ from pathlib import Path
 
 import pytest
 
+from adapters.discord import plugin as discord
+from adapters.discord.plugin import DiscordAccount
+from adapters.slack import plugin as slack
+from adapters.slack.plugin import SlackAccount
+from adapters.telegram import plugin as telegram
+from adapters.telegram.plugin import TelegramAccount
+from bot.plugins.channels import token_forms
 from bot.secrets.file import SealedFile
 from bot.secrets.keys import Passphrase
 from bot.secrets.sealed import Entry, Lock
-from bot.secrets.token_forms import LOOKS, UNFORMED, Token, fault_of, kind_of
 from bot.server.reload import differences
-from bot.settings.accounts import DiscordAccount, SlackAccount, TelegramAccount
 from bot.settings.faults import MASK
 from bot.settings.secrets import asked_for
 from bot.settings.settings import Settings, load, load_usable
+from runtime.contract import TokenForm
 from runtime.errors import ConfigError
+from runtime.settings.token_forms import fault_of, kind_of
 from tests.unit.bot.settings.test_settings import ROOT, faults, read, write
 
 TELEGRAM = "1234567890:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc"
@@ -60,6 +67,8 @@ def values(settings: Settings) -> dict[str, list[str]]:
                 secrets = [token]
             case SlackAccount(bot_token=bot, app_token=app, signing_secret=signing):
                 secrets = [bot, app, signing]
+            case _:
+                raise AssertionError(account)
         found[account.name] = [secret.get_secret_value() for secret in secrets if secret]
     return found
 
@@ -317,33 +326,34 @@ def test_a_changed_account_is_a_difference_and_a_sealed_token_is_none(tmp_path: 
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        (TELEGRAM, Token.TELEGRAM),
-        (BOT, Token.SLACK_BOT),
-        (APP, Token.SLACK_APP),
-        ("xoxp-1111-2222-abcdef", Token.SLACK_USER),
-        ("xoxe.xoxp-1-Mi0yLTE", Token.SLACK_CONFIGURATION),
-        (SIGNING, Token.SLACK_SIGNING),
-        (DISCORD, Token.DISCORD),
+        (TELEGRAM, telegram.BOT_TOKEN),
+        (BOT, slack.BOT_TOKEN),
+        (APP, slack.APP_TOKEN),
+        ("xoxp-1111-2222-abcdef", slack.USER_TOKEN),
+        ("xoxe.xoxp-1-Mi0yLTE", slack.CONFIGURATION_TOKEN),
+        (SIGNING, slack.SIGNING_SECRET),
+        (DISCORD, discord.BOT_TOKEN),
         ("sk-proj-something-else", None),
     ],
 )
-def test_each_kind_of_token_is_known_by_its_form(text: str, kind: Token | None) -> None:
-    assert kind_of(text) is kind
-    told = {other for other in LOOKS if fault_of(text, other) is None}
-    assert told == ({kind} & set(LOOKS) if kind else UNFORMED)
+def test_each_kind_of_token_is_known_by_its_form(text: str, kind: TokenForm | None) -> None:
+    known = token_forms()
+    assert kind_of(text, known) is kind
+    told = [other for other in known if other.looks and fault_of(text, other, known) is None]
+    assert told == ([one for one in known if one.looks and one is kind] if kind else [slack.SIGNING_SECRET])
 
 
 @pytest.mark.parametrize(
     ("wanted", "text"),
     [
-        (Token.TELEGRAM, TELEGRAM[:20]),
-        (Token.SLACK_BOT, "xoxb-123"),
-        (Token.SLACK_APP, "xapp-1"),
-        (Token.DISCORD, DISCORD[:30]),
+        (telegram.BOT_TOKEN, TELEGRAM[:20]),
+        (slack.BOT_TOKEN, "xoxb-123"),
+        (slack.APP_TOKEN, "xapp-1"),
+        (discord.BOT_TOKEN, DISCORD[:30]),
     ],
 )
-def test_a_token_that_was_not_copied_whole_is_told_as_that(wanted: Token, text: str) -> None:
-    told = fault_of(text, wanted) or ""
+def test_a_token_that_was_not_copied_whole_is_told_as_that(wanted: TokenForm, text: str) -> None:
+    told = fault_of(text, wanted, token_forms()) or ""
     assert f"begins like one, but {len(text)} characters" in told
     assert text not in told
 
@@ -352,4 +362,4 @@ def test_a_token_that_was_not_copied_whole_is_told_as_that(wanted: Token, text: 
     ("text", "hint"), [(f"Bot {DISCORD}", "leave out the word before it"), (f"{DISCORD}\n", "blanks or line ends")]
 )
 def test_what_was_pasted_with_a_token_is_told(text: str, hint: str) -> None:
-    assert hint in (fault_of(text, Token.DISCORD) or "")
+    assert hint in (fault_of(text, discord.BOT_TOKEN, token_forms()) or "")

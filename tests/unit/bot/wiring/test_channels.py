@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from bot.settings.settings import Settings, load
-from bot.trials.account import given_nothing
-from bot.wiring import channels
 from bot.wiring.channels import adapters_of, extras_of_account
 from runtime.contract import Address, Bucket
 from runtime.errors import ConfigError
+from tests.fakes.nothing import given_nothing
 from tests.unit.bot.accounts.test_supervisor import Plain
 from tests.unit.bot.settings.test_accounts import MINE, SIGNING, TELEGRAM, THREE
 
@@ -23,7 +22,7 @@ SDKS = ("telegram", "slack_sdk", "slack_bolt", "discord")
 LOOK = """
 import sys
 from pathlib import Path
-from bot.trials.account import given_nothing
+from tests.fakes.nothing import given_nothing
 from bot.server.app import build
 from bot.wiring.channels import adapters_of
 from bot.settings.settings import Settings, load
@@ -66,10 +65,7 @@ def test_a_token_that_is_not_at_hand_is_named_and_not_made_up(tmp_path: Path) ->
 
 
 def test_a_channel_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def gone(name: str) -> object:
-        raise ModuleNotFoundError(name=name)
-
-    monkeypatch.setattr(channels, "import_module", gone)
+    monkeypatch.setitem(sys.modules, "adapters.telegram.adapter", None)
     with pytest.raises(ConfigError, match='account "tg": the channel telegram is not part of this build'):
         adapters_of(settings_of(tmp_path, THREE, **MINE))(given_nothing())
 

@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 import pytest
 
 from bot.cli.init import _pair
+from bot.plugins.channels import BUILT_IN
 from bot.secrets.keys import Keyring
-from bot.settings.accounts import CHANNELS
 from bot.settings.settings import load
-from bot.wizard.channels import PLATFORMS, ask_channels
+from bot.wizard.channels import ask_channels
 from bot.wizard.dialogue import ByFlags
 from bot.wizard.draft import Draft, Flags, Kept
 from bot.wizard.write import write_settings
@@ -43,7 +43,7 @@ class Platform:
         self.channel = channel
         self.name = str(self.table["name"])
         self.server = str(self.table["api_base_url"])
-        self.tokens = [str(self.table[setting]) for setting in PLATFORMS[channel].tokens]
+        self.tokens = [str(self.table[setting]) for setting in BUILT_IN[channel].needed()]
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
@@ -55,7 +55,7 @@ class Platform:
         self._loop.close()
 
 
-@pytest.fixture(params=list(CHANNELS))
+@pytest.fixture(params=list(BUILT_IN))
 def platform(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Platform]:
     made = Platform(request.param, tmp_path)
     yield made
@@ -99,8 +99,8 @@ def test_an_account_that_works_is_written_down_and_its_tokens_sealed(platform: P
     [table] = written(draft)
     assert (table["name"], table["channel"], table["api_base_url"]) == ("mine", platform.channel, platform.server)
     sealed = {kept.setting: kept.value for kept in draft.secrets.values()}
-    assert sealed == {f"accounts.mine.{s}": str(platform.table[s]) for s in PLATFORMS[platform.channel].tokens}
-    assert all(f"{name}_env" in table for name in PLATFORMS[platform.channel].tokens)
+    assert sealed == {f"accounts.mine.{s}": str(platform.table[s]) for s in BUILT_IN[platform.channel].needed()}
+    assert all(f"{name}_env" in table for name in BUILT_IN[platform.channel].needed())
     assert not any(token in f"{person.told} {draft!r} {draft.toml()}" for token in platform.tokens)
     variables = {name: kept.value for name, kept in draft.secrets.items()}
     assert [account.name for account in load(draft.file, environ=variables).accounts] == ["mine"]

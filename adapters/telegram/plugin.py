@@ -1,0 +1,109 @@
+"""Telegram as the program knows it: its table of settings, its token, and the adapter that comes of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from adapters.telegram.settings import TelegramSettings
+from runtime.contract import AccountSecret, AdapterContext, ChannelAdapter, ChannelPlugin, Finding, TokenForm
+from runtime.settings.accounts import Account, HookUrl, of_form
+from runtime.settings.types import Proof, Secret
+
+# What Telegram takes as secret_token. Source: core.telegram.org/bots/api#setwebhook, read 2026-08.
+WEBHOOK_SECRET: Final = re.compile(r"[A-Za-z0-9_-]{1,256}")
+BOT_TOKEN: Final = TokenForm(
+    "a Telegram bot token",
+    # Forms may get longer: lengths are the least seen. Source: core.telegram.org/bots/features, read 2026-08.
+    re.compile(r"\d{3,}:[A-Za-z0-9_-]{30,}"),
+    looks="digits, a colon and 35 characters, as @BotFather gives it",
+    begins=re.compile(r"\d{3,}:"),
+)
+
+
+def _shown_by_telegram(value: SecretStr | None) -> SecretStr | None:
+    if value and not WEBHOOK_SECRET.fullmatch(value.get_secret_value()):
+        raise ValueError("at most 256 letters, digits, dashes and underscores")
+    return value
+
+
+class TelegramAccount(Account):
+    """A Telegram bot, made with @BotFather: [channels/telegram.md](channels/telegram.md)."""
+
+    channel: Literal["telegram"] = Field(description="This table is for a Telegram bot.")
+    token: Annotated[Secret, of_form(BOT_TOKEN)] = Field(default=None, description="The token @BotFather gave.")
+    token_env: str = Field(
+        default="", description="Name of the variable or sealed secret that holds `token`; else TELEGRAM_BOT_TOKEN."
+    )
+    mode: Literal["polling", "webhook"] = Field(
+        default="polling",
+        description='"polling": we ask for messages; "webhook": Telegram brings them to `webhook_url`.',
+    )
+    webhook_url: HookUrl = Field(
+        default="", description="Address under which Telegram reaches the page's port, with HTTPS; for webhooks."
+    )
+    webhook_secret: Annotated[Proof, AfterValidator(_shown_by_telegram)] = Field(
+        default=None,
+        description="What Telegram shows with each message, for webhooks: at least 16 characters; else "
+        "made from the token.",
+    )
+    webhook_secret_env: str = Field(
+        default="", description="Name of the variable or sealed secret that holds `webhook_secret`."
+    )
+
+
+def settings_of(account: TelegramAccount) -> TelegramSettings:
+    token = account.secret("token")
+    return TelegramSettings(
+        account=account.name,
+        token=token,
+        mode=account.mode,
+        webhook_url=account.webhook_url,
+        webhook_secret=account.secret("webhook_secret") if account.webhook_secret else derived_secret(token),
+        api_base_url=account.api_base_url,
+    )
+
+
+def derived_secret(token: str) -> str:
+    """The same on every node and after every start, and of no use to get back to the token."""
+    return sha256(f"webhook:{token}".encode()).hexdigest()
+
+
+def make(account: TelegramAccount, given: AdapterContext) -> ChannelAdapter:
+    from adapters.telegram.adapter import TelegramAdapter
+
+    return TelegramAdapter(settings_of(account), given)
+
+
+async def check(account: TelegramAccount) -> Sequence[Finding]:
+    from adapters.telegram.checks import checked
+
+    return await checked(settings_of(account))
+
+
+def faults(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Telegram brings messages to an address with HTTPS; only a server of one's own does without."""
+    url = table.get("webhook_url", "")
+    if table.get("mode") != "webhook":
+        return
+    if not url:
+        yield "webhook_url", 'is missing; set the address under which Telegram reaches us, or mode "polling"'
+    elif isinstance(url, str) and url.startswith("http://") and not table.get("api_base_url"):
+        yield "webhook_url", "Telegram only brings messages to an address with https://"
+
+
+PLUGIN: Final = ChannelPlugin(
+    "telegram",
+    "Telegram",
+    TelegramAccount,
+    make,
+    secrets={"token": AccountSecret(BOT_TOKEN, "TELEGRAM_BOT_TOKEN", "Token of the bot")},
+    modes=("polling", "webhook"),
+    setup="Talk to @BotFather in Telegram: /newbot makes a bot and gives its token. More: docs/channels/telegram.md",
+    faults=faults,
+    check=check,
+)

@@ -1,0 +1,1 @@
+"""What the program finds by name: what is built in, and what installed packages bring."""

@@ -1,0 +1,56 @@
+"""The channels: those built in, and those that installed packages bring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Final
+
+from adapters.discord.plugin import PLUGIN as DISCORD
+from adapters.slack.plugin import PLUGIN as SLACK
+from adapters.telegram.plugin import PLUGIN as TELEGRAM
+from bot.plugins.packages import brought, names_in
+from runtime.contract import ChannelPlugin, TokenForm
+from runtime.errors import ConfigError
+
+BUILT_IN: Final[Mapping[str, ChannelPlugin]] = {one.channel: one for one in (TELEGRAM, SLACK, DISCORD)}
+CHANNELS: Final = "signalbox.channels"
+
+_known: Final = dict(BUILT_IN)
+
+
+def known_channels() -> Mapping[str, ChannelPlugin]:
+    """The channels built in, and those of packages that were asked for."""
+    return _known
+
+
+def every_channel() -> Mapping[str, ChannelPlugin]:
+    """All that there are, for people who choose among them. Errors: ConfigError as `channel`."""
+    for name in names_in(CHANNELS):
+        channel(name)
+    return known_channels()
+
+
+def channel(name: object) -> ChannelPlugin | None:
+    """The channel of that name; None where nobody brings it. Errors: ConfigError for a package that cannot be used."""
+    if not isinstance(name, str):
+        return None
+    return BUILT_IN.get(name) or _brought_channel(name)
+
+
+@cache
+def _brought_channel(name: str) -> ChannelPlugin | None:
+    plugin = brought(CHANNELS, name)
+    if plugin is None:
+        return None
+    if not isinstance(plugin, ChannelPlugin) or plugin.channel != name:
+        raise ConfigError(
+            f"the channel {name}: what its package brings is no ChannelPlugin of that name. Mend the package."
+        )
+    _known[name] = plugin
+    return plugin
+
+
+def token_forms() -> Sequence[TokenForm]:
+    """Every kind of token that is known, to tell one from another."""
+    return [form for plugin in known_channels().values() for form in plugin.tokens]

@@ -1,0 +1,89 @@
+"""The table of an account on a chat platform, as far as all channels share it; each channel adds what is its own."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, SecretStr, ValidationInfo
+
+from runtime.contract import TokenForm
+from runtime.errors import ConfigError
+from runtime.settings.token_forms import fault_of
+from runtime.settings.types import Number, Section, Switch
+
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
+TOKENS: Final = "tokens"
+"""Under which a validation's context holds the forms of all channels' tokens."""
+
+
+def of_form(form: TokenForm) -> AfterValidator:
+    """A token of that form, or none; one of another kind is told as what it is."""
+
+    def check(value: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        known = (info.context or {}).get(TOKENS, (form,))
+        if value and (fault := fault_of(value.get_secret_value(), form, known)):
+            raise ValueError(fault)
+        return value
+
+    return AfterValidator(check)
+
+
+def _named(name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise ValueError('a name of at most 32 small letters, digits and dashes, such as "work"')
+    return name
+
+
+def _server(url: str) -> str:
+    if url and not _is_address(url):
+        raise ValueError('an address such as "http://127.0.0.1:8081", or nothing for the real platform')
+    return url
+
+
+def _reached(url: str) -> str:
+    if url and not _is_address(url):
+        raise ValueError('the address under which the platform reaches us, such as "https://bot.example.org/telegram"')
+    return url
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number
+        return False
+
+
+AccountName = Annotated[str, AfterValidator(_named)]
+ServerUrl = Annotated[str, AfterValidator(_server)]
+HookUrl = Annotated[str, AfterValidator(_reached)]
+"""Where a platform reaches us."""
+
+
+class Account(Section):
+    """What every account has. A channel's own table says `channel: Literal["…"]`, and adds its settings."""
+
+    channel: str = Field(description="Its platform.")
+    name: AccountName = Field(
+        description="What people call it, in addresses too: small letters, digits and dashes. Each has its own."
+    )
+    enabled: Switch = Field(default=True, description="false: it is left alone, as if it were not here.")
+    messages_per_second: Number = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        description="Most that is sent in a second to all rooms together, in place of the platform's own bounds; 0: those.",
+    )
+    api_base_url: ServerUrl = Field(
+        default="", description="Another server that speaks as the platform does; empty: the platform."
+    )
+
+    def secret(self, name: str) -> str:
+        """The value of a secret that must be there. Errors: ConfigError names what is missing."""
+        value: SecretStr | None = getattr(self, name)
+        if value is None:
+            fix = f"set {name}_env, or seal it: signalbox secrets"
+            raise ConfigError(f'account "{self.name}": {name} is missing; {fix}')
+        return value.get_secret_value()
