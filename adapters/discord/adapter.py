@@ -27,12 +27,11 @@ from runtime.contract import (
     Address,
     Attempt,
     Bucket,
-    Capability,
     ConnectionStatus,
     Delivery,
+    Features,
     FileRef,
     Part,
-    Progress,
     Receipt,
     Settled,
     Sink,
@@ -49,7 +48,6 @@ class DiscordAdapter:
     """One account. Errors of the constructor: ConfigError when the token is none of Discord."""
 
     channel: str = CHANNEL
-    capabilities: frozenset[Capability] = frozenset({Capability.EDIT, Capability.SETTLE})
     typing_lasts: timedelta = timedelta(seconds=10)
 
     def __init__(self, settings: DiscordSettings, given: AdapterContext) -> None:
@@ -62,6 +60,18 @@ class DiscordAdapter:
         self._reach = Reach(self._http, settings.identity)
         answering = Answering(settings.account, self._http)
         self._shards = Shards(settings, given, http=self._http, sending=self._sending, answering=answering)
+
+    def features(self) -> Features:
+        return Features(
+            edits=True,
+            settles=True,
+            listeners=self,
+            buckets=self.buckets,
+            types=self,
+            fetch=self.fetch,
+            ping=self.ping,
+            reach=self.reach,
+        )
 
     async def listen(self, sink: Sink) -> None:
         """Nothing: each shard is a listener of its own. The connections of the other calls end with it."""
@@ -91,9 +101,6 @@ class DiscordAdapter:
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
         return await self._settling.settle(part, attempt)
-
-    def progress(self, address: Address, event: Progress) -> None:
-        """Nothing: what grows on screen is a preview, by the courier."""
 
     async def reach(self, address: Address) -> str | None:
         return await self._reach.of(address)

@@ -37,12 +37,11 @@ from runtime.contract import (
     Address,
     Attempt,
     Bucket,
-    Capability,
     ConnectionStatus,
     Delivery,
+    Features,
     FileRef,
     Part,
-    Progress,
     Receipt,
     Settled,
     Sink,
@@ -65,7 +64,6 @@ class SlackAdapter:
     def __init__(self, settings: SlackSettings, given: AdapterContext) -> None:
         self.channel: str = CHANNEL
         self.account: str = settings.account
-        self.capabilities: frozenset[Capability] = frozenset({Capability.EDIT, Capability.SETTLE})
         self._me = NOBODY
         self._settings = settings
         self._health = Health(settings.account)
@@ -97,6 +95,19 @@ class SlackAdapter:
         self._intake.lets_in = self._gaps.lets_in
         base = settings.api_base_url or SLACK
         self._downloads = Downloads(api, token=settings.bot_token, base=base)
+
+    def features(self) -> Features:
+        return Features(
+            edits=True,
+            settles=True,
+            learn=self.learn,
+            buckets=self.buckets,
+            types=self,
+            fetch=self.fetch,
+            ping=self.ping,
+            reach=self.reach,
+            routes=self.routes,
+        )
 
     # ---------------------------------------------------------------------------------------------- the connection
 
@@ -242,9 +253,6 @@ class SlackAdapter:
 
     async def typing(self, address: Address, status: str) -> None:
         await self._speaking.status(address, status)
-
-    def progress(self, address: Address, event: Progress) -> None:
-        """Nothing: a preview is a message here."""
 
     async def fetch(self, file: FileRef, into: Path, *, most: int) -> None:
         await self._downloads.fetch(file, into, most=most)

@@ -42,13 +42,12 @@ from runtime.contract import (
     Address,
     Attempt,
     Bucket,
-    Capability,
     Connection,
     ConnectionStatus,
     Delivery,
+    Features,
     FileRef,
     Part,
-    Progress,
     Receipt,
     Settled,
     Sink,
@@ -72,7 +71,6 @@ class TelegramAdapter:
         self.channel: str = CHANNEL
         self.account: str = settings.account
         self.identity: str = settings.identity
-        self.capabilities: frozenset[Capability] = frozenset({Capability.EDIT, Capability.SETTLE})
         self._settings = settings
         self._given = given
         self._api = Api(settings)
@@ -130,6 +128,21 @@ class TelegramAdapter:
 
     def _reader(self) -> Reader:
         return Reader(self.identity, self._username, self._rooms.room, self._given.now)
+
+    def features(self) -> Features:
+        return Features(
+            edits=True,
+            settles=True,
+            listeners=self,
+            floor=self.floor,
+            buckets=self.buckets,
+            types=self,
+            drafts=self,
+            fetch=self.fetch,
+            ping=self.ping,
+            reach=self.reach,
+            routes=self.routes,
+        )
 
     # ------------------------------------------------------------------------------------------------- the way in
 
@@ -287,9 +300,6 @@ class TelegramAdapter:
                 log.info("the move of a group is not stored yet", account=self.account, reason=str(error))
 
     # ------------------------------------------------------------------------------------------------ at the side
-
-    def progress(self, address: Address, event: Progress) -> None:
-        """Nothing: typing and drafts tell it."""
 
     async def typing(self, address: Address, status: str) -> None:
         if not status:

@@ -23,10 +23,10 @@ from runtime.contract import (
     AdapterContext,
     Address,
     Attempt,
-    Capability,
     Connection,
     ConnectionStatus,
     Delivery,
+    Features,
     Part,
     Progress,
     Receipt,
@@ -67,7 +67,6 @@ class WebAdapter:
         self.channel: str = CHANNEL
         self.account: str = ACCOUNT
         self.identity: str = identity
-        self.capabilities: frozenset[Capability] = frozenset({Capability.EDIT, Capability.STORED, Capability.PROGRESS})
         self.door = Door(links=given.links, identity=identity, command=settings.command)
         self._rooms = rooms = Rooms(
             door=self.door, ledger=given.ledger, channel=CHANNEL, account=identity, is_named=is_named
@@ -91,6 +90,9 @@ class WebAdapter:
             space=space,
         )
         self._sink: Sink | None = None
+
+    def features(self) -> Features:
+        return Features(edits=True, stored=True, progress=self.progress, reach=self.reach, routes=self.routes)
 
     def routes(self) -> list[web.RouteDef]:
         """Page, API, events and files."""

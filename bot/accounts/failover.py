@@ -20,7 +20,7 @@ from bot.node.membership import Membership
 from runtime.cancellation import cancellable
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import ROLES
-from runtime.contract import Connection, NodeId, Now, Pings
+from runtime.contract import Connection, NodeId, Now
 from runtime.delivery.courier import Courier
 from runtime.domain.clock import steady
 from runtime.domain.failover import LOST, Decision, GiveUp, Keep, decide
@@ -125,12 +125,12 @@ class Failover:
         return (self._account.listens or self._courier.on_duty) and self._way.silent() >= EVERY
 
     async def _try(self) -> None:
-        adapter = self._account.raw
-        assert isinstance(adapter, Pings)  # noqa: S101 - else nobody watches it
+        ping = self._account.features().ping
+        assert ping  # noqa: S101 - else nobody watches it
         within = max(min(AGAIN, LOST - self._way.silent()), LOOK).total_seconds()
         try:
             async with asyncio.timeout(within):
-                await cancellable(adapter.ping())
+                await cancellable(ping())
         except TimeoutError:
             self._way.unanswered(f"no answer within {within:.0f} s")
         except ChannelError as error:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import structlog
 
 from bot.accounts.reachability import Reachability
-from bot.telemetry.wrappers import AroundAdapter
+from bot.telemetry.wrappers import AdapterWrapper
 from runtime.cancellation import cancellable
 from runtime.cluster.pause import Pause
 from runtime.contract import (
@@ -21,8 +21,7 @@ from runtime.contract import (
     ChannelAdapter,
     Connection,
     ConnectionStatus,
-    HasListeners,
-    LearnsIdentity,
+    Listeners,
     Part,
     Receipt,
     Settled,
@@ -44,7 +43,7 @@ Work = Callable[[], Coroutine[Any, Any, object]]
 log = structlog.get_logger("accounts")
 
 
-class AccountSupervisor(AroundAdapter):
+class AccountSupervisor(AdapterWrapper):
     """An account as the rest of the program has it. Implements `contract.ChannelAdapter`.
 
     `take` asks for a role, and `vacancy` waits until one may be free again; `on_learnt` is told once the account has its
@@ -95,11 +94,6 @@ class AccountSupervisor(AroundAdapter):
         return self._known.is_set()
 
     @property
-    def raw(self) -> ChannelAdapter:
-        """The adapter itself, with whatever it offers beside the contract."""
-        return self._adapter
-
-    @property
     def listens(self) -> bool:
         """Whether this process takes in what happens there, rather than another one."""
         return self._known.is_set() and not self._is_elsewhere()
@@ -148,15 +142,17 @@ class AccountSupervisor(AroundAdapter):
 
     async def learn(self) -> None:
         """Until it is known who the account is. `listen` waits for it."""
-        if isinstance(self._adapter, LearnsIdentity) and not self.identity:
-            await self._until_done("learning who it is", self._adapter.learn)
+        learn = self.features().learn
+        if learn and not self.identity:
+            await self._until_done("learning who it is", learn)
         await self._until_done("being the only one", self._admit)
         self._known.set()
-        await self._until_done("making it known", lambda: self._on_learnt(self._adapter))
+        await self._until_done("making it known", lambda: self._on_learnt(self))
 
     async def _admit(self) -> None:
         """Errors: ConfigError where another account is the same one: their rows could not be told apart."""
-        self._twin = self._twin_of(self._adapter)
+        self._twin = None
+        self._twin = self._twin_of(self)
         if self._twin:
             raise ConfigError(
                 f"it is the same account at its platform as {self._twin}, such as a second app in one workspace of Slack: "
@@ -171,8 +167,8 @@ class AccountSupervisor(AroundAdapter):
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._for_ever("listening", lambda: self._adapter.listen(sink)))
-                if isinstance(adapter := self._adapter, HasListeners):
-                    group.create_task(self._for_ever("taking up listeners", lambda: self._attend_all(adapter, sink)))
+                if several := self.features().listeners:
+                    group.create_task(self._for_ever("taking up listeners", lambda: self._attend_all(several, sink)))
                 await asyncio.sleep(0)  # in which both take their first step
                 self._begun.set()
         finally:
@@ -182,13 +178,13 @@ class AccountSupervisor(AroundAdapter):
         """Wait until it listens, or has said why it does not yet."""
         await self._begun.wait()
 
-    async def _attend_all(self, adapter: HasListeners, sink: Sink) -> None:
+    async def _attend_all(self, several: Listeners, sink: Sink) -> None:
         async with asyncio.TaskGroup() as group:
-            for listener in adapter.listeners():
-                group.create_task(self._attend(adapter, listener, sink))
+            for listener in several.listeners():
+                group.create_task(self._attend(several, listener, sink))
             await asyncio.Event().wait()  # where there is none now, as with a webhook, there is nothing to take up
 
-    async def _attend(self, adapter: HasListeners, listener: str, sink: Sink) -> None:
+    async def _attend(self, several: Listeners, listener: str, sink: Sink) -> None:
         """Be that listener whenever nobody else is, until the role is handed over or this process leaves."""
         what = f"listening ({listener})"
         try:
@@ -199,7 +195,7 @@ class AccountSupervisor(AroundAdapter):
                     await wait()
                 self._elsewhere.discard(listener)
                 self._listening.add(listener)
-                await self.pause.interrupt(lambda: self._for_ever(what, lambda: adapter.attend(listener, sink)))
+                await self.pause.interrupt(lambda: self._for_ever(what, lambda: several.attend(listener, sink)))
                 self._broken.pop(what, None)
                 self._listening.discard(listener)
         finally:

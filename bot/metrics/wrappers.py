@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Final
 
 from bot.metrics.meters import Meters
-from bot.telemetry.wrappers import AroundAdapter, AroundTool
+from bot.telemetry.wrappers import AdapterWrapper, ToolWrapper
 from runtime.contract import (
     Attempt,
     ChannelAdapter,
@@ -89,7 +89,7 @@ class MeteredModel:
         self._meters.dollars.add(usage.model, by=usage.cost_micros / MICROS)
 
 
-class MeteredTool(AroundTool):
+class MeteredTool(ToolWrapper):
     """Implements `contract.Tool`."""
 
     def __init__(self, tool: Tool, meters: Meters) -> None:
@@ -107,7 +107,7 @@ class MeteredTool(AroundTool):
         self._meters.tool_seconds.observe(seconds, self.spec.name)
 
 
-class MeteredAdapter(AroundAdapter):
+class MeteredAdapter(AdapterWrapper):
     """Implements `contract.ChannelAdapter`, for its courier."""
 
     def __init__(self, adapter: ChannelAdapter, meters: Meters) -> None:

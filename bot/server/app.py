@@ -35,7 +35,7 @@ from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
 from bot.telemetry.logs import set_level
 from bot.telemetry.masking import Mask
-from bot.wiring.channels import MakeAdapters, adapters_of, extras_of_account, no_adapters
+from bot.wiring.channels import MakeAdapters, adapters_of, features_of, no_adapters
 from bot.wiring.gate import gate_of
 from bot.wiring.hooks import webhooks_of
 from bot.wiring.identities import owners_now, with_identities, written
@@ -58,13 +58,10 @@ from runtime.contract import (
     ChannelAdapter,
     Content,
     DeliveryId,
-    HasIdeas,
     Kind,
-    LearnsIdentity,
     Model,
     NewId,
     Now,
-    Pings,
     Probe,
     Signal,
     Timetable,
@@ -205,7 +202,7 @@ class App:
 
     def _page(self, given: AdapterContext, identity: str, model: Model) -> WebAdapter:
         web = self._settings.web
-        ideas = model.ideas if isinstance(model, HasIdeas) else IDEAS
+        ideas = getattr(model, "ideas", IDEAS)
         bounds = WebSettings(web.names, int(web.upload_mib * 1024 * 1024), for_strangers())
         banner, is_named = self._settings.banner or "", self._is_destination
         return WebAdapter(
@@ -307,7 +304,7 @@ class App:
             now=self.store.now,
             on_shown=lambda address: self._bell.ring(room_topic(address)),
             lease_is_fresh=lambda: self._seat.lease_is_fresh() and not account.reachability.on_hold,
-            extras=extras_of_account(self._settings, account.raw),
+            features=features_of(self._settings, account),
             previews=self._settings.outbox.previews,
             new_id=self._new_id,
             probe=self._probe,
@@ -506,7 +503,7 @@ class App:
 
     def _failovers(self) -> Iterator[Failover]:
         for account, courier in zip(self._accounts, self._couriers, strict=True):
-            if isinstance(account.raw, Pings):
+            if account.features().ping:
                 yield Failover(
                     account,
                     courier,
@@ -520,13 +517,13 @@ class App:
     async def _note(self, adapter: ChannelAdapter) -> None:
         """Keep which identity the account has, so that it can be called by its name while it is not at work."""
         await self.store.note_account(adapter.channel, adapter.account, adapter.identity)
-        if isinstance(adapter, LearnsIdentity):
+        if adapter.features().learn:
             await self._reload.learnt()
 
     def _twin_of(self, adapter: ChannelAdapter) -> str | None:
         """The account at work that is the same one at its platform."""
         who = adapter.channel, adapter.identity
-        others = (one for one in self._accounts if one.raw is not adapter and one.is_known)
+        others = (one for one in self._accounts if one is not adapter and one.is_known)
         return next((one.name for one in others if (one.channel, one.identity) == who), None)
 
     async def _jumps(self) -> Jumps:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 
 from aiohttp import web
 
@@ -16,13 +16,6 @@ from bot.http.health import Check, health_routes
 from bot.operator.desk import ConsoleDesk
 
 LARGEST_REQUEST: Final = 1 << 20  # bytes; files are streamed past it
-
-
-@runtime_checkable
-class HasRoutes(Protocol):
-    """An adapter that answers web requests. All but the page's own check by themselves who sent them."""
-
-    def routes(self) -> list[web.RouteDef]: ...
 
 
 def site_of(
@@ -43,8 +36,8 @@ def site_of(
     webhooks: list[web.RouteDef] = list(hooks)
     every = list(accounts)
     for account in every:
-        if isinstance(account.raw, HasRoutes):
-            (pages if account.channel == CHANNEL else webhooks).extend(account.raw.routes())
+        if routes := account.features().routes:
+            (pages if account.channel == CHANNEL else webhooks).extend(routes())
     site = web.Application(client_max_size=LARGEST_REQUEST)
     install(site, hosts, webhooks=[route.path for route in webhooks])
     site.add_routes([*pages, *webhooks, *console_routes(desk), *others])

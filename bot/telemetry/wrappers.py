@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from runtime.contract import Address, ChannelAdapter, ConnectionStatus, Delivery, Progress, Sink, Tool, ToolSpec, Wire
+from runtime.contract import ChannelAdapter, ConnectionStatus, Delivery, Features, Sink, Tool, ToolSpec, Wire
 
 
-class AroundTool:
+class ToolWrapper:
     """All of `contract.Tool` but its call."""
 
     def __init__(self, tool: Tool) -> None:
@@ -19,13 +19,12 @@ class AroundTool:
         return self._tool.caution()
 
 
-class AroundAdapter:
+class AdapterWrapper:
     """All of `contract.ChannelAdapter` but what goes to the platform."""
 
     def __init__(self, adapter: ChannelAdapter) -> None:
         self.channel = adapter.channel
         self.account = adapter.account
-        self.capabilities = adapter.capabilities
         self._adapter = adapter
 
     @property
@@ -33,14 +32,14 @@ class AroundAdapter:
         """Perhaps empty until the platform has told it."""
         return self._adapter.identity
 
+    def features(self) -> Features:
+        return self._adapter.features()
+
     async def listen(self, sink: Sink) -> None:
         await self._adapter.listen(sink)
 
     def render(self, delivery: Delivery) -> list[Wire]:
         return self._adapter.render(delivery)
-
-    def progress(self, address: Address, event: Progress) -> None:
-        self._adapter.progress(address, event)
 
     def standing(self) -> ConnectionStatus:
         return self._adapter.standing()

@@ -8,8 +8,7 @@ from datetime import timedelta
 
 from bot.plugins.channels import channel
 from bot.settings.settings import Settings
-from runtime.contract import AdapterContext, Address, Bucket, ChannelAdapter
-from runtime.delivery.features import Features, extras_of
+from runtime.contract import AdapterContext, Address, Bucket, ChannelAdapter, Features
 from runtime.errors import ConfigError
 from runtime.settings.accounts import Account
 
@@ -27,12 +26,12 @@ def adapters_of(settings: Settings) -> MakeAdapters:
     return lambda given: [adapter_of(account, given) for account in settings.accounts if account.enabled]
 
 
-def extras_of_account(settings: Settings, adapter: ChannelAdapter) -> Features:
-    """What `adapter` offers beside its contract; a bound in the settings stands in place of the platform's own."""
-    extras = extras_of(adapter)
+def features_of(settings: Settings, adapter: ChannelAdapter) -> Features:
+    """What `adapter` offers; a bound in the settings stands in place of the platform's own."""
+    features = adapter.features()
     here = (adapter.channel, adapter.account)
     most = next((one.messages_per_second for one in settings.accounts if (one.channel, one.name) == here), 0)
-    return replace(extras, buckets=_bounded(most)) if most else extras
+    return replace(features, buckets=_bounded(most)) if most else features
 
 
 def _bounded(most: float) -> Buckets:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from bot.accounts.supervisor import AccountSupervisor
 from bot.settings.settings import Settings
 from runtime.agent.long_text import LongForm, LongText
-from runtime.contract import Address, HasFiles, Model, NewId, Space, Transcriber
+from runtime.contract import Address, Fetch, Model, NewId, Space, Transcriber
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.intake.downloads import Fetching, FileBounds, FilesOf, Senders
 from runtime.store.store import POSTGRES, SqlStore
@@ -91,10 +91,9 @@ def files_in(accounts: Iterable[AccountSupervisor]) -> FilesOf:
     """Finds the account of an address, if it carries files."""
     known = tuple(accounts)
 
-    def files_of(address: Address) -> HasFiles | None:
+    def files_of(address: Address) -> Fetch | None:
         here = (address.channel, address.account)
-        found = next((one.raw for one in known if (one.channel, one.identity) == here), None)
-        return found if isinstance(found, HasFiles) else None
+        return next((one.features().fetch for one in known if (one.channel, one.identity) == here), None)
 
     return files_of
 

@@ -15,7 +15,6 @@ from runtime.contract import (
     Asker,
     NewId,
     Occurrence,
-    Reaches,
     Schedule,
     ScheduleId,
     ScheduleRequest,
@@ -133,7 +132,7 @@ def reach_of(accounts: Sequence[AccountSupervisor]) -> Reach:
 
     async def reach(address: Address) -> str | None:
         here = (address.channel, address.account)
-        found = next((one.raw for one in accounts if (one.channel, one.identity) == here), None)
-        return await found.reach(address) if isinstance(found, Reaches) else None
+        ask = next((one.features().reach for one in accounts if (one.channel, one.identity) == here), None)
+        return await ask(address) if ask else None
 
     return reach

@@ -10,7 +10,7 @@ from typing import Final
 
 import structlog
 
-from runtime.contract import Address, Content, FileRef, HasFiles, NewId, RunId
+from runtime.contract import Address, Content, Fetch, FileRef, NewId, RunId
 from runtime.workspace.workspaces import SessionWorkspaces
 
 log = structlog.get_logger("files")
@@ -32,7 +32,7 @@ class LongText:
 
     workspaces: SessionWorkspaces
     new_id: NewId
-    files_of: Callable[[Address], HasFiles | None] = lambda _: None
+    files_of: Callable[[Address], Fetch | None] = lambda _: None
     form: LongForm = LongForm.PARTS
     characters: int = 12_000
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO, Protocol, runtime_checkable
+from typing import BinaryIO, Protocol
 
 from runtime.contract.ids import Json, RunId, SessionKey
 from runtime.contract.people import Address, Person
@@ -157,15 +157,8 @@ OnText = Callable[[str], None]
 """Called with the text so far while a model speaks; cheap, never raises. An empty text says that words take a while."""
 
 
-@runtime_checkable
-class HasIdeas(Protocol):
-    """A model that people had better begin to talk to in words of its own."""
-
-    ideas: Sequence[str]
-
-
 class Model(Protocol):
-    """A language model."""
+    """A language model. One that people had better begin to talk to in words of its own has them as `ideas`."""
 
     name: str
 

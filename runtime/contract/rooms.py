@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol, runtime_checkable
+from typing import BinaryIO, Final, Protocol
 
 from runtime.contract.ids import Identity, NewId, Now
 from runtime.contract.people import Address, Person
@@ -186,7 +186,6 @@ class Boundless:
 BOUNDLESS: Final[Space] = Boundless()
 
 
-@runtime_checkable
 class Notifier(Protocol):
     """Wake-ups inside the process; never a source of truth."""
 

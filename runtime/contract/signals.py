@@ -49,7 +49,7 @@ class FileRef:
     """A file in a session's workspace. `path` is relative to it, with forward slashes; `size` is in bytes.
 
     `remote` is the platform's handle of a file that is still there (never a link with a token in it). It is fetched
-    before the model is asked, see `channels.HasFiles`, to a `path` that is decided when the message is taken in: an
+    before the model is asked, see `features.Fetch`, to a `path` that is decided when the message is taken in: an
     adapter may leave that empty. `size` is then what the platform says, 0 where it does not; `mime` is what the platform
     calls the file, perhaps wrongly.
     """

@@ -23,6 +23,7 @@ from runtime.contract import (
     Address,
     ChannelAdapter,
     Delivery,
+    Features,
     Kind,
     NewId,
     Now,
@@ -32,8 +33,7 @@ from runtime.contract import (
     Wire,
     no_probe,
 )
-from runtime.delivery.features import PLAIN, Features
-from runtime.delivery.live_status import LiveStatus, can_preview
+from runtime.delivery.live_status import LiveStatus
 from runtime.delivery.rates import Rates, ticking
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.delivery.sender import DutyLost, Showing
@@ -125,7 +125,7 @@ class Courier:
         vacancy: Callable[[], Awaitable[object]] = soon,
         chance: Callable[[], float] = random.random,
         width: int = 32,
-        extras: Features = PLAIN,
+        features: Features | None = None,
         previews: bool = False,
         new_id: NewId = fresh_id,
         ticks: Callable[[], timedelta] = ticking,
@@ -139,9 +139,9 @@ class Courier:
         self._now = now
         self._lease_is_fresh = lease_is_fresh
         self._width = asyncio.Semaphore(width)
-        self._floor = extras.floor
-        self._look_after = timedelta() if extras.looks_at_once else pace.settle_first
-        self._rates = Rates(extras.buckets, ticks)
+        self.features = features = features or adapter.features()
+        self._look_after = timedelta() if features.looks_at_once else pace.settle_first
+        self._rates = Rates(features.buckets, ticks)
         self._previews = Previews(adapter=adapter, pace=pace, ticks=ticks, new_id=new_id, heed=self._heed)
         self.underway = LiveStatus(
             post=self,
@@ -149,8 +149,8 @@ class Courier:
             previews=self._previews,
             rates=self._rates,
             pace=pace,
-            extras=extras,
-            posts=previews and can_preview(adapter.capabilities),
+            features=features,
+            posts=previews and features.previews,
             heed=self._heed,
         )
         self._showing = Showing(
@@ -161,7 +161,7 @@ class Courier:
             chance=chance,
             on_shown=on_shown,
             rates=self._rates,
-            extras=extras,
+            features=features,
             previews=self._previews,
             probe=probe,
         )
@@ -207,7 +207,7 @@ class Courier:
         if new.edits and self._previews.receipt(new.edits) is None:
             return None
         try:
-            wires, floor = self._wires(delivery_of(new)), self._floor(new.address)
+            wires, floor = self._wires(delivery_of(new)), self.features.floor_at(new.address)
             if not self._has_token(new):
                 return None
         except Exception:  # noqa: BLE001 - it is rendered once more in its turn, which keeps the payload and tells

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from runtime.contract import Address, Capability, Progress, RunId
+from runtime.contract import Address, Progress, RunId
 from runtime.delivery.courier import Courier
 from runtime.errors import Rejected
 from runtime.store.protocol import Claim, NewDelivery, Outbox
@@ -86,7 +86,7 @@ class Couriers:
         courier = self._of(claim.address)
         if courier is None:
             return
-        if Capability.PROGRESS in courier.adapter.capabilities:
-            courier.adapter.progress(claim.address, event)
+        if show := courier.features.progress:
+            show(claim.address, event)
         else:
             courier.underway.note(claim, event)

@@ -7,24 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
-from runtime.contract import Address, Capability, Progress, Resting, RunId
-from runtime.delivery.features import Features
+from runtime.contract import Address, Features, Progress, Resting, RunId
 from runtime.delivery.rates import Rates
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.delivery.streaming import Previews, origin_of
 from runtime.delivery.typing import Typing
 from runtime.errors import Retryable
 from runtime.store.protocol import Claim, NewDelivery, Outbox, Rendered
-
-SEEN: Final = frozenset({Capability.STORED, Capability.PROGRESS})
-"""Channels whose people see a run at work by other means than a message."""
-
-
-def can_preview(capabilities: frozenset[Capability]) -> bool:
-    """Whether a message may stand for an answer that still grows."""
-    return Capability.EDIT in capabilities and not capabilities & SEEN
 
 
 class Post(Protocol):
@@ -53,7 +44,7 @@ class LiveStatus:
         previews: Previews,
         rates: Rates,
         pace: RetryPolicy,
-        extras: Features,
+        features: Features,
         posts: bool,
         heed: Callable[[Address, Retryable], Awaitable[None]],
     ) -> None:
@@ -63,7 +54,7 @@ class LiveStatus:
         self._rates = rates
         self._posts = posts
         self._liveness = Typing(
-            extras=extras,
+            features=features,
             rates=rates,
             pace=pace,
             may=lambda: post.may_send,

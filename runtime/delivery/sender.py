@@ -20,10 +20,10 @@ import structlog
 from runtime.contract import (
     Address,
     Attempt,
-    Capability,
     ChannelAdapter,
     Delivery,
     DeliveryId,
+    Features,
     Kind,
     Now,
     Part,
@@ -33,7 +33,6 @@ from runtime.contract import (
     Shown,
     Wire,
 )
-from runtime.delivery.features import Features
 from runtime.delivery.rates import Rates
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.delivery.streaming import Previews
@@ -83,15 +82,14 @@ class Showing:
         chance: Callable[[], float],
         on_shown: Callable[[Address], None],
         rates: Rates,
-        extras: Features,
+        features: Features,
         previews: Previews,
         probe: Probe,
     ) -> None:
         self._outbox = outbox
         self._rates = rates
         self._previews = previews
-        self._floor = extras.floor
-        self._at_once = extras.looks_at_once
+        self._features = features
         self._adapter = adapter
         self._pace = pace
         self._now = now
@@ -108,7 +106,7 @@ class Showing:
         elif part.state is PartState.MARKED:
             await self._doubt(duty, open_, part, "its attempt left no outcome")
         else:
-            floor = self._floor(open_.delivery.address)
+            floor = self._features.floor_at(open_.delivery.address)
             self._held(await self._outbox.mark(duty, open_.delivery.id, part.ordinal, floor=floor))
             await self.send(duty, open_, part)
 
@@ -121,12 +119,12 @@ class Showing:
             reason = f"cannot be rendered: {type(error).__name__}: {error}"
             self._held(await self._outbox.give_up(duty, open_.delivery.id, None, reason))
             return
-        if Capability.STORED in self._adapter.capabilities:
+        if self._features.stored:
             await self._show_stored(duty, open_, wires)
         elif open_.in_doubt:  # looked for before it is sent
             self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=False))
         else:
-            floor = self._floor(open_.delivery.address)
+            floor = self._features.floor_at(open_.delivery.address)
             self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=True, floor=floor))
             await self.send(duty, open_, OpenPart(1, PartState.MARKED, wires[0].body, wires[0].fallback))
 
@@ -147,7 +145,7 @@ class Showing:
 
     async def receipts(self, delivery: DeliveryId, address: Address, wires: Sequence[Wire]) -> tuple[Receipt, ...]:
         """On a channel where our own commit is what people see, the receipts are known before."""
-        if Capability.STORED not in self._adapter.capabilities:
+        if not self._features.stored:
             return ()
         parts = [Part(delivery, n, address, wire.body) for n, wire in enumerate(wires, 1)]
         return tuple([await self._adapter.show(part) for part in parts])
@@ -232,7 +230,7 @@ class Showing:
         return await self._adapter.show(part)
 
     def _is_edit(self, open_: OpenDelivery, ordinal: int) -> bool:
-        return ordinal == 1 and open_.edit_of is not None and Capability.EDIT in self._adapter.capabilities
+        return ordinal == 1 and open_.edit_of is not None and self._features.edits
 
     async def _refused(self, duty: Duty, open_: OpenDelivery, known: OpenPart, error: Rejected) -> None:
         delivery, ordinal, reason = open_.delivery.id, known.ordinal, str(error)
@@ -253,11 +251,11 @@ class Showing:
             return
         delivery, ordinal = open_.delivery.id, known.ordinal
         log.warning("perhaps shown", part=ordinal, reason=reason)
-        at = self._pace.first_look(self._now(), at_once=self._at_once)
+        at = self._pace.first_look(self._now(), at_once=self._features.looks_at_once)
         await self._surely(lambda: self._outbox.doubt(duty, delivery, ordinal, at, reason))
 
     async def _doubt(self, duty: Duty, open_: OpenDelivery, part: OpenPart, reason: str) -> None:
-        at = self._pace.first_look(part.marked_at or self._now(), at_once=self._at_once)
+        at = self._pace.first_look(part.marked_at or self._now(), at_once=self._features.looks_at_once)
         self._held(await self._outbox.doubt(duty, open_.delivery.id, part.ordinal, at, reason))
 
     # -------------------------------------------------------------------------------------------------- settling
@@ -268,10 +266,10 @@ class Showing:
         under = under_of(open_, known.ordinal)
         part = Part(delivery, known.ordinal, open_.delivery.address, known.body, known.repeat_mark, under)
         marked = known.marked_at or self._now()
-        if Capability.STORED in self._adapter.capabilities:
+        if self._features.stored:
             self._held(await self._outbox.absent(duty, delivery, known.ordinal))  # our own store would know of it
             return
-        if Capability.SETTLE not in self._adapter.capabilities or self._is_edit(open_, known.ordinal):
+        if not self._features.settles or self._is_edit(open_, known.ordinal):
             await self._cannot_tell(duty, open_, known)
             return
         try:
@@ -304,7 +302,7 @@ class Showing:
         elif known.looks + 1 >= LOOKS:
             self._held(await self._outbox.absent(duty, delivery, known.ordinal))
         else:
-            at = self._pace.second_look(marked, self._now(), at_once=self._at_once)
+            at = self._pace.second_look(marked, self._now(), at_once=self._features.looks_at_once)
             self._held(await self._outbox.look_again(duty, delivery, known.ordinal, at, counted=True))
 
     async def _cannot_tell(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 import structlog
 
-from runtime.contract import Address, Progress, Resting, RunId, Speaking, Stopping, Thinking, Types, Working
-from runtime.delivery.features import Features
+from runtime.contract import Address, Features, Progress, Resting, RunId, Speaking, Stopping, Thinking, Types, Working
 from runtime.delivery.rates import Rates
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.delivery.streaming import shortened
@@ -103,7 +102,7 @@ class Typing:
     def __init__(
         self,
         *,
-        extras: Features,
+        features: Features,
         rates: Rates,
         pace: RetryPolicy,
         may: Callable[[], bool],
@@ -111,8 +110,8 @@ class Typing:
         heed: Callable[[Address, Retryable], Awaitable[None]],
         say: Say | None,
     ) -> None:
-        self._types = extras.types
-        self._drafts = extras.drafts
+        self._types = features.types
+        self._drafts = features.drafts
         self._rates = rates
         self._pace = pace
         self._may = may

@@ -20,8 +20,8 @@ import structlog
 from runtime.contract import (
     BOUNDLESS,
     Address,
+    Fetch,
     FileRef,
-    HasFiles,
     NewId,
     SessionKey,
     Space,
@@ -47,7 +47,7 @@ WORDS: Final = 20_000
 
 LINK: Final = re.compile(r"\w+://\S+")
 
-FilesOf = Callable[[Address], HasFiles | None]
+FilesOf = Callable[[Address], Fetch | None]
 Senders = Callable[[SessionKey], Awaitable[Mapping[str, str]]]
 """The senders of the files in a session that the model has not seen yet: a person's id by the path of each."""
 
@@ -152,8 +152,8 @@ class Fetching:
 
     async def _trouble(self, place: _Place, wanted: _Wanted) -> str | None:
         """Fetch it; what went wrong, in words that name no link: one may carry a token."""
-        source = self._files_of(place.address)
-        if source is None:
+        fetch = self._files_of(place.address)
+        if fetch is None:
             return "no account here can fetch it any more"
         if wanted.most == 0 or wanted.file.size > wanted.most:
             return too_large(wanted.file.size, wanted.most)
@@ -162,7 +162,7 @@ class Fetching:
         arriving = place.workspaces.arriving(self._new_id())
         try:
             async with asyncio.timeout(self._bounds.time.total_seconds()):
-                await self._fetch(source, wanted, arriving)
+                await self._fetch(fetch, wanted, arriving)
             return await self._keep(place, wanted, arriving)
         except TimeoutError:
             return f"it took longer than {self._bounds.time.total_seconds():g} seconds"
@@ -177,10 +177,10 @@ class Fetching:
         finally:
             arriving.unlink(missing_ok=True)
 
-    async def _fetch(self, source: HasFiles, wanted: _Wanted, into: Path) -> None:
+    async def _fetch(self, fetch: Fetch, wanted: _Wanted, into: Path) -> None:
         for wait in (*self._waits, None):
             try:
-                await source.fetch(wanted.file, into, most=wanted.most)
+                await fetch(wanted.file, into, most=wanted.most)
             except Retryable as error:
                 if wait is None:
                     raise

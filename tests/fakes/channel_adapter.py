@@ -24,16 +24,15 @@ from runtime.contract import (
     Attempt,
     Body,
     Button,
-    Capability,
     Choice,
     Clicked,
     Connection,
     ConnectionStatus,
     Delivery,
+    Features,
     Identity,
     Now,
     Part,
-    Progress,
     Receipt,
     Said,
     Settled,
@@ -44,7 +43,6 @@ from runtime.contract import (
     Stopped,
     Wire,
 )
-from runtime.delivery.features import no_floor
 from runtime.errors import Rejected, Retryable, StoreError, Uncertain
 from tests.fakes.channel import ChannelKind
 
@@ -58,8 +56,15 @@ REPEAT_MARK: Final = "(repeated) "
 NOT_YET: Final = "not connected yet"
 
 Raw = Mapping[str, Any]
+
+
 KnownIds = Callable[[Address], Awaitable[Iterable[str]]]
 """Ids of messages in a room that already have a receipt: a probe looks above them only."""
+
+
+def no_floor(address: Address) -> str:
+    """Nothing need be stored, though it settles as one that looks above a floor."""
+    return ""
 
 
 async def none_known(address: Address) -> Iterable[str]:
@@ -88,9 +93,12 @@ class FakeAdapter:
         self.account = account
         self.identity = identity
         self.kind = ChannelKind(kind)
-        self.capabilities = frozenset({Capability.EDIT} | ({Capability.SETTLE} if self.kind != "none" else set()))
-        if self.kind is ChannelKind.PROBE:
-            self.floor = no_floor  # `HasFloor`: what takes an id while one is looked for must have arrived first
+        self.offers = Features(
+            edits=True,
+            settles=self.kind != "none",
+            # What takes an id while one is looked for must have arrived first.
+            floor=no_floor if self.kind is ChannelKind.PROBE else None,
+        )
         self._url = base_url.rstrip("/")
         self._now = now
         self._known_ids = known_ids
@@ -99,6 +107,9 @@ class FakeAdapter:
         self._pause = pause
         self._last_seen: Counter[str] = Counter()
         self._trouble: str | None = NOT_YET
+
+    def features(self) -> Features:
+        return self.offers
 
     # The way in.
 
@@ -211,9 +222,6 @@ class FakeAdapter:
     async def _state(self, message_id: str, part: Part) -> str:
         answer = await self._call("PUT", f"/messages/{quote(message_id, safe='')}/probe", wire_body(part))
         return str(answer["state"])
-
-    def progress(self, address: Address, event: Progress) -> None:
-        """Nothing: this channel has no progress."""
 
     def standing(self) -> ConnectionStatus:
         if not self._trouble:

@@ -13,7 +13,7 @@ import pytest
 from bot.accounts.supervisor import AccountSupervisor
 from runtime.agent.tool_calls import together
 from runtime.cancellation import cancellable
-from runtime.contract import CONNECTED, ConnectionStatus
+from runtime.contract import CONNECTED, ConnectionStatus, Features
 
 SOON: Final = 5.0  # seconds; each of these ends within a turn of the loop
 
@@ -105,7 +105,9 @@ class Breaking:
     """An adapter whose listening fails when it is told to end, as libraries do."""
 
     channel, account, identity = "fake", "main", "me"
-    capabilities: frozenset[Any] = frozenset()
+
+    def features(self) -> Features:
+        return Features()
 
     async def listen(self, sink: object) -> None:
         await work_that_fails_when_cancelled()

@@ -19,7 +19,6 @@ from runtime.contract import (
     ApprovalId,
     Attempt,
     Button,
-    Capability,
     ChannelAdapter,
     Choice,
     Clicked,
@@ -107,8 +106,8 @@ async def test_a_part_is_shown_and_edited_under_one_id(kind: ChannelKind) -> Non
 @pytest.mark.parametrize("kind", list(ChannelKind))
 async def test_capabilities_follow_the_kind(kind: ChannelKind) -> None:
     adapter = FakeAdapter(base_url="http://127.0.0.1:1", kind=kind)
-    assert Capability.EDIT in adapter.capabilities
-    assert (Capability.SETTLE in adapter.capabilities) == (kind in TELLING)
+    assert adapter.features().edits
+    assert adapter.features().settles == (kind in TELLING)
 
 
 @pytest.mark.parametrize("kind", TELLING)

@@ -9,7 +9,7 @@ import structlog
 from opentelemetry.trace import SpanKind
 
 from bot.telemetry.tracing.trail import Trail
-from bot.telemetry.wrappers import AroundAdapter, AroundTool
+from bot.telemetry.wrappers import AdapterWrapper, ToolWrapper
 from runtime.contract import (
     Attempt,
     ChannelAdapter,
@@ -102,7 +102,7 @@ class TracedModel:
             return reply
 
 
-class TracedTool(AroundTool):
+class TracedTool(ToolWrapper):
     """Implements `contract.Tool`."""
 
     def __init__(self, tool: Tool, trail: Trail) -> None:
@@ -119,7 +119,7 @@ class TracedTool(AroundTool):
             return await self._tool.call(arguments, context)
 
 
-class TracedAdapter(AroundAdapter):
+class TracedAdapter(AdapterWrapper):
     """Implements `contract.ChannelAdapter`, for its courier."""
 
     def __init__(self, adapter: ChannelAdapter, trail: Trail) -> None:

@@ -17,17 +17,13 @@ from runtime.contract import (
     Amended,
     Attempt,
     Button,
-    Capability,
     ChannelAdapter,
     Clicked,
     Connection,
     Content,
     Delivery,
     DeliveryId,
-    HasFloor,
-    HasListeners,
     Kind,
-    LearnsIdentity,
     Outcome,
     Part,
     Receipt,
@@ -195,12 +191,12 @@ class Stage:
 
     async def edit(self, adapter: ChannelAdapter, receipt: Receipt, part: Part) -> Receipt:
         changed = await adapter.edit(receipt, part)
-        await self.checkpoint(adapter, receipt if Capability.STORED in adapter.capabilities else changed, part)
+        await self.checkpoint(adapter, receipt if adapter.features().stored else changed, part)
         return changed
 
     async def checkpoint(self, adapter: ChannelAdapter, receipt: Receipt, part: Part) -> None:
         self.places.shown.setdefault(part.address.room, []).append((self.clock(), receipt.message_id))
-        if Capability.STORED in adapter.capabilities:
+        if adapter.features().stored:
             keep = getattr(self.rig, "checkpoint")  # noqa: B009 - only a rig of such a channel has it
             await keep(Place(part.address, self.place.user), receipt.message_id, part.body)
 
@@ -211,8 +207,7 @@ class Stage:
 
     def attempt(self, adapter: ChannelAdapter, part: Part) -> Attempt:
         """What the marker of an attempt at `part` holds, made before the send."""
-        floor = adapter.floor(part.address) if isinstance(adapter, HasFloor) else ""
-        return Attempt(1, self.clock(), floor, self.clock())
+        return Attempt(1, self.clock(), adapter.features().floor_at(part.address), self.clock())
 
     async def settle(self, adapter: ChannelAdapter, part: Part, attempt: Attempt) -> Settled:
         """Look as the courier does: later and later, as long as the channel says that it cannot look yet."""
@@ -250,13 +245,14 @@ async def alone() -> AsyncIterator[None]:
 
 
 async def attended(adapter: ChannelAdapter, sink: Sink) -> None:
-    if isinstance(adapter, LearnsIdentity):
-        await adapter.learn()
+    offered = adapter.features()
+    if offered.learn:
+        await offered.learn()
     async with asyncio.TaskGroup() as group:
         group.create_task(adapter.listen(sink))
-        if isinstance(adapter, HasListeners):
-            for listener in adapter.listeners():
-                group.create_task(adapter.attend(listener, sink))
+        if several := offered.listeners:
+            for listener in several.listeners():
+                group.create_task(several.attend(listener, sink))
 
 
 def stage_for(rig: Rig, folder: Path) -> Stage:

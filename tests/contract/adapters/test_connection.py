@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from runtime.contract import ChannelAdapter, Connection, Pings
+from runtime.contract import ChannelAdapter, Connection
 from runtime.errors import ChannelError, Retryable
 from tests.contract.adapters.conftest import Opened
 from tests.contract.adapters.rig import Skill, Trouble
@@ -163,14 +163,15 @@ async def test_a_ping_is_answered_while_the_platform_is_there_and_takes_nothing_
 ) -> None:
     """Also where the token is refused: that is an answer."""
     async with opened(Skill.AWAY) as stage, stage.life() as adapter:
-        assert isinstance(adapter, Pings)
-        await adapter.ping()
+        ping = adapter.features().ping
+        assert ping
+        await ping()
         await stage.rig.say(stage.place, "hello")
         await stage.taken("hello")
         await stage.rig.fault(Trouble.AWAY)
         with pytest.raises(ChannelError):
-            await adapter.ping()
+            await ping()
         await stage.rig.lift()
-        await adapter.ping()
+        await ping()
         await stage.rig.fault(Trouble.TOKEN)
-        await adapter.ping()
+        await ping()

@@ -18,7 +18,6 @@ from runtime.contract import (
     Choice,
     Clicked,
     Commanded,
-    HasFiles,
     Said,
     Stopped,
 )
@@ -176,8 +175,9 @@ async def test_a_file_is_named_and_its_bytes_can_be_had(opened: Opened, tmp_path
         if not file.remote:  # it is in the workspace already
             assert (stage.given.workspaces.folder(signal.address) / file.path).read_bytes() == b"one\ntwo\n"
             return
-        assert isinstance(adapter, HasFiles)
-        await adapter.fetch(file, tmp_path / "here", most=100)
+        fetch = adapter.features().fetch
+        assert fetch
+        await fetch(file, tmp_path / "here", most=100)
         assert (tmp_path / "here").read_bytes() == b"one\ntwo\n"
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from runtime.contract import Capability, ChannelAdapter, Delivery, DeliveryId, FileRef, HasFiles, Part, Receipt, Wire
+from runtime.contract import ChannelAdapter, Delivery, DeliveryId, FileRef, Part, Receipt, Wire
 from runtime.errors import Rejected
 from tests.contract.adapters.conftest import Opened
 from tests.contract.adapters.rig import Skill, Trouble
@@ -48,7 +48,7 @@ async def shown(stage: Stage, adapter: ChannelAdapter, delivery: Delivery, previ
 
 
 def carries_files(adapter: ChannelAdapter) -> None:
-    if not isinstance(adapter, HasFiles):
+    if adapter.features().fetch is None:
         pytest.skip(f"{adapter.channel} carries no files: it is never given a text as one")
 
 
@@ -110,7 +110,7 @@ async def test_over_a_preview_it_is_a_file_too(opened: Opened) -> None:
     """The preview of a long reply is there already: it becomes how the reply begins."""
     async with opened(Skill.FILES, Skill.EDITS) as stage, stage.life() as adapter:
         carries_files(adapter)
-        assert Capability.EDIT in adapter.capabilities
+        assert adapter.features().edits
         preview = await stage.show(adapter, stage.part(adapter, "w00000 …"))
         await shown(stage, adapter, replace(long_reply(stage), edits=DeliveryId("preview")), preview)
         messages = await stage.visible()

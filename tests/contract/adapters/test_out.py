@@ -11,14 +11,10 @@ import pytest
 from runtime.contract import (
     ApprovalId,
     Button,
-    Capability,
     Choice,
-    Drafts,
-    HasRates,
     Resting,
     Speaking,
     Thinking,
-    Types,
 )
 from runtime.domain.ids import new_id
 from runtime.errors import Rejected
@@ -216,7 +212,7 @@ async def test_a_repeat_says_that_it_is_one(opened: Opened) -> None:
 
 async def test_a_changed_message_is_the_same_message(opened: Opened) -> None:
     async with opened(Skill.EDITS) as stage, stage.life() as adapter:
-        assert Capability.EDIT in adapter.capabilities
+        assert adapter.features().edits
         receipt = await stage.show(adapter, stage.part(adapter, "one"))
         [before] = await stage.visible()
         await stage.edit(adapter, receipt, stage.part(adapter, "two"))
@@ -290,27 +286,29 @@ async def test_text_whose_form_is_refused_goes_plain(opened: Opened) -> None:
 
 async def test_being_at_work_leaves_no_message(opened: Opened) -> None:
     async with opened() as stage, stage.life() as adapter:
+        offered = adapter.features()
         for event in (Thinking(), Speaking("so far"), Resting()):
-            if Capability.PROGRESS in adapter.capabilities:
-                adapter.progress(stage.place.address, event)
-        if isinstance(adapter, Types):
-            assert adapter.typing_lasts.total_seconds() >= 1
-            await adapter.typing(stage.place.address, "is thinking")
-            await adapter.typing(stage.place.address, "")
-        if isinstance(adapter, Drafts) and adapter.drafts(stage.place.address):
-            await adapter.draft(stage.place.address, "so **far")
+            if show := offered.progress:
+                show(stage.place.address, event)
+        if offered.types:
+            assert offered.types.typing_lasts.total_seconds() >= 1
+            await offered.types.typing(stage.place.address, "is thinking")
+            await offered.types.typing(stage.place.address, "")
+        if offered.drafts and offered.drafts.drafts(stage.place.address):
+            await offered.drafts.draft(stage.place.address, "so **far")
         assert await stage.visible() == []
 
 
 async def test_rooms_have_buckets_of_their_own_and_one_together(opened: Opened) -> None:
     async with opened(Skill.RATES) as stage, stage.life() as adapter:
-        if not isinstance(adapter, HasRates):
+        buckets = adapter.features().buckets
+        if buckets is None:
             pytest.skip(f"{stage.rig.name}: it tells no rates")
         one, other = stage.rig.places(2)
-        keys = [{bucket.key for bucket in adapter.buckets(place.address)} for place in (one, other)]
+        keys = [{bucket.key for bucket in buckets(place.address)} for place in (one, other)]
         assert keys[0] != keys[1]
-        assert all(bucket.burst >= 1 for bucket in adapter.buckets(one.address))
-        assert all(bucket.every.total_seconds() > 0 for bucket in adapter.buckets(one.address))
+        assert all(bucket.burst >= 1 for bucket in buckets(one.address))
+        assert all(bucket.every.total_seconds() > 0 for bucket in buckets(one.address))
 
 
 def test_the_words_of_a_book_are_all_different() -> None:

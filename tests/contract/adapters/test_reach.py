@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runtime.contract import Address, Capability, ChannelAdapter, Reaches
+from runtime.contract import Address, ChannelAdapter
 from runtime.errors import Rejected
 from tests.contract.adapters.conftest import Opened
 from tests.contract.adapters.rig import Barrier, KeepsShown, Place, Skill, Trouble
@@ -18,10 +18,11 @@ def kinds(stage: Stage) -> list[Place]:
 
 async def test_a_room_in_which_people_talk_to_us_can_be_reached(opened: Opened) -> None:
     async with opened() as stage, stage.life() as adapter:
-        assert isinstance(adapter, Reaches)
+        reach = adapter.features().reach
+        assert reach
         for place in kinds(stage):
             await spoken(stage, place)
-            assert await adapter.reach(place.address) is None
+            assert await reach(place.address) is None
             assert await stage.visible(place) == [], "who asks leaves nothing"
 
 
@@ -34,15 +35,16 @@ async def spoken(stage: Stage, place: Place) -> None:
 @pytest.mark.parametrize("barrier", Barrier)
 async def test_what_keeps_us_out_is_told_with_what_mends_it(opened: Opened, barrier: Barrier) -> None:
     async with opened() as stage, stage.life() as adapter:
-        assert isinstance(adapter, Reaches)
+        reach = adapter.features().reach
+        assert reach
         if barrier not in stage.rig.fixes:
             pytest.skip(f"{stage.rig.name}: it never is that {barrier}")
         room = await stage.rig.bar(barrier)
-        told = await adapter.reach(room)
+        told = await reach(room)
         assert told is not None
         assert stage.rig.fixes[barrier] in told
         assert told.endswith(".")
-        if Capability.STORED not in adapter.capabilities:
+        if not adapter.features().stored:
             await refused(stage, adapter, room)
 
 
@@ -55,14 +57,16 @@ async def refused(stage: Stage, adapter: ChannelAdapter, room: Address) -> None:
 
 async def test_while_the_platform_is_away_nobody_is_kept_out(opened: Opened) -> None:
     async with opened(Skill.AWAY) as stage, stage.life() as adapter:
-        assert isinstance(adapter, Reaches)
+        reach = adapter.features().reach
+        assert reach
         await stage.rig.fault(Trouble.AWAY)
-        assert await adapter.reach(stage.place.address) is None
+        assert await reach(stage.place.address) is None
         await stage.rig.lift()
 
 
 async def test_what_is_no_address_of_the_platform_is_told_as_such(opened: Opened) -> None:
     async with opened() as stage, stage.life() as adapter:
-        assert isinstance(adapter, Reaches)
+        reach = adapter.features().reach
+        assert reach
         here = stage.place.address
-        assert await adapter.reach(Address(here.channel, here.account, "no such room")) is not None
+        assert await reach(Address(here.channel, here.account, "no such room")) is not None

@@ -9,13 +9,11 @@ from enum import StrEnum
 
 from runtime.contract import (
     CONNECTED,
-    Address,
     Attempt,
-    Capability,
     ConnectionStatus,
     Delivery,
+    Features,
     Part,
-    Progress,
     Receipt,
     Settled,
     SettleResult,
@@ -48,7 +46,7 @@ class ScriptedAdapter:
     channel: str = "fake"
     account: str = ACCOUNT
     identity: str = ACCOUNT
-    capabilities: frozenset[Capability] = frozenset({Capability.SETTLE})
+    offers: Features = Features(settles=True)  # noqa: RUF009 - frozen
     screen: list[Part] = field(default_factory=list)
     before: Callable[[Part], None] = lambda part: None
     looks: int = 0
@@ -60,6 +58,9 @@ class ScriptedAdapter:
     @property
     def texts(self) -> list[str]:
         return [part.body for part in self.screen]
+
+    def features(self) -> Features:
+        return self.offers
 
     async def listen(self, sink: Sink) -> None:
         await asyncio.Event().wait()
@@ -100,9 +101,6 @@ class ScriptedAdapter:
         self._coming[part.id] = self._coming.get(part.id, 0) - 1
         shown = [at for at, other in enumerate(self.screen) if other.id == part.id]
         return Shown(Receipt(str(shown[0]))) if shown else SettleResult.ABSENT
-
-    def progress(self, address: Address, event: Progress) -> None:
-        pass
 
     def standing(self) -> ConnectionStatus:
         return CONNECTED

@@ -18,6 +18,7 @@ from runtime.contract import (
     Choice,
     Content,
     DeliveryId,
+    Features,
     Kind,
     NodeId,
     Probe,
@@ -26,7 +27,6 @@ from runtime.contract import (
     no_probe,
 )
 from runtime.delivery.courier import Courier, choose, soon
-from runtime.delivery.features import Features, extras_of
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.ids import new_id
@@ -87,7 +87,7 @@ class Stage:
         adapter: ChannelAdapter | None = None,
         lease: Lease | None = None,
         outbox: Outbox | None = None,
-        extras: Features | None = None,
+        features: Features | None = None,
         vacancy: Callable[[], Awaitable[object]] = soon,
         asked: list[str] | None = None,
     ) -> Courier:
@@ -104,14 +104,14 @@ class Stage:
 
         return Courier(
             outbox=outbox or self.store,
-            adapter=(own := adapter or self.adapter()),
+            adapter=adapter or self.adapter(),
             take=take,
             vacancy=vacancy,
             pace=self.pace,
             now=self.clock,
             on_shown=lambda address: None,
             chance=lambda: 0.5,
-            extras=extras or extras_of(own),
+            features=features,
             ticks=lambda: self.clock() - START,
             probe=probe,
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import pytest
 
-from runtime.contract import Address, Attempt, Part, Settled, SettleResult
+from runtime.contract import Address, Attempt, Features, Part, Settled, SettleResult
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
 from tests.contract.courier.scripted import End, ScriptedAdapter
@@ -23,6 +23,9 @@ class Floored(ScriptedAdapter):
     newest: int = 0
     told: list[Attempt] = field(default_factory=list)
     answer: SettleResult | None = None
+
+    def features(self) -> Features:
+        return replace(self.offers, floor=self.floor)
 
     def floor(self, address: Address) -> str:
         self.newest += 1

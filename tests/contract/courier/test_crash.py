@@ -11,13 +11,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from runtime.contract import Attempt, Part, Receipt, Settled
-from runtime.delivery.features import extras_of
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.domain.deliveries import DeliveryState, PartState
 from tests.contract.courier.stage import LONG, TELLING, Stage
 from tests.contract.runtime.stage import LEASE, Crash, crash_at
 from tests.fakes.channel import ChannelKind
-from tests.fakes.channel_adapter import FakeAdapter
+from tests.fakes.channel_adapter import FakeAdapter, no_floor
 
 POINTS = ["part-marked", "part-shown", "part-checkpointed"]
 
@@ -208,8 +207,8 @@ async def test_a_platform_that_does_not_answer_in_time_is_uncertain(stage: Stage
     stage.pace = RetryPolicy(send_timeout=timedelta(seconds=0.05))
     delivery = await stage.put("hello")
     adapter = Slow(base_url=stage.url, kind=stage.channel.kind, account="main", identity="main")
-    slow = replace(extras_of(adapter), looks_at_once=False)
-    await (await stage.courier(adapter=adapter, extras=slow)).drain()
+    slow = replace(adapter.features(), floor=no_floor)
+    await (await stage.courier(adapter=adapter, features=slow)).drain()
     assert [part.state for part in (await stage.row(delivery)).parts] == [PartState.UNSETTLED]
     await stage.settle(await stage.courier())
     assert stage.seen() == ["hello"]

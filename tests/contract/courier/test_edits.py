@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runtime.contract import Capability, DeliveryId, Kind
+from runtime.contract import DeliveryId, Features, Kind
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.domain.deliveries import DeliveryState
 from tests.contract.courier.stage import CARD, LONG, Stage
@@ -126,6 +126,6 @@ async def test_where_the_channel_cannot_edit_the_outcome_is_a_message_of_its_own
     asked = await card(stage)
     await decided(stage, asked)
     adapter = stage.adapter()
-    adapter.capabilities = frozenset({Capability.SETTLE})
+    adapter.offers = Features(settles=True)
     await (await stage.courier(adapter=adapter)).drain()
     assert shown(stage) == [("May I?", 2), ("Approved by Ada", 0)]

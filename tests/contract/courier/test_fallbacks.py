@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runtime.contract import Capability, Delivery, DeliveryId, Kind, Wire
+from runtime.contract import Delivery, DeliveryId, Kind, Wire
 from runtime.domain.deliveries import DeliveryState
 from tests.contract.courier.stage import CARD, LONG, TELLING, Stage
 from tests.contract.runtime.stage import LEASE, Crash, crash_at
@@ -108,7 +108,7 @@ async def test_only_the_last_message_may_take_several(stage: Stage) -> None:
 
     delivery = await put(stage)
     adapter = Careless(base_url=stage.url, kind=stage.channel.kind, account="main", identity="main")
-    assert Capability.EDIT in adapter.capabilities
+    assert adapter.features().edits
     await (await stage.courier(adapter=adapter)).drain()
     row = await stage.row(delivery)
     assert row.state is DeliveryState.DEAD

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import pytest
 
-from runtime.contract import Address, Attempt, Bucket, Kind, Now, Part, Receipt, Settled
+from runtime.contract import Address, Attempt, Bucket, Features, Kind, Now, Part, Receipt, Settled
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
-from runtime.delivery.features import Features
 from runtime.domain.deliveries import DeliveryState, PartState
 from runtime.errors import Retryable, Scope
 from tests.contract.courier.scripted import End, ScriptedAdapter
@@ -34,6 +33,9 @@ class Rated(ScriptedAdapter):
     busy: list[Retryable] = field(default_factory=list)
     times: list[datetime] = field(default_factory=list)
     asked: int = 0
+
+    def features(self) -> Features:
+        return replace(self.offers, buckets=self.buckets)
 
     def buckets(self, address: Address) -> Sequence[Bucket]:
         return Bucket("all", *self.of_all), Bucket(address.room, *self.of_room)
@@ -188,7 +190,7 @@ async def test_without_buckets_of_its_own_a_channel_is_not_held_up(stage: Stage)
     adapter = Rated(now=stage.clock, of_room=(1, REST))
     for number in range(5):
         await stage.put(f"{number}")
-    await (await stage.courier(adapter=adapter, extras=Features())).drain()
+    await (await stage.courier(adapter=adapter, features=Features(settles=True))).drain()
     assert len(adapter.screen) == 5
 
 

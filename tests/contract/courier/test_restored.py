@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from runtime.contract import Capability
-from runtime.delivery.features import extras_of
+from runtime.contract import Features
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.ids import new_id
@@ -22,7 +21,7 @@ from tests.contract.courier.scripted import ScriptedAdapter
 from tests.contract.courier.stage import CARD, LONG, TELLING, Stage
 from tests.contract.runtime.stage import Crash, crash_at
 from tests.fakes.channel import ChannelKind
-from tests.fakes.channel_adapter import REPEAT_MARK
+from tests.fakes.channel_adapter import REPEAT_MARK, no_floor
 
 
 class Backup:
@@ -69,8 +68,8 @@ async def just_marked(stage: Stage) -> None:
 async def being_looked_for(stage: Stage) -> None:
     await stage.put(LONG)
     stage.fault("cut_after")
-    later = replace(extras_of(stage.adapter()), looks_at_once=False)
-    await (await stage.courier(extras=later)).drain()
+    later = replace(stage.adapter().features(), floor=no_floor)
+    await (await stage.courier(features=later)).drain()
 
 
 BEFORE: dict[str, Callable[[Stage], Awaitable[None]]] = {
@@ -164,7 +163,7 @@ async def test_on_a_channel_whose_screen_is_our_store_it_is_simply_shown(stage: 
     """Also where parts of it were made before, as after a requeue."""
     await stage.put("queued")
     requeued = await stage.put("requeued")
-    adapter = ScriptedAdapter(capabilities=frozenset({Capability.STORED}))
+    adapter = ScriptedAdapter(offers=Features(stored=True))
     backup = Backup(stage)
     with closing(backup._rows.cursor()) as cursor:
         _make_open(cursor, requeued)

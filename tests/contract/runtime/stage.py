@@ -31,15 +31,15 @@ from runtime.contract import (
     Body,
     Busy,
     Call,
-    Capability,
     ChannelAdapter,
     Choice,
     Clicked,
     ConnectionStatus,
     Delivery,
     Effect,
+    Features,
+    Fetch,
     FileRef,
-    HasFiles,
     Identity,
     Job,
     Json,
@@ -66,7 +66,6 @@ from runtime.contract import (
 )
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
-from runtime.delivery.features import extras_of
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.domain.ids import new_id
@@ -174,10 +173,12 @@ class Page:
     channel = "page"
     account = "main"
     identity = "main"
-    capabilities = frozenset({Capability.STORED, Capability.EDIT, Capability.PROGRESS})
 
     def __init__(self) -> None:
         self.seen: list[Progress] = []
+
+    def features(self) -> Features:
+        return Features(stored=True, edits=True, progress=self.progress)
 
     async def listen(self, sink: Sink) -> None:
         await asyncio.Event().wait()
@@ -215,7 +216,7 @@ class Setting:
     width: int = 64
     probe: Probe = no_probe
     store: SqlStore | None = None
-    carrier: HasFiles | None = None
+    carrier: Fetch | None = None
     transcriber: Transcriber | None = None
     long_replies: LongForm = LongForm.PARTS
     adapter: ChannelAdapter | None = None
@@ -264,7 +265,6 @@ class Process:
             now=self.stage.clock,
             on_shown=lambda address: None,
             lease_is_fresh=self._is_fresh,
-            extras=extras_of(adapter),
             previews=self._given.previews,
             ticks=lambda: self.stage.clock() - START,
             probe=self._given.probe,

@@ -33,7 +33,7 @@ class Carrier:
     most: list[int] = field(default_factory=list)
     before: Callable[[], Awaitable[object]] | None = None
 
-    async def fetch(self, file: FileRef, into: Path, *, most: int) -> None:
+    async def __call__(self, file: FileRef, into: Path, *, most: int) -> None:
         self.asked.append(file.remote)
         self.most.append(most)
         if self.before:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from runtime.contract import Capability, Choice, Content, DeliveryId, Effect, Kind, Part, Receipt, Said
+from runtime.contract import Choice, Content, DeliveryId, Effect, Features, Kind, Part, Receipt, Said
 from runtime.delivery.streaming import MOST, shortened
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
@@ -110,7 +110,7 @@ async def test_of_such_an_answer_the_store_is_not_asked_for_previews(
 async def test_where_there_may_be_none_the_answer_just_comes(without: str, home: House) -> None:
     adapter = home.adapter()
     if without == "edits":
-        adapter.capabilities = frozenset({Capability.SETTLE})
+        adapter.offers = Features(settles=True)
     process = await home.process(Speaker(home, patience=0.05), adapter=adapter, previews=without != "setting")
     await answered(home, process)
     assert (home.seen(), await home.previews()) == ([ANSWER], [])

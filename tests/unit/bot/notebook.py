@@ -16,14 +16,13 @@ from runtime.contract import (
     Address,
     Attempt,
     Call,
-    Capability,
     Choice,
     Clicked,
     ConnectionStatus,
     Delivery,
+    Features,
     Identity,
     Part,
-    Progress,
     Receipt,
     Said,
     Settled,
@@ -47,12 +46,14 @@ class Notebook:
     """A channel whose platform is two lists. `cut` sends end without an answer."""
 
     channel, account, identity = "notebook", "main", "notebook-1"
-    capabilities = frozenset({Capability.SETTLE})
 
     def __init__(self, cut: int = 0) -> None:
         self.shown: list[Part] = []
         self.cut = cut
         self.news = asyncio.Event()
+
+    def features(self) -> Features:
+        return Features(settles=True)
 
     async def listen(self, sink: Sink) -> None:
         await asyncio.Event().wait()
@@ -73,9 +74,6 @@ class Notebook:
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
         return SettleResult.ABSENT
-
-    def progress(self, address: Address, event: Progress) -> None:
-        pass
 
     def standing(self) -> ConnectionStatus:
         return CONNECTED

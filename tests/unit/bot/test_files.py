@@ -16,9 +16,9 @@ from runtime.contract import (
     AdapterContext,
     Address,
     Attempt,
-    Capability,
     ConnectionStatus,
     Delivery,
+    Features,
     FileRef,
     Identity,
     Part,
@@ -41,12 +41,14 @@ class Post:
     """A platform of one letter, and of what is sent back."""
 
     channel, account, identity = "post", "main", "post-1"
-    capabilities = frozenset[Capability]()
 
     def __init__(self, given: AdapterContext, letter: Said) -> None:
         self.shown: list[str] = []
         self._given = given
         self._letter = letter
+
+    def features(self) -> Features:
+        return Features(fetch=self.fetch)
 
     async def listen(self, sink: Sink) -> None:
         address = Address(self.channel, self.identity, "desk")

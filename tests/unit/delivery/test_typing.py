@@ -13,6 +13,7 @@ import pytest
 from runtime.contract import (
     Address,
     Bucket,
+    Features,
     NodeId,
     Progress,
     RunId,
@@ -21,7 +22,6 @@ from runtime.contract import (
     Thinking,
     Working,
 )
-from runtime.delivery.features import Features
 from runtime.delivery.rates import Rates
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.delivery.streaming import shortened
@@ -84,7 +84,7 @@ class Watching:
 
     def __post_init__(self) -> None:
         self.liveness = Typing(
-            extras=Features(types=self.channel, drafts=self.channel),
+            features=Features(types=self.channel, drafts=self.channel),
             rates=self.rates,
             pace=QUICK,
             may=lambda: self.serves,
@@ -223,7 +223,7 @@ async def test_an_account_that_comes_to_be_served_here_is_shown_from_then_on() -
 
 async def test_a_channel_that_offers_nothing_costs_nothing() -> None:
     liveness = Typing(
-        extras=Features(),
+        features=Features(),
         rates=Rates(),
         pace=QUICK,
         may=lambda: True,

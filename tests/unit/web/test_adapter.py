@@ -13,7 +13,6 @@ from runtime.contract import (
     ApprovalId,
     Attempt,
     Button,
-    Capability,
     ChannelAdapter,
     Choice,
     Content,
@@ -42,7 +41,9 @@ def delivery(text: str, **content: object) -> Delivery:
 async def test_showing_is_the_couriers_commit(tmp_path: Path) -> None:
     adapter = as_channel(build(tmp_path).adapter)
     part = Part(DeliveryId("d1"), 1, HERE, "{}")
-    assert adapter.capabilities == {Capability.EDIT, Capability.STORED, Capability.PROGRESS}
+    offered = adapter.features()
+    assert (offered.edits, offered.stored, offered.settles) == (True, True, False)
+    assert offered.progress is not None
     assert await adapter.show(part) == Receipt("d1.1")
     assert await adapter.edit(Receipt("d0.1"), part) == Receipt("d1.1")
     assert await adapter.settle(part, Attempt(1, datetime(2026, 8, 1, tzinfo=UTC))) is SettleResult.UNKNOWN

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -26,6 +27,7 @@ from runtime.contract import (
     ChannelAdapter,
     Connection,
     ConnectionStatus,
+    Features,
     Identity,
     Part,
     Receipt,
@@ -60,6 +62,9 @@ class Chat(Plain):
         self.shown.append(part)
         return Receipt(part.id)
 
+    def features(self) -> Features:
+        return Features(routes=self.routes)
+
     def routes(self) -> list[web.RouteDef]:
         async def hook(request: web.Request) -> web.Response:
             return web.Response(text=await request.text())
@@ -81,6 +86,9 @@ class Late(Chat):
         self.stands = ConnectionStatus(Connection.CONNECTING, f'account "{account}": asking who we are.')
         self.told = asyncio.Event()
         self._later = identity
+
+    def features(self) -> Features:
+        return replace(super().features(), learn=self.learn)
 
     async def learn(self) -> None:
         await self.told.wait()

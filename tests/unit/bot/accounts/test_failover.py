@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -17,7 +17,7 @@ from bot.accounts.supervisor import AccountSupervisor
 from bot.node.membership import Membership
 from runtime.cluster.node import Node
 from runtime.cluster.notifier import LocalNotifier
-from runtime.contract import ChannelAdapter, NodeId
+from runtime.contract import ChannelAdapter, Features, NodeId
 from runtime.delivery.courier import Courier
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.domain import failover as rules
@@ -39,6 +39,9 @@ class Pinged(Exclusive):
     def __init__(self) -> None:
         super().__init__("poller")
         self.open, self.stalls, self.pings = True, False, 0
+
+    def features(self) -> Features:
+        return replace(super().features(), ping=self.ping)
 
     async def ping(self) -> None:
         self.pings += 1

@@ -12,16 +12,14 @@ import pytest
 from bot.accounts.supervisor import AccountSupervisor
 from runtime.contract import (
     CONNECTED,
-    Address,
     Attempt,
-    Capability,
     ChannelAdapter,
     Connection,
     ConnectionStatus,
     Delivery,
+    Features,
     NodeId,
     Part,
-    Progress,
     Receipt,
     Settled,
     SettleResult,
@@ -40,11 +38,13 @@ class Plain:
     """An account that does nothing but listen."""
 
     channel, account, identity = "fake", "work", "F1"
-    capabilities: frozenset[Capability] = frozenset()
 
     def __init__(self) -> None:
         self.stands = CONNECTED
         self.listened = 0
+
+    def features(self) -> Features:
+        return Features()
 
     async def listen(self, sink: Sink) -> None:
         self.listened += 1
@@ -62,9 +62,6 @@ class Plain:
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
         return SettleResult.UNKNOWN
 
-    def progress(self, address: Address, event: Progress) -> None:
-        """None here."""
-
     def standing(self) -> ConnectionStatus:
         return self.stands
 
@@ -78,6 +75,9 @@ class Learning(Plain):
         super().__init__()
         self.stands = ConnectionStatus(Connection.CONNECTING, "asking who we are")
         self.asked = 0
+
+    def features(self) -> Features:
+        return Features(learn=self.learn)
 
     async def learn(self) -> None:
         self.asked += 1
@@ -95,6 +95,9 @@ class Exclusive(Plain):
         self.names = listeners
         self.attended: list[str] = []
 
+    def features(self) -> Features:
+        return Features(listeners=self)
+
     def listeners(self) -> Sequence[str]:
         return self.names
 
@@ -109,6 +112,9 @@ class Broken(Plain):
     def __init__(self, how: Exception | None) -> None:
         super().__init__()
         self.how = how
+
+    def features(self) -> Features:
+        return Features()
 
     async def listen(self, sink: Sink) -> None:
         self.listened += 1

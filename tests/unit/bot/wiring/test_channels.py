@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from bot.settings.settings import Settings, load
-from bot.wiring.channels import adapters_of, extras_of_account
-from runtime.contract import Address, Bucket
+from bot.wiring.channels import adapters_of, features_of
+from runtime.contract import Address, Bucket, Features
 from runtime.errors import ConfigError
 from tests.fakes.nothing import given_nothing
 from tests.unit.bot.accounts.test_supervisor import Plain
@@ -108,6 +108,9 @@ ITS_OWN = Bucket("chat:1", 1, timedelta(seconds=1))
 class Bound(Plain):
     channel, account = "telegram", "tg"
 
+    def features(self) -> Features:
+        return Features(buckets=self.buckets)
+
     def buckets(self, address: Address) -> Sequence[Bucket]:
         return [ITS_OWN]
 
@@ -122,7 +125,7 @@ def test_the_bound_of_the_settings_stands_in_place_of_the_platforms(
     tmp_path: Path, adapter: Plain, most: str, bucket: tuple[int, timedelta]
 ) -> None:
     text = THREE.replace('name = "tg"', f'name = "tg"\nmessages_per_second = {most}')
-    buckets = extras_of_account(settings_of(tmp_path, text, **MINE), adapter).buckets
+    buckets = features_of(settings_of(tmp_path, text, **MINE), adapter).buckets
     assert buckets is not None
     [only] = buckets(ROOM)
     assert (only.burst, only.every) == bucket
@@ -130,7 +133,7 @@ def test_the_bound_of_the_settings_stands_in_place_of_the_platforms(
 
 def test_without_a_bound_the_platforms_own_hold(tmp_path: Path) -> None:
     settings = settings_of(tmp_path, THREE, **MINE)
-    assert extras_of_account(settings, Free()).buckets is None
-    buckets = extras_of_account(settings, Bound()).buckets
+    assert features_of(settings, Free()).buckets is None
+    buckets = features_of(settings, Bound()).buckets
     assert buckets is not None
     assert buckets(ROOM) == [ITS_OWN]
