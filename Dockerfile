@@ -19,6 +19,7 @@ COPY adapters adapters/
 COPY bot bot/
 COPY config config/
 COPY runtime runtime/
+COPY signalbox signalbox/
 COPY tools tools/
 RUN python -m pip --python /opt/signalbox install --no-deps --no-build-isolation .
 

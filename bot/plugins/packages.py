@@ -6,16 +6,43 @@ is offered to anybody.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, Final
 
+from runtime.contract import Model, Tool
 from runtime.errors import ConfigError
+
+TOOLS: Final = "signalbox.tools"
+MODELS: Final = "signalbox.models"
 
 
 def names_in(group: str) -> Sequence[str]:
     """The names under which packages bring something."""
     return sorted(entry_points(group=group).names)
+
+
+def tools_named(names: Iterable[str]) -> dict[str, Tool]:
+    """Tools of packages, by name. Errors: ConfigError for one that no package brings, or that cannot be used."""
+    return {name: _tool(name) for name in names}
+
+
+def _tool(name: str) -> Tool:
+    tool: Tool | None = brought(TOOLS, name)
+    if tool is None:
+        raise ConfigError(f"tools.installed: no installed package brings the tool {name}. Install one, or take it out.")
+    if getattr(getattr(tool, "spec", None), "name", None) != name:
+        raise ConfigError(
+            f"tools.installed: what the package of {name} brings is no tool of that name. Mend the package."
+        )
+    return tool
+
+
+def model_driver(name: str) -> Callable[..., Model] | None:
+    """What makes the model `vendor/model`, where a package brings its vendor. Errors: ConfigError when it cannot be loaded."""
+    vendor, slash, _ = name.partition("/")
+    driver: Callable[..., Model] | None = brought(MODELS, vendor) if slash else None
+    return driver
 
 
 def brought(group: str, name: str) -> Any:

@@ -11,6 +11,7 @@ import structlog
 from bot.accounts.naming import Named
 from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.reports import figure_tools
+from bot.plugins.packages import tools_named
 from bot.settings.settings import Settings
 from bot.wiring.egress import egress_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
@@ -51,6 +52,15 @@ class Toolkit:
             log.warning("the shell tool refuses every call", reason=trouble)
 
 
+def _installed(settings: Settings, own: Mapping[str, Tool]) -> Mapping[str, Tool]:
+    """Those of packages that the settings name. Errors: ConfigError, also for one by the name of a tool of ours."""
+    if not settings.tools.installed:
+        return {}
+    if taken := own.keys() & settings.tools.installed:
+        raise ConfigError(f"tools.installed: {', '.join(sorted(taken))} is built in. Take it out.")
+    return tools_named(settings.tools.installed)
+
+
 def toolkit_of(
     settings: Settings,
     accounts: Sequence[AccountSupervisor],
@@ -72,4 +82,5 @@ def toolkit_of(
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own |= planning_tools(timetable, accounts, named)
     own |= reported
+    own |= _installed(settings, own)
     return Toolkit(settings, toolbox_of(settings, instead or own, wrap), reported, sandbox)

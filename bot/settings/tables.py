@@ -308,6 +308,11 @@ class Tools(Section):
 
     shell: ShellTool = Field(default_factory=ShellTool, description="The shell tool.")
     transcribe: Transcribe = Field(default_factory=Transcribe, description="Voice notes to words.")
+    installed: tuple[Text, ...] = Field(
+        default=(),
+        description='Tools that installed packages bring, such as ["count_lines"]: see [extend.md](extend.md). Only those '
+        "named here are offered.",
+    )
 
 
 class Files(Section):

@@ -7,6 +7,7 @@ from typing import Final
 
 import structlog
 
+from bot.plugins.packages import model_driver
 from bot.secrets import account_keys
 from bot.settings.secrets import asked_for
 from bot.settings.settings import Settings
@@ -48,7 +49,7 @@ def unknown_model(settings: Settings) -> Finding | None:
     from runtime.models.vendors import fault_of
 
     model = settings.model
-    if model.is_demo or (fault := fault_of(model.name, model.api_base)) is None:
+    if model.is_demo or (fault := fault_of(model.name, model.api_base)) is None or model_driver(model.name):
         return None
     why = "Every message ends in an error."
     return Finding(Level.ERROR, "model.name", fault, why, f"set model.name ({settings.source('model.name')})")

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from bot.accounts.supervisor import AccountSupervisor
+from bot.plugins.packages import model_driver
 from bot.settings.settings import Settings
 from runtime.agent.long_text import LongForm, LongText
 from runtime.contract import Address, Fetch, Model, NewId, Space, Transcriber
@@ -32,10 +33,13 @@ def model_of(settings: Settings) -> Model:
         return Demo()
     from runtime.models.images import Images
     from runtime.models.lite import LiteModel, ModelSettings
+    from runtime.models.vendors import VENDORS
 
     chosen = settings.model
     key = chosen.api_key.get_secret_value() if chosen.api_key else ""
-    return LiteModel(
+    is_ours = chosen.name.partition("/")[0] in VENDORS
+    make = LiteModel if is_ours else model_driver(chosen.name) or LiteModel
+    return make(
         ModelSettings(
             name=chosen.name,
             api_base=chosen.api_base,

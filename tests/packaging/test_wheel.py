@@ -15,8 +15,8 @@ from tests.packaging.service import serving, status
 
 pytestmark = [pytest.mark.xdist_group("packaging"), pytest.mark.timeout(180)]
 
-FOLDERS = ("adapters", "bot", "config", "runtime", "tools")
-LOADED = "import adapters, bot, runtime, tools, json, sys; print(json.dumps([bot.__file__, sys.path]))"
+FOLDERS = ("adapters", "bot", "config", "runtime", "signalbox", "tools")
+LOADED = "import adapters, bot, runtime, signalbox, tools, json, sys; print(json.dumps([bot.__file__, sys.path]))"
 
 
 def sources() -> set[str]:

@@ -1,0 +1,23 @@
+"""What a tool is made of."""
+
+from __future__ import annotations
+
+from runtime.contract import Address, Effect, Json, Person, RunId, SessionKey, Tool, ToolContext, ToolSpec
+from runtime.errors import ToolError, ToolFailed, ToolRetry
+from tools.kit.declare import tool
+
+__all__ = [
+    "Address",
+    "Effect",
+    "Json",
+    "Person",
+    "RunId",
+    "SessionKey",
+    "Tool",
+    "ToolContext",
+    "ToolError",
+    "ToolFailed",
+    "ToolRetry",
+    "ToolSpec",
+    "tool",
+]
