@@ -1,6 +1,7 @@
 """Signalbox for programs: what packages with channels, tools and models import, and whole processes for tests.
 
     signalbox.channels   the words of a channel, and the table of its accounts
+    signalbox.markup     Markdown for a channel: parse, split, render
     signalbox.tools      the words of a tool
     signalbox.models     the words of a model
     signalbox.testing    a process in a test's own loop

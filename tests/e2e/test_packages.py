@@ -1,0 +1,153 @@
+"""Two packages, written down in docs/extend.md and built in an empty folder: a channel, a tool and a model of others."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit.test_docs import DOCS, ROOT, _environment, _pattern, _squeezed, blocks
+
+pytestmark = [pytest.mark.xdist_group("e2e-packages"), pytest.mark.timeout(180)]
+
+PAGE = DOCS / "extend.md"
+PIP = (sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index")
+STEPS = next(block.text for block in blocks(PAGE) if "packages" in block.marks)
+
+
+def written(folder: Path) -> None:
+    """The files of the page."""
+    for block in blocks(PAGE):
+        for mark in block.marks:
+            if mark.startswith("file="):
+                file = folder / mark.removeprefix("file=")
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(block.text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the settings of the page, and its packages installed beside them."""
+    folder = tmp_path_factory.mktemp("packages")
+    written(folder)
+    subprocess.run([*PIP, "--target", "site", "./lines", "./notebook"], cwd=folder, check=True, timeout=120)
+    return folder
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return _environment(folder) | {"PYTHONPATH": f"{ROOT}{os.pathsep}{folder / 'site'}"}
+
+
+def run(command: str, folder: Path) -> str:
+    ended = subprocess.run(
+        ["sh", "-c", command],
+        cwd=folder,
+        env=environment(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return ended.stdout
+
+
+def steps() -> Iterator[tuple[str, str]]:
+    for piece in STEPS.removeprefix("$ ").split("\n$ "):
+        command, _, shown = piece.partition("\n")
+        yield command, shown
+
+
+def test_what_the_page_builds_from_empty_folders_works(home: Path) -> None:
+    working: list[subprocess.Popen[bytes]] = []
+    try:
+        for command, shown in steps():
+            if command.endswith(" &"):
+                begun = f"exec env {command.removesuffix(' &')}"
+                working.append(subprocess.Popen(["sh", "-c", begun], cwd=home, env=environment(home)))
+                continue
+            told = run(command, home)
+            assert _pattern(shown, "").fullmatch(_squeezed(told)), f"$ {command}\n{told}"
+    finally:
+        for process in working:
+            process.terminate()
+            process.wait(20)
+
+
+def test_its_secret_is_asked_for_as_any_other(home: Path) -> None:
+    told = run("signalbox run", home)
+    assert 'accounts[1].pin ("mine"): is missing; set the variable NOTEBOOK_PIN' in told
+
+
+def test_a_fault_of_its_table_is_told_with_the_nearest_name(home: Path) -> None:
+    account = '{channel = "notebook", name = "mine", foldr = "desk", pin = "1234"}'
+    told = run(f"SIGNALBOX_ACCOUNTS='[{account}]' signalbox run", home)
+    assert 'accounts[1].foldr ("mine"): there is no such setting' in told
+    assert "did you mean accounts[1].folder?" in told
+    assert 'expected the PIN of a notebook ("pin-" and four digits, on its cover)' in told
+    assert "1234" not in told.replace(account, "")
+
+
+def test_a_token_of_another_channel_is_told_as_that(home: Path) -> None:
+    account = '{channel = "telegram", name = "tg", token = "pin-1234"}'
+    assert "this is the PIN of a notebook" in run(
+        f"""SIGNALBOX_ACCOUNTS='[{account}, {{channel = "notebook", name = "mine", pin = "pin-1235"}}]' signalbox run""",
+        home,
+    )
+
+
+def test_init_offers_what_is_installed(home: Path, tmp_path: Path) -> None:
+    told = run(f"NOTEBOOK_PIN=pin-1234 signalbox init --yes --channel notebook --config {tmp_path}/made.toml", home)
+    made = (tmp_path / "made.toml").read_text()
+    assert 'channel = "notebook"' in made, told
+    assert 'pin_env = "NOTEBOOK_PIN"' in made
+    assert "pin-1234" not in made + told
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[tools]\ninstalled = ["count_words"]\n', "no installed package brings the tool count_words"),
+        ('[tools]\ninstalled = ["shell"]\n', "tools.installed: shell is built in"),
+        ('[[accounts]]\nchannel = "scroll"\nname = "a"\n', 'expected "telegram", "slack" or "discord"'),
+    ],
+)
+def test_what_nobody_brings_is_named(home: Path, tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "signalbox.toml").write_text(text)
+    assert told in run(f"signalbox run --config {tmp_path}/signalbox.toml", home)
+
+
+def test_a_package_that_cannot_be_loaded_is_named_with_its_fault(home: Path, tmp_path: Path) -> None:
+    about = tmp_path / "broken-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[signalbox.channels]\nscroll = no_such_module:PLUGIN\n")
+    (tmp_path / "signalbox.toml").write_text('[[accounts]]\nchannel = "scroll"\nname = "a"\n')
+    told = run(f"PYTHONPATH=$PYTHONPATH:{tmp_path} signalbox run --config {tmp_path}/signalbox.toml", home)
+    assert "scroll: the package broken brings it, and it cannot be loaded (ModuleNotFoundError" in told
+    assert "Traceback" not in told
+
+
+def test_nothing_is_looked_for_where_all_is_built_in(home: Path) -> None:
+    """Neither a start nor its settings pay for packages that nobody named."""
+    code = (
+        "import bot.plugins.packages as p; p.entry_points = None\n"
+        "from bot.settings.settings import load; from bot.server.app import build; import asyncio\n"
+        "made = lambda: load(environ={'TELEGRAM_BOT_TOKEN': '123456:' + 'a' * 35}, overrides={'web.port': 0, 'data_dir': 'var2'})\n"
+        "async def start():\n    app = await build(made()); await app.store.close()\n"
+        "asyncio.run(start()); print('begun')"
+    )
+    (home / "elsewhere").mkdir()
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=home / "elsewhere",
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.stdout == "begun\n", ended.stderr
