@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.plugins.channels import known_channels
@@ -114,8 +114,15 @@ class Faults:
                 self._lines.append(f"{title}: is missing{_from(source)}; add it: {_either(known_channels())}.")
             case kind:
                 value = detail["ctx"]["tag"] if kind == "union_tag_invalid" else detail["input"]
-                given = _shape(value, secret=is_secret(name))
+                given = _shape(value, secret=is_secret(name) or self._holds_secret(detail["loc"]))
                 self._lines.append(f"{title}: got {given}{_from(source)}; expected {wanted(name, detail)}.")
+
+    def _holds_secret(self, place: tuple[int | str, ...]) -> bool:
+        """Whether the setting there holds a secret, whatever its name: a package's may have any."""
+        *above, last = place
+        table = _table(self._model, above)
+        info = table.model_fields.get(str(last)) if table else None
+        return info is not None and SecretStr in get_args(info.annotation)
 
     def _near(self, place: tuple[int | str, ...]) -> str | None:
         """The known name most like this one: first among its neighbours, then the same word anywhere else."""

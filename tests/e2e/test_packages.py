@@ -137,11 +137,11 @@ def test_nothing_is_looked_for_where_all_is_built_in(home: Path) -> None:
     code = (
         "import bot.plugins.packages as p; p.entry_points = None\n"
         "from bot.settings.settings import load; from bot.server.app import build; import asyncio\n"
-        "made = lambda: load(environ={'TELEGRAM_BOT_TOKEN': '123456:' + 'a' * 35}, overrides={'web.port': 0, 'data_dir': 'var2'})\n"
+        "made = lambda: load(environ={'TELEGRAM_BOT_TOKEN': '123456:' + 'a' * 35}, overrides={'web.port': 0, 'data_dir': 'var'})\n"
         "async def start():\n    app = await build(made()); await app.store.close()\n"
         "asyncio.run(start()); print('begun')"
     )
-    (home / "elsewhere").mkdir()
+    (home / "elsewhere" / "var").mkdir(parents=True)
     ended = subprocess.run(
         [sys.executable, "-c", code],
         cwd=home / "elsewhere",
