@@ -46,7 +46,7 @@ def init(
     channel: Annotated[
         list[str] | None,
         typer.Option(
-            "--channel", metavar="NAME", help="telegram, slack or discord; its tokens are in their usual variables."
+            "--channel", metavar="NAME", help="Such as telegram or slack; its tokens are in their usual variables."
         ),
     ] = None,
     channel_server: Annotated[

@@ -7,12 +7,14 @@ import sys
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from bot.plugins.channels import BUILT_IN
 from bot.settings.settings import Settings, load
 from bot.wiring.channels import adapters_of, features_of
-from runtime.contract import Address, Bucket, Features
+from runtime.contract import Address, Bucket, ChannelPlugin, Features
 from runtime.errors import ConfigError
 from tests.fakes.nothing import given_nothing
 from tests.unit.bot.accounts.test_supervisor import Plain
@@ -137,3 +139,36 @@ def test_without_a_bound_the_platforms_own_hold(tmp_path: Path) -> None:
     buckets = features_of(settings, Bound()).buckets
     assert buckets is not None
     assert buckets(ROOM) == [ITS_OWN]
+
+
+# ------------------------------------------------------------------------------------------------------------ plugins
+
+
+@pytest.mark.parametrize("plugin", BUILT_IN.values(), ids=BUILT_IN)
+def test_a_plugin_says_of_its_table_what_the_table_says(plugin: ChannelPlugin) -> None:
+    fields = plugin.settings.model_fields
+    assert get_args(fields["channel"].annotation) == (plugin.channel,)
+    assert all(name in fields and f"{name}_env" in fields for name in plugin.secrets)
+    if plugin.modes:
+        assert get_args(fields["mode"].annotation) == tuple(plugin.modes)
+        assert fields["mode"].default == plugin.modes[0]
+    for secret in plugin.secrets.values():
+        assert set(secret.modes) <= set(plugin.modes)
+        assert secret.title
+        assert secret.form.looks
+        assert all(
+            secret.variable in fields[f"{name}_env"].description
+            for name in plugin.secrets
+            if plugin.secrets[name] is secret
+        )
+
+
+def test_what_an_account_needs_follows_its_mode() -> None:
+    slack = BUILT_IN["slack"]
+    assert (
+        list(slack.needed())
+        == list(slack.needed("socket"))
+        == list(slack.needed(["no mode"]))
+        == ["bot_token", "app_token"]
+    )
+    assert list(slack.needed("http")) == ["bot_token", "signing_secret"]
