@@ -1,4 +1,4 @@
-"""What a channel is made of."""
+"""The words of a channel, and the table of its accounts."""
 
 from __future__ import annotations
 

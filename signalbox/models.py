@@ -1,4 +1,4 @@
-"""What a model is made of."""
+"""The words of a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tool is made of."""
+"""The words of a tool."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the program finds by name: what is built in, and what installed packages bring."""
+"""Channels, tools and models found by name: built in, or brought by installed packages."""

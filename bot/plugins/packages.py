@@ -1,4 +1,4 @@
-"""What installed packages bring by entry points: asked for by name only.
+"""Entry points of installed packages, asked for by name only.
 
 A look takes tens of milliseconds, so there is none for what is built in; and nothing that merely happens to be installed
 is offered to anybody.
@@ -39,14 +39,14 @@ def _tool(name: str) -> Tool:
 
 
 def model_driver(name: str) -> Callable[..., Model] | None:
-    """What makes the model `vendor/model`, where a package brings its vendor. Errors: ConfigError when it cannot be loaded."""
+    """The maker of the model `vendor/model`, where a package brings its vendor. Errors: ConfigError when it cannot be loaded."""
     vendor, slash, _ = name.partition("/")
     driver: Callable[..., Model] | None = brought(MODELS, vendor) if slash else None
     return driver
 
 
 def brought(group: str, name: str) -> Any:
-    """What an installed package brings under this name, or None. Errors: ConfigError when it cannot be loaded."""
+    """The object that an installed package brings under this name, or None. Errors: ConfigError when it cannot be loaded."""
     for point in entry_points(group=group, name=name):
         try:
             return point.load()

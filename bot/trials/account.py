@@ -18,7 +18,7 @@ WHY: Final = "Nobody is answered there."
 
 
 async def look_at(account: Account, patience: timedelta = PATIENCE) -> Sequence[Finding]:
-    """What the platform and its channel say about an account. What goes wrong is a finding too."""
+    """Ask the platform about an account. Whatever goes wrong is a finding too."""
     try:
         return await _checked(account, patience)
     except BotError as error:

@@ -27,7 +27,7 @@ def adapters_of(settings: Settings) -> MakeAdapters:
 
 
 def features_of(settings: Settings, adapter: ChannelAdapter) -> Features:
-    """What `adapter` offers; a bound in the settings stands in place of the platform's own."""
+    """The features of `adapter`; a bound in the settings stands in place of the platform's own."""
     features = adapter.features()
     here = (adapter.channel, adapter.account)
     most = next((one.messages_per_second for one in settings.accounts if (one.channel, one.name) == here), 0)

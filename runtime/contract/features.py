@@ -1,4 +1,4 @@
-"""What a channel may offer beside the least: one record, in which each field that is not given has a fall-back."""
+"""Optional abilities of a channel: one record, in which each field that is not given has a fall-back."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Drafts(Protocol):
     """A channel on which a text can be seen growing without leaving a message."""
 
     def drafts(self, address: Address) -> bool:
-        """Whether this room can."""
+        """Tell whether this room can."""
 
     async def draft(self, address: Address, text: str) -> None:
         """The text so far, Markdown. Best effort."""
@@ -130,7 +130,7 @@ class Features:
 
     @property
     def looks_at_once(self) -> bool:
-        """Whether a part may be looked for as soon as it is in doubt, as where a key or a look-up settles it.
+        """True where a part may be looked for as soon as it is in doubt: a key or a look-up settles it.
 
         With a floor it may not: all that was sent meanwhile must have had time to arrive above it.
         """
@@ -138,5 +138,5 @@ class Features:
 
     @property
     def previews(self) -> bool:
-        """Whether a message may stand for an answer that still grows: where nothing else shows a run at work."""
+        """True where a message may stand for an answer that still grows: nothing else shows a run at work."""
         return self.edits and not self.stored and self.progress is None

@@ -63,7 +63,7 @@ HookUrl = Annotated[str, AfterValidator(_reached)]
 
 
 class Account(Section):
-    """What every account has. A channel's own table says `channel: Literal["…"]`, and adds its settings."""
+    """The settings that every account has. A channel's own table says `channel: Literal["…"]`, and adds its settings."""
 
     channel: str = Field(description="Its platform.")
     name: AccountName = Field(

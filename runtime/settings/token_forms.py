@@ -12,7 +12,7 @@ def kind_of(text: str, known: Iterable[TokenForm]) -> TokenForm | None:
 
 
 def fault_of(text: str, wanted: TokenForm, known: Iterable[TokenForm]) -> str | None:
-    """What is wrong with `text` where `wanted` belongs, as what is expected; never the text itself."""
+    """The fault of `text` where `wanted` belongs, as words for what is expected; never the text itself."""
     found = kind_of(text, known)
     if found is wanted or (found is None and wanted.vague):
         return None

@@ -1,4 +1,4 @@
-"""What a value in the settings may be: types that check it and say in words what they want instead."""
+"""Types of settings: they check a value and say in words what they want instead."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from runtime.domain.ids import new_id
 
 
 def given_nothing() -> AdapterContext:
-    """What an adapter is given where nothing is stored."""
+    """The context of an adapter where nothing is stored."""
     nothing = Nothing()
     return AdapterContext(nothing, nothing, nothing, nothing, nothing, lambda: datetime.now(UTC), new_id)
 
