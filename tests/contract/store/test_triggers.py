@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
-from runtime.contract import OccurrenceState, Said, Schedule, Trigger
+from runtime.contract import (
+    Identity,
+    OccurrenceId,
+    OccurrenceState,
+    Report,
+    Said,
+    Schedule,
+    ScheduleId,
+    Task,
+    TaskKind,
+    Trigger,
+)
 from runtime.domain.runs import RunState
-from runtime.store.protocol import Claim
-from tests.contract.store.stage import ROOM, SHELL, Stage, step
+from runtime.store.protocol import Claim, Stock
+from tests.contract.store.stage import ADA, OTHER_ROOM, ROOM, SHELL, Stage, step
 from tests.contract.store.test_counted_schedules import HOUR, fire, planned
+from tests.contract.store.test_retention import sweep
 
 TRIGGERS: Final = "SELECT trigger FROM runs ORDER BY id"
 
@@ -79,3 +92,45 @@ async def test_what_an_older_node_began_for_a_message_works_for_no_schedule(stag
 
 def test_a_trigger_of_a_newer_version_is_unknown() -> None:
     assert Trigger("delegation") is Trigger.UNKNOWN
+
+
+async def report(stage: Stage) -> Report:
+    """One that somebody asked for, at work."""
+    task = Task(TaskKind.REPORT, "cost", options={"hours": 48})
+    made = Report(OccurrenceId(stage.store._new_id()), "cost", task, (ROOM, OTHER_ROOM), "Europe/Berlin", "main", ADA)
+    await stage.store.begin_report(made, "Ada")
+    return made
+
+
+async def test_a_report_that_is_asked_for_has_its_work_and_no_schedule(stage: Stage) -> None:
+    made = await report(stage)
+    claim = await stage.claim()
+    assert claim.job
+    assert (claim.job.occurrence, claim.job.task, claim.job.to) == (made.id, made.task, made.to)
+    assert (claim.job.zone, claim.address) == ("Europe/Berlin", ROOM)
+    assert await stage.rows("SELECT * FROM schedules") == []
+    assert await stage.column(TRIGGERS) == ["manual"]
+
+
+async def test_a_report_that_fails_is_told_in_its_first_room_and_not_tried_again(stage: Stage) -> None:
+    made = await report(stage)
+    claim = await stage.claim()
+    released = await stage.store.finish(claim.lane, claim.run_id, 1, None, RunState.FAILED, "no data", [])
+    assert released
+    assert (released.told, released.planned) == ((ROOM,), True)
+    (told,) = await stage.store.occurrences(ScheduleId(made.id))
+    assert (told.state, told.reason, told.report) == (
+        OccurrenceState.FAILED,
+        "no data",
+        replace(made, actor=Identity("")),
+    )
+
+
+async def test_a_report_is_counted_in_its_room_and_goes_when_it_is_old(stage: Stage) -> None:
+    await report(stage)
+    await stage.finish(await stage.claim())
+    day = timedelta(days=1)
+    assert (await stage.store.activity(stage.clock() - day, room=ROOM)).occurrences == {"done": 1}
+    assert (await stage.store.activity(stage.clock() - day, room=OTHER_ROOM)).occurrences == {}
+    stage.clock.advance(hours=72)
+    assert await sweep(stage, Stock.OCCURRENCES) == 1
