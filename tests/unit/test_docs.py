@@ -24,7 +24,9 @@ from bot.node.lock import control_of
 from bot.reference import commands as commands_doc
 from bot.reference import settings
 from bot.settings.settings import Settings, load
+from runtime import contract
 from runtime.domain import states
+from runtime.store.schema import metadata
 from tests.fakes import forked
 
 ROOT = Path(__file__).parents[2]
@@ -153,6 +155,17 @@ def test_named_files_exist(page: Path) -> None:
         r"`((?:bot|adapters|runtime|tools|tests|config|docs)/[\w./-]+)`", page.read_text(encoding="utf-8")
     )
     assert [name for name in names if not (ROOT / name.partition("::")[0]).exists()] == []
+
+
+def test_the_glossary_has_each_word_of_the_contract_once() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|.*\|$", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(rows) == sorted(contract.__all__)
+
+
+def test_the_glossary_names_columns_that_there_are() -> None:
+    cells = re.findall(r"\| ([^|]*) \|$", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+    named = {name for cell in cells for name in re.findall(r"`(\w+\.\w+)`", cell)}
+    assert named <= {str(column) for table in metadata.tables.values() for column in table.columns}
 
 
 # --------------------------------------------------------------------------------------------------------- the promises
