@@ -31,6 +31,7 @@ from runtime.contract import (
     ToolContext,
 )
 from runtime.errors import ToolRetry
+from runtime.text.truncate import clip
 from tools.kit.declare import tool
 
 NEXT: Final = 3
@@ -361,5 +362,4 @@ def reached(one: Occurrence) -> str:
 
 
 def brief(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
+    return clip(" ".join(text.split()), SHOWN)

@@ -32,6 +32,7 @@ from runtime.contract import (
     Signal,
     Stopped,
 )
+from runtime.text.truncate import head
 
 CHANNEL: Final = "telegram"
 AFTER_A_NAME: Final = re.compile(r"^[,:]?\s+")
@@ -247,7 +248,7 @@ def quoted(message: Message, words: str) -> str:
     """`words` under the message that somebody points at by answering it: "translate this" says nothing without."""
     answered = message.reply_to_message
     said = message.quote.text if message.quote else text_of(answered) if answered else ""
-    return "\n".join([*_as_quote(said[:QUOTE]), "", words]) if said.strip() else words
+    return "\n".join([*_as_quote(head(said, QUOTE)), "", words]) if said.strip() else words
 
 
 def _as_quote(text: str) -> Iterator[str]:

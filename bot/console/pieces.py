@@ -15,6 +15,7 @@ from bot.operator.views import View
 from runtime.contract import ApprovalKind, Choice
 from runtime.markup import parse, to_plain
 from runtime.text.glyphs import legible, visible
+from runtime.text.truncate import clip
 
 MENDED: Final = {"held": ("requeue", "discard"), "dead": ("requeue", "discard"), "queued": ("discard",)}
 LONGEST: Final = 1_000
@@ -136,5 +137,4 @@ def cut(text: str, most: int = 120) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return clip(" ".join(text.split()), most)

@@ -14,6 +14,7 @@ from runtime.intake.room_names import RoomNames
 from runtime.markup.moments import in_words
 from runtime.store.protocol import Store
 from runtime.text.naming import meant
+from runtime.text.truncate import clip
 from runtime.timeline.trail import Candidate, Thing
 
 MANY: Final = 10
@@ -112,7 +113,7 @@ class Finder:
 
     def _told(self, one: Candidate) -> str:
         text = " ".join(in_words(one.text).split())
-        return f"{text if len(text) <= SHORTENED else text[: SHORTENED - 1] + '…'}, in {self.called(one.address)}"
+        return f"{clip(text, SHORTENED)}, in {self.called(one.address)}"
 
 
 def _going_by(words: str, names: Mapping[Address, str], called: Named) -> Sequence[Address]:

@@ -8,6 +8,7 @@ from typing import Final
 from adapters.web.errors import Refusal
 from bot.operator.desk import ConsoleDesk
 from bot.operator.views import View
+from runtime.text.truncate import clip
 from runtime.timeline import Event, Story, told
 from runtime.timeline.trail import Candidate, Thing
 
@@ -46,7 +47,7 @@ def candidate(one: Candidate, desk: ConsoleDesk) -> View:
         "room": desk.called(one.address),
         "address": desk.named(one.address),
         "state": one.state,
-        "text": text if len(text) <= SHORTENED else f"{text[: SHORTENED - 1]}…",
+        "text": clip(text, SHORTENED),
     }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from runtime.text.truncate import clip
+
 SHOWN: Final = 60
 """Characters of somebody's words that a refusal repeats."""
 
@@ -21,4 +23,4 @@ class WhenError(ValueError):
 def quoted(text: str) -> str:
     """`text` as a refusal repeats it: one short line that cannot steer a terminal."""
     line = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
-    return f'"{line[:SHOWN]}…"' if len(line) > SHOWN else f'"{line}"'
+    return f'"{clip(line, SHOWN + 1)}"'

@@ -31,6 +31,7 @@ from runtime.contract import (
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.errors import Rejected, Retryable
 from runtime.store.protocol import Claim, NewDelivery, Previewed
+from runtime.text.truncate import head
 
 log = structlog.get_logger("previews")
 
@@ -53,9 +54,9 @@ def shortened(text: str) -> str:
     """The text of a reply so far, as a preview shows it: never what the whole reply will be."""
     if len(text) <= MOST:
         return text.rstrip() + GROWING
-    head = text[:MOST].rstrip()
-    fence = f"\n{FENCE}" if head.count(FENCE) % 2 else ""
-    return f"{head}{GROWING}{fence}\n\n*Still writing: {len(text):,} characters so far*{GROWING}"
+    begun = head(text, MOST).rstrip()
+    fence = f"\n{FENCE}" if begun.count(FENCE) % 2 else ""
+    return f"{begun}{GROWING}{fence}\n\n*Still writing: {len(text):,} characters so far*{GROWING}"
 
 
 @dataclass(slots=True)

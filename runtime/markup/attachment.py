@@ -7,6 +7,7 @@ from typing import Final
 from runtime.markup.plain import to_plain
 from runtime.markup.split import Measure, beginning
 from runtime.markup.tree import Block, Code, Document, Heading, Paragraph, Text
+from runtime.text.truncate import clip
 
 BRIEF: Final = 800
 """As much as is read before a file is opened, in whatever unit the platform counts."""
@@ -33,6 +34,6 @@ def _chapters(document: Document, begun: Document) -> tuple[Block, ...]:
     left = headings[sum(isinstance(block, Heading) for block in begun.blocks) :]
     if not left:
         return ()
-    named = [text if len(text) <= CHAPTER else text[: CHAPTER - 1] + "…" for text in left[:CHAPTERS]]
+    named = [clip(text, CHAPTER) for text in left[:CHAPTERS]]
     more = ["…"] if len(left) > CHAPTERS else []
     return (Paragraph((Text("It goes on with: " + " · ".join([*named, *more])),)),)

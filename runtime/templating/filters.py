@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from runtime.markup.moments import moment as written
 from runtime.templating import marks
+from runtime.text.truncate import clip
 
 MICROS: Final = 1_000_000
 ROWS: Final = 200
@@ -144,7 +145,7 @@ def bullets(items: Iterable[Any], *, zone: ZoneInfo) -> Markup:
 
 def markdown(text: str) -> Markup:
     """A text whose marks shall work: for what is known to be Markdown, such as a report before this one."""
-    return marks.trusted(marks.cut(str(text), marks.BLOCK))
+    return marks.trusted(clip(str(text), marks.BLOCK))
 
 
 def joined(items: Iterable[Any], between: str, *, zone: ZoneInfo) -> Any:

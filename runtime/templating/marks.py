@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup
 
+from runtime.text.truncate import clip
+
 INLINE: Final = 4_000
 """Characters of one value in a line."""
 BLOCK: Final = 20_000
@@ -74,14 +76,14 @@ def code(value: Any) -> Markup:
 
 def block(value: Any) -> Markup:
     """As it is written, with its lines, in a block of its own."""
-    text = cut("\n".join(map(visible, str(value).splitlines())), BLOCK)
+    text = clip("\n".join(map(visible, str(value).splitlines())), BLOCK)
     fence = "`" * max(longest_row(text) + 1, 3)
     return trusted(f"\n{fence}\n{text}\n{fence}\n")
 
 
 def quote(value: Any) -> Markup:
     """In a quotation; its lines stay lines, and mean nothing else."""
-    lines = cut(str(value), BLOCK).splitlines()
+    lines = clip(str(value), BLOCK).splitlines()
     return (
         trusted("\n" + "\n".join(f"> {escaped(line)}".rstrip() + "  " for line in lines) + "\n")
         if lines
@@ -97,7 +99,7 @@ def cell(value: Any, zone: ZoneInfo) -> str:
 
 def one_line(text: str) -> str:
     """Lines and gaps as single spaces, also before and behind it."""
-    return cut(visible(re.sub(r"\s+", " ", text)), INLINE)
+    return clip(visible(re.sub(r"\s+", " ", text)), INLINE)
 
 
 def visible(text: str) -> str:
@@ -109,10 +111,6 @@ def visible(text: str) -> str:
 
 def _is_shown(letter: str) -> bool:
     return unicodedata.category(letter) not in ("Cc", "Cs")
-
-
-def cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def longest_row(text: str) -> int:

@@ -10,6 +10,8 @@ import unicodedata
 from typing import Final
 
 JOINER: Final = "\u200d"
+FARTHEST: Final = 64
+"""Characters that `boundary_after` looks on; a longer chain of combining characters is no text anyone reads."""
 VIRAMA: Final = 9  # the canonical combining class of signs that join two consonants
 SURROGATES: Final = ("\ud800", "\udfff")
 
@@ -20,23 +22,29 @@ def boundary(text: str, at: int, floor: int = 0) -> int:
     So a heap of 10,000 combining marks is cut too: nothing that a reader could see as one character is that long.
     """
     place = at
-    while place > floor and _sticks(text, place):
+    while place > floor and not is_boundary(text, place):
         place -= 1
     return place if place > floor else at
 
 
-def _sticks(text: str, place: int) -> bool:
-    """Whether the characters before and at `place` belong together."""
+def boundary_after(text: str, at: int) -> int:
+    """The first place at or after `at` where `text` may be cut; `at` itself where none is near."""
+    last = min(at + FARTHEST, len(text))
+    return next((place for place in range(at, last + 1) if is_boundary(text, place)), at)
+
+
+def is_boundary(text: str, place: int) -> bool:
+    """Tell whether a cut before `text[place]` leaves every visible character whole."""
     if not 0 < place < len(text):
-        return False
+        return True
     before, after = text[place - 1], text[place]
     if before.isascii() and after.isascii():
-        return before == "\r" and after == "\n"
+        return before != "\r" or after != "\n"
     if _extends(after) or before == JOINER or _joins_consonants(before, after):
-        return True
+        return False
     if _is_flag_half(before) and _is_flag_half(after):
-        return _flag_halves_before(text, place) % 2 == 1
-    return _one_syllable(before, after) or (_is_high(before) and _is_low(after))
+        return _flag_halves_before(text, place) % 2 == 0
+    return not (_one_syllable(before, after) or (_is_high(before) and _is_low(after)))
 
 
 def _extends(character: str) -> bool:

@@ -1,13 +1,8 @@
-"""Long text cut to its head and its tail."""
+"""Text cut to its head, or to its head and its tail; no character that a reader sees is cut in two."""
 
 from __future__ import annotations
 
-import unicodedata
-from typing import Final
-
-ZWJ: Final = "\u200d"
-SEARCH: Final = 64
-"""Characters to move a cut at most; a longer chain of combining characters is no text anyone reads."""
+from runtime.text.graphemes import FARTHEST, boundary, boundary_after
 
 
 def bound(text: str, limit: int) -> str:
@@ -23,47 +18,26 @@ def bound(text: str, limit: int) -> str:
         return text
     room = limit - len(_cut_line(len(text)))
     if room < 2:
-        return text[: _back_to_border(text, max(limit, 0))]
-    head = _back_to_border(text, (room + 1) // 2)
-    tail = _on_to_border(text, len(text) - room // 2)
-    return text[:head] + _cut_line(tail - head) + text[tail:]
+        return head(text, limit)
+    first = head(text, (room + 1) // 2)
+    tail = boundary_after(text, len(text) - room // 2)
+    return first + _cut_line(tail - len(first)) + text[tail:]
+
+
+def clip(text: str, limit: int) -> str:
+    """`text` if it has at most `limit` characters, else its head and an ellipsis, together no longer.
+
+    >>> clip("0123456789", 6)
+    '01234…'
+    """
+    return text if len(text) <= limit else head(text, limit - 1) + "…"
+
+
+def head(text: str, limit: int) -> str:
+    """The beginning of `text`, at most `limit` characters."""
+    at = max(limit, 0)
+    return text[: boundary(text, at, max(at - FARTHEST, 0) - 1)] if len(text) > at else text
 
 
 def _cut_line(count: int) -> str:
     return f"\n… {count:,} characters left out …\n"
-
-
-def _back_to_border(text: str, at: int) -> int:
-    return next((i for i in range(at, max(at - SEARCH, 0) - 1, -1) if is_border(text, i)), at)
-
-
-def _on_to_border(text: str, at: int) -> int:
-    return next((i for i in range(at, min(at + SEARCH, len(text)) + 1) if is_border(text, i)), at)
-
-
-def is_border(text: str, at: int) -> bool:
-    """Whether a cut before `text[at]` leaves every visible character whole."""
-    if at <= 0 or at >= len(text):
-        return True
-    before, after = text[at - 1], text[at]
-    return not (
-        before + after == "\r\n"
-        or ZWJ in (before, after)
-        or unicodedata.category(after).startswith("M")
-        or "\U0001f3fb" <= after <= "\U0001f3ff"  # a skin tone belongs to the emoji before it
-        or "\U000e0020" <= after <= "\U000e007f"  # so do the tags that spell a region's flag
-        or ("\ud800" <= before <= "\udbff" and "\udc00" <= after <= "\udfff")
-        or _splits_flag(text, at)
-    )
-
-
-def _splits_flag(text: str, at: int) -> bool:
-    """Two regional letters make a flag: a cut is wrong after an odd number of them."""
-    letters = 0
-    while letters < at and _is_regional(text[at - 1 - letters]):
-        letters += 1
-    return letters % 2 == 1 and _is_regional(text[at])
-
-
-def _is_regional(character: str) -> bool:
-    return "\U0001f1e6" <= character <= "\U0001f1ff"

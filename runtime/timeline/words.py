@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from runtime.contract import Address, NodeId
+from runtime.text.truncate import clip
 from runtime.timeline.trail import Trail
 
 LONGEST: Final = 120
@@ -109,8 +110,7 @@ class Telling:
 
     def short(self, text: str) -> str:
         """The beginning as one line, in quotes. Masked before it is cut, so that no beginning of a secret is left."""
-        line = " ".join(self._mask(text).split())
-        return f"“{line if len(line) <= LONGEST else line[: LONGEST - 1] + '…'}”"
+        return f"“{clip(' '.join(self._mask(text).split()), LONGEST)}”"
 
 
 def span(length: timedelta) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from runtime.text.truncate import head
 from tools.charting.amounts import exact, share
 from tools.charting.order import Order, Series
 
@@ -53,4 +54,4 @@ def _pie(order: Order) -> str:
 
 
 def _cut(text: str, most: int = NAMED) -> str:
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+    return text if len(text) <= most else head(text, most - 1).rstrip() + "…"

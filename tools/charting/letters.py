@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final
 
+from runtime.text.truncate import head
+
 Measure = Callable[[str], float]
 """How wide a text is, in pixels."""
 
@@ -71,7 +73,7 @@ def cut(text: str, room: float, measure: Measure) -> str:
             low = middle
         else:
             high = middle - 1
-    return text[:low].rstrip() + "…"
+    return head(text, low).rstrip() + "…"
 
 
 def wrapped(text: str, room: float, lines: int, measure: Measure) -> list[str]:

@@ -18,6 +18,7 @@ from typing import Final
 
 from runtime.contract import INBOX, UPLOADS
 from runtime.errors import ToolFailed
+from runtime.text.truncate import clip
 
 MOST_FOLDERS: Final = 500
 # O_NONBLOCK: opening a FIFO that a command left behind must not wait for a writer.
@@ -47,7 +48,7 @@ def parts_of(path: str) -> tuple[str, ...]:
 
 def named(path: str) -> str:
     """`path` as a sentence shows it: quoted, on one line, not endless."""
-    return repr(path if len(path) <= 200 else path[:199] + "…")
+    return repr(clip(path, 200))
 
 
 @contextmanager

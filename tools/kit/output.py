@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import codecs
-import unicodedata
 from typing import Final
 
-ZWJ: Final = "\u200d"  # joins the emoji before it to the next
+from runtime.text.graphemes import boundary, boundary_after
 
 
 def joined(head: str, tail: str, note: str, *, after: str = "") -> str:
     """`head`, a line with `note`, and `tail`; no character is torn from its marks. `after` is what followed `head`."""
-    if after and _continues(after[0]):
-        head = _without_last(head)
-    start = next((at for at, character in enumerate(tail) if not _continues(character)), len(tail))
-    return f"{head}\n[… {note} …]\n{tail[start:]}"
-
-
-def _continues(character: str) -> bool:
-    return character == ZWJ or unicodedata.category(character).startswith("M")
-
-
-def _without_last(text: str) -> str:
-    end = len(text)
-    while end and _continues(text[end - 1]):
-        end -= 1
-    return text[: max(end - 1, 0)]
+    end = boundary(head + after, len(head))
+    start = boundary_after(f"x{tail}", 1) - 1  # as if a letter were before it: marks and joiners are left out
+    return f"{head[:end]}\n[… {note} …]\n{tail[start:]}"
 
 
 class Ends:

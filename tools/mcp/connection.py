@@ -28,6 +28,7 @@ from pydantic import ValidationError
 
 from runtime.contract import Json
 from runtime.errors import ToolFailed
+from runtime.text.truncate import clip
 from tools.mcp.errors import Lost, NoServer
 from tools.mcp.flood import Tamed
 from tools.mcp.http import http
@@ -159,4 +160,4 @@ def _offer(tool: Tool) -> Offer:
 def _words(error: Exception) -> str:
     """What a person can use: of a fault in a form only its kind, since the whole answer may stand in it."""
     text = f"{error.error_count()} faults" if isinstance(error, ValidationError) else str(error)
-    return text if len(text) <= SAID else f"{text[:SAID]}…"
+    return clip(text, SAID + 1)

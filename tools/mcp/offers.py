@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from runtime.contract import Json, ToolSpec
+from runtime.text.truncate import clip
 from tools.mcp.terms import Endpoint, ServerTerms
 
 MOST_TOOLS: Final = 128  # what large vendors take in one request: OpenAI's API reference, `tools`, read 2026-11
@@ -95,9 +96,7 @@ def _objection(offer: Offer, name: str, kept: Mapping[str, Offer]) -> str:
 
 
 def _cut(offer: Offer) -> Offer:
-    said = offer.description
-    if len(said) > LONGEST_DESCRIPTION:
-        said = f"{said[: LONGEST_DESCRIPTION - 1]}…"
+    said = clip(offer.description, LONGEST_DESCRIPTION)
     # Vendors refuse a whole request for one tool whose schema does not say that its arguments are an object.
     return replace(offer, description=said, schema={"type": "object", **offer.schema})
 

@@ -29,6 +29,7 @@ from adapters.discord.outgoing.render import CONTENT, REPEAT_MARK
 from adapters.discord.settings import DiscordSettings
 from runtime.contract import AdapterContext, Address, Part, Receipt
 from runtime.errors import ChannelError, Rejected
+from runtime.text.truncate import head
 
 Raw = Mapping[str, Any]
 Body = dict[str, Any]
@@ -237,4 +238,4 @@ def text_of(part: Part) -> str:
 def thread_name(begun: Raw) -> str:
     """The first line of the message, without the mention that it begins with."""
     words = [word for word in str(begun.get("content") or "").split() if not word.startswith("<@")]
-    return " ".join(words)[:THREAD_NAME].strip() or CONVERSATION
+    return head(" ".join(words), THREAD_NAME).strip() or CONVERSATION

@@ -20,6 +20,7 @@ from runtime.contract import Button, Choice, Content, Delivery, FileRef, Kind, W
 from runtime.markup import Document, neutralised, neutralised_text, parse, split, to_plain
 from runtime.markup.attachment import opening
 from runtime.markup.headline import headline
+from runtime.text.truncate import head
 
 # Source: docs.slack.dev/reference/block-kit, read 2026-08. All blocks of a message together bear some 13,200
 # characters, which Slack does not document; how it counts them is not known either, so we count as JSON is written.
@@ -90,7 +91,7 @@ def _wire(document: Document, buttons: Sequence[Button] = ()) -> Wire:
         plain = NOTHING
         blocks = [{"type": "markdown", "text": NOTHING}]
     actions = _actions(buttons)
-    body: Json = {"text": escaped(plain[:SUMMARY]), "blocks": [*blocks, *actions]}
+    body: Json = {"text": escaped(head(plain, SUMMARY)), "blocks": [*blocks, *actions]}
     return Wire(_dumped(body), _dumped(_twin(plain, actions)))
 
 
@@ -99,7 +100,7 @@ def _twin(plain: str, actions: list[Json]) -> Json:
     if not actions:
         return {"text": escaped(plain)}
     sections = [{"type": "section", "text": _plain(piece)} for piece in _cut(plain, SECTION)]
-    return {"text": escaped(plain[:SUMMARY]), "blocks": [*sections, *actions]}
+    return {"text": escaped(head(plain, SUMMARY)), "blocks": [*sections, *actions]}
 
 
 def _actions(buttons: Sequence[Button]) -> list[Json]:
@@ -157,7 +158,11 @@ def _plain(text: str) -> Json:
 
 
 def _cut(text: str, most: int) -> list[str]:
-    return [text[start : start + most] for start in range(0, len(text), most)]
+    pieces = []
+    while text:
+        pieces.append(head(text, most))
+        text = text[len(pieces[-1]) :]
+    return pieces
 
 
 def _dumped(value: object) -> str:

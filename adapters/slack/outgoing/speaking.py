@@ -12,6 +12,7 @@ from adapters.slack.web import Web
 from adapters.slack.words import escaped
 from runtime.contract import Address
 from runtime.errors import ChannelError
+from runtime.text.truncate import clip
 
 REASON: Final = 500  # characters a person may write
 TITLE: Final = 60  # characters of an assistant thread's title
@@ -67,8 +68,7 @@ class Speaking:
 
     async def entitle(self, address: Address, text: str) -> None:
         """Name an assistant thread after its first words. Errors: ChannelError."""
-        title = " ".join(text.split())
-        short = title if len(title) <= TITLE else title[: TITLE - 1] + "…"
+        short = clip(" ".join(text.split()), TITLE)
         await self._web.call(
             "assistant.threads.setTitle", channel_id=address.room, thread_ts=address.thread, title=short
         )

@@ -36,6 +36,7 @@ from runtime.store.protocol import Gate, Offer, Taken
 from runtime.store.protocol.intake import ignored
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, micros
+from runtime.text.truncate import clip
 
 NOTICE: Final = 200
 Deed = Clicked | Amended | Stopped | Commanded
@@ -105,7 +106,7 @@ def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datet
 
 def brief(text: str) -> str:
     """A notice, within what a platform's private answer holds."""
-    return text if len(text) <= NOTICE else text[: NOTICE - 1] + "…"
+    return clip(text, NOTICE)
 
 
 def _asked(

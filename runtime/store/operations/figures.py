@@ -20,6 +20,7 @@ from runtime.store.common import in_room
 from runtime.store.schema import approvals, deliveries, occurrences, people, runs, schedules, signals, usage
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
+from runtime.text.truncate import clip
 
 LONGEST_RUN: Final = timedelta(days=2)
 NEVER: Final = timedelta(days=366)
@@ -214,7 +215,7 @@ def _letter(row: tuple[Any, ...]) -> Stuck:
 
 
 def _excerpt(text: str) -> str:
-    return text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…"
+    return clip(text, EXCERPT)
 
 
 class FigureStore(Base):

@@ -13,6 +13,7 @@ from runtime.contract import Address, Author, Entry, FileRef, Identity, Room, Vi
 from runtime.store.schema import approvals, deliveries, parts, sessions, signals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
+from runtime.text.truncate import clip
 
 FAR = 2**62
 NO_FILES = "[]"
@@ -149,8 +150,7 @@ def _like(channel: str, account: str) -> str:
 
 
 def title(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= TITLE else line[: TITLE - 1] + "…"
+    return clip(" ".join(text.split()), TITLE)
 
 
 def room_owner(address: Address) -> Op[Identity | None]:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from runtime.text.truncate import head
 from tools.web.bodies import Body, Form, laid_out, text_of
 from tools.web.charsets import decoded
-from tools.web.fetch import cut
 
 RUSSIAN = "Привет, мир"
 JAPANESE = "こんにちは世界"
@@ -144,12 +144,12 @@ def test_json_means_the_same_afterwards(value: object, ascii_only: bool) -> None
 
 @given(st.text(max_size=30), st.integers(0, 30))
 def test_a_cut_text_is_how_the_text_begins(text: str, most: int) -> None:
-    kept = cut(text, most)
+    kept = head(text, most)
     assert text.startswith(kept)
     assert len(kept) <= most
 
 
 def test_no_character_is_torn_from_its_marks() -> None:
-    assert cut("ab e\u0301x", 4) == "ab "
-    assert cut("ab 👩‍🚀x", 4) == "ab "
-    assert cut("ab 👩‍🚀x", 5) == "ab "
+    assert head("ab e\u0301x", 4) == "ab "
+    assert head("ab 👩‍🚀x", 4) == "ab "
+    assert head("ab 👩‍🚀x", 5) == "ab "

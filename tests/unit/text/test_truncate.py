@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.text.truncate import bound, is_border
+from runtime.text.graphemes import is_boundary
+from runtime.text.truncate import bound, clip, head
 
 CUT = re.compile(r"\n… ([\d,]+) characters left out …\n")
 
@@ -23,6 +24,9 @@ CLUSTERS = [
     "🏴\U000e0067\U000e0062\U000e007f",
     "漢",
     "\ud83d\ude00",
+    "1️⃣",
+    "각",
+    "क्ष",
 ]
 
 
@@ -69,13 +73,28 @@ def test_no_visible_character_is_split(clusters: list[str], limit: int) -> None:
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_a_border_is_only_around_a_character(cluster: str) -> None:
-    assert not any(is_border("x" + cluster + "x", at + 1) for at in range(1, len(cluster)))
+    assert not any(is_boundary("x" + cluster + "x", at + 1) for at in range(1, len(cluster)))
 
 
 def test_flags_in_a_row_are_cut_between_them() -> None:
-    assert [at for at in range(5) if is_border("🇩🇪🇫🇷", at)] == [0, 2, 4]
+    assert [at for at in range(5) if is_boundary("🇩🇪🇫🇷", at)] == [0, 2, 4]
 
 
 def test_a_limit_too_small_for_the_cut_gives_the_head() -> None:
     assert bound("abcdefgh" * 10, 5) == "abcde"
     assert bound("e\u0301" * 10, 1) == ""
+
+
+@given(st.lists(st.sampled_from(CLUSTERS), max_size=60), st.integers(min_value=10, max_value=80))
+def test_a_clipped_text_ends_with_a_whole_character(clusters: list[str], limit: int) -> None:
+    text = "".join(clusters)
+    clipped = clip(text, limit)
+    assert len(clipped) <= limit
+    wholes = {"".join(clusters[:count]) for count in range(len(clusters) + 1)}
+    assert clipped == text if len(text) <= limit else clipped.removesuffix("…") in wholes
+
+
+@given(st.text(), st.integers(min_value=0, max_value=40))
+def test_a_head_is_the_beginning_and_no_longer_than_asked(text: str, limit: int) -> None:
+    assert text.startswith(head(text, limit))
+    assert len(head(text, limit)) <= limit
