@@ -33,7 +33,6 @@ CLOCKS_APART: Final = timedelta(seconds=60)
 """How far our clock may be ahead of Discord's, by which message ids are made."""
 PAGE: Final = 100
 PAGES: Final = 5
-NOT_TOLD: Final = "Discord does not show the history"
 
 
 class Settling:

@@ -16,7 +16,6 @@ from runtime.errors import ChannelError, Rejected, Retryable, Uncertain
 UNTOUCHED: Final = "message is not modified"
 GONE: Final = ("message to edit not found", "message can't be edited", "message_id_invalid")
 NO_TEXT_THERE: Final = "there is no text in the message to edit"
-TOO_OLD: Final = "query is too old"
 TOO_BIG: Final = "file is too big"
 ROOM_CLOSED: Final = (
     "chat not found",

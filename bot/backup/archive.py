@@ -19,7 +19,8 @@ from bot.backup.errors import BadBackup
 from bot.backup.manifest import Manifest
 
 CHUNK: Final = 1 << 20  # bytes
-LONGEST_MANIFEST: Final = 1 << 28
+MANIFEST_MAX_BYTES: Final = 1 << 28
+"""Far beyond the manifest of any backup of ours: it is read into memory, whatever somebody made of the file."""
 BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError, RuntimeError)
 """What reading a damaged archive may raise."""
 
@@ -123,6 +124,8 @@ class Archive:
     def _manifest(self) -> Manifest:
         if manifest.NAME not in self._zip.namelist():
             raise self.bad("it has no manifest, so it is no backup of Signalbox.")
+        if self._zip.getinfo(manifest.NAME).file_size > MANIFEST_MAX_BYTES:
+            raise self.bad("its manifest is longer than any that Signalbox writes.")
         text = self.read(manifest.NAME).decode("utf-8", "replace")
         try:
             return Manifest.from_json(text)

@@ -15,7 +15,6 @@ from bot.terminal.misuse import NoArgsIsHelpError, UsageError, as_typed, told
 from bot.terminal.options import ConfigFile, mask_of
 from runtime.errors import BotError, ConfigError
 
-DONE: Final = 0
 FAILED: Final = 1
 WRONG_USE: Final = 2
 INTERRUPTED: Final = 130

@@ -76,6 +76,3 @@ class Gauge:
         self.name: Final = name
         self.help: Final = help
         self.labels: Final = labels
-
-
-Metric = Counter | Histogram | Gauge

@@ -135,18 +135,13 @@ class Reload:
 
 def merged(old: Settings, fresh: Settings) -> Settings:
     """The settings in effect after a reload: `old`, with what may change taken from `fresh`."""
-    return old.model_copy(
-        update={
-            "policy": fresh.policy,
-            "access": fresh.access,
-            "rooms": fresh.rooms,
-            "schedules": fresh.schedules,
-            "heartbeats": fresh.heartbeats,
-            "planning": fresh.planning,
-            "run": old.run.model_copy(update={"prompt_file": fresh.run.prompt_file}),
-            "log": old.log.model_copy(update={"level": fresh.log.level}),
-        }
-    )
+    taken = old
+    for table, _, setting in (name.partition(".") for name in MAY_CHANGE):
+        value = getattr(fresh, table)
+        if setting:
+            value = getattr(taken, table).model_copy(update={setting: getattr(value, setting)})
+        taken = taken.model_copy(update={table: value})
+    return taken
 
 
 def rules_now(settings: Settings, gate: MakeGate = gate_of) -> Rules:

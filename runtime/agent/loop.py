@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol
 
 import structlog
 
@@ -45,7 +45,6 @@ from runtime.reports.fan_out import Reporting
 from runtime.store.protocol import Claim, Lanes, NewDelivery, Released, ToolStep
 from runtime.workspace.workspaces import SessionWorkspaces
 
-T = TypeVar("T")
 log = structlog.get_logger("agent")
 
 STOPPED: Final = "Stopped here."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -243,5 +243,4 @@ class AdapterContext:
     bell: Notifier
     now: Now
     new_id: NewId
-    extra: Mapping[str, object] = field(default_factory=dict)
     siblings: Callable[[timedelta], Awaitable[bool]] = alone

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import structlog
 
@@ -43,7 +43,6 @@ from runtime.domain.ids import new_id as fresh_id
 from runtime.errors import Retryable, StoreError
 from runtime.store.protocol import Duty, NewDelivery, OpenDelivery, OpenPart, Outbox, Rendered
 
-T = TypeVar("T")
 log = structlog.get_logger("courier")
 
 POLL: Final = timedelta(seconds=1)

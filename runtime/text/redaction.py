@@ -36,9 +36,5 @@ def hide(text: str) -> str:
     return _ANY.sub(HIDDEN, text) if _may_hold(text) else text
 
 
-def looks_secret(text: str) -> bool:
-    return _may_hold(text) and _ANY.search(text) is not None
-
-
 def _may_hold(text: str) -> bool:
     return any(shape.search(text) for shape in _EACH)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 Kind = Literal["line", "bar", "pie"]
 ThemeName = Literal["light", "dark"]
 
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-THEMES: Final[tuple[ThemeName, ...]] = get_args(ThemeName)
 LOOKS: Final = 1
 """Counted up when the same order is to look different, so that an old picture is not taken for the new one."""
 

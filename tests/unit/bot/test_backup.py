@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from bot.backup.archive import Archive, opened
+from bot.backup import manifest
+from bot.backup.archive import MANIFEST_MAX_BYTES, Archive, opened
 from bot.backup.errors import BackupFailed, BadBackup
 from bot.backup.make import Made, check, make
 from bot.backup.place import Places
@@ -305,6 +306,14 @@ async def test_what_is_no_backup_is_told(tmp_path: Path) -> None:
         check(tmp_path / "other.zip")
     with pytest.raises(BadBackup, match="cannot be read"):
         check(tmp_path)
+
+
+def test_a_manifest_that_says_to_be_enormous_is_not_read(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "long.zip", "w") as archive:
+        archive.writestr(manifest.NAME, "{}")
+        archive.getinfo(manifest.NAME).file_size = MANIFEST_MAX_BYTES + 1
+    with pytest.raises(BadBackup, match="its manifest is longer than any"):
+        check(tmp_path / "long.zip")
 
 
 @pytest.mark.parametrize("name", ["../evil", "/evil", "a/../../evil", "a//evil"])

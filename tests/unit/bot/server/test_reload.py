@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
-from bot.server.reload import Reload, Reloaded
+from bot.server.reload import MAY_CHANGE, Reload, Reloaded
 from bot.settings.settings import load
 from bot.wiring.live_rules import Live, rules_of
 from bot.wiring.owner import settle_owner
@@ -128,6 +130,13 @@ async def test_the_rest_of_a_table_that_may_change_does_not_slip_in(place: Place
     told = await place.again(FIRST + 'approvers = ["telegram:7"]\n[sessions]\nbusy = "followup"\n')
     assert place.live.rules.gate.busy is Busy.STEER
     assert told.restart == ("sessions.busy",)
+
+
+def test_what_may_change_is_in_the_manual_and_is_a_setting(place: Place) -> None:
+    told = (Path(__file__).parents[4] / "docs" / "operations.md").read_text(encoding="utf-8")
+    named = told.partition("These change at once:")[2].partition("Everything else")[0]
+    assert sorted(set(re.findall(r"`([\w.]+)`", named))) == sorted(MAY_CHANGE)
+    attrgetter(*MAY_CHANGE)(place.reload.settings)  # raises for what is no setting
 
 
 async def test_nothing_changed_is_told_and_is_no_fact(place: Place) -> None:
