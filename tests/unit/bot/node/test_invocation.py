@@ -12,7 +12,7 @@ from bot.node.invocation import COMMANDS, as_called, called, for_strangers
 
 
 def test_every_command_is_known() -> None:
-    assert set(COMMANDS) == set(get_command(cli).commands)  # type: ignore[attr-defined]  # it is a group
+    assert set(COMMANDS) == set(get_command(cli).list_commands(None))  # type: ignore[attr-defined]  # it is a group
 
 
 def test_a_program_that_is_not_on_the_path_is_called_by_its_own(
