@@ -24,7 +24,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "agent": rf"{ROOT}runtime/(agent|calls|cursor|dispatch|lastwords|transcript|policy|cards)",
     "courier": rf"{ROOT}runtime/(courier|outbox|markup)",
     "intake": rf"{ROOT}runtime/intake",
-    "page": rf"{ROOT}adapters/web/",
+    "page": rf"{ROOT}(adapters/web|runtime/http)/",
     "rest of ours": rf"{ROOT}(bot|runtime|tools|adapters|bench)/(?!__main__|cli)",
 }
 KNOWN: Final = [(name, re.compile(pattern)) for name, pattern in GROUPS.items()]

@@ -22,6 +22,7 @@ from telegram.request import BaseRequest, RequestData
 
 from adapters.telegram.errors import Cut, NotSent, Refused
 from adapters.telegram.settings import Waits
+from runtime.workspace.safe_fs import NO_LINK
 
 log = structlog.get_logger("telegram")
 
@@ -189,7 +190,7 @@ def _content_type(data: RequestData | None) -> dict[str, str]:
 
 async def _write(content: aiohttp.StreamReader, into: Path, most: int) -> int:
     """Errors: OSError when `into` is a link or the disk is full."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_LINK
     with open(await asyncio.to_thread(os.open, into, flags, 0o600), "wb") as file:  # noqa: ASYNC230, PTH123 - a descriptor
         size = 0
         async for chunk in content.iter_chunked(CHUNK):

@@ -9,8 +9,6 @@ from typing import Final
 from aiohttp import web
 
 from adapters.web.api import Api
-from adapters.web.door import Door
-from adapters.web.errors import Refusal
 from adapters.web.events import Events
 from adapters.web.pages import Pages
 from adapters.web.render import render
@@ -36,6 +34,8 @@ from runtime.contract import (
     Space,
     Wire,
 )
+from runtime.http.door import Door
+from runtime.http.errors import Refusal
 
 CHANNEL: Final = "web"
 ACCOUNT: Final = "main"
@@ -49,7 +49,7 @@ NOT_YET: Final = ConnectionStatus(Connection.CONNECTING, "the web page does not 
 class WebAdapter:
     """One account; `identity` is made once per installation and stored by the composition root.
 
-    `is_named` tells rooms to which the settings send something. The composition root mounts `routes()` in its application behind `adapters.web.guard.install`. `door` tells other
+    `is_named` tells rooms to which the settings send something. The composition root mounts `routes()` in its application behind `runtime.http.guard.install`. `door` tells other
     pages of that application, such as the console, who asks.
     """
 
@@ -76,7 +76,6 @@ class WebAdapter:
             door=self.door,
             rooms=rooms,
             given=given,
-            identity=identity,
             sink=self._sink_now,
             banner=banner,
             ideas=ideas,

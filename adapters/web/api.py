@@ -9,12 +9,13 @@ from pathlib import Path
 
 from aiohttp import web
 
-from adapters.web import parse
-from adapters.web.door import Door, Visitor
 from adapters.web.files import size_of
+from adapters.web.parse import signal_of
 from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant
-from runtime.contract import AdapterContext, Address, Body, FileRef, Role, Said, Signal, Sink, Stopped, Verdict
+from runtime.contract import AdapterContext, Address, Body, FileRef, Role, Said, Sink, Stopped, Verdict
+from runtime.http import bodies
+from runtime.http.door import Door, Visitor
 from runtime.text.glyphs import visible
 
 
@@ -25,7 +26,6 @@ class Api:
         door: Door,
         rooms: Rooms,
         given: AdapterContext,
-        identity: str,
         sink: Callable[[], Sink],
         banner: str,
         ideas: Sequence[str],
@@ -34,7 +34,6 @@ class Api:
         self._door = door
         self._rooms = rooms
         self._given = given
-        self._identity = identity
         self._sink = sink
         self._banner = banner
         self._ideas = ideas
@@ -62,7 +61,7 @@ class Api:
                 "console": role >= Role.OPERATOR,
                 "banner": self._banner,
                 "ideas": list(self._ideas),
-                "text_limit": parse.TEXT_LIMIT,
+                "text_limit": bodies.TEXT_LIMIT,
                 "upload_limit": self._upload_bytes,
             }
         )
@@ -96,10 +95,10 @@ class Api:
     async def say(self, request: web.Request) -> web.Response:
         """A message. 202: it is stored and will be answered; the same `id` again is the same message."""
         visitor, address = await self._rooms.open_to_write(request)
-        body = await parse.read_object(request)
-        text, paths = parse.said(body)
+        body = await bodies.read_object(request)
+        text, paths = bodies.said(body)
         files = await self._attached(address, paths) if paths else ()
-        return _told(await self._take_in(visitor, address, parse.event_id(body), Said(text, files)), status=202)
+        return _told(await self._take_in(visitor, address, bodies.event_id(body), Said(text, files)), status=202)
 
     async def _attached(self, address: Address, paths: list[str]) -> tuple[FileRef, ...]:
         return await asyncio.to_thread(_refs, self._given.workspaces.folder(address), paths)
@@ -110,28 +109,18 @@ class Api:
         Whoever is known may press: who may decide is judged where the decision is made, and audited there.
         """
         visitor = await self._door.visitor(request)
-        body = await parse.read_object(request)
+        body = await bodies.read_object(request)
         address = self._rooms.address(str(body.get("room")))
-        clicked = parse.clicked(request.match_info["approval"], body)
-        return _told(await self._take_in(visitor, address, parse.event_id(body), clicked))
+        clicked = bodies.clicked(request.match_info["approval"], body)
+        return _told(await self._take_in(visitor, address, bodies.event_id(body), clicked))
 
     async def stop(self, request: web.Request) -> web.Response:
         visitor, address = await self._rooms.open_to_change(request)
-        body = await parse.read_object(request)
-        return _told(await self._take_in(visitor, address, parse.event_id(body), Stopped()))
+        body = await bodies.read_object(request)
+        return _told(await self._take_in(visitor, address, bodies.event_id(body), Stopped()))
 
     async def _take_in(self, visitor: Visitor, address: Address, event_id: str, body: Body) -> Verdict:
-        """The key holds the person: nobody can use up an id under which somebody else will speak."""
-        signal = Signal(
-            platform=self._identity,
-            dedupe_key=f"{visitor.identity}#{event_id}",
-            actor=visitor.identity,
-            actor_name=visitor.person.name,
-            address=address,
-            body=body,
-            received_at=self._given.now(),
-        )
-        return await self._sink()(signal)
+        return await self._sink()(signal_of(visitor, address, event_id, body, self._given.now()))
 
 
 def _refs(root: Path, paths: list[str]) -> tuple[FileRef, ...]:

@@ -15,8 +15,6 @@ from typing import Any, Final
 from aiohttp import web
 from pydantic_core import to_json
 
-from adapters.web.door import Door
-from adapters.web.errors import Refusal
 from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant
 from runtime.cancellation import cancellable
@@ -35,6 +33,8 @@ from runtime.contract import (
     room_topic,
 )
 from runtime.errors import StoreError
+from runtime.http.door import Door
+from runtime.http.errors import Refusal
 from runtime.markup.arguments import in_a_line
 from runtime.text.glyphs import legible
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from aiohttp import web
 
-from adapters.web.door import Door
+from runtime.http.door import Door
 
 TYPES: Final = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 

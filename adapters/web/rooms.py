@@ -8,9 +8,9 @@ from typing import Final
 
 from aiohttp import web
 
-from adapters.web.door import Door, Visitor
-from adapters.web.errors import Refusal
 from runtime.contract import Address, History, Identity, Role, Room
+from runtime.http.door import Door, Visitor
+from runtime.http.errors import Refusal
 
 OWNERS_IN_MIND: Final = 10_000
 ROOM: Final = re.compile(r"[a-z0-9]{6,32}")

@@ -15,10 +15,11 @@ from urllib.parse import quote
 
 from aiohttp import BodyPartReader, web
 
-from adapters.web.errors import Refusal
-from adapters.web.files import BadPath, Upload, listing, opened
+from adapters.web.files import Upload, listing
 from adapters.web.rooms import Rooms
 from runtime.contract import BOUNDLESS, UPLOADS, NewId, Shortage, Space, Workspaces, clean_name
+from runtime.http.errors import Refusal
+from runtime.workspace.safe_fs import BadPath, reading
 
 CHUNK: Final = 256 * 1024  # bytes a disk call; small enough to stay off the loop's back, large enough to be few
 WRITE_LIMIT: Final = timedelta(seconds=30)  # a reader that takes no CHUNK in so long is gone
@@ -88,9 +89,10 @@ class Transfer:
         _, address = await self._rooms.open(request)
         path = request.match_info["path"]
         try:
-            with opened(self._workspaces.folder(address), path) as (file, about):
+            with reading(self._workspaces.folder(address), path) as opened:
+                file = opened.fileno()
                 headers = _shown(file) if "view" in request.query else None
-                return await _stream(request, headers or _saved(path), file, about.st_size)
+                return await _stream(request, headers or _saved(path), file, os.fstat(file).st_size)
         except (BadPath, FileNotFoundError, NotADirectoryError, PermissionError) as error:
             raise Refusal(404, NO_FILE) from error
         except OSError as error:

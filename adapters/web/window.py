@@ -7,9 +7,9 @@ from typing import Any
 
 from aiohttp import web
 
-from adapters.web.errors import Refusal
 from adapters.web.render import brief, entry
 from runtime.contract import Entry, View
+from runtime.http.errors import Refusal
 
 
 class Window:

@@ -25,10 +25,10 @@ from adapters.webhook.proof import Proven, proven
 from adapters.webhook.settings import ROUTE, Hook, Proof
 from runtime.contract import Address, Identity, Now, Outcome, Sink, Verdict
 from runtime.errors import Rejected, StoreError
+from runtime.http.bodies import read
 
 log = structlog.get_logger("hooks")
 
-MOST: Final = 1024 * 1024  # bytes of one body
 READ_WITHIN: Final = timedelta(seconds=20)
 AGAIN: Final = timedelta(seconds=5)
 """When a sender is told to come back, while we are away."""
@@ -95,7 +95,7 @@ class Webhooks:
             return refused(405, BY_POST, Allow="POST")
         try:
             async with asyncio.timeout(self._read_within.total_seconds()):
-                body = await _body(request)
+                body = await read(request)
         except TimeoutError:
             return refused(408, TOO_SLOW)
         except web.RequestPayloadError:
@@ -164,15 +164,3 @@ def refused(status: int, sentence: str, *, wait: timedelta | None = None, **head
     if wait is not None:
         headers["Retry-After"] = str(math.ceil(wait.total_seconds()))
     return web.json_response({"error": sentence}, status=status, headers=headers)
-
-
-async def _body(request: web.Request) -> bytes | None:
-    """None for more than MOST bytes."""
-    if (request.content_length or 0) > MOST:
-        return None
-    raw = bytearray()
-    async for chunk in request.content.iter_chunked(64 * 1024):
-        raw += chunk
-        if len(raw) > MOST:
-            return None
-    return bytes(raw)

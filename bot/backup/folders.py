@@ -6,15 +6,14 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from adapters.web.files import PARTIAL, BadPath, split
 from bot.backup.archive import CHUNK, Archive, Writer
+from runtime.contract import PARTIAL
+from runtime.workspace.safe_fs import FILE, NEW_FILE, BadPath, is_link, parts
 
 FOLDER: Final = "workspaces/"
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def write_folders(root: Path, writer: Writer) -> list[str]:
@@ -34,7 +33,7 @@ def write_folders(root: Path, writer: Writer) -> list[str]:
         folders.sort()
         if not folders and not files and inner != Path():
             _write_empty(f"{FOLDER}{inner.as_posix()}/", writer)
-        for name in sorted(files) + [name for name in folders if _is_link(name, descriptor)]:
+        for name in sorted(files) + [name for name in folders if is_link(name, descriptor)]:
             if reason := _write_file(f"{FOLDER}{(inner / name).as_posix()}", name, descriptor, writer):
                 leave_out(inner / name, reason)
     return left_out
@@ -45,19 +44,13 @@ def _write_empty(member: str, writer: Writer) -> None:
         pass  # a member without content, whose name ends with a slash
 
 
-def _is_link(name: str, folder: int) -> bool:
-    with suppress(OSError):  # gone since the folder was read
-        return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
-    return False
-
-
 def _write_file(member: str, name: str, folder: int, writer: Writer) -> str | None:
     """One file; why it was left out, if it was."""
     if name.startswith(PARTIAL):
         return None  # on its way when the backup was taken: nobody knows of it yet
     try:
         member.encode()
-        file = os.open(name, _READ, dir_fd=folder)
+        file = os.open(name, FILE, dir_fd=folder)
     except UnicodeEncodeError:
         return "its name is no text"
     except FileNotFoundError:
@@ -93,7 +86,7 @@ def read_folders(archive: Archive, root: Path, admit: Callable[[Path], None]) ->
 
 def _below(archive: Archive, root: Path, path: str) -> Path:
     try:
-        return root.joinpath(*split(path))
+        return root.joinpath(*parts(path))
     except BadPath:
         raise archive.bad(f"it names a file outside of the workspaces ({path!r}).") from None
 
@@ -107,7 +100,7 @@ def _missing(folder: Path, root: Path) -> Iterator[Path]:
 
 
 def _read_file(archive: Archive, name: str, path: Path) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    descriptor = os.open(path, NEW_FILE, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         for chunk in archive.chunks(name):
             file.write(chunk)

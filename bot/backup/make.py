@@ -30,6 +30,7 @@ from runtime.domain.ids import new_id
 from runtime.errors import BotError, ConfigError
 from runtime.store.snapshot import SQLITE, snapshot
 from runtime.store.sql.files import SUFFIXES
+from runtime.workspace.safe_fs import NO_LINK
 
 AUDIT: Final = "audit/"
 SETTINGS: Final = "settings.json"
@@ -180,7 +181,7 @@ class _Busy(ConfigError):
 @contextmanager
 def _alone(partial: Path) -> Iterator[IO[bytes]]:
     """The file, for this user's eyes only. One that a kill left behind is written anew."""
-    descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | NO_LINK, 0o600)
     with os.fdopen(descriptor, "r+b") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -74,7 +74,7 @@ def trace(
 async def _told(office: Office, message: str, room: str) -> View:
     """The story of `message`, else of the newest in `room`. Errors: Refusal when there is none."""
     if not message:
-        from adapters.web.errors import Refusal
+        from runtime.http.errors import Refusal
 
         newest = await office.traceable(room, 1)
         if not newest:

@@ -11,7 +11,7 @@ from bot.operator.desk import ConsoleDesk
 
 
 def console_routes(desk: ConsoleDesk) -> list[web.RouteDef]:
-    """Pages under /console and the API under /console/api. They rely on `adapters.web.guard` standing before them."""
+    """Pages under /console and the API under /console/api. They rely on `runtime.http.guard` standing before them."""
     if not desk.control_token:
         raise ValueError("an empty control token would let everybody in")
     entrance = Entrance(desk)

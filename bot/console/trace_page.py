@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from adapters.web.errors import Refusal
 from bot.console.html import Html, tag
 from bot.console.layout import badge, moment, nothing, page, table, where
 from bot.operator.operations import Operations
 from bot.operator.views import View
+from runtime.http.errors import Refusal
 from runtime.text.glyphs import legible, visible
 from runtime.timeline import What, ahead
 

@@ -22,8 +22,8 @@ import structlog
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from adapters.web.errors import Refusal
 from bot.http.shortage import Shortage
+from runtime.http.errors import Refusal
 
 HEADER_LIMIT: Final = timedelta(seconds=10)
 BODY_LIMIT: Final = timedelta(seconds=30)

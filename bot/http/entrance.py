@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from adapters.web.door import Door
-from adapters.web.errors import Refusal
-from adapters.web.guard import bears
 from bot.node.login import HEADER, sender
 from bot.operator.actor import Actor, owner_of
 from bot.operator.desk import ConsoleDesk
 from runtime.contract import Role
+from runtime.http.door import Door
+from runtime.http.errors import Refusal
+from runtime.http.guard import bears
 
 
 class Entrance:

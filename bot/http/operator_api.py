@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from adapters.web.errors import Refusal
-from adapters.web.parse import event_id, read_object
 from bot.http.entrance import Entrance
 from bot.operator.desk import ConsoleDesk
 from bot.operator.operations import Operations
+from runtime.http.bodies import event_id, read_object
+from runtime.http.errors import Refusal
 from runtime.text.glyphs import visible
 
 ROOT: Final = "/console/api"

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from adapters.web.guard import bears
 from bot.metrics.place import LOOPBACK
+from runtime.http.guard import bears
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import Final
 import structlog
 from aiohttp import web
 
-from adapters.web.guard import install
 from bot.http.connections import Site
+from runtime.http.guard import install
 
 log = structlog.get_logger("metrics")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from adapters.web.errors import Refusal
 from runtime.contract import Identity, Person, Role
+from runtime.http.errors import Refusal
 from runtime.store.protocol import Known, People
 
 

@@ -12,12 +12,12 @@ from urllib.parse import quote
 import aiohttp
 from yarl import URL
 
-from adapters.web import parse
-from adapters.web.errors import Refusal
 from bot.node import login
 from bot.node.lock import Control
 from bot.operator.views import View
 from runtime.errors import BotError
+from runtime.http import bodies
+from runtime.http.errors import Refusal
 
 ROOT: Final = "/console/api"
 PATIENCE: Final = timedelta(seconds=30)  # above the longest wait of the API, 25 s
@@ -156,7 +156,7 @@ class Client:
 
     async def say(self, room: str, text: str, message_id: str) -> View:
         """Say `text` as the owner. The same `message_id` again is the same message, so a repeat is safe."""
-        words, _ = parse.said({"text": text})  # told here, rather than sent in vain, when it is too long
+        words, _ = bodies.said({"text": text})  # told here, rather than sent in vain, when it is too long
         return await self._post(f"/rooms/{_step(room)}/messages", text=words, id=message_id)
 
     async def room(self, room: str) -> View:

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from adapters.web.errors import Refusal
 from bot.accounts.naming import Named, calling
 from bot.accounts.status import State
 from bot.operator.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
@@ -15,6 +14,7 @@ from bot.operator.reports import ReportDesk
 from bot.operator.schedules import ScheduleDesk
 from bot.operator.views import View
 from runtime.contract import Address, Links, NewId, Notifier, Now, Sink
+from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.store.protocol import Store
 

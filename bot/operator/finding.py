@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from adapters.web.adapter import CHANNEL
-from adapters.web.errors import Refusal
 from bot.accounts.naming import Named, calling, of_page
 from runtime.contract import Address
+from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.markup.moments import in_words
 from runtime.store.protocol import Store

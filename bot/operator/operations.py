@@ -14,9 +14,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
-from adapters.web import parse
 from adapters.web.adapter import CHANNEL
-from adapters.web.errors import Refusal
 from adapters.web.rooms import ROOM
 from bot.accounts.naming import Named
 from bot.operator import audit, titles, trails, views
@@ -46,6 +44,8 @@ from runtime.domain.approvals import ApprovalState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
 from runtime.errors import ConfigError
+from runtime.http import bodies
+from runtime.http.errors import Refusal
 from runtime.store.protocol import DeliveryRow, Unpaired
 from runtime.text.naming import is_identity
 from runtime.timeline.trail import Thing
@@ -128,7 +128,7 @@ class Operations:
         question = await self._store.approval(ApprovalId(approval_id))
         if question is None:
             raise Refusal(404, f"There is no approval {approval_id}.")
-        click = parse.clicked(question.id, {"choice": choice, "reason": reason})
+        click = bodies.clicked(question.id, {"choice": choice, "reason": reason})
         verdict = await self._desk.sink(self._signal(question.address, click, self._desk.new_id()))
         if verdict.outcome is not Outcome.DECIDED:
             raise Refusal(409, verdict.notice or "This changed nothing.")
@@ -296,7 +296,7 @@ class Operations:
 
     async def say(self, room: str, text: str, message_id: str = "") -> View:
         """Say `text` in a room of the web channel; the same `message_id` again is the same message."""
-        words, _ = parse.said({"text": text})
+        words, _ = bodies.said({"text": text})
         signal = self._signal(self._room(room), Said(words), message_id or self._desk.new_id())
         verdict = await self._desk.sink(signal)
         if verdict.outcome is Outcome.REFUSED:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adapters.web.errors import Refusal
 from bot.operator.actor import Actor
 from bot.operator.desk import ConsoleDesk
 from bot.operator.views import View
 from runtime.contract import PEOPLE, Person, Role
+from runtime.http.errors import Refusal
 from runtime.store.protocol import Unmoved
 from runtime.text.naming import fault_of_name
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.web.errors import Refusal
 from bot.operator.actor import Actor
 from bot.operator.views import View
 from bot.wiring.planning import Reach, anywhere
@@ -38,6 +37,7 @@ from runtime.contract import (
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
 from runtime.errors import ToolError
+from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
 from runtime.store.protocol import DeliveryRow, Store
 from tools.reports import report_tools

@@ -10,7 +10,6 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from adapters.web.adapter import CHANNEL
-from adapters.web.errors import Refusal
 from bot.accounts.naming import Named
 from bot.operator.actor import Actor
 from bot.operator.views import View, at
@@ -32,6 +31,7 @@ from runtime.contract import (
     Timetable,
 )
 from runtime.errors import ToolRetry
+from runtime.http.errors import Refusal
 
 AHEAD: Final = 5
 BACK: Final = 20

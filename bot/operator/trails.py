@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from adapters.web.errors import Refusal
 from bot.operator.desk import ConsoleDesk
 from bot.operator.views import View
+from runtime.http.errors import Refusal
 from runtime.text.truncate import clip
 from runtime.timeline import Event, Story, told
 from runtime.timeline.trail import Candidate, Thing

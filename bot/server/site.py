@@ -9,11 +9,11 @@ from typing import Final
 from aiohttp import web
 
 from adapters.web.adapter import CHANNEL
-from adapters.web.guard import bears, install, is_our_host
 from bot.accounts.supervisor import AccountSupervisor
 from bot.console.routes import console_routes
 from bot.http.health import Check, health_routes
 from bot.operator.desk import ConsoleDesk
+from runtime.http.guard import bears, install, is_our_host
 
 LARGEST_REQUEST: Final = 1 << 20  # bytes; files are streamed past it
 

@@ -132,7 +132,7 @@ class Which:
         """Errors: Refusal where there is none."""
         if self.words:
             return self.words
-        from adapters.web.errors import Refusal
+        from runtime.http.errors import Refusal
 
         if not (found := await self.newest(office)):
             raise Refusal(404, f"There is no such {self.kind}.")

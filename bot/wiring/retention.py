@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
-from adapters.web.files import PARTIAL
 from bot.settings.settings import Settings
 from runtime.audit.anchor import CheckpointFile
 from runtime.audit.retention import Keep, Retention
 from runtime.audit.trimmer import Trimmer
-from runtime.contract import UPLOADS
+from runtime.contract import PARTIAL, UPLOADS
 from runtime.store.protocol import Duty, Stock
 from runtime.store.store import SqlStore
 from runtime.workspace.cleanup import Leftovers

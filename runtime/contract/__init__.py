@@ -41,7 +41,7 @@ from runtime.contract.features import (
     Working,
 )
 from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pending, Stuck
-from runtime.contract.filenames import INBOX, NAME_BYTES, UPLOADS, clean_name
+from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
 from runtime.contract.ids import (
     ApprovalId,
     DeliveryId,
@@ -151,6 +151,7 @@ __all__ = [
     "CONNECTED",
     "INBOX",
     "NAME_BYTES",
+    "PARTIAL",
     "PEOPLE",
     "UNREAD",
     "UPLOADS",

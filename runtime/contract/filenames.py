@@ -10,6 +10,8 @@ NAME_BYTES: Final = 120
 
 UPLOADS: Final = "uploads"
 """The folder of a workspace for files that were uploaded on the page."""
+PARTIAL: Final = ".upload-"
+"""Begins the name of a file there that is still on its way."""
 INBOX: Final = "inbox"
 """The folder of a workspace for files that came with messages: in folders of their own, the newest day last."""
 

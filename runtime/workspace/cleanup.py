@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -18,13 +18,13 @@ from typing import Final
 import structlog
 
 from runtime.contract import Address
+from runtime.workspace.safe_fs import folder_below
 from runtime.workspace.workspaces import ARRIVING, SessionWorkspaces
 
 log = structlog.get_logger("retention")
 
 GONE: Final = ".removed-"
 """Begins the name of a workspace on its way out: whoever comes back meanwhile gets a fresh one."""
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Leftovers:
@@ -44,7 +44,7 @@ class Leftovers:
             self._drop_cut(self._root / name / self._uploads, self._partial, before)
 
     def _drop_cut(self, path: Path, prefix: str, before: datetime) -> None:
-        with suppress(OSError), _opened(path) as folder:
+        with suppress(OSError), folder_below(path.parent, [path.name]) as folder:
             with os.scandir(folder) as entries:
                 cut = [one.name for one in entries if one.name.startswith(prefix)]
             for entry in cut:
@@ -87,17 +87,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     except OSError as error:
         log.warning("a workspace could not be removed", folder=str(path), reason=str(error))
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    """A folder, never through a link. Errors: OSError when it is none."""
-    parent = os.open(path.parent, _FOLDER)
-    try:
-        folder = os.open(path.name, _FOLDER, dir_fd=parent)
-    finally:
-        os.close(parent)
-    try:
-        yield folder
-    finally:
-        os.close(folder)

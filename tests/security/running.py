@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 import aiohttp
 from yarl import URL
 
-from adapters.web.door import Door
 from bot.operator.client import Client, connected
 from bot.server.app import App, build
 from bot.server.process import Ready, serving
 from bot.settings.settings import Settings
 from runtime.contract import Role
+from runtime.http.door import Door
 from tests.unit.bot.settings.test_settings import read
 
 TEXT: Final = (

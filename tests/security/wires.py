@@ -26,9 +26,9 @@ from adapters.slack.settings import SlackSettings
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.settings import TelegramSettings
 from adapters.web.adapter import WebAdapter
-from adapters.web.guard import install
 from adapters.web.settings import WebSettings
 from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity
+from runtime.http.guard import install
 from tests.contract.adapters.rigs import discord as discord_rig
 from tests.contract.adapters.rigs import slack as slack_rig
 from tests.contract.adapters.rigs import telegram as telegram_rig

@@ -86,3 +86,10 @@ def test_what_the_recipes_of_the_docs_leave_behind_is_not_committed() -> None:
 
 def _project() -> dict[str, dict[str, list[str]]]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def test_one_module_alone_opens_files_beside_commands() -> None:
+    """What never follows a link is written once: `runtime/workspace/safe_fs.py`."""
+    folders = ("bot", "adapters", "runtime", "tools")
+    code = (file for folder in folders for file in (ROOT / folder).rglob("*.py"))
+    assert [file.name for file in code if "os.O_NOFOLLOW" in file.read_text()] == ["safe_fs.py"]

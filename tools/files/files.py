@@ -6,13 +6,14 @@ import heapq
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from secrets import token_hex
 from typing import Annotated, Final
 
 from runtime.contract import Effect, ToolContext
 from runtime.errors import ToolFailed, ToolRetry
+from runtime.workspace import safe_fs
 from tools.files.workspace import attached, named, opened, opened_parent, own_like, told
 from tools.kit.declare import tool
 from tools.kit.output import joined
@@ -135,13 +136,8 @@ def replace(workspace: Path, path: str, data: bytes) -> None:
     """Make `data` the whole file at `path`; who reads meanwhile sees the old one. Errors: ToolFailed."""
     with opened_parent(workspace, path) as (folder, name):
         mode = _mode_to_keep(folder, name, path)
-        with told(path, folder, name), _temporary(folder) as (file, temporary):
-            _write_all(file, data)
-            os.fchmod(file, mode)
-            own_like(file, folder)
-            os.fsync(file)
-            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-            os.fsync(folder)  # else a power cut may bring the old file back
+        with told(path):
+            safe_fs.replace(name, folder, data, partial(own_like, folder=folder), mode=mode)
 
 
 def _mode_to_keep(folder: int, name: str, path: str) -> int:
@@ -155,22 +151,3 @@ def _mode_to_keep(folder: int, name: str, path: str) -> int:
     if stat.S_ISLNK(found.st_mode):
         raise ToolFailed(f"{named(path)} is a symbolic link, and links are not followed.")
     raise ToolFailed(f"{named(path)} exists and is not a regular file.")
-
-
-@contextmanager
-def _temporary(folder: int) -> Iterator[tuple[int, str]]:
-    """A new file in `folder`: descriptor and name. Gone afterwards, unless it was renamed."""
-    name = f".{token_hex(8)}.part"
-    file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
-    try:
-        yield file, name
-    finally:
-        os.close(file)
-        with suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=folder)
-
-
-def _write_all(file: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(file, view) :]

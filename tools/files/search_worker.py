@@ -24,7 +24,6 @@ LONGEST_LINE: Final = 1 << 20  # bytes searched as one line; a longer one is sea
 WIDEST_LINE: Final = 300  # characters shown
 PEEK: Final = 8192  # bytes looked at to tell a binary file, as git and grep do
 MEMORY: Final = 512 << 20  # bytes
-FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def main(request: str) -> int:
@@ -39,7 +38,7 @@ def main(request: str) -> int:
         sys.stdout.write(str(error) or type(error).__name__)
         return BAD_PATTERN
     try:
-        _show(matches(pattern, order["descriptor"], order["path"]))
+        _show(matches(pattern, order["descriptor"], order["path"], order["flags"]))
     except (OSError, RecursionError, MemoryError) as error:
         sys.stdout.write(f"{type(error).__name__}: {error}\n")
         return BROKEN
@@ -54,8 +53,8 @@ def _show(found: Iterator[str]) -> None:
         sys.stdout.write(line + "\n")
 
 
-def matches(pattern: re.Pattern[str], descriptor: int, path: str) -> Iterator[str]:
-    """Lines that match below an open file or folder, in order of name. Links are never followed."""
+def matches(pattern: re.Pattern[str], descriptor: int, path: str, flags: int) -> Iterator[str]:
+    """Lines that match below an open file or folder, in order of name. Files are opened with `flags`: links never."""
     if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
         yield from _in_file(pattern, descriptor, path)
         return
@@ -64,7 +63,7 @@ def matches(pattern: re.Pattern[str], descriptor: int, path: str) -> Iterator[st
         for name in sorted(files):
             shown = os.path.normpath(os.path.join(path, folder, name))  # noqa: PTH118 - pathlib would cost the start
             try:
-                file = os.open(name, FLAGS, dir_fd=parent)
+                file = os.open(name, flags, dir_fd=parent)
             except OSError:  # a link, gone since, or not ours to read
                 continue
             try:

@@ -1,29 +1,22 @@
-"""Paths inside a session's workspace, opened so that nothing outside it is ever reached.
-
-A check followed by an open can be raced by a shell that swaps a folder for a link in between. So no path is resolved
-at all: each component is opened from the descriptor of the one before it, and O_NOFOLLOW makes the kernel refuse a
-link in the very call that opens it. Links are refused also where they stay inside: a rule without exceptions.
-"""
+"""Paths inside a session's workspace as the model writes them, opened by `safe_fs`; and sentences about what stands in the way."""
 
 from __future__ import annotations
 
 import errno
 import heapq
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from runtime.contract import INBOX, UPLOADS
 from runtime.errors import ToolFailed
 from runtime.text.truncate import clip
+from runtime.workspace.safe_fs import FILE, folder_below
 
 MOST_FOLDERS: Final = 500
-# O_NONBLOCK: opening a FIFO that a command left behind must not wait for a writer.
-FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def parts_of(path: str) -> tuple[str, ...]:
@@ -56,9 +49,9 @@ def opened(workspace: Path, path: str) -> Iterator[int]:
     """A descriptor of the file or folder at `path`, for reading. Errors: ToolFailed says what stands in the way."""
     with ExitStack() as stack:
         *folders, last = parts_of(path) or (".",)
-        parent = _descend(stack, workspace, folders, path)
-        with told(path, parent, last):
-            descriptor = os.open(last, FILE_FLAGS, dir_fd=parent)
+        with told(path):
+            parent = stack.enter_context(folder_below(workspace, folders))
+            descriptor = os.open(last, FILE, dir_fd=parent)
         stack.callback(os.close, descriptor)
         yield descriptor
 
@@ -94,60 +87,34 @@ def opened_parent(workspace: Path, path: str) -> Iterator[tuple[int, str]]:
     if not parts or path.endswith("/"):
         raise ToolFailed(f"{named(path)} names a folder; give the path of a file.")
     with ExitStack() as stack:
-        yield _descend(stack, workspace, parts[:-1], path, make=True), parts[-1]
-
-
-def _descend(
-    stack: ExitStack, workspace: Path, folders: list[str] | tuple[str, ...], path: str, *, make: bool = False
-) -> int:
-    root = here = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    stack.callback(os.close, here)
-    for name in folders:
-        with told(path, here, name):
-            made = make and _make(name, here)
-            inner = os.open(name, FOLDER_FLAGS, dir_fd=here)
-        stack.callback(os.close, inner)
-        if made:
-            own_like(inner, root)
-        here = inner
-    return here
-
-
-def _make(name: str, parent: int) -> bool:
-    with suppress(FileExistsError):
-        os.mkdir(name, 0o755, dir_fd=parent)
-        return True
-    return False
+        with told(path):
+            admit = partial(own_like, folder=workspace)
+            folder = stack.enter_context(folder_below(workspace, parts[:-1], admit, mode=0o755))
+        yield folder, parts[-1]
 
 
 @contextmanager
-def told(path: str, parent: int, name: str) -> Iterator[None]:
-    """Turn an OSError about `name` in `parent` into a sentence about `path` for the model."""
+def told(path: str) -> Iterator[None]:
+    """Turn an OSError, whose `filename` is a component of `path`, into a sentence for the model."""
     try:
         yield
     except OSError as error:
-        raise ToolFailed(_sentence(error, path, parent, name)) from error
+        raise ToolFailed(_sentence(error, path)) from error
 
 
-def _sentence(error: OSError, path: str, parent: int, name: str) -> str:
-    where = named(path)
+def _sentence(error: OSError, path: str) -> str:
+    where, name = named(path), named(str(error.filename))
     match error.errno:
         case errno.ENOENT:
             return f"There is no {where} in the workspace."
-        case errno.ELOOP | errno.ENOTDIR if _is_link(parent, name):
-            return f"{where} goes through the symbolic link {named(name)}, and links are not followed."
+        case errno.ELOOP:
+            return f"{where} goes through the symbolic link {name}, and links are not followed."
         case errno.ENOTDIR:
-            return f"{where} cannot exist: {named(name)} is not a folder."
+            return f"{where} cannot exist: {name} is not a folder."
         case errno.ENXIO:
             return f"{where} is not a regular file."
         case _:
             return f"{where} cannot be used: {error.strerror}."
-
-
-def _is_link(parent: int, name: str) -> bool:
-    with suppress(OSError):
-        return stat.S_ISLNK(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
-    return False
 
 
 def own(target: int | Path, uid: int) -> None:
@@ -156,8 +123,8 @@ def own(target: int | Path, uid: int) -> None:
         os.chown(target, uid, uid, follow_symlinks=isinstance(target, int))
 
 
-def own_like(descriptor: int, folder: int) -> None:
+def own_like(descriptor: int, folder: int | Path) -> None:
     """Give `descriptor` to the owner of `folder`, so that a command may change what the agent wrote."""
     if os.geteuid() == 0:
-        owner = os.fstat(folder)
+        owner = os.stat(folder)  # noqa: PTH116 - of an open one as well
         os.fchown(descriptor, owner.st_uid, owner.st_gid)

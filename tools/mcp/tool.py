@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import mimetypes
-import os
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
-from secrets import token_hex
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from runtime.contract import FileRef, Json, ToolContext, ToolSpec
 from runtime.errors import ToolFailed
+from runtime.workspace.safe_fs import replace
 from tools.files.workspace import opened_parent, own_like, told
 from tools.mcp.errors import Lost
 from tools.mcp.offers import Offer, spec_of
@@ -95,26 +94,9 @@ class McpTool:
 def _kept(blob: Blob, stem: str, context: ToolContext) -> FileRef:
     name = stem + (mimetypes.guess_extension(blob.mime) or ".bin")
     path = f"{FOLDER}/{name}"
-    with opened_parent(context.workspace, path) as (folder, last), told(path, folder, last):
-        # Under a name of its own first: what a command made of the other, a link or a pipe, is not written through.
-        fresh = f".{token_hex(8)}.part"
-        try:
-            _write(fresh, folder, blob.data)
-            os.rename(fresh, last, src_dir_fd=folder, dst_dir_fd=folder)
-        except OSError:
-            with suppress(FileNotFoundError):
-                os.unlink(fresh, dir_fd=folder)
-            raise
+    with opened_parent(context.workspace, path) as (folder, last), told(path):
+        replace(last, folder, blob.data, partial(own_like, folder=folder))
     return FileRef(name, path, len(blob.data), mime=blob.mime)
-
-
-def _write(name: str, folder: int, data: bytes) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(name, flags, 0o644, dir_fd=folder), "wb") as file:
-        own_like(file.fileno(), folder)
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _size(count: int) -> str:

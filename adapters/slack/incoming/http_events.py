@@ -10,7 +10,8 @@ from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 
-MOST: Final = 1024 * 1024  # bytes of a request
+from runtime.http.bodies import read
+
 TYPES: Final = frozenset({"application/json", "application/x-www-form-urlencoded"})
 STAMP: Final = re.compile(r"[0-9]{1,12}")
 
@@ -30,7 +31,7 @@ class Door:
             return web.Response(status=415, text="Slack sends JSON or a form.")
         if not STAMP.fullmatch(request.headers.get("X-Slack-Request-Timestamp", "")):
             return web.Response(status=401, text="Slack signs its requests.")  # bolt would stumble over it
-        raw = await _read(request)
+        raw = await read(request)
         if raw is None:
             return web.Response(status=413, text="The request is too large.")
         try:
@@ -39,15 +40,3 @@ class Door:
         except (ValueError, TypeError, AttributeError, KeyError):
             return web.Response(status=400, text="The body cannot be read.")
         return await to_aiohttp_response(await self._app.async_dispatch(asked))
-
-
-async def _read(request: web.Request) -> bytes | None:
-    """The body; None where it is too large."""
-    if (request.content_length or 0) > MOST:
-        return None
-    raw = bytearray()
-    async for chunk in request.content.iter_chunked(64 * 1024):
-        raw += chunk
-        if len(raw) > MOST:
-            return None
-    return bytes(raw)

@@ -26,12 +26,12 @@ from adapters.telegram.incoming.polling import ALLOWED
 from adapters.telegram.settings import TelegramSettings
 from runtime.contract import CONNECTED, Connection, ConnectionStatus, Now, Sink
 from runtime.errors import StoreError
+from runtime.http.bodies import read
 
 log = structlog.get_logger("telegram")
 
 PROOF: Final = "X-Telegram-Bot-Api-Secret-Token"
 """The header that holds the secret we gave with the webhook."""
-MOST: Final = 1024 * 1024  # bytes of one update
 AT_ONCE: Final = 40
 """Requests the platform makes side by side: its own default."""
 FRESH: Final = timedelta(minutes=5)
@@ -77,7 +77,7 @@ class Hook:
             return web.Response(status=401, text="The secret is wrong.")
         if request.content_type != "application/json":
             return web.Response(status=415, text="Send an update as application/json.")
-        raw = await _body(request)
+        raw = await read(request)
         if raw is None:
             return web.Response(status=413, text="An update has at most 1 MiB.")
         if self._open is None:
@@ -173,16 +173,6 @@ class Hook:
                     Connection.RECONNECTING,
                     f'account "{account}": Telegram is not reached: {error.message}. It is tried again by itself.',
                 )
-
-
-async def _body(request: web.Request) -> bytes | None:
-    """None for more than MOST bytes."""
-    raw = bytearray()
-    async for chunk in request.content.iter_chunked(64 * 1024):
-        raw += chunk
-        if len(raw) > MOST:
-            return None
-    return bytes(raw)
 
 
 def _update(raw: bytes) -> Update | None:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from adapters.web.errors import Refusal
 from bot.operator.actor import Actor
 from bot.operator.reports import FOLDER, LateReporters, ReportDesk, figure_tools
 from runtime.contract import (
@@ -27,6 +26,7 @@ from runtime.contract import (
 )
 from runtime.domain.ids import new_id
 from runtime.errors import ToolFailed
+from runtime.http.errors import Refusal
 from runtime.store.sql.driver import Op
 from tests.contract.runtime.planning import ELSEWHERE, HOME
 from tests.contract.runtime.reporting import QUIET, Desk, Gauge, desk

@@ -16,7 +16,6 @@ from aiohttp import ClientSession, CookieJar, web
 from aiohttp.test_utils import TestServer
 
 from adapters.web.adapter import WebAdapter
-from adapters.web.guard import install
 from adapters.web.settings import WebSettings
 from runtime.contract import (
     BOUNDLESS,
@@ -46,6 +45,7 @@ from runtime.contract import (
     room_topic,
 )
 from runtime.errors import StoreError
+from runtime.http.guard import install
 from runtime.workspace.safe_fs import reading
 
 NOON = datetime(2026, 8, 1, 12, tzinfo=UTC)

@@ -7,7 +7,6 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adapters.web.door import Door
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -24,6 +23,7 @@ from runtime.contract import (
     Receipt,
     SettleResult,
 )
+from runtime.http.door import Door
 from tests.unit.web.stage import build
 
 HERE = Address("web", "main", "room01")

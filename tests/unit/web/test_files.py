@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
 
-from adapters.web.files import PARTIAL, BadPath, Upload, listing, opened, split
+from adapters.web.files import Upload, listing
 from adapters.web.settings import WebSettings
-from runtime.contract import NAME_BYTES, Role, clean_name
+from runtime.contract import NAME_BYTES, PARTIAL, Role, clean_name
 from runtime.workspace.disk_space import DiskBounds, DiskSpace, used_by
+from runtime.workspace.safe_fs import BadPath, parts, reading
 from tests.unit.web.stage import served
 
 FILES = "/api/rooms/room01/files"
@@ -237,7 +238,7 @@ def test_names_become_harmless(name: str, clean: str) -> None:
 @given(st.text(max_size=400))
 def test_any_name_becomes_one_that_can_be_stored_and_asked_for(name: str) -> None:
     clean = clean_name(name)
-    assert split(clean) == [clean]
+    assert parts(clean) == [clean]
     assert len(clean.encode()) <= NAME_BYTES
     assert not clean.startswith(".")
 
@@ -245,10 +246,10 @@ def test_any_name_becomes_one_that_can_be_stored_and_asked_for(name: str) -> Non
 @given(st.text(alphabet="./a\0\\é", max_size=12))
 def test_no_path_leaves_the_folder(path: str) -> None:
     try:
-        parts = split(path)
+        names = parts(path)
     except BadPath:
         return
-    assert not {"", ".", ".."} & set(parts)
+    assert not {"", ".", ".."} & set(names)
 
 
 def test_a_folder_in_the_middle_that_became_a_link_is_not_followed(tmp_path: Path) -> None:
@@ -256,5 +257,5 @@ def test_a_folder_in_the_middle_that_became_a_link_is_not_followed(tmp_path: Pat
     (tmp_path / "real" / "x").write_text("x")
     (tmp_path / "ws").mkdir()
     (tmp_path / "ws" / "dir").symlink_to(tmp_path / "real")
-    with pytest.raises(OSError), opened(tmp_path / "ws", "dir/x"):  # noqa: PT011 - ELOOP or ENOTDIR, as the system says it
+    with pytest.raises(OSError), reading(tmp_path / "ws", "dir/x"):  # noqa: PT011 - ELOOP or ENOTDIR, as the system says it
         pass

@@ -8,10 +8,10 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from adapters.web.guard import install
 from adapters.web.settings import WebSettings
 from runtime.contract import Role
 from runtime.errors import StoreError
+from runtime.http.guard import install
 from tests.unit.web.stage import served
 
 MESSAGES = "/api/rooms/room01/messages"

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from aiohttp import ClientSession, web
 
-from adapters.web.guard import install
 from adapters.webhook.adapter import Webhooks
 from adapters.webhook.settings import Hook, Proof
 from bot.accounts.naming import Called, address_at
@@ -23,6 +22,7 @@ from runtime.domain.approvals import Rights
 from runtime.domain.ids import new_id
 from runtime.domain.routing import RoomRules
 from runtime.errors import StoreError
+from runtime.http.guard import install
 from runtime.store.protocol import Gate
 from runtime.store.store import SqlStore
 from runtime.workspace.workspaces import SessionWorkspaces

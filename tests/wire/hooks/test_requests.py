@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from bot.accounts.lookup import Called
 from sqlalchemy import text
 from structlog.testing import capture_logs
 from yarl import URL
 
-from adapters.webhook.adapter import LATE, MOST, STRANGER
+from adapters.webhook.adapter import LATE, STRANGER
 from adapters.webhook.settings import SIGNATURE_HEADER, Proof
-from bot.accounts.naming import Called
 from runtime.contract import Role
 from runtime.domain.routing import Attention, RoomRule, RoomRules
+from runtime.http.bodies import BODY_LIMIT
 from runtime.store.sql.driver import Op
 from tests.wire.hooks.stage import DEPLOYS, JSON, OPEN, ROOM, SECRET, TOKEN, Answer, Stage, served
 
@@ -196,11 +197,11 @@ async def test_a_name_that_is_none_is_answered_as_a_wrong_proof(tmp_path: Path) 
         return answer.status, answer.told, sorted(answer.headers)
 
     async with served(tmp_path) as stage:
-        for body, kind in ((b"{", "application/json"), (b"x", "image/png"), (b"x" * (MOST + 1), "text/plain")):
+        for body, kind in ((b"{", "application/json"), (b"x", "image/png"), (b"x" * (BODY_LIMIT + 1), "text/plain")):
             headers = {"Content-Type": kind, "X-Signalbox-Token": "wrong"}
             there, not_there = await stage.call(body, headers), await stage.call(body, headers, name="nobody")
             assert seen(there) == seen(not_there)
-            assert there.status == (413 if len(body) > MOST else 401)
+            assert there.status == (413 if len(body) > BODY_LIMIT else 401)
         assert (await stage.call(headers=JSON, name="nobody")).status == 401
 
 
@@ -221,7 +222,7 @@ async def test_a_hook_is_called_by_post(tmp_path: Path, method: str) -> None:
         (b"x", "image/png", 415, "image/png"),
         (b"x", "", 415, "send application/json"),
         (b"x", "text/plain; charset=klingon", 415, "klingon"),
-        (b"x" * (MOST + 1), "text/plain", 413, "1 MiB"),
+        (b"x" * (BODY_LIMIT + 1), "text/plain", 413, "1 MiB"),
     ],
 )
 async def test_what_cannot_be_read_is_told_and_not_stored(
@@ -236,12 +237,12 @@ async def test_what_cannot_be_read_is_told_and_not_stored(
 
 async def test_a_body_of_a_mebibyte_fits_and_one_in_pieces_is_counted(tmp_path: Path) -> None:
     async def pieces() -> Any:
-        for _ in range(MOST // 1024 + 1):
+        for _ in range(BODY_LIMIT // 1024 + 1):
             yield b"x" * 1024
 
     async with served(tmp_path) as stage:
         headers = {**TOKEN, "Content-Type": "text/plain"}
-        assert (await stage.call(b"x" * MOST, headers)).status == 202
+        assert (await stage.call(b"x" * BODY_LIMIT, headers)).status == 202
         async with stage.http.post(f"{stage.base}/hooks/deploys", data=pieces(), headers=headers) as answer:
             assert answer.status == 413
 

@@ -14,9 +14,9 @@ from typing import Any, Final
 from aiohttp import ClientConnectionError, ClientSession, CookieJar, FormData, web
 
 from adapters.web.adapter import WebAdapter
-from adapters.web.guard import install
 from adapters.web.settings import WebSettings
 from runtime.contract import AdapterContext, Address, Author, ChannelAdapter, Entry, Identity, Role
+from runtime.http.guard import install
 from tests.contract.adapters.rig import Barrier, Event, Limit, OnScreen, Place, Press, RigMaker, Rooms, Skill, Trouble
 from tests.contract.adapters.stage import alone
 from tests.fakes.serve import serving

@@ -12,9 +12,6 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from adapters.web.door import Door
-from adapters.web.errors import Refusal
-from adapters.web.guard import install
 from bot.console.routes import console_routes
 from bot.node.lock import Control
 from bot.node.login import command_line, login, sender
@@ -24,6 +21,9 @@ from runtime.contract import Address, ApprovalKind, Author, Choice, Entry, View,
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
+from runtime.http.door import Door
+from runtime.http.errors import Refusal
+from runtime.http.guard import install
 from runtime.store.protocol import RoomWork
 from tests.unit.bot.fake_store import (
     CODE,

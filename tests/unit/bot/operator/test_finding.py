@@ -8,7 +8,6 @@ from typing import Final
 
 import pytest
 
-from adapters.web.errors import Refusal
 from bot.accounts.naming import calling, naming
 from bot.operator.actor import Actor
 from bot.operator.operations import Operations
@@ -16,6 +15,7 @@ from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Busy, Content, DeliveryId, Identity, Kind, Role, Said, Signal
 from runtime.domain.approvals import Rights
 from runtime.domain.ids import new_id
+from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.store.protocol import Gate, NewDelivery
 from runtime.store.store import SqlStore, open_store

@@ -11,7 +11,6 @@ from typing import cast
 import pytest
 from aiohttp.web import Request
 
-from adapters.web.errors import Refusal
 from bot.console.people_page import people
 from bot.operator.actor import Actor, owner_of
 from bot.operator.operations import Operations
@@ -20,6 +19,7 @@ from bot.settings.tables import RoomTable
 from bot.wiring.identities import written
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import PEOPLE, ApprovalKind, Choice, Identity, Role
+from runtime.http.errors import Refusal
 from runtime.store.store import SqlStore, open_store
 from tests.unit.bot.fake_store import FakeStore, approval, crowd, desk_of
 

@@ -12,9 +12,9 @@ from typing import Any, Final
 import aiohttp
 import pytest
 
-from adapters.web.errors import Refusal
 from bot.operator.client import Client, connected
 from bot.server.process import Ready, serving
+from runtime.http.errors import Refusal
 from tests.unit.bot.settings.test_settings import read
 
 EVIL: Final = "<script>alert(1)</script>"

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from adapters.web.errors import Refusal
 from bot.accounts.naming import naming
 from bot.cli.trace import lines
 from bot.operator import trails
 from bot.operator.desk import ConsoleDesk
 from runtime.contract import Address, NodeId, RunId, SignalId
 from runtime.domain.runs import RunState
+from runtime.http.errors import Refusal
 from runtime.timeline.trail import Candidate, Thing, TracedRun, TracedSignal, Trail
 from tests.unit.bot.fake_store import NOW, ROOM, FakeStore, approval, crowd, delivery, desk_of, run
 from tests.unit.bot.operator.test_console import EVIL, as_person, client, page, serving

@@ -10,7 +10,6 @@ from typing import Final
 
 import pytest
 
-from adapters.web.errors import Refusal
 from bot.accounts.naming import Called
 from bot.operator.client import Client, connected
 from bot.server.process import serving
@@ -18,6 +17,7 @@ from bot.server.reload import Reload
 from bot.wiring.live_rules import Live, rules_of
 from bot.wiring.schedules import FileSchedules
 from runtime.contract import Address
+from runtime.http.errors import Refusal
 from tests.contract.runtime.stores import memory_store
 from tests.unit.bot.settings.test_settings import read
 

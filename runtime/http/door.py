@@ -10,9 +10,10 @@ from typing import Final
 
 from aiohttp import web
 
-from adapters.web.errors import Refusal
-from adapters.web.guard import is_secure, notice_page
 from runtime.contract import Identity, Links, Person, Role
+from runtime.http.answers import notice_page
+from runtime.http.errors import Refusal
+from runtime.http.guard import is_secure
 
 COOKIE_LIFE: Final = timedelta(days=365)  # a link lives until a new one voids it; the cookie should not end first
 NO_LINK: Final = (

@@ -1,4 +1,4 @@
-"""What the web channel answers instead of what was asked."""
+"""The answer that a route gives in place of what was asked."""
 
 from __future__ import annotations
 
