@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from bot.accounts.naming import Account as Known
+from bot.accounts.lookup import Account as Known
+from bot.accounts.lookup import Accounts
 from runtime.contract import Address
 
 Account = tuple[str, str]
@@ -19,12 +20,12 @@ class Labels:
     """Learns what there is while the process is put together."""
 
     def __init__(self) -> None:
-        self._known: list[Known] = []
+        self._known: Accounts[Known] = Accounts()
         self._tools: frozenset[str] = frozenset()
 
     def learn_account(self, known: Known) -> None:
         """Its identity may come later."""
-        self._known.append(known)
+        self._known = Accounts([*self._known, known])
 
     def learn_tools(self, names: Iterable[str]) -> None:
         self._tools = frozenset(names)
@@ -33,8 +34,8 @@ class Labels:
         return [(one.channel, one.account) for one in self._known]
 
     def account(self, channel: str, identity: str) -> Account:
-        names = (one.account for one in self._known if (one.channel, one.identity) == (channel, identity))
-        return channel, next(names, OTHER)
+        found = self._known.holding(channel, identity)
+        return channel, found.account if found else OTHER
 
     def at(self, address: Address) -> Account:
         return self.account(address.channel, address.account)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from adapters.web.adapter import CHANNEL
+from bot.accounts.lookup import accounts_of
 from bot.accounts.naming import Named, calling, of_page
 from runtime.contract import Address
 from runtime.http.errors import Refusal
@@ -94,9 +95,8 @@ class Finder:
         return replace(here, room=found[0].room) if len(found) == 1 else here
 
     async def _under_its_identity(self, given: Address) -> Address:
-        accounts = await self.store.named_accounts()
-        found = (identity for channel, identity, name in accounts if (channel, name) == (given.channel, given.account))
-        return replace(given, account=next(found, given.account))
+        found = accounts_of(await self.store.named_accounts()).called(given.channel, given.account)
+        return replace(given, account=found.identity) if found else given
 
     async def _known_rooms(self) -> dict[Address, str]:
         if self.rooms is None:

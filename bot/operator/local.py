@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
 from adapters.web.adapter import ACCOUNT, CHANNEL
 from adapters.web.rooms import reach
-from bot.accounts.naming import Called, Known, Named, address_at, calling, fresh_identity, naming
+from bot.accounts.lookup import Accounts, Called, accounts_of
+from bot.accounts.naming import Named, calling, fresh_identity
 from bot.node.lock import holding
 from bot.node.login import command_line
 from bot.operator.actor import owner_of
@@ -26,6 +27,7 @@ from runtime.audit.anchor import CheckpointFile, HeadFile
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Signal, Verdict
 from runtime.domain.ids import new_id
+from runtime.domain.routing import AccountNames
 from runtime.intake.room_names import RoomNames
 from runtime.store.protocol import Store
 from runtime.store.store import SqlStore, open_store
@@ -59,8 +61,8 @@ async def _desk(store: SqlStore, settings: Settings) -> ConsoleDesk:
         return (await store.accept(signal, gate_of(settings))).verdict
 
     identity = await store.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
-    known, rooms = await store.named_accounts(), RoomNames(store, LocalNotifier())
-    named = naming(known)
+    known, rooms = accounts_of(await store.named_accounts()), RoomNames(store, LocalNotifier())
+    named = AccountNames(known.names)
     called = calling(named, rooms.of)
     return ConsoleDesk(
         store=store,
@@ -79,26 +81,27 @@ async def _desk(store: SqlStore, settings: Settings) -> ConsoleDesk:
         public_url=settings.web.public_url or f"http://{settings.web.host}:{settings.web.port}",
         written=partial(written, settings),
         given=partial(given, settings),
-        reports=_reports(store, known, settings, called),
-        schedules=_schedules(store, known, settings, called),
+        reports=_reports(store, known, settings, named, called),
+        schedules=_schedules(store, known, settings, named, called),
     )
 
 
-def _schedules(store: SqlStore, accounts: Sequence[Known], settings: Settings, called: Named) -> ScheduleDesk:
+def _schedules(
+    store: SqlStore, accounts: Accounts[Called], settings: Settings, named: Named, called: Named
+) -> ScheduleDesk:
     """What is booked here is fired by the next start. Rooms are those of accounts that were at work before."""
     names = {(CHANNEL, ACCOUNT), *((one.channel, one.name) for one in settings.accounts if one.enabled)}
-    here = [Called(channel, name, identity) for channel, identity, name in accounts if (channel, name) in names]
-    known, named = {(one.channel, one.identity) for one in here}, naming(accounts)
+    here = Accounts(one for one in accounts if (one.channel, one.account) in names)
     timetable = timetable_of(
         store,
         _reach_of(store, named, settings),
         new_id=new_id,
-        serves=lambda address: (address.channel, address.account) in known,
+        serves=lambda address: here.at(address) is not None,
         named=named,
         started=lambda: None,
         planning=lambda: settings.planning,
     )
-    return ScheduleDesk(timetable, partial(address_at, here), named, Mask(settings.secret_values()), called)
+    return ScheduleDesk(timetable, here.address, named, Mask(settings.secret_values()), called)
 
 
 def _reach_of(store: Store, named: Named, settings: Settings) -> Reach:
@@ -113,12 +116,11 @@ def _reach_of(store: Store, named: Named, settings: Settings) -> Reach:
     return reached
 
 
-def _reports(store: Store, accounts: Sequence[Known], settings: Settings, called: Named) -> ReportDesk:
-    named = naming(accounts)
+def _reports(store: Store, accounts: Accounts[Called], settings: Settings, named: Named, called: Named) -> ReportDesk:
     return ReportDesk(
         store=store,
         reporters=LateReporters(store.now),
-        address_at=partial(address_at, [Called(channel, name, identity) for channel, identity, name in accounts]),
+        address_at=accounts.address,
         named=named,
         now=store.now,
         new_id=new_id,

@@ -15,7 +15,8 @@ from adapters.web.adapter import ACCOUNT, CHANNEL, IDEAS, WebAdapter
 from adapters.web.settings import WebSettings
 from bot.accounts.alerts import AccountAlerts
 from bot.accounts.failover import Failover, Others
-from bot.accounts.naming import Known, LiveNames, address_at, calling, fresh_identity
+from bot.accounts.lookup import Accounts, Known
+from bot.accounts.naming import LiveNames, calling, fresh_identity
 from bot.accounts.status import AccountStatuses
 from bot.accounts.supervisor import AccountSupervisor
 from bot.http.connections import Site
@@ -162,12 +163,12 @@ class App:
         )
         self._space = space_of(settings)
         every = [self._page(given, web_identity, model), *adapters_of(settings)(given), *adapters(given)]
-        self._accounts = [
+        self._accounts = Accounts(
             AccountSupervisor(
                 adapter, take=self._seat.take, vacancy=self._seat.vacancy, on_learnt=self._note, twin=self._twin_of
             )
             for adapter in every
-        ]
+        )
         self._named = LiveNames(self._accounts, named_before)
         self._rooms = RoomNames(store, self._bell)
         self._called = calling(self._named, self._rooms.of)
@@ -340,13 +341,13 @@ class App:
 
     def _schedule_desk(self) -> ScheduleDesk:
         mask = Mask(self._settings.secret_values())
-        return ScheduleDesk(self._timetable, partial(address_at, self._accounts), self._named, mask, self._called)
+        return ScheduleDesk(self._timetable, self._accounts.address, self._named, mask, self._called)
 
     def _report_desk(self) -> ReportDesk:
         return ReportDesk(
             store=self.store,
             reporters=self._reporters,
-            address_at=partial(address_at, self._accounts),
+            address_at=self._accounts.address,
             named=self._named,
             now=self.store.now,
             new_id=self._new_id,
@@ -357,7 +358,7 @@ class App:
 
     def _outages(self) -> AccountAlerts:
         return AccountAlerts(
-            room=lambda: address_at(self._accounts, self._settings.operators.room),
+            room=lambda: self._accounts.address(self._settings.operators.room),
             after=self._settings.operators.after,
             told=self.store,
             post=self._couriers.post,
@@ -373,7 +374,7 @@ class App:
         """
         if not self._settings.operators.room:
             return
-        room = address_at(self._accounts, self._settings.operators.room)
+        room = self._accounts.address(self._settings.operators.room)
         if room is None:
             raise Rejected("the account of the operators' room is not known yet")
         text = f"**The tool {name} changed**: {changed}. Its next call is asked about, whatever the policy allows."
@@ -403,8 +404,8 @@ class App:
 
     def _trouble_at(self, address: Address) -> str | None:
         """What is wrong with the account of an address."""
-        here = (address.channel, address.account)
-        return next((one.standing().trouble for one in self._accounts if (one.channel, one.identity) == here), None)
+        found = self._accounts.at(address)
+        return found.standing().trouble if found else None
 
     # --------------------------------------------------------------------------------------------------- duties
 
@@ -522,9 +523,9 @@ class App:
 
     def _twin_of(self, adapter: ChannelAdapter) -> str | None:
         """The account at work that is the same one at its platform."""
-        who = adapter.channel, adapter.identity
-        others = (one for one in self._accounts if one is not adapter and one.is_known)
-        return next((one.name for one in others if (one.channel, one.identity) == who), None)
+        others = Accounts(one for one in self._accounts if one is not adapter and one.is_known)
+        twin = others.holding(adapter.channel, adapter.identity)
+        return twin.name if twin else None
 
     async def _jumps(self) -> Jumps:
         """Who notices that the clock was set. On a server it is the server's clock, and rows belong to all nodes."""

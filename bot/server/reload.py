@@ -7,14 +7,14 @@ differs is named, since it takes a restart; so it is with each reload until then
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import structlog
 from pydantic import BaseModel
 
-from bot.accounts.naming import Account
+from bot.accounts.lookup import Account, Accounts
 from bot.settings.secrets import UNRESOLVED, values_in
 from bot.settings.settings import Settings
 from bot.wiring.gate import gate_of
@@ -53,7 +53,7 @@ class Reload:
         registry: Registry,
         set_level: Callable[[str], None],
         gate: MakeGate = gate_of,
-        accounts: Collection[Account] = (),
+        accounts: Sequence[Account] = (),
         schedules: Callable[[Settings], Awaitable[Synced]] = nothing_planned,
     ) -> None:
         self._settings = settings
@@ -62,7 +62,7 @@ class Reload:
         self._registry = registry
         self._set_level = set_level
         self._gate = gate
-        self._accounts = accounts
+        self._accounts = Accounts(accounts)
         self._schedules = schedules
         self._one = asyncio.Lock()
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import structlog
 
+from bot.accounts.lookup import Accounts
 from bot.accounts.naming import Named
 from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.reports import figure_tools
@@ -63,7 +64,7 @@ def _installed(settings: Settings, own: Mapping[str, Tool]) -> Mapping[str, Tool
 
 def toolkit_of(
     settings: Settings,
-    accounts: Sequence[AccountSupervisor],
+    accounts: Accounts[AccountSupervisor],
     *,
     timetable: Timetable,
     figures: Figures,

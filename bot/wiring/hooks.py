@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from adapters.webhook.adapter import Webhooks
 from adapters.webhook.settings import SIGNATURE_HEADER, TOKEN_HEADER, Hook, Proof, identity_of
-from bot.accounts.naming import Account, address_at, identity_at
+from bot.accounts.lookup import Account, Accounts
 from bot.settings.hooks import HookTable
 from bot.settings.settings import Settings
 from runtime.contract import Address, Identity, NewId, Now
@@ -15,12 +13,12 @@ from runtime.workspace.workspaces import SessionWorkspaces
 
 
 def webhooks_of(
-    settings: Settings, accounts: Collection[Account], workspaces: SessionWorkspaces, now: Now, new_id: NewId
+    settings: Settings, accounts: Accounts[Account], workspaces: SessionWorkspaces, now: Now, new_id: NewId
 ) -> Webhooks:
     """Errors: ConfigError when a secret is not there."""
     return Webhooks(
         [hook_of(table) for table in settings.hooks],
-        address_of=lambda text: address_at(accounts, text),
+        address_of=accounts.address,
         actor_of=lambda hook: actor_of(hook, accounts),
         keep=lambda address, path, body: keep(workspaces, address, path, body, new_id()),
         now=now,
@@ -58,13 +56,11 @@ def _proof(table: HookTable) -> Proof:
     )
 
 
-def actor_of(hook: Hook, accounts: Collection[Account]) -> Identity | None:
+def actor_of(hook: Hook, accounts: Accounts[Account]) -> Identity | None:
     """As whom it acts; None while the account in that person's identity is not known to its platform."""
     if not hook.person:
         return identity_of(hook.name)
-    if any(not one.identity and hook.person.startswith(f"{one.channel}:{one.account}/") for one in accounts):
-        return None
-    return Identity(identity_at(accounts, hook.person))
+    return None if accounts.awaits(hook.person) else Identity(accounts.identity(hook.person))
 
 
 def keep(workspaces: SessionWorkspaces, address: Address, path: str, body: bytes, mark: str) -> None:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from bot.accounts.naming import Account, identity_at
+from bot.accounts.lookup import Account, Accounts
 from bot.settings.settings import Settings
 from runtime.text.naming import is_identity
 
 
-def with_identities(settings: Settings, accounts: Collection[Account]) -> Settings:
+def with_identities(settings: Settings, accounts: Accounts[Account]) -> Settings:
     """The same, with people as they are stored. Those of an account that is not known yet stand as they are written."""
 
     def known(names: Sequence[str]) -> tuple[str, ...]:
-        return tuple(identity_at(accounts, name) for name in names)
+        return tuple(accounts.identity(name) for name in names)
 
     access = settings.access
     lists = {
@@ -26,7 +26,7 @@ def with_identities(settings: Settings, accounts: Collection[Account]) -> Settin
         "bots": known(access.bots),
     }
     rooms = (r.model_copy(update={"people": known(r.people), "blocked": known(r.blocked)}) for r in settings.rooms)
-    rules = (rule.model_copy(update={"person": identity_at(accounts, rule.person)}) for rule in settings.policy)
+    rules = (rule.model_copy(update={"person": accounts.identity(rule.person)}) for rule in settings.policy)
     return settings.model_copy(
         update={"access": access.model_copy(update=lists), "rooms": tuple(rooms), "policy": tuple(rules)}
     )
@@ -54,7 +54,6 @@ def written(settings: Settings, name: str, identities: Collection[str]) -> list[
     return places + ["access.owners"] * bool(set(identities) & set(settings.access.owners))
 
 
-def owners_now(settings: Settings, accounts: Collection[Account]) -> list[str]:
+def owners_now(settings: Settings, accounts: Accounts[Account]) -> list[str]:
     """The owners of the settings whose identity is known by now."""
-    waiting = tuple(f"{one.channel}:{one.account}/" for one in accounts if not one.identity)
-    return [name for name in with_identities(settings, accounts).access.owners if not name.startswith(waiting)]
+    return [name for name in with_identities(settings, accounts).access.owners if not accounts.awaits(name)]

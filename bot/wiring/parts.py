@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from bot.accounts.lookup import Accounts
 from bot.accounts.supervisor import AccountSupervisor
 from bot.plugins.packages import model_driver
 from bot.settings.settings import Settings
@@ -91,13 +91,12 @@ def long_replies_of(settings: Settings, workspaces: SessionWorkspaces, files_of:
     return LongText(workspaces, new_id, files_of, LongForm(outbox.long_replies), outbox.long_reply_characters)
 
 
-def files_in(accounts: Iterable[AccountSupervisor]) -> FilesOf:
+def files_in(accounts: Accounts[AccountSupervisor]) -> FilesOf:
     """Finds the account of an address, if it carries files."""
-    known = tuple(accounts)
 
     def files_of(address: Address) -> Fetch | None:
-        here = (address.channel, address.account)
-        return next((one.features().fetch for one in known if (one.channel, one.identity) == here), None)
+        found = accounts.at(address)
+        return found.features().fetch if found else None
 
     return files_of
 

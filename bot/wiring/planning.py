@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import datetime, tzinfo
-from functools import partial
 
-from bot.accounts.naming import address_at
+from bot.accounts.lookup import Accounts
 from bot.accounts.supervisor import AccountSupervisor
 from bot.settings.settings import Planning
 from runtime.agent.registry import MAIN
@@ -121,18 +120,18 @@ def timetable_of(
 
 
 def planning_tools(
-    timetable: Timetable, accounts: Sequence[AccountSupervisor], named: Callable[[Address], str]
+    timetable: Timetable, accounts: Accounts[AccountSupervisor], named: Callable[[Address], str]
 ) -> dict[str, Tool]:
-    every = schedule_tools(timetable, address_at=partial(address_at, accounts), named=named)
+    every = schedule_tools(timetable, address_at=accounts.address, named=named)
     return {tool.spec.name: tool for tool in every}
 
 
-def reach_of(accounts: Sequence[AccountSupervisor]) -> Reach:
+def reach_of(accounts: Accounts[AccountSupervisor]) -> Reach:
     """Asks the account of an address whether it can post there."""
 
     async def reach(address: Address) -> str | None:
-        here = (address.channel, address.account)
-        ask = next((one.features().reach for one in accounts if (one.channel, one.identity) == here), None)
+        found = accounts.at(address)
+        ask = found.features().reach if found else None
         return await ask(address) if ask else None
 
     return reach

@@ -14,7 +14,7 @@ from typing import Final
 
 import structlog
 
-from bot.accounts.naming import Account, Called, Known, address_at
+from bot.accounts.lookup import Account, Accounts, Known, accounts_of
 from bot.settings.schedules import TICK, ScheduleTable
 from bot.settings.settings import Settings
 from runtime.agent.registry import MAIN
@@ -48,8 +48,7 @@ class FileSchedules:
     ) -> None:
         self._book = book
         self._now = now
-        self._accounts = accounts
-        self._before = [Called(channel, name, identity) for channel, identity, name in before]
+        self._accounts: Accounts[Account] = Accounts([*accounts, *accounts_of(before)])
 
     async def sync(self, settings: Settings) -> Synced:
         """Make it so; a repeat changes nothing.
@@ -69,7 +68,7 @@ class FileSchedules:
         return await self._book.turn_schedule(schedule.id, ScheduleEvent.REMOVE, by=BY)
 
     async def _put(self, table: ScheduleTable, old: Schedule | None, zone: str) -> Synced:
-        to = [address_at([*self._accounts, *self._before], room) for room in table.to]
+        to = [self._accounts.address(room) for room in table.to]
         here = [address for address in to if address]
         if len(here) < len(to):
             return self._waits(table, table.to[to.index(None)])

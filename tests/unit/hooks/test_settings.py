@@ -9,7 +9,7 @@ import pytest
 
 from adapters.web.rooms import ROOM
 from adapters.webhook.settings import Hook, Proof
-from bot.accounts.naming import Called
+from bot.accounts.lookup import Accounts, Called
 from bot.doctor.examine import CHECKS
 from bot.doctor.subject import Subject
 from bot.server.reload import differences
@@ -81,9 +81,9 @@ def test_a_hook_is_allowed_by_being_there_also_in_a_room_for_some(tmp_path: Path
 
 def test_the_account_in_a_persons_identity_is_translated_once_it_is_known() -> None:
     one = Hook("deploys", "slack:work/C1", Proof("token", SECRET), person="slack:work/U1")
-    assert actor_of(one, [Called("slack", "work", "")]) is None
-    assert actor_of(one, [Called("slack", "work", "T1")]) == "slack:T1/U1"
-    assert actor_of(Hook("deploys", "slack:work/C1", Proof("token", SECRET)), []) == "hook:deploys"
+    assert actor_of(one, Accounts([Called("slack", "work", "")])) is None
+    assert actor_of(one, Accounts([Called("slack", "work", "T1")])) == "slack:T1/U1"
+    assert actor_of(Hook("deploys", "slack:work/C1", Proof("token", SECRET)), Accounts()) == "hook:deploys"
 
 
 def test_a_change_takes_a_restart_and_says_so(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from aiohttp import ClientSession, web
 
 from adapters.webhook.adapter import Webhooks
 from adapters.webhook.settings import Hook, Proof
-from bot.accounts.naming import Called, address_at
+from bot.accounts.lookup import Accounts, Called
 from bot.wiring.hooks import actor_of, keep
 from runtime.contract import Address, Busy, Signal, Verdict
 from runtime.domain.approvals import Rights
@@ -103,8 +103,8 @@ async def served(folder: Path, *hooks: Hook, listening: bool = True, **more: Any
         stage = Stage(store, clock, SessionWorkspaces(folder, "main"), await stack.enter_async_context(ClientSession()))
         webhooks = Webhooks(
             hooks or [DEPLOYS],
-            address_of=lambda text: address_at([stage.account], text),
-            actor_of=lambda hook: actor_of(hook, [stage.account]),
+            address_of=lambda text: Accounts([stage.account]).address(text),
+            actor_of=lambda hook: actor_of(hook, Accounts([stage.account])),
             keep=lambda address, path, body: keep(stage.workspaces, address, path, body, new_id()),
             now=clock,
             ticks=stage.ticks,

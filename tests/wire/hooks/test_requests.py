@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from bot.accounts.lookup import Called
 from sqlalchemy import text
 from structlog.testing import capture_logs
 from yarl import URL
 
 from adapters.webhook.adapter import LATE, STRANGER
 from adapters.webhook.settings import SIGNATURE_HEADER, Proof
+from bot.accounts.lookup import Called
 from runtime.contract import Role
 from runtime.domain.routing import Attention, RoomRule, RoomRules
 from runtime.http.bodies import BODY_LIMIT

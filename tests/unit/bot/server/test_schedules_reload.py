@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from bot.accounts.naming import Called
 from bot.operator.client import Client, connected
 from bot.server.process import serving
 from bot.server.reload import Reload
@@ -20,6 +19,7 @@ from runtime.contract import Address
 from runtime.http.errors import Refusal
 from tests.contract.runtime.stores import memory_store
 from tests.unit.bot.settings.test_settings import read
+from tests.unit.bot.wiring.test_identities import Learning
 
 PAGE: Final = "[web]\nport = 0\n"
 NEWS: Final = '[[schedules]]\nname = "news"\nwhen = "every hour"\nprompt = "What is new?"\nto = ["web:main/room01"]\n'
@@ -101,19 +101,19 @@ async def test_an_account_that_is_learnt_late_brings_its_schedules(tmp_path: Pat
         'app_token = "xapp-1-A111-2222-abcdef"\n'
     )
     settings = read(tmp_path, PAGE + slack + NEWS.replace("web:main/room01", "slack:work/C1"))
-    store, accounts = memory_store(lambda: datetime.now(UTC)), [Called("slack", "work", "")]
+    store, late = memory_store(lambda: datetime.now(UTC)), Learning()
     reload = Reload(
         settings=settings,
         live=Live(rules_of(settings)),
         people=store,
         registry=store,
         set_level=lambda _: None,
-        accounts=accounts,
-        schedules=FileSchedules(book=store, now=store.now, accounts=accounts).sync,
+        accounts=[late],
+        schedules=FileSchedules(book=store, now=store.now, accounts=[late]).sync,
     )
     await reload.begin()
     assert await store.schedules() == []
-    accounts[0] = replace(accounts[0], identity="T1")
+    late.identity = "T1"
     await reload.learnt()
     [made] = await store.schedules()
     assert made.to == (Address("slack", "T1", "C1"),)

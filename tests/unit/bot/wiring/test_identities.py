@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from bot.accounts.naming import Called, LiveNames, address_at, identity_at
+from bot.accounts.lookup import Accounts, Called
+from bot.accounts.naming import LiveNames
 from bot.settings.settings import Settings, load
 from bot.wiring.identities import owners_now, with_identities
 from runtime.contract import Address, Role
@@ -17,7 +19,7 @@ from tests.unit.bot.accounts.test_supervisor import until
 WORK = Called("slack", "work", "T1")
 HOME = Called("slack", "home", "")
 TELEGRAM = Called("telegram", "tg", "4711")
-ALL = [WORK, HOME, TELEGRAM]
+ALL = Accounts([WORK, HOME, TELEGRAM])
 
 TEXT = """
 [access]
@@ -55,7 +57,7 @@ def settings(tmp_path: Path) -> Settings:
     ],
 )
 def test_the_name_of_an_account_stands_for_its_identity(text: str, identity: str) -> None:
-    assert identity_at(ALL, text) == identity
+    assert ALL.identity(text) == identity
 
 
 def test_people_are_known_wherever_settings_name_them(settings: Settings) -> None:
@@ -73,18 +75,28 @@ def test_an_owner_whose_workspace_is_not_known_yet_is_no_other_person(settings: 
     assert owners_now(settings, ALL) == ["slack:T1/U1", "telegram:1001", "slack:T5/U1"]
 
 
+@dataclass
+class Learning:
+    """An account that its platform tells about itself later."""
+
+    channel: str = "slack"
+    account: str = "work"
+    identity: str = ""
+
+
 def test_addresses_go_both_ways_as_soon_as_the_account_is_known() -> None:
-    accounts = [Called("slack", "work", ""), TELEGRAM]
+    late = Learning()
+    accounts = Accounts([late, TELEGRAM])
     named = LiveNames(accounts, [("slack", "T1", "work"), ("telegram", "1", "gone")])
-    assert address_at(accounts, "slack:work/C1") is None
+    assert accounts.address("slack:work/C1") is None
     assert named(Address("slack", "T1", "C1")) == "slack:work/C1"  # by what was known before
     assert named(Address("telegram", "1", "2")) == "telegram:gone/2"
-    accounts[0] = Called("slack", "work", "T2")
-    assert address_at(accounts, "slack:work/C1/17.5") == Address("slack", "T2", "C1", "17.5")
+    late.identity = "T2"
+    assert accounts.address("slack:work/C1/17.5") == Address("slack", "T2", "C1", "17.5")
     assert named(Address("slack", "T2", "C1")) == "slack:work/C1"
     assert named(Address("slack", "T7", "C1")) == "slack:T7/C1"
     with pytest.raises(ValueError, match="not an address"):
-        address_at(accounts, "slack")
+        accounts.address("slack")
 
 
 async def test_rules_and_owners_are_those_of_a_workspace_once_it_is_known(tmp_path: Path) -> None:
