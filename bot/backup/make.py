@@ -79,10 +79,10 @@ async def _saved(settings: Settings) -> Path | None:
         return None
     try:
         async with connected(control) as client:
-            told = await client.save()
+            saved = (await client.save())["file"]
     except BotError:  # it hangs, or is an older one: then the files are all there is
         return None
-    return Path(told) if told else None
+    return Path(saved) if saved else None
 
 
 def check(path: Path) -> Made:

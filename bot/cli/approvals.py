@@ -10,7 +10,7 @@ from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithId
 from bot.terminal.output import by_name, show_json, show_rows
 
 if TYPE_CHECKING:
-    from bot.operator.office import Office
+    from bot.operator.api import OperatorApi
     from bot.operator.views import View
 
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
@@ -101,7 +101,7 @@ def _question(approval: str, last: bool = False, room: str = "") -> Which:
 
 
 def _answer(context: typer.Context, config: ConfigFile, which: Which, choice: str, reason: str) -> None:
-    async def work(office: Office) -> View:
+    async def work(office: OperatorApi) -> View:
         return await office.decide(await which.of(office), choice, reason)
 
     made = ask_office(settings_of(context, config), work)

@@ -22,7 +22,7 @@ from bot.terminal.options import (
 from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows
 
 if TYPE_CHECKING:
-    from bot.operator.office import Office
+    from bot.operator.api import OperatorApi
     from bot.operator.views import View
 
 commands = typer.Typer(no_args_is_help=True, help="Messages on their way out: list, show, requeue and discard them.")
@@ -137,7 +137,7 @@ def discard(
 def _which(delivery: str, last: bool, room: str, states: Sequence[str] = ("",)) -> Which:
     """By its id, or the newest in one of `states`, in one room or anywhere."""
 
-    async def newest(office: Office) -> list[View]:
+    async def newest(office: OperatorApi) -> list[View]:
         every = [row for state in states for row in await office.deliveries(state, 1, room)]
         return sorted(every, key=lambda row: (row["created_at"], row["id"]), reverse=True)
 
@@ -145,9 +145,9 @@ def _which(delivery: str, last: bool, room: str, states: Sequence[str] = ("",)) 
 
 
 def _done(
-    context: typer.Context, config: ConfigFile, which: Which, work: Callable[[Office, str], Awaitable[View]]
+    context: typer.Context, config: ConfigFile, which: Which, work: Callable[[OperatorApi, str], Awaitable[View]]
 ) -> View:
-    async def found(office: Office) -> View:
+    async def found(office: OperatorApi) -> View:
         return await work(office, await which.of(office))
 
     return ask_office(settings_of(context, config), found)

@@ -14,7 +14,7 @@ from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_office,
 from bot.terminal.output import show_json, show_rows
 
 if TYPE_CHECKING:
-    from bot.operator.office import Office
+    from bot.operator.api import OperatorApi
     from bot.operator.views import View
 
 commands = typer.Typer(
@@ -127,7 +127,7 @@ def remove(context: typer.Context, name: Name, yes: Yes = False, config: ConfigF
     _tell(context, config, lambda office: office.remove_person(name))
 
 
-def _tell(context: typer.Context, config: Path | None, work: Callable[[Office], Awaitable[View]]) -> None:
+def _tell(context: typer.Context, config: Path | None, work: Callable[[OperatorApi], Awaitable[View]]) -> None:
     typer.echo(ask_office(settings_of(context, config), work)["told"])
 
 

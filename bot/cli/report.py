@@ -15,7 +15,7 @@ from bot.terminal.output import clean, show_json, show_markdown, show_rows, tell
 from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bot.operator.office import Office
+    from bot.operator.api import OperatorApi
 
 LOOK: Final = 0.3  # seconds between two looks how it goes
 FAILED: Final = 1
@@ -94,7 +94,7 @@ def _pairs(options: Sequence[str]) -> dict[str, str]:
     return found
 
 
-async def _made(office: Office, wish: Wish) -> dict[str, Any]:
+async def _made(office: OperatorApi, wish: Wish) -> dict[str, Any]:
     """Have it made, and wait until it is known how it ended."""
     told = await office.make_report(wish.name, wish.to, wish.options)
     end = asyncio.get_running_loop().time() + wish.seconds

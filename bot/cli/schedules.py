@@ -29,7 +29,7 @@ from runtime.errors import ConfigError
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-    from bot.operator.office import Office
+    from bot.operator.api import OperatorApi
     from bot.operator.views import View
 
 commands = typer.Typer(
@@ -339,17 +339,21 @@ def next_(
 
 
 def _done(
-    context: typer.Context, config: ConfigFile, name: str, last: bool, work: Callable[[Office, str], Awaitable[Answer]]
+    context: typer.Context,
+    config: ConfigFile,
+    name: str,
+    last: bool,
+    work: Callable[[OperatorApi, str], Awaitable[Answer]],
 ) -> Answer:
     """`work` with the schedule that is meant: by `name`, or the one that was made last."""
 
-    async def newest(office: Office) -> list[View]:
+    async def newest(office: OperatorApi) -> list[View]:
         every = await office.schedules()
         return sorted(every, key=lambda row: (row["created_at"], not row["by_file"], row["id"]), reverse=True)
 
     which = Which(name, last, "schedule", newest)
 
-    async def found(office: Office) -> Answer:
+    async def found(office: OperatorApi) -> Answer:
         return await work(office, await which.of(office))
 
     return ask_office(settings_of(context, config), found)

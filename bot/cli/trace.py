@@ -16,7 +16,7 @@ from bot.terminal.options import AsJson, ConfigFile, InRoom, WithIds, ask_office
 from bot.terminal.output import PIPE_WIDTH, by_name, clean, show_json, show_rows
 
 if TYPE_CHECKING:
-    from bot.operator.office import Office
+    from bot.operator.api import OperatorApi
     from bot.operator.views import View
 
 COLUMNS: Final = {
@@ -29,6 +29,7 @@ COLUMNS: Final = {
     "text": "Text",
 }
 CHOOSE: Final = "signalbox trace ID tells what happened to one of them; --last takes the newest."
+NEWEST: Final = 10  # messages of the list
 LEAST: Final = 30  # columns for words, however narrow the terminal is
 
 
@@ -58,7 +59,7 @@ def trace(
         raise typer.BadParameter("give either the id of a message, or --last and --room")
     settings = settings_of(context, config)
     if not (message or last):
-        _list(ask_office(settings, lambda office: office.traceable(room)), as_json=as_json, with_ids=ids)
+        _list(ask_office(settings, lambda office: office.traceable(room, NEWEST)), as_json=as_json, with_ids=ids)
         return
     told = ask_office(settings, lambda office: _told(office, message, room))
     if as_json:
@@ -71,7 +72,7 @@ def trace(
     raise typer.Exit(0 if told["trace"] else 1)
 
 
-async def _told(office: Office, message: str, room: str) -> View:
+async def _told(office: OperatorApi, message: str, room: str) -> View:
     """The story of `message`, else of the newest in `room`. Errors: Refusal when there is none."""
     if not message:
         from runtime.http.errors import Refusal

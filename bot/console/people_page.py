@@ -10,7 +10,7 @@ from aiohttp import web
 from bot.console.html import Html, tag
 from bot.console.layout import badge, moment, nothing, page, table, where
 from bot.console.pieces import cut, question
-from bot.http.operator_api import ROOT
+from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.chat.pairing import LENGTH

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, table, where
 from bot.console.trace_page import link as trace_link
-from bot.http.operator_api import ROOT
+from bot.operator.api import ROOT
 from bot.operator.views import View
 from runtime.contract import ApprovalKind, Choice
 from runtime.markup import parse, to_plain

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from bot.console.pages import Pages
 from bot.http.entrance import Entrance
-from bot.http.operator_api import Api
+from bot.http.operator_api import operator_routes
 from bot.operator.desk import ConsoleDesk
 
 
@@ -15,4 +15,4 @@ def console_routes(desk: ConsoleDesk) -> list[web.RouteDef]:
     if not desk.control_token:
         raise ValueError("an empty control token would let everybody in")
     entrance = Entrance(desk)
-    return [*Api(desk, entrance).routes(), *Pages(desk, entrance).routes()]
+    return [*operator_routes(desk, entrance), *Pages(desk, entrance).routes()]

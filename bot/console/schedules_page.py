@@ -11,7 +11,7 @@ from aiohttp import web
 
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table, tabs
-from bot.http.operator_api import ROOT
+from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
 

@@ -9,9 +9,10 @@ import asyncio
 import hashlib
 import json
 import secrets
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
+from functools import wraps
 from typing import Any, Final, TypeVar
 
 from adapters.web.adapter import CHANNEL
@@ -19,6 +20,7 @@ from adapters.web.rooms import ROOM
 from bot.accounts.naming import Named
 from bot.operator import audit, titles, trails, views
 from bot.operator.actor import Actor
+from bot.operator.api import OPERATIONS, Operation, OperatorApi
 from bot.operator.desk import ConsoleDesk
 from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportDesk
@@ -55,10 +57,28 @@ LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common pr
 GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
 
 Word = TypeVar("Word", bound=StrEnum)
+Api = TypeVar("Api", bound=OperatorApi)
 
 
-class Operations:
-    """Implements `bot.operator.office.Office`, for one actor."""
+def by_role(api: type[Api]) -> type[Api]:
+    """Each operation of `api` first asks for the role that its declaration names."""
+    for operation in OPERATIONS.values():
+        setattr(api, operation.name, _asking(operation, vars(api)[operation.name]))
+    return api
+
+
+def _asking(operation: Operation, work: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    @wraps(work)
+    async def ask(do: Operations, *given: Any, **named: Any) -> Any:
+        do.actor.must_be(operation.role)
+        return await work(do, *given, **named)
+
+    return ask
+
+
+@by_role
+class Operations(OperatorApi):
+    """Implements the operators' API on the store, for one actor."""
 
     def __init__(self, desk: ConsoleDesk, actor: Actor) -> None:
         self._desk = desk
@@ -109,7 +129,7 @@ class Operations:
             return {**found, "trace": await self._one_entitled(found["trace"])}
         return {**found, "matches": await self._entitled(found["matches"])}
 
-    async def traceable(self, room: str = "", limit: int = 10) -> list[View]:
+    async def traceable(self, room: str = "", limit: int = 100) -> list[View]:
         """The newest messages."""
         await self._desk.refresh()
         return await self._entitled(await trails.traceable(self._desk, room, limit))
@@ -141,7 +161,6 @@ class Operations:
 
     async def reload(self) -> View:
         """Read the settings again: what changed, what needs a restart, and notes."""
-        self.actor.must_be(Role.OWNER)
         try:
             return await self._desk.reload(self.actor.name)
         except ConfigError as error:
@@ -149,7 +168,6 @@ class Operations:
 
     async def save(self) -> View:
         """Where a copy of a lost database is; null while the database is in its place."""
-        self.actor.must_be(Role.OWNER)
         saved = await self._desk.save()
         return {"file": str(saved) if saved else None}
 
@@ -161,7 +179,6 @@ class Operations:
         )
 
     async def add_person(self, name: str, role: str, identities: Sequence[str] = ()) -> View:
-        self.actor.must_be(Role.OWNER)
         name = new_name(name)
         wrong = next((identity for identity in identities if not is_identity(identity)), None)
         if wrong is not None:
@@ -173,7 +190,6 @@ class Operations:
         return await self._person(person.name)
 
     async def set_role(self, name: str, role: str) -> View:
-        self.actor.must_be(Role.OWNER)
         done(await self._store.set_role(name, _role(role), actor=self.actor.name), name)
         return await self._person(name)
 
@@ -184,7 +200,6 @@ class Operations:
 
     async def pair(self, code: str, name: str = "", role: str = "") -> View:
         """Make whoever was sent `code` known: as the person called `name` if there is one, else as a new one."""
-        self.actor.must_be(Role.OWNER)
         name = name.strip()
         if name and await self._store.person_named(name) is None:
             name = new_name(name)
@@ -202,7 +217,6 @@ class Operations:
 
     async def link(self, name: str) -> View:
         """A new link for a person; the old one is void. The token is in this answer and nowhere else."""
-        self.actor.must_be(Role.OWNER)
         token = secrets.token_urlsafe(24)
         if await self._store.set_link(name, token, actor=self.actor.name) is None:
             raise Refusal(404, f'There is nobody named "{name}".')
@@ -294,20 +308,24 @@ class Operations:
 
     # -------------------------------------------------------------------------------------------------------- rooms
 
-    async def say(self, room: str, text: str, message_id: str = "") -> View:
-        """Say `text` in a room of the web channel; the same `message_id` again is the same message."""
+    async def say(self, room: str, text: str, id: str) -> View:
+        """Say `text` in a room of the web channel; the same `id` again is the same message."""
         words, _ = bodies.said({"text": text})
-        signal = self._signal(self._room(room), Said(words), message_id or self._desk.new_id())
+        signal = self._signal(self._room(room), Said(words), id)
         verdict = await self._desk.sink(signal)
         if verdict.outcome is Outcome.REFUSED:
             raise Refusal(403, verdict.notice or "This was not taken in.")
         return {"outcome": verdict.outcome, "id": verdict.signal_id}
 
-    async def room(self, room: str, seen: str = "", wait: timedelta = timedelta()) -> View:
-        """The conversation as it is; with `wait`, not before it differs from version `seen`, or the time is over."""
+    async def room(self, room: str) -> View:
+        """The conversation as it is."""
+        return await self._look(self._room(room))
+
+    async def change(self, room: str, seen: str = "", seconds: int = 25) -> View:
+        """The conversation once it differs from version `seen`, or as it is after some seconds."""
         address = self._room(room)
         rings = self._desk.bell.listen(room_topic(address))  # before the first look: no ring falls between the two
-        end = asyncio.get_running_loop().time() + min(wait, LONGEST_WAIT).total_seconds()
+        end = asyncio.get_running_loop().time() + min(seconds, LONGEST_WAIT.total_seconds())
         while True:
             view = await self._look(address)
             left = end - asyncio.get_running_loop().time()

@@ -17,7 +17,7 @@ from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
     from bot.node.lock import Control
-    from bot.operator.office import Office
+    from bot.operator.api import OperatorApi
     from bot.secrets.keys import Ask
     from bot.settings.settings import Settings
     from bot.telemetry.masking import Mask
@@ -93,7 +93,7 @@ def hide_secrets(settings: Settings) -> Mask:
     return mask
 
 
-def ask_office(settings: Settings, work: Callable[[Office], Awaitable[Answer]]) -> Answer:
+def ask_office(settings: Settings, work: Callable[[OperatorApi], Awaitable[Answer]]) -> Answer:
     """Do `work` with the running process, or with the store itself when none runs."""
     return run(_asked(settings, work))
 
@@ -122,13 +122,13 @@ class Which:
     words: str
     last: bool
     kind: str
-    newest: Callable[[Office], Awaitable[Sequence[Mapping[str, Any]]]]
+    newest: Callable[[OperatorApi], Awaitable[Sequence[Mapping[str, Any]]]]
 
     def __post_init__(self) -> None:
         if bool(self.words) == self.last:
             raise ConfigError(f"Name one {self.kind}, or take the newest with --last.")
 
-    async def of(self, office: Office) -> str:
+    async def of(self, office: OperatorApi) -> str:
         """Errors: Refusal where there is none."""
         if self.words:
             return self.words
@@ -139,13 +139,13 @@ class Which:
         return str(found[0]["id"])
 
 
-async def _asked(settings: Settings, work: Callable[[Office], Awaitable[Answer]]) -> Answer:
+async def _asked(settings: Settings, work: Callable[[OperatorApi], Awaitable[Answer]]) -> Answer:
     async with _office(settings) as office:
         return await work(office)
 
 
 @asynccontextmanager
-async def _office(settings: Settings) -> AsyncIterator[Office]:
+async def _office(settings: Settings) -> AsyncIterator[OperatorApi]:
     if control := await reachable(settings):
         from bot.operator.client import connected
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.accounts.lookup import Accounts, Called
+from bot.accounts.lookup import Account, Accounts, Called
 from bot.accounts.naming import LiveNames
 from bot.settings.settings import Settings, load
 from bot.wiring.identities import owners_now, with_identities
@@ -86,7 +86,7 @@ class Learning:
 
 def test_addresses_go_both_ways_as_soon_as_the_account_is_known() -> None:
     late = Learning()
-    accounts = Accounts([late, TELEGRAM])
+    accounts: Accounts[Account] = Accounts([late, TELEGRAM])
     named = LiveNames(accounts, [("slack", "T1", "work"), ("telegram", "1", "gone")])
     assert accounts.address("slack:work/C1") is None
     assert named(Address("slack", "T1", "C1")) == "slack:work/C1"  # by what was known before

@@ -1,0 +1,209 @@
+"""The operators' API: each operation declared once, with its method, path, role and parameters.
+
+`Client` sends what is called here, `bot.http.operator_api` makes the routes, and `Operations` does the work, for the
+routes and for commands while no process runs.
+"""
+
+# mypy: disable-error-code="empty-body"
+
+import inspect
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Annotated, Any, Final, ParamSpec, TypeVar
+
+from bot.operator.views import View
+from runtime.contract import Role
+
+ROOT: Final = "/console/api"
+
+# Kinds of parameters, which routes read each in its way. A plain `str` is checked where it is used.
+Word = Annotated[str, "printable, on one line"]
+EventId = Annotated[str, "made anew for each event: the same one again is a repeat"]
+Form = Annotated[Mapping[str, Any], "the whole body"]
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A row of the API: `subject` is the parameter that stands in the path as {id}, `fields` come as query or body."""
+
+    name: str
+    method: str
+    path: str
+    role: Role
+    subject: str
+    fields: tuple[inspect.Parameter, ...]
+
+    @property
+    def form(self) -> str:
+        """The parameter that is the whole body; empty where each is a field of it."""
+        return next((field.name for field in self.fields if field.annotation == Form), "")
+
+    def values(self, *given: object, **named: object) -> dict[str, Any]:
+        """What a call gives, and the defaults of what it does not, by the names of the parameters."""
+        names = [self.subject] * bool(self.subject) + [field.name for field in self.fields]
+        usual = {field.name: field.default for field in self.fields if field.default is not field.empty}
+        return {**usual, **dict(zip(names, given, strict=False)), **named}
+
+
+OPERATIONS: Final[dict[str, Operation]] = {}
+"""All of them, by name, in the order of their declaration."""
+
+Stub = Callable[Given, Coroutine[Any, Any, Answer]]
+
+
+def get(path: str) -> Callable[[Stub[Given, Answer]], Stub[Given, Answer]]:
+    """Declare an operation that looks; its parameters come as a query."""
+    return _declare("GET", path, Role.OPERATOR)
+
+
+def post(path: str, role: Role = Role.OPERATOR) -> Callable[[Stub[Given, Answer]], Stub[Given, Answer]]:
+    """Declare an operation that changes something; its parameters come as a JSON object."""
+    return _declare("POST", path, role)
+
+
+def _declare(method: str, path: str, role: Role) -> Callable[[Stub[Given, Answer]], Stub[Given, Answer]]:
+    def declare(stub: Stub[Given, Answer]) -> Stub[Given, Answer]:
+        _, *fields = inspect.signature(stub).parameters.values()
+        subject = fields.pop(0).name if "{id}" in path else ""
+        operation = Operation(stub.__name__, method, path, role, subject, tuple(fields))
+        OPERATIONS[operation.name] = operation
+
+        @wraps(stub)
+        async def ask(self: "OperatorApi", *given: object, **named: object) -> Any:
+            return await self.ask(operation, operation.values(*given, **named))
+
+        return ask  # type: ignore[return-value]  # the stub's own parameters
+
+    return declare
+
+
+class OperatorApi:
+    """The operations. Answers are plain values that JSON can hold. Errors: BotError with a sentence for the operator."""
+
+    async def ask(self, operation: Operation, values: dict[str, Any]) -> Any:
+        """Have an operation done elsewhere, for whoever does not override it."""
+        raise NotImplementedError(operation.name)
+
+    @get("/overview")
+    async def overview(self) -> View: ...
+
+    @get("/runs")
+    async def runs(self, state: str = "", limit: int = 100, room: str = "") -> list[View]: ...
+
+    @get("/runs/{id}")
+    async def run(self, run_id: str) -> View: ...
+
+    @get("/approvals")
+    async def approvals(self, state: str = "", limit: int = 100, room: str = "") -> list[View]: ...
+
+    @post("/approvals/{id}")
+    async def decide(self, approval_id: str, choice: str, reason: str = "") -> View: ...
+
+    @get("/deliveries")
+    async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]: ...
+
+    @get("/deliveries/{id}")
+    async def delivery(self, delivery_id: str) -> View: ...
+
+    @post("/deliveries/{id}/requeue")
+    async def requeue(self, delivery_id: str) -> View: ...
+
+    @post("/deliveries/{id}/discard")
+    async def discard(self, delivery_id: str) -> View: ...
+
+    @get("/trace")
+    async def traceable(self, room: str = "", limit: int = 100) -> list[View]: ...
+
+    @get("/trace/{id}")
+    async def trace(self, message: str) -> View: ...
+
+    @get("/people")
+    async def people(self) -> list[View]: ...
+
+    @post("/people", Role.OWNER)
+    async def add_person(self, name: Word, role: Word, identities: Sequence[str] = ()) -> View: ...
+
+    @get("/pairings")
+    async def pairings(self) -> list[View]: ...
+
+    @post("/pairings", Role.OWNER)
+    async def pair(self, code: Word, name: Word = "", role: Word = "") -> View: ...
+
+    @post("/people/{id}/role", Role.OWNER)
+    async def set_role(self, name: str, role: Word) -> View: ...
+
+    @post("/people/{id}/link", Role.OWNER)
+    async def link(self, name: str) -> View: ...
+
+    @post("/people/{id}/rename", Role.OWNER)
+    async def rename_person(self, name: str, new: Word) -> View: ...
+
+    @post("/people/{id}/merge", Role.OWNER)
+    async def merge_people(self, name: str, into: Word) -> View: ...
+
+    @post("/people/{id}/remove", Role.OWNER)
+    async def remove_person(self, name: str) -> View: ...
+
+    @post("/people/{id}/sign-out", Role.OWNER)
+    async def sign_out(self, name: str) -> View: ...
+
+    @post("/reload", Role.OWNER)
+    async def reload(self) -> View: ...
+
+    @post("/save", Role.OWNER)
+    async def save(self) -> View: ...
+
+    @get("/schedules")
+    async def schedules(self, state: str = "", room: str = "") -> list[View]: ...
+
+    @post("/schedules")
+    async def add_schedule(self, fields: Form) -> View: ...
+
+    @get("/schedules/{id}")
+    async def schedule(self, name: str) -> View: ...
+
+    @post("/schedules/{id}")
+    async def change_schedule(self, name: str, fields: Form) -> View: ...
+
+    @get("/schedules/{id}/history")
+    async def schedule_history(self, name: str, limit: int = 20) -> list[View]: ...
+
+    @post("/schedules/{id}/pause")
+    async def pause_schedule(self, name: str, reason: Word = "") -> View: ...
+
+    @post("/schedules/{id}/resume")
+    async def resume_schedule(self, name: str) -> View: ...
+
+    @post("/schedules/{id}/remove")
+    async def remove_schedule(self, name: str) -> View: ...
+
+    @post("/schedules/{id}/run")
+    async def run_schedule(self, name: str) -> View: ...
+
+    @get("/reports")
+    async def reports(self) -> list[View]: ...
+
+    @post("/reports")
+    async def make_report(self, name: Word, to: Sequence[str], options: Mapping[str, Any]) -> View: ...
+
+    @post("/reports/text")
+    async def print_report(self, name: Word, options: Mapping[str, Any]) -> View: ...
+
+    @get("/reports/{id}")
+    async def report(self, report_id: str) -> View: ...
+
+    @get("/audit")
+    async def verify_audit(self) -> View: ...
+
+    @post("/rooms/{id}/messages")
+    async def say(self, room: str, text: str, id: EventId) -> View: ...
+
+    @get("/rooms/{id}/timeline")
+    async def room(self, room: str) -> View: ...
+
+    @get("/rooms/{id}/wait")
+    async def change(self, room: str, seen: str = "", seconds: int = 25) -> View: ...
