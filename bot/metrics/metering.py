@@ -7,7 +7,7 @@ from typing import Final
 
 from aiohttp import web
 
-from bot.metrics.counting.store import CountedStore
+from bot.metrics.counting import Counting
 from bot.metrics.door import Door
 from bot.metrics.labels import Labels
 from bot.metrics.listener import Listener
@@ -19,6 +19,7 @@ from bot.node.version import VERSION
 from bot.settings.settings import Metrics, Web
 from bot.telemetry.instrument import Duty, Instrument
 from runtime.contract import ChannelAdapter, Model, Tool
+from runtime.store.observer import Observer
 from runtime.store.operations.queue_depths import Depths
 from runtime.store.sql.driver import Watch
 from runtime.store.store import SqlStore
@@ -38,15 +39,19 @@ class Metering(Instrument):
         self._token = settings.token.get_secret_value() if settings.token else None
         self._labels = Labels()
         self._adapters: list[ChannelAdapter] = []
+        self._counting = Counting(self.meters, self._labels)
         self._depths = nothing_waits
 
     @property
     def watch(self) -> Watch:
         return self.meters
 
-    def store(self, store: SqlStore) -> SqlStore:
+    @property
+    def observer(self) -> Observer:
+        return self._counting
+
+    def opened(self, store: SqlStore) -> None:
         self._depths = store.depths
-        return CountedStore(store, self.meters, self._labels)
 
     def model(self, model: Model) -> Model:
         return MeteredModel(model, self.meters)

@@ -108,11 +108,16 @@ async def build(
     Errors: StoreError when the database cannot be opened; ConfigError when a channel is not part of this build.
     """
     instruments = instruments_of(settings)
-    opened = await open_store(
-        settings.database_url, now=now, new_id=new_id, watch=instruments.watch, within=settings.nodes.patience
+    store = await open_store(
+        settings.database_url,
+        now=now,
+        new_id=new_id,
+        watch=instruments.watch,
+        observer=instruments.observer,
+        within=settings.nodes.patience,
     )
-    store = instruments.store(opened)
     try:
+        instruments.opened(store)
         identity = await store.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
         return App(
             settings=settings,

@@ -16,6 +16,7 @@ from bot.telemetry.instrument import Duty, Instrument
 from runtime.contract import ChannelAdapter, Model, Sink, Tool
 from runtime.errors import ConfigError
 from runtime.intake.dispatch import Worker
+from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.sql.driver import UNWATCHED, Watch
 from runtime.store.store import SqlStore
 
@@ -30,8 +31,13 @@ class Instruments(Instrument):
     def watch(self) -> Watch:
         return next((part.watch for part in self._parts if part.watch is not UNWATCHED), UNWATCHED)
 
-    def store(self, store: SqlStore) -> SqlStore:
-        return reduce(lambda inner, part: part.store(inner), self._parts, store)
+    @property
+    def observer(self) -> Observer:
+        return next((part.observer for part in self._parts if part.observer is not UNOBSERVED), UNOBSERVED)
+
+    def opened(self, store: SqlStore) -> None:
+        for part in self._parts:
+            part.opened(store)
 
     def model(self, model: Model) -> Model:
         return reduce(lambda inner, part: part.model(inner), self._parts, model)

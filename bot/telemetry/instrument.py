@@ -9,6 +9,7 @@ from aiohttp import web
 
 from runtime.contract import ChannelAdapter, Model, Sink, Tool
 from runtime.intake.dispatch import Worker
+from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.sql.driver import UNWATCHED, Watch
 from runtime.store.store import SqlStore
 
@@ -24,8 +25,13 @@ class Instrument:
         """What the engine of the store tells."""
         return UNWATCHED
 
-    def store(self, store: SqlStore) -> SqlStore:
-        return store
+    @property
+    def observer(self) -> Observer:
+        """Told what the store's transactions did."""
+        return UNOBSERVED
+
+    def opened(self, store: SqlStore) -> None:
+        """The store is there."""
 
     def model(self, model: Model) -> Model:
         return model

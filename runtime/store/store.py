@@ -12,30 +12,24 @@ from sqlalchemy import select
 from runtime.contract import NewId, Now
 from runtime.domain.ids import new_id as fresh_id
 from runtime.errors import StoreError
-from runtime.store.approvals.decisions import DeskStore
-from runtime.store.cluster.agenda import AgendaStore
-from runtime.store.cluster.failover import FailoverStore
-from runtime.store.cluster.nodes import RegistryStore
-from runtime.store.delivery.outbox import OutboxStore
-from runtime.store.delivery.pauses import PauseStore
-from runtime.store.delivery.previews import PreviewStore
-from runtime.store.intake.occurrences import OccurrenceStore
-from runtime.store.intake.pairings import PairingStore
+from runtime.store.approvals.decisions import ApprovalStore
+from runtime.store.cluster.store import ClusterStore
+from runtime.store.delivery.store import OutboxStore
 from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
+from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.operations.audit import AuditStore
 from runtime.store.operations.figures import FigureStore
-from runtime.store.operations.history import LedgerStore
-from runtime.store.operations.operators import OperatorStore
+from runtime.store.operations.history import HistoryStore
+from runtime.store.operations.operators import OperationStore
 from runtime.store.operations.queue_depths import DepthStore
 from runtime.store.operations.retention import RetentionStore
 from runtime.store.operations.trail import TraceStore
-from runtime.store.people.roster import RosterStore
-from runtime.store.runs.lanes import LaneStore
-from runtime.store.runs.tool_forms import FormStore
-from runtime.store.schedules.book import ScheduleStore
+from runtime.store.people.store import PeopleStore
+from runtime.store.runs.store import RunStore
+from runtime.store.schedules.store import ScheduleStore
 from runtime.store.schema import nodes
-from runtime.store.sql.driver import PATIENCE, UNWATCHED, Op, Watch
+from runtime.store.sql.driver import PATIENCE, UNWATCHED, Driver, Op, Watch
 from runtime.store.sql.sqlite import MEMORY, SqliteDriver, connect, explain, system_now
 from runtime.store.upgrade import upgrade_postgres, upgrade_sqlite
 
@@ -47,27 +41,20 @@ CHECK = select(nodes.c.id).limit(1)
 
 class SqlStore(
     IntakeStore,
-    LaneStore,
-    DeskStore,
+    PlaceStore,
+    RunStore,
+    ApprovalStore,
     OutboxStore,
-    PauseStore,
-    PreviewStore,
-    RegistryStore,
-    RosterStore,
-    PairingStore,
-    OperatorStore,
+    ScheduleStore,
+    PeopleStore,
+    ClusterStore,
+    OperationStore,
+    HistoryStore,
     TraceStore,
     AuditStore,
     RetentionStore,
-    LedgerStore,
-    PlaceStore,
-    DepthStore,
-    ScheduleStore,
-    OccurrenceStore,
     FigureStore,
-    FormStore,
-    AgendaStore,
-    FailoverStore,
+    DepthStore,
 ):
     """Implements `protocol.Store`."""
 
@@ -95,6 +82,7 @@ async def open_store(
     now: Now | None = None,
     new_id: NewId = fresh_id,
     watch: Watch = UNWATCHED,
+    observer: Observer = UNOBSERVED,
     within: timedelta = PATIENCE,
 ) -> SqlStore:
     """The store at `url`, brought to the newest schema.
@@ -104,13 +92,13 @@ async def open_store(
     Errors: StoreError in words: away, locked, read-only, full, damaged, or newer than this program.
     """
     if url.startswith(SQLITE):
-        return _open_sqlite(url.removeprefix(SQLITE), now, new_id, watch, within)
+        return SqlStore(_open_sqlite(url.removeprefix(SQLITE), now, watch, within), new_id, observer)
     if url.startswith(POSTGRES):
-        return await _open_postgres(url, now, new_id, watch, within)
+        return SqlStore(await _open_postgres(url, now, watch, within), new_id, observer)
     raise StoreError('database_url must begin with "sqlite:///" or "postgresql://".')
 
 
-def _open_sqlite(path: str, now: Now | None, new_id: NewId, watch: Watch, within: timedelta) -> SqlStore:
+def _open_sqlite(path: str, now: Now | None, watch: Watch, within: timedelta) -> Driver:
     path = path or MEMORY
     connection = connect(path)
     try:
@@ -122,7 +110,7 @@ def _open_sqlite(path: str, now: Now | None, new_id: NewId, watch: Watch, within
         if isinstance(cause, sqlite3.Error):
             raise explain(cause, path) from error
         raise
-    return SqlStore(SqliteDriver(path, connection, now=now or system_now, watch=watch, within=within), new_id)
+    return SqliteDriver(path, connection, now=now or system_now, watch=watch, within=within)
 
 
 def _claim_write(connection: sqlite3.Connection) -> None:
@@ -131,7 +119,7 @@ def _claim_write(connection: sqlite3.Connection) -> None:
     connection.execute("ROLLBACK")
 
 
-async def _open_postgres(url: str, now: Now | None, new_id: NewId, watch: Watch, within: timedelta) -> SqlStore:
+async def _open_postgres(url: str, now: Now | None, watch: Watch, within: timedelta) -> Driver:
     from runtime.store.sql.postgres import PostgresDriver, open_pool  # asyncpg is not loaded for an embedded store
 
     pool = await open_pool(url)
@@ -140,4 +128,4 @@ async def _open_postgres(url: str, now: Now | None, new_id: NewId, watch: Watch,
     except BaseException:
         await pool.close()
         raise
-    return SqlStore(await PostgresDriver.over(pool, now=now, watch=watch, within=within), new_id)
+    return await PostgresDriver.over(pool, now=now, watch=watch, within=within)

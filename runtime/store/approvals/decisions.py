@@ -203,7 +203,7 @@ def _many(state: ApprovalState | None, room: Address | None, limit: int) -> Op[l
     return [approval_of(row) for row in rows]
 
 
-class DeskStore(Base):
+class ApprovalStore(Base):
     """Implements `protocol.Desk`."""
 
     async def approval(self, approval_id: ApprovalId) -> Approval | None:
@@ -216,4 +216,7 @@ class DeskStore(Base):
 
     async def expire(self) -> list[Decided]:
         now = self.now()
-        return await self._driver.write(lambda: expire(now, self._new_id))
+        expired = await self._driver.write(lambda: expire(now, self._new_id))
+        if expired:
+            self._observer.expired(expired, self.now())
+        return expired

@@ -12,7 +12,6 @@ from sqlalchemy import ColumnElement, Select, bindparam, func, select
 from runtime.contract import NodeId
 from runtime.store.protocol.registry import Agenda
 from runtime.store.schema import audit, deliveries, nodes, occurrences, pings, roles, schedules, sessions
-from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, maybe_moment
 
 
@@ -48,10 +47,3 @@ def agenda(but: NodeId) -> Op[Agenda]:
         fires_at=maybe_moment(min((at for at in (due, again) if at is not None), default=None)),
         lease_ends_at=maybe_moment(lease),
     )
-
-
-class AgendaStore(Base):
-    """Implements `pulse.Agendas`."""
-
-    async def agenda(self, but: NodeId) -> Agenda:
-        return await self._driver.read(lambda: agenda(but))

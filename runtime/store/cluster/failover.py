@@ -12,7 +12,6 @@ from runtime.domain.failover import Ping
 from runtime.store.common import fact
 from runtime.store.protocol import Lease
 from runtime.store.schema import nodes, pings, roles
-from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros
 from runtime.store.sql.upsert import insert
 
@@ -78,18 +77,3 @@ def hand_over(lease: Lease, account: str, names: Sequence[str], to: NodeId, now:
     yield LEFT, {"a": account, "n": lease.node, "now": micros(now)}
     yield from fact(now, "roles handed over", "", account, f"to {label[0][0]}, which its platform answers")
     return True
-
-
-class FailoverStore(Base):
-    """Implements `protocol.Failover`."""
-
-    async def ping(self, lease: Lease, account: str, *, answered_at: datetime | None, asks: bool) -> list[Ping]:
-        now = self.now()
-        return await self._driver.write(lambda: ping(lease, account, answered_at, asks, now))
-
-    async def asked(self, but: NodeId) -> list[str]:
-        return await self._driver.read(lambda: asked(but))
-
-    async def hand_over(self, lease: Lease, account: str, roles: Sequence[str], to: NodeId) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: hand_over(lease, account, roles, to, now))

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Final
 
 from sqlalchemy import bindparam, case, or_, select, update
 
 from runtime.contract import NodeId
-from runtime.store.cluster.clock_shift import last_written, shift
 from runtime.store.cluster.failover import FORGET, LIVE
 from runtime.store.common import add, fact
 from runtime.store.protocol import Duty, Lease
 from runtime.store.runs.suspects import died, keep_apart
 from runtime.store.schema import accounts, nodes, roles, sessions
-from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.sql.upsert import insert
-
-SHORTEST: Final = timedelta(seconds=1)
-"""What a beat may take where leases are short."""
 
 ADD_NODE = add(nodes)
 RENEW = (
@@ -151,51 +145,3 @@ def named_accounts() -> Op[list[tuple[str, str, str]]]:
 
 def note(kind: str, by: str, subject: str, detail: str, now: datetime) -> Op[None]:
     yield from fact(now, kind, by, subject, detail)
-
-
-class RegistryStore(Base):
-    """Implements `protocol.Registry`."""
-
-    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool) -> Lease:
-        now = self.now()
-        return await self._driver.write(lambda: join(node, label, ttl, alone, now))
-
-    async def beat(self, lease: Lease, ttl: timedelta) -> bool:
-        now = self.now()
-        within = max(ttl / 4, SHORTEST)  # so that one that is lost on the way leaves time for another
-        return await self._driver.write(lambda: beat(lease, ttl, now), within=within)
-
-    async def reap(self, *, but: NodeId | None = None) -> int:
-        now = self.now()
-        return await self._driver.write(lambda: reap(but, now))
-
-    async def leave(self, lease: Lease) -> None:
-        now = self.now()
-        await self._driver.write(lambda: leave(lease, now))
-
-    async def take(self, lease: Lease, role: str) -> Duty | None:
-        return await self._driver.write(lambda: take(lease, role))
-
-    async def account_identity(self, channel: str, name: str, fresh: str) -> str:
-        return await self._driver.write(lambda: account_identity(channel, name, fresh))
-
-    async def note_account(self, channel: str, name: str, identity: str) -> None:
-        await self._driver.write(lambda: note_account(channel, name, identity))
-
-    async def named_accounts(self) -> list[tuple[str, str, str]]:
-        return await self._driver.read(named_accounts)
-
-    async def has_siblings(self, within: timedelta) -> bool:
-        """Whether more than one node was live within so long."""
-        since = self.now() - within
-        return await self._driver.read(lambda: has_siblings(since))
-
-    async def shift(self, by: timedelta) -> None:
-        await self._driver.write(lambda: shift(by))
-
-    async def last_written(self) -> datetime | None:
-        return await self._driver.read(last_written)
-
-    async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
-        now = self.now()
-        await self._driver.write(lambda: note(kind, by, subject, detail, now))

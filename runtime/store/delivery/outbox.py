@@ -9,15 +9,13 @@ from typing import Final
 
 from sqlalchemy import bindparam, case, func, literal_column, select, update
 
-from runtime.contract import Address, DeliveryId, Kind, Receipt, Wire
+from runtime.contract import DeliveryId, Kind, Receipt, Wire
 from runtime.domain.deliveries import DeliveryEvent, PartEvent
 from runtime.store.common import delivery_row, fact, held, moved
 from runtime.store.delivery.enqueue import ADD_PART, NO_MORE, on_screen, part_row
 from runtime.store.delivery.moves import changed, move_delivery, move_part, ours
-from runtime.store.delivery.open_deliveries import open_at, rooms
-from runtime.store.protocol import Duty, NewDelivery, OpenDelivery
+from runtime.store.protocol import Duty, NewDelivery
 from runtime.store.schema import deliveries, parts
-from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
 from runtime.store.sql.upsert import insert
 
@@ -86,16 +84,18 @@ def enqueue(new: NewDelivery, now: datetime) -> Op[bool]:
     return bool(rows)
 
 
-def adopt(duty: Duty, channel: str, account: str, look_after: timedelta, now: datetime) -> Op[bool]:
+def adopt(duty: Duty, channel: str, account: str, look_after: timedelta, now: datetime) -> Op[int | None]:
+    """How many parts are in doubt now; None when the duty was lost."""
     if not (yield from held(duty)):
-        return False
-    for delivery, ordinal, marked_at in (yield ABANDONED, {"c": channel, "a": account}):
+        return None
+    abandoned = yield ABANDONED, {"c": channel, "a": account}
+    for delivery, ordinal, marked_at in abandoned:
         at = moment(marked_at) + look_after
         yield from move_part(DeliveryId(delivery), ordinal, PartEvent.DOUBT, CUT)
         yield from moved(now, delivery, duty.node, PartEvent.DOUBT, f"part {ordinal}: {CUT}")
         yield WAIT_UNTIL, {"d": delivery, "at": micros(at), "why": "being looked for"}
         yield GOES_FIRST, {"d": delivery}
-    return True
+    return len(abandoned)
 
 
 def _add_parts(delivery: DeliveryId, wires: Sequence[Wire]) -> Op[None]:
@@ -239,73 +239,3 @@ def end(
     about = yield from move_delivery(delivery, events[1], why, micros(now))
     yield from fact(now, f"delivery {events[1].value}", "", delivery, f"{about['address']}: {why}")
     return True
-
-
-class OutboxStore(Base):
-    """Implements `protocol.Outbox`."""
-
-    async def enqueue(self, delivery: NewDelivery) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: enqueue(delivery, now))
-
-    async def open_rooms(self, channel: str, account: str) -> list[Address]:
-        return await self._driver.read(lambda: rooms(channel, account))
-
-    async def open_deliveries(self, address: Address, *, limit: int = 20) -> list[OpenDelivery]:
-        return await self._driver.read(lambda: open_at(address, limit))
-
-    async def adopt(self, duty: Duty, channel: str, account: str, look_after: timedelta) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: adopt(duty, channel, account, look_after, now))
-
-    async def render(
-        self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], *, mark: bool, floor: str = ""
-    ) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: render(duty, delivery, wires, mark, floor, now))
-
-    async def render_shown(
-        self, duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], receipts: Sequence[Receipt]
-    ) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: render_shown(duty, delivery, wires, receipts, now))
-
-    async def mark(self, duty: Duty, delivery: DeliveryId, ordinal: int, *, floor: str = "") -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: mark(duty, delivery, ordinal, floor, now))
-
-    async def checkpoint(self, duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: checkpoint(duty, delivery, ordinal, receipt, now))
-
-    async def retry(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, reason: str) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.RETRY, reason, now, at=at))
-
-    async def doubt(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, reason: str) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.DOUBT, reason, now, at=at))
-
-    async def look_again(self, duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, *, counted: bool) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: look_again(duty, delivery, ordinal, at, counted, now))
-
-    async def absent(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.ABSENT, "", now))
-
-    async def repeat(self, duty: Duty, delivery: DeliveryId, ordinal: int) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: change(duty, delivery, ordinal, PartEvent.REPEAT, "", now))
-
-    async def plain(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str = "") -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: plain(duty, delivery, ordinal, reason, now))
-
-    async def hold(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool:
-        now, events = self.now(), (PartEvent.HOLD, DeliveryEvent.HOLD)
-        return await self._driver.write(lambda: end(duty, delivery, ordinal, events, reason, now))
-
-    async def give_up(self, duty: Duty, delivery: DeliveryId, ordinal: int | None, reason: str) -> bool:
-        now, events = self.now(), (PartEvent.GIVE_UP, DeliveryEvent.GIVE_UP)
-        return await self._driver.write(lambda: end(duty, delivery, ordinal, events, reason, now))

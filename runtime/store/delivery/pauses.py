@@ -10,7 +10,6 @@ from sqlalchemy import bindparam, delete, select
 from runtime.store.common import held
 from runtime.store.protocol import Duty
 from runtime.store.schema import pauses
-from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, micros, moment
 from runtime.store.sql.upsert import insert
 
@@ -39,15 +38,3 @@ def pause(duty: Duty, channel: str, account: str, room: str, until: datetime, no
 def paused(channel: str, account: str, now: datetime) -> Op[Mapping[str, datetime]]:
     rows = yield STILL, {"c": channel, "a": account, "now": micros(now)}
     return {room: moment(until) for room, until in rows}
-
-
-class PauseStore(Base):
-    """Implements the pauses of `protocol.Outbox`."""
-
-    async def pause(self, duty: Duty, channel: str, account: str, room: str, until: datetime) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: pause(duty, channel, account, room, until, now))
-
-    async def paused(self, channel: str, account: str) -> Mapping[str, datetime]:
-        now = self.now()
-        return await self._driver.read(lambda: paused(channel, account, now))

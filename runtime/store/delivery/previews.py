@@ -20,7 +20,6 @@ from runtime.store.delivery.open_deliveries import RECEIPT_OF
 from runtime.store.delivery.replacing import standing_preview
 from runtime.store.protocol import Duty, Lane, NewDelivery, Previewed
 from runtime.store.schema import deliveries
-from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, micros
 
 NEXT = select(func.coalesce(func.max(deliveries.c.ordinal) + 1, 0)).where(deliveries.c.origin == bindparam("o"))
@@ -60,19 +59,3 @@ def detach(duty: Duty, delivery: DeliveryId, ordinal: int, why: str, now: dateti
     )
     yield ON_ITS_OWN, {"d": delivery}
     return True
-
-
-class PreviewStore(Base):
-    """Implements the previews of `protocol.Outbox`."""
-
-    async def preview(self, lane: Lane, run: RunId, new: NewDelivery) -> Previewed | None:
-        now = self.now()
-        return await self._driver.write(lambda: preview(lane, run, new, now))
-
-    async def drop(self, duty: Duty, delivery: DeliveryId, ordinal: int, event: PartEvent, reason: str) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: drop(duty, delivery, ordinal, event, reason, now))
-
-    async def detach(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: detach(duty, delivery, ordinal, reason, now))

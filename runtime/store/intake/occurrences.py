@@ -49,7 +49,6 @@ from runtime.store.schedules.run_occurrence import (
     values_of,
 )
 from runtime.store.schema import deliveries, occurrences, parts, schedules, signals, usage
-from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.sql.upsert import insert
 
@@ -326,45 +325,15 @@ def occurrence_of(row: tuple[Any, ...]) -> Occurrence:
     )
 
 
-def _history(schedule: ScheduleId, most: int) -> Op[list[Occurrence]]:
+def history(schedule: ScheduleId, most: int) -> Op[list[Occurrence]]:
     return [occurrence_of(row) for row in (yield HISTORY, {"schedule": schedule, "n": most})]
 
 
-def _again_due(now: datetime, limit: int) -> Op[list[OccurrenceId]]:
+def due_again(now: datetime, limit: int) -> Op[list[OccurrenceId]]:
     return [OccurrenceId(row[0]) for row in (yield AGAIN, {"now": micros(now), "n": limit})]
 
 
-def _root(schedule: ScheduleId, room: Address) -> Op[str]:
+def report_root(schedule: ScheduleId, room: Address) -> Op[str]:
     """What the last report there stands under, or else that report: so it is the same for all that follow."""
     rows = yield LAST_SHOWN, {"schedule": schedule, "room": str(room)}
     return (Content.from_json(rows[0][1]).under or rows[0][0] or "") if rows else ""
-
-
-class OccurrenceStore(Base):
-    """Implements the occurrences of `schedule_book.ScheduleBook`."""
-
-    async def fire(self, firing: Firing) -> bool | None:
-        now = self.now()
-        return await self._driver.write(lambda: fire(firing, now, self._new_id))
-
-    async def fire_again(self, occurrence: OccurrenceId) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: again(occurrence, now, self._new_id))
-
-    async def run_schedule(self, schedule: ScheduleId, by: str) -> Occurrence | None:
-        now = self.now()
-        return await self._driver.write(lambda: run_now(schedule, by, now, self._new_id))
-
-    async def begin_report(self, report: Report, by: str) -> None:
-        now = self.now()
-        await self._driver.write(lambda: begin_report(report, by, now, self._new_id))
-
-    async def occurrences(self, schedule: ScheduleId, *, limit: int = 20) -> list[Occurrence]:
-        return await self._driver.read(lambda: _history(schedule, limit))
-
-    async def report_root(self, schedule: ScheduleId, room: Address) -> str:
-        """The wire's id of the message under which a running thread of its reports goes on there; empty: there is none."""
-        return await self._driver.read(lambda: _root(schedule, room))
-
-    async def due_again(self, now: datetime, *, limit: int = 100) -> list[OccurrenceId]:
-        return await self._driver.read(lambda: _again_due(now, limit))

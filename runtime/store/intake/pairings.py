@@ -15,7 +15,6 @@ from runtime.store.approvals.newcomers import DROP_CODE, known_as, last_asked, l
 from runtime.store.common import fact
 from runtime.store.protocol import Paired, Pairing, Unpaired
 from runtime.store.schema import pairing_tries, pairings
-from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, micros, moment
 from runtime.store.sql.upsert import insert
 
@@ -138,24 +137,3 @@ def pending(now: datetime) -> Op[list[Pairing]]:
 def _pairing(row: Sequence[Any]) -> Pairing:
     identity, name, address, created, expires = row
     return Pairing(Identity(identity), name, Address.parse(address), moment(created), moment(expires))
-
-
-class PairingStore(Base):
-    """Implements the pairing of `protocol.People`."""
-
-    async def pairings(self) -> list[Pairing]:
-        now = self.now()
-        return await self._driver.read(lambda: pending(now))
-
-    async def pair(
-        self,
-        code: str,
-        name: str,
-        role: Role | None,
-        by: Person,
-        *,
-        actor: str | None = None,
-        given: Collection[str] = (),
-    ) -> Paired | Unpaired:
-        now, who = self.now(), actor or by.name
-        return await self._driver.write(lambda: pair(code, name, role, by, who, given, now, self._new_id))

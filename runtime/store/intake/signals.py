@@ -138,7 +138,9 @@ class IntakeStore(Base):
     async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
         now = self.now()
         aside = await self._aside(signal, gate, now)
-        return await self._driver.write(lambda: accept(signal, gate, offer, now, self._new_id, aside))
+        taken = await self._driver.write(lambda: accept(signal, gate, offer, now, self._new_id, aside))
+        self._observer.accepted(signal, taken)
+        return taken
 
     async def _aside(self, signal: Signal, gate: Gate, now: datetime) -> Aside:
         """What a command tells that is not read by the writer."""

@@ -207,7 +207,7 @@ def busy(address: Address) -> Op[bool]:
     return any(rows[0])
 
 
-class LedgerStore(Base):
+class HistoryStore(Base):
     """Implements `contract.Ledger`, and the titles that operators read."""
 
     async def titles(self, rooms: Collection[Address]) -> dict[Address, str]:

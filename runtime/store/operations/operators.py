@@ -246,7 +246,7 @@ def newest_of(prefix: str) -> Op[tuple[str, int] | None]:
     return (rows[0][0], rows[0][1]) if rows else None
 
 
-class OperatorStore(Base):
+class OperationStore(Base):
     """Implements `protocol.Operators`."""
 
     async def runs(

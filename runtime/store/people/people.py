@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
-from secrets import token_urlsafe
-from time import monotonic
+from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import bindparam, select, update
 
 from runtime.contract import Identity, NewId, Person, Role
 from runtime.domain.ids import digest
-from runtime.store.common import ADD_IDENTITY, NAMES, fact, new_person, person, whom
+from runtime.store.common import ADD_IDENTITY, NAMES, fact, new_person, person
 from runtime.store.protocol import Known, Unmoved
 from runtime.store.schema import identities, people
-from runtime.store.sql.base import Base
-from runtime.store.sql.driver import Driver, MakeOp, Op
+from runtime.store.sql.driver import Op
 
-REMEMBERED: Final = timedelta(seconds=1)
-"""How long another node's change of a link may go unnoticed by a page that is open here."""
-
-TOKEN_BYTES: Final = 24
 DIGITS: Final = 11
 """Of the seconds at which a link for one use ends: the year 5138."""
 T = TypeVar("T")
@@ -129,71 +122,3 @@ def person_of(link_hash: str) -> Op[tuple[Person, Identity] | None]:
         return None
     who = person(rows[0][:3])
     return who, web_identity(who)
-
-
-class PeopleStore(Base):
-    """Implements `protocol.People`.
-
-    Whom a link belongs to is asked with every request of a page: it is kept for a second, and forgotten at once when
-    this process changes a person. What they do is judged by their role as stored, in the transaction that takes it in.
-    """
-
-    def __init__(self, driver: Driver, new_id: NewId) -> None:
-        super().__init__(driver, new_id)
-        self._seen: dict[str, tuple[float, tuple[Person, Identity]]] = {}
-
-    async def people(self) -> list[Known]:
-        return await self._driver.read(everyone)
-
-    async def person_named(self, name: str) -> Known | None:
-        return await self._driver.read(lambda: named(name))
-
-    async def identified(self, identity: Identity) -> Person | None:
-        return await self._driver.read(lambda: whom(identity))
-
-    async def add_person(self, name: str, role: Role, identities: Sequence[Identity], *, actor: str) -> Person | None:
-        now = self.now()
-        return await self._driver.write(lambda: add_person(name, role, identities, actor, now, self._new_id))
-
-    async def set_role(self, name: str, role: Role, *, actor: str) -> Person | Unmoved:
-        now = self.now()
-        return await self._changed(lambda: set_role(name, role, actor, now))
-
-    async def set_link(self, name: str, token: str, *, actor: str) -> Person | None:
-        now = self.now()
-        return await self._changed(lambda: set_link(name, digest(token), actor, now))
-
-    async def _changed(self, make: MakeOp[T]) -> T:
-        """Write, and forget at once who the links belonged to."""
-        try:
-            return await self._driver.write(make)
-        finally:
-            self._seen.clear()
-
-    async def invite(self, name: str, within: timedelta, *, actor: str) -> str | None:
-        now = self.now()
-        token = f"{token_urlsafe(TOKEN_BYTES)}.{int((now + within).timestamp())}"
-        made = await self._changed(lambda: set_link(name, ONCE + digest(token), actor, now))
-        return token if made else None
-
-    async def invited(self, token: str) -> Person | None:
-        if is_late(token, self.now()):
-            return None
-        found = await self._driver.read(lambda: person_of(ONCE + digest(token)))
-        return found[0] if found else None
-
-    async def redeem(self, token: str) -> str | None:
-        now, fresh = self.now(), token_urlsafe(TOKEN_BYTES)
-        if is_late(token, now):
-            return None
-        return fresh if await self._driver.write(lambda: redeem(token, fresh, now)) else None
-
-    async def person_of(self, token: str, *, fresh: bool = False) -> tuple[Person, Identity] | None:
-        at, name = monotonic(), digest(token)
-        seen = None if fresh else self._seen.get(name)
-        if seen and at - seen[0] < REMEMBERED.total_seconds():
-            return seen[1]
-        found = await self._driver.read(lambda: person_of(name))
-        if found:
-            self._seen[name] = (at, found)
-        return found

@@ -10,7 +10,7 @@ from sqlalchemy import Column, Update, bindparam, delete, select, update
 
 from runtime.contract import Person, PersonId, Role
 from runtime.store.common import LOCK_LANE, fact, person
-from runtime.store.people.people import PeopleStore, is_the_last_owner, web_identity
+from runtime.store.people.people import is_the_last_owner, web_identity
 from runtime.store.protocol import Unmoved
 from runtime.store.schema import (
     approvals,
@@ -171,23 +171,3 @@ def _handed_over(old: PersonId, new: PersonId) -> Op[None]:
 def _named(name: str) -> Op[Person | None]:
     rows = yield NAMED, {"n": name}
     return person(rows[0]) if rows else None
-
-
-class RosterStore(PeopleStore):
-    """Implements the rest of `protocol.People`."""
-
-    async def rename(self, name: str, new: str, *, actor: str) -> Person | Unmoved:
-        now = self.now()
-        return await self._changed(lambda: rename(name, new, actor, now))
-
-    async def sign_out(self, name: str, *, actor: str) -> Person | Unmoved:
-        now = self.now()
-        return await self._changed(lambda: sign_out(name, actor, now))
-
-    async def remove(self, name: str, *, actor: str) -> Person | Unmoved:
-        now = self.now()
-        return await self._changed(lambda: remove(name, actor, now))
-
-    async def merge(self, name: str, into: str, *, actor: str) -> Person | Unmoved:
-        now = self.now()
-        return await self._changed(lambda: merge(name, into, actor, now))

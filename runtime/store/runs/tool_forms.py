@@ -10,7 +10,6 @@ from sqlalchemy import bindparam, select, update
 from runtime.policy.tool_forms import changes
 from runtime.store.common import fact
 from runtime.store.schema import tool_forms
-from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, micros
 from runtime.store.sql.upsert import insert
 
@@ -62,23 +61,3 @@ def accept_form(tool: str, form: str, by: str, now: datetime) -> Op[None]:
     if accepted != form:
         yield ACCEPT, {"t": tool, "form": form}
         yield from fact(now, "tool accepted", by, tool, changes(accepted, form))
-
-
-class FormStore(Base):
-    """Implements `protocol.Forms`."""
-
-    async def accepted_form(self, tool: str, form: str) -> str:
-        now = self.now()
-        return await self._driver.write(lambda: accepted_form(tool, form, now))
-
-    async def see_form(self, tool: str, form: str) -> str:
-        now = self.now()
-        return await self._driver.write(lambda: see_form(tool, form, now))
-
-    async def told_form(self, tool: str, form: str) -> None:
-        now = self.now()
-        await self._driver.write(lambda: told_form(tool, form, now))
-
-    async def accept_form(self, tool: str, form: str, by: str) -> None:
-        now = self.now()
-        await self._driver.write(lambda: accept_form(tool, form, by, now))

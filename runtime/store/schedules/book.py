@@ -13,7 +13,6 @@ from runtime.domain.machines import move
 from runtime.domain.schedules import SCHEDULE_MOVES, ScheduleEvent
 from runtime.store.common import fact, in_room
 from runtime.store.schema import occurrences, people, schedules, zones
-from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.sql.upsert import insert
 
@@ -197,16 +196,16 @@ def turn(
     return True
 
 
-def _one(schedule: ScheduleId) -> Op[Schedule | None]:
+def one(schedule: ScheduleId) -> Op[Schedule | None]:
     rows = yield ONE, {"schedule": schedule}
     return schedule_of(rows[0]) if rows else None
 
 
-def _listed() -> Op[list[Schedule]]:
+def listed() -> Op[list[Schedule]]:
     return [schedule_of(row) for row in (yield LISTED, {})]
 
 
-def _of_file() -> Op[list[Schedule]]:
+def of_file() -> Op[list[Schedule]]:
     return [schedule_of(row) for row in (yield OF_FILE, {})]
 
 
@@ -215,16 +214,16 @@ def planned_in(room: Address) -> Op[list[Schedule]]:
     return [schedule_of(row) for row in (yield OF_ROOM, {"room": str(room)})]
 
 
-def _due(now: datetime, limit: int) -> Op[list[Schedule]]:
+def due(now: datetime, limit: int) -> Op[list[Schedule]]:
     return [schedule_of(row) for row in (yield DUE, {"now": micros(now), "n": limit})]
 
 
-def _next_due() -> Op[datetime | None]:
+def next_due() -> Op[datetime | None]:
     rows = yield NEXT_DUE, {}
     return maybe_moment(min((at for at in rows[0] if at is not None), default=None))
 
 
-def _counts(owner: str | None, home: Address) -> Op[tuple[int, int]]:
+def counts(owner: str | None, home: Address) -> Op[tuple[int, int]]:
     rows = yield COUNTS, {"owner": owner, "home": str(home)}
     return rows[0][0], rows[0][1]
 
@@ -236,54 +235,3 @@ def zones_of(person: str, room: str) -> Op[dict[str, str]]:
 def keep_zone(subject: str, zone: str, by: str, now: datetime) -> Op[None]:
     yield SET_ZONE, {"subject": subject, "zone": zone}
     yield from fact(now, "zone set", by, subject, zone)
-
-
-class ScheduleStore(Base):
-    """Implements `schedule_book.ScheduleBook`, but for occurrences."""
-
-    async def add_schedule(self, schedule: Schedule, due_at: datetime | None, by: str) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: add(schedule, due_at, by, now))
-
-    async def change_schedule(self, schedule: Schedule, due_at: datetime | None, by: str, *, retimed: bool) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: change(schedule, due_at, by, now, retimed=retimed))
-
-    async def turn_schedule(
-        self,
-        schedule: ScheduleId,
-        event: ScheduleEvent,
-        *,
-        reason: str = "",
-        by: str = "",
-        next_at: datetime | None = None,
-        due_at: datetime | None = None,
-    ) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: turn(schedule, event, reason, by, next_at, due_at, now))
-
-    async def schedule(self, schedule: ScheduleId) -> Schedule | None:
-        return await self._driver.read(lambda: _one(schedule))
-
-    async def schedules(self) -> list[Schedule]:
-        return await self._driver.read(_listed)
-
-    async def schedules_of_file(self) -> list[Schedule]:
-        return await self._driver.read(_of_file)
-
-    async def due_schedules(self, now: datetime, *, limit: int = 100) -> list[Schedule]:
-        return await self._driver.read(lambda: _due(now, limit))
-
-    async def next_due(self) -> datetime | None:
-        return await self._driver.read(_next_due)
-
-    async def schedule_counts(self, owner: str | None, home: Address) -> tuple[int, int]:
-        return await self._driver.read(lambda: _counts(owner, home))
-
-    async def zone_of(self, person: str, room: str) -> str:
-        found = await self._driver.read(lambda: zones_of(person, room))
-        return found.get(person) or found.get(room) or ""
-
-    async def set_zone(self, subject: str, zone: str, by: str) -> None:
-        now = self.now()
-        await self._driver.write(lambda: keep_zone(subject, zone, by, now))

@@ -1,17 +1,21 @@
-"""What every group of transactions stands on."""
+"""Base of the store's objects, one for each aggregate."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
 from runtime.contract import NewId
+from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.sql.driver import Driver
 
 
 class Base:
-    def __init__(self, driver: Driver, new_id: NewId) -> None:
+    """Transactions of one aggregate over an engine. `observer` is told what they did."""
+
+    def __init__(self, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> None:
         self._driver = driver
         self._new_id = new_id
+        self._observer = observer
 
     def now(self) -> datetime:
         return self._driver.now()

@@ -166,7 +166,7 @@ async def test_a_timer_asks_when_the_next_instant_comes_and_again_only_when_it_i
     async with process.beside(process.timer.run()):
         noted.asked.clear()
         await asyncio.sleep(0.1)
-        assert noted.asked == ["_next_due"]
+        assert noted.asked == ["next_due"]
         process.bell.ring(DUE)
         await asyncio.sleep(0.1)
-    assert noted.asked == ["_next_due"] * 2
+    assert noted.asked == ["next_due"] * 2

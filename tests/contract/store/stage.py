@@ -41,6 +41,7 @@ from runtime.contract import (
 from runtime.domain.approvals import Rights
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState, StepState
+from runtime.store.observer import Observer
 from runtime.store.protocol import (
     Claim,
     Duty,
@@ -132,6 +133,10 @@ class Stage:
     async def many(self) -> None:
         """Open every connection, so that tasks which start at once also run at once."""
         await asyncio.gather(*(self.store.check() for _ in range(8)))
+
+    def observe(self, observer: Observer) -> None:
+        """Go on over the same engine, told to `observer`."""
+        self.store = SqlStore(self.store._driver, self.store._new_id, observer)
 
     # -------------------------------------------------------------------------------------------- looking inside
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.accounts.lookup import Called
-from bot.metrics.counting.store import CountedStore
+from bot.metrics.counting import Counting
 from bot.metrics.labels import OTHER, Labels
 from bot.metrics.meters import Meters
 from runtime.contract import (
@@ -46,7 +46,7 @@ def counted(stage: Stage, meters: Meters) -> Stage:
     labels = Labels()
     labels.learn_account(Called("web", "home", "main"))
     labels.learn_tools(["shell", "list_files"])
-    stage.store = CountedStore(stage.store, meters, labels, clock=lambda: datetime.now(UTC) + AGES)
+    stage.observe(Counting(meters, labels, clock=lambda: datetime.now(UTC) + AGES))
     return stage
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from bot.metrics.counting.store import CountedStore
+from bot.metrics.counting import Counting
 from bot.metrics.labels import Labels
 from bot.metrics.meters import Meters
 from runtime.calendar import plan, written
@@ -26,7 +26,7 @@ def meters() -> Meters:
 
 @pytest.fixture
 def counted(stage: Stage, meters: Meters) -> Stage:
-    stage.store = CountedStore(stage.store, meters, Labels(), clock=stage.clock)
+    stage.observe(Counting(meters, Labels(), clock=stage.clock))
     return stage
 
 

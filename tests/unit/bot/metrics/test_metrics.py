@@ -21,7 +21,7 @@ from structlog.testing import capture_logs
 
 from bot.accounts.lookup import Called
 from bot.metrics import gauges
-from bot.metrics.counting.answers import Answers
+from bot.metrics.answers import Answers
 from bot.metrics.door import OPEN, SHOW_IT, STRANGE, Door, Objection
 from bot.metrics.exposition import Exposition
 from bot.metrics.labels import OTHER, Labels

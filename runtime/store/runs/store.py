@@ -1,4 +1,4 @@
-"""A lane's life as the runtime sees it. Every write of its owner repeats the fence."""
+"""Runs as their workers see them. Every write of a lane's owner repeats the fence."""
 
 from __future__ import annotations
 
@@ -11,20 +11,26 @@ from runtime.store.protocol import Claim, Lane, Lease, NewDelivery, NewStep, Que
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.run_end import finish, park, release
 from runtime.store.runs.steps import finish_tool, mark_tool, note, record_model
+from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
 from runtime.store.runs.turns import senders, transcript
 from runtime.store.sql.base import Base
 
 
-class LaneStore(Base):
+class RunStore(Base):
     """Implements `protocol.Lanes`."""
 
     async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
         now = self.now()
-        return await self._driver.write(lambda: claim(lease, busy, now))
+        return self._claimed(await self._driver.write(lambda: claim(lease, busy, now)))
 
     async def claim_suspect(self, lease: Lease, busy: Busy | BusyRules, *, most: int) -> Claim | None:
         now = self.now()
-        return await self._driver.write(lambda: claim_suspect(lease, busy, most, now))
+        return self._claimed(await self._driver.write(lambda: claim_suspect(lease, busy, most, now)))
+
+    def _claimed(self, claim: Claim | None) -> Claim | None:
+        if claim:
+            self._observer.claimed(claim)
+        return claim
 
     async def lanes_of(self, lease: Lease) -> list[Lane]:
         return await self._driver.read(lambda: lanes_of(lease))
@@ -39,7 +45,10 @@ class LaneStore(Base):
         self, lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep]
     ) -> Recorded | None:
         now = self.now()
-        return await self._driver.write(lambda: record_model(lane, run, number, reply, calls, now))
+        recorded = await self._driver.write(lambda: record_model(lane, run, number, reply, calls, now))
+        if recorded:
+            self._observer.recorded(calls)
+        return recorded
 
     async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
         now = self.now()
@@ -49,7 +58,10 @@ class LaneStore(Base):
         self, lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef] = ()
     ) -> Recorded | None:
         now = self.now()
-        return await self._driver.write(lambda: finish_tool(lane, run, number, result, files, now))
+        recorded = await self._driver.write(lambda: finish_tool(lane, run, number, result, files, now))
+        if recorded:
+            self._observer.tool_finished()
+        return recorded
 
     async def steer(self, lane: Lane, run: RunId) -> Recorded | None:
         now = self.now()
@@ -61,7 +73,10 @@ class LaneStore(Base):
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         now = self.now()
-        return await self._driver.write(lambda: park(lane, run, questions, now))
+        released = await self._driver.write(lambda: park(lane, run, questions, now))
+        if released:
+            self._observer.parked(run, questions, released)
+        return released
 
     async def finish(
         self,
@@ -74,9 +89,28 @@ class LaneStore(Base):
         deliveries: Sequence[NewDelivery],
     ) -> Released | None:
         now = self.now()
-        return await self._driver.write(
+        released = await self._driver.write(
             lambda: finish(lane, run, number, reply, state, text, deliveries, now, self._new_id)
         )
+        if released:
+            self._observer.finished(run, reply, state, deliveries, released)
+        return released
 
     async def release(self, lane: Lane) -> None:
         await self._driver.write(lambda: release(lane))
+
+    async def accepted_form(self, tool: str, form: str) -> str:
+        now = self.now()
+        return await self._driver.write(lambda: accepted_form(tool, form, now))
+
+    async def see_form(self, tool: str, form: str) -> str:
+        now = self.now()
+        return await self._driver.write(lambda: see_form(tool, form, now))
+
+    async def told_form(self, tool: str, form: str) -> None:
+        now = self.now()
+        await self._driver.write(lambda: told_form(tool, form, now))
+
+    async def accept_form(self, tool: str, form: str, by: str) -> None:
+        now = self.now()
+        await self._driver.write(lambda: accept_form(tool, form, by, now))

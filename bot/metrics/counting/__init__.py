@@ -1,1 +1,0 @@
-"""Metrics counted by what transactions return."""

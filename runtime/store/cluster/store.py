@@ -1,0 +1,104 @@
+"""The cluster as its nodes see it: leases, roles, what there is to do, and whose way to a platform is open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from runtime.contract import NodeId
+from runtime.domain.failover import Ping
+from runtime.store.cluster.agenda import agenda
+from runtime.store.cluster.clock_shift import last_written, shift
+from runtime.store.cluster.failover import asked, hand_over, ping
+from runtime.store.cluster.nodes import (
+    account_identity,
+    beat,
+    has_siblings,
+    join,
+    leave,
+    named_accounts,
+    note,
+    note_account,
+    reap,
+    take,
+)
+from runtime.store.protocol import Duty, Lease
+from runtime.store.protocol.registry import Agenda
+from runtime.store.sql.base import Base
+
+SHORTEST: Final = timedelta(seconds=1)
+"""What a beat may take where leases are short."""
+
+
+class ClusterStore(Base):
+    """Implements `protocol.Registry` and `protocol.Failover`."""
+
+    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool) -> Lease:
+        now = self.now()
+        lease = await self._driver.write(lambda: join(node, label, ttl, alone, now))
+        self._observer.joined()
+        return lease
+
+    async def beat(self, lease: Lease, ttl: timedelta) -> bool:
+        now = self.now()
+        within = max(ttl / 4, SHORTEST)  # so that one that is lost on the way leaves time for another
+        held = await self._driver.write(lambda: beat(lease, ttl, now), within=within)
+        if not held:
+            self._observer.lost()
+        return held
+
+    async def reap(self, *, but: NodeId | None = None) -> int:
+        now = self.now()
+        count = await self._driver.write(lambda: reap(but, now))
+        if count:
+            self._observer.reaped(count)
+        return count
+
+    async def leave(self, lease: Lease) -> None:
+        now = self.now()
+        await self._driver.write(lambda: leave(lease, now))
+        self._observer.left()
+
+    async def take(self, lease: Lease, role: str) -> Duty | None:
+        duty = await self._driver.write(lambda: take(lease, role))
+        self._observer.took(role, duty)
+        return duty
+
+    async def account_identity(self, channel: str, name: str, fresh: str) -> str:
+        return await self._driver.write(lambda: account_identity(channel, name, fresh))
+
+    async def note_account(self, channel: str, name: str, identity: str) -> None:
+        await self._driver.write(lambda: note_account(channel, name, identity))
+
+    async def named_accounts(self) -> list[tuple[str, str, str]]:
+        return await self._driver.read(named_accounts)
+
+    async def has_siblings(self, within: timedelta) -> bool:
+        """Whether more than one node was live within so long."""
+        since = self.now() - within
+        return await self._driver.read(lambda: has_siblings(since))
+
+    async def shift(self, by: timedelta) -> None:
+        await self._driver.write(lambda: shift(by))
+
+    async def last_written(self) -> datetime | None:
+        return await self._driver.read(last_written)
+
+    async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
+        now = self.now()
+        await self._driver.write(lambda: note(kind, by, subject, detail, now))
+
+    async def ping(self, lease: Lease, account: str, *, answered_at: datetime | None, asks: bool) -> list[Ping]:
+        now = self.now()
+        return await self._driver.write(lambda: ping(lease, account, answered_at, asks, now))
+
+    async def asked(self, but: NodeId) -> list[str]:
+        return await self._driver.read(lambda: asked(but))
+
+    async def hand_over(self, lease: Lease, account: str, roles: Sequence[str], to: NodeId) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: hand_over(lease, account, roles, to, now))
+
+    async def agenda(self, but: NodeId) -> Agenda:
+        return await self._driver.read(lambda: agenda(but))
