@@ -174,7 +174,9 @@ async def home(folder: Path, here: People) -> Path:
     data.chmod(0o700)
     store = await open_store(f"sqlite:///{data}/signalbox.db")
     try:
-        await asyncio.gather(*(store.add_person(one, Role.USER, [one], actor="bench") for one in here.identities))
+        await asyncio.gather(
+            *(store.people.add_person(one, Role.USER, [one], actor="bench") for one in here.identities)
+        )
     finally:
         await store.close()
     return folder

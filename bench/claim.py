@@ -19,7 +19,7 @@ from bench.history import fill_postgres, fill_sqlite, past_room
 from bench.pipeline import HERE, Pipeline, kept
 from runtime.domain.ids import new_id
 from runtime.store.sql.sqlite import SqliteDriver, connect
-from runtime.store.store import SqlStore, open_store
+from runtime.store.store import Store, open_store
 
 PASTS: Final = (1_000, 100_000, 1_000_000)
 CLAIMS: Final = 400
@@ -100,9 +100,9 @@ async def _past(engine: Engine, conversations: int) -> AsyncIterator[Past]:
         await store.close()
 
 
-def _careless(url: str) -> SqlStore:
+def _careless(url: str) -> Store:
     """The product's store, which leaves it to the operating system when a commit reaches the disk."""
     path = str(path_of(url))
     connection = connect(path)
     connection.execute("PRAGMA synchronous = OFF")
-    return SqlStore(SqliteDriver(path, connection), new_id)
+    return Store.over(SqliteDriver(path, connection), new_id)

@@ -45,8 +45,9 @@ from runtime.contract import (
 from runtime.domain.approvals import Rights
 from runtime.domain.ids import digest, new_id
 from runtime.domain.runs import RunState, StepState
-from runtime.store.protocol import Claim, Duty, Gate, Lease, NewDelivery, NewStep, Store
+from runtime.store.protocol import Claim, Duty, Gate, Lease, NewDelivery, NewStep
 from runtime.store.sql.driver import T
+from runtime.store.store import Store
 
 ADA: Final = Identity("bench:ada")
 HERE: Final = Address("bench", "main", "")
@@ -70,9 +71,9 @@ class Pipeline:
 
     @classmethod
     async def over(cls, store: Store) -> Pipeline:
-        await store.add_person("Ada", Role.OWNER, [ADA], actor="bench")
-        lease = await store.join(NodeId(new_id()), "bench", LONG, alone=True)
-        return cls(store, lease, kept(await store.take(lease, "courier bench:main")))
+        await store.people.add_person("Ada", Role.OWNER, [ADA], actor="bench")
+        lease = await store.cluster.join(NodeId(new_id()), "bench", LONG, alone=True)
+        return cls(store, lease, kept(await store.cluster.take(lease, "courier bench:main")))
 
     def on(self, store: Store) -> Pipeline:
         """The same node and courier on a copy of the store."""
@@ -106,13 +107,13 @@ class Pipeline:
         await self._show(await self._finish(claim))
 
     async def accept(self, room: Address) -> None:
-        await self._store.accept(self._signal(room), GATE)
+        await self._store.intake.accept(self._signal(room), GATE)
 
     def _signal(self, room: Address) -> Signal:
         return Signal("bench:main", new_id(), ADA, "Ada", room, Said(QUESTION), self._store.now())
 
     async def claim(self) -> Claim | None:
-        return await self._store.claim(self._lease, GATE.busy)
+        return await self._store.runs.claim(self._lease, GATE.busy)
 
     async def _claimed(self) -> Claim:
         """As many claim as were accepted. On PostgreSQL others may be quicker than our look; then we look again."""
@@ -123,19 +124,19 @@ class Pipeline:
     async def _tool_step(self, claim: Claim) -> None:
         lane, run, number = claim.lane, claim.run_id, claim.next_step
         step = NewStep(CALL, Effect.READ, digest(CALL.arguments), StepState.OPEN)
-        kept(await self._store.record_model(lane, run, number, ASKED, [step]))
-        kept(await self._store.mark_tool(lane, run, number + 1))
-        kept(await self._store.finish_tool(lane, run, number + 1, LISTING))
+        kept(await self._store.runs.record_model(lane, run, number, ASKED, [step]))
+        kept(await self._store.runs.mark_tool(lane, run, number + 1))
+        kept(await self._store.runs.finish_tool(lane, run, number + 1, LISTING))
 
     async def _finish(self, claim: Claim) -> DeliveryId:
         delivery, number = DeliveryId(new_id()), claim.next_step + 2
         last = NewDelivery(delivery, f"run:{claim.run_id}", 0, Kind.FINAL, claim.address, Content(ANSWER))
-        kept(await self._store.finish(claim.lane, claim.run_id, number, ANSWERED, RunState.DONE, ANSWER, [last]))
+        kept(await self._store.runs.finish(claim.lane, claim.run_id, number, ANSWERED, RunState.DONE, ANSWER, [last]))
         return delivery
 
     async def _show(self, delivery: DeliveryId) -> None:
-        kept(await self._store.render(self._duty, delivery, [Wire(ANSWER)], mark=True))
-        kept(await self._store.checkpoint(self._duty, delivery, 1, Receipt(f"message-{delivery}")))
+        kept(await self._store.outbox.render(self._duty, delivery, [Wire(ANSWER)], mark=True))
+        kept(await self._store.outbox.checkpoint(self._duty, delivery, 1, Receipt(f"message-{delivery}")))
 
 
 def kept(answer: T | None) -> T:

@@ -110,12 +110,12 @@ async def _filled(folder: Path, many: int) -> None:
     """A store with so many schedules, none of them due before tomorrow."""
     store = await open_store(f"sqlite:///{_folder(folder)}/signalbox.db")
     try:
-        identity = await store.account_identity(CHANNEL, ACCOUNT, new_id()[-10:].lower())
+        identity = await store.cluster.account_identity(CHANNEL, ACCOUNT, new_id()[-10:].lower())
         now = store.now()
         made = [_schedule(number, identity, now) for number in range(many)]
         for begin in range(0, many, AT_ONCE):
             batch = made[begin : begin + AT_ONCE]
-            await asyncio.gather(*(store.add_schedule(one, one.next_at, "bench") for one in batch))
+            await asyncio.gather(*(store.schedules.add_schedule(one, one.next_at, "bench") for one in batch))
     finally:
         await store.close()
 

@@ -15,6 +15,7 @@ import logging
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Final
 
@@ -48,7 +49,10 @@ async def heard_of(words: str, folder: Path) -> list[Operation]:
 
     async def make(settings: Settings) -> App:
         app = await build(settings)
-        app.store._driver = Taped(app.store._driver, SQLiteDialect(paramstyle="qmark"), heard.append)
+        driver = app.store.driver
+        taped = Taped(copy(driver), SQLiteDialect(paramstyle="qmark"), heard.append)
+        for name in ("read", "write"):
+            setattr(driver, name, getattr(taped, name))
         return app
 
     settings = load(environ={}, folder=folder, overrides={"web.port": 0, "web.token": TOKEN})

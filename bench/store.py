@@ -18,7 +18,7 @@ from bench.pipeline import Pipeline
 from bench.tape import Operation, Tape, Taped, Timed
 from runtime.domain.ids import new_id
 from runtime.store.sql.postgres import POOL
-from runtime.store.store import SqlStore, open_store
+from runtime.store.store import Store, open_store
 
 SESSIONS: Final = 1_000
 ALONE: Final = 100  # sets, one after another
@@ -70,7 +70,7 @@ async def _on(engine: Engine, *, short: bool) -> list[Figure]:
 async def _record(engine: Engine, pipeline: Pipeline, template: str, sets: int) -> Tape:
     heard: list[Operation] = []
     async with opened(engine.copy(template)) as plain:
-        taped = pipeline.on(SqlStore(Taped(plain._driver, engine.dialect, heard.append), new_id))
+        taped = pipeline.on(Store.over(Taped(plain.driver, engine.dialect, heard.append), new_id))
         await taped.one_by_one(WARM)
         warm = len(heard)
         await taped.one_by_one(sets)
@@ -106,7 +106,7 @@ def _figures(case: Case, ours: Sequence[Timed], bare: Sequence[Timed]) -> list[F
 
 
 @asynccontextmanager
-async def opened(url: str) -> AsyncIterator[SqlStore]:
+async def opened(url: str) -> AsyncIterator[Store]:
     store = await open_store(url)
     try:
         yield store

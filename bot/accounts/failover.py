@@ -27,7 +27,7 @@ from runtime.domain.failover import LOST, Decision, GiveUp, Keep, decide
 from runtime.errors import ChannelError, StoreError
 from runtime.store.protocol import Failover as Store
 from runtime.store.protocol import Lease
-from runtime.store.protocol.registry import Agenda
+from runtime.store.protocol.cluster import Agenda
 
 log = structlog.get_logger("accounts")
 

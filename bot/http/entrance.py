@@ -17,7 +17,7 @@ class Entrance:
     def __init__(self, desk: ConsoleDesk) -> None:
         self._token = desk.control_token
         self._door = Door(links=desk.links, identity=desk.web_account, command=desk.command)
-        self._people = desk.store
+        self._people = desk.store.people
 
     async def actor(self, request: web.Request) -> Actor:
         """Who asks. Errors: Refusal 401 for nobody we know, 403 for a person below operator."""

@@ -22,7 +22,7 @@ from runtime.contract import ChannelAdapter, Model, Tool
 from runtime.store.observer import Observer
 from runtime.store.operations.queue_depths import Depths
 from runtime.store.sql.driver import Watch
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 
 
 async def nothing_waits() -> Depths:
@@ -50,8 +50,8 @@ class Metering(Instrument):
     def observer(self) -> Observer:
         return self._counting
 
-    def opened(self, store: SqlStore) -> None:
-        self._depths = store.depths
+    def opened(self, store: Store) -> None:
+        self._depths = store.queues.depths
 
     def model(self, model: Model) -> Model:
         return MeteredModel(model, self.meters)

@@ -8,7 +8,7 @@ from bot.operator.views import View
 from runtime.audit.anchor import HeadMissing
 from runtime.domain.audit_chain import Verifier
 from runtime.errors import BotError
-from runtime.store.protocol import AuditBook, AuditCheckpoint, Head
+from runtime.store.protocol import Audit, AuditCheckpoint, Head
 
 SignedHead = Callable[[], Head | None]
 """Reads the head that is kept outside of the database; None when there is none yet. Errors: StoreError for a bad one."""
@@ -27,7 +27,7 @@ def no_checkpoint() -> AuditCheckpoint | None:
 
 
 async def verify(
-    book: AuditBook, signed_head: SignedHead = no_head, signed_checkpoint: SignedCheckpoint = no_checkpoint
+    book: Audit, signed_head: SignedHead = no_head, signed_checkpoint: SignedCheckpoint = no_checkpoint
 ) -> View:
     """How many rows there are and whether the chain is `whole`; if not, `fault` names the first bad row.
 
@@ -51,7 +51,7 @@ async def verify(
     return _told(verifier.walked, verifier.fault(), removed, await book.audit_unsealed())
 
 
-async def _walk(book: AuditBook, verifier: Verifier) -> Verifier:
+async def _walk(book: Audit, verifier: Verifier) -> Verifier:
     after = 0
     while rows := await book.audit_rows(after):
         verifier.take(rows)

@@ -16,7 +16,7 @@ from bot.operator.views import View
 from runtime.contract import Address, Links, NewId, Notifier, Now, Sink
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
-from runtime.store.protocol import Store
+from runtime.store.store import Store
 
 Reloading = Callable[[str], Awaitable[View]]
 """Reads the settings again on behalf of whoever is named. Errors: ConfigError, StoreError."""

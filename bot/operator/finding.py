@@ -13,7 +13,7 @@ from runtime.contract import Address
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.markup.moments import in_words
-from runtime.store.protocol import Store
+from runtime.store.store import Store
 from runtime.text.naming import meant
 from runtime.text.truncate import clip
 from runtime.timeline.trail import Candidate, Thing
@@ -43,7 +43,7 @@ class Finder:
     async def found(self, words: str, *things: Thing) -> list[Candidate]:
         """Those of `things` that `words` may mean. Errors: Refusal 404 tells what may be given."""
         words = words.strip()
-        found = await self.store.find(_bare(words), things=things, limit=MANY)
+        found = await self.store.traces.find(_bare(words), things=things, limit=MANY)
         if not found:
             raise Refusal(404, await self._nothing(words, things))
         return found
@@ -63,7 +63,7 @@ class Finder:
             return written
         known = await self._known_rooms()
         found = _going_by(words, known, calling(self.named, known.__getitem__))  # as lists write it: with its account
-        titles = {} if found else await self.store.conversations(CHANNEL, self.web_account)
+        titles = {} if found else await self.store.traces.conversations(CHANNEL, self.web_account)
         found = found or _going_by(words, titles, lambda room: of_page(titles[room]))
         if len(found) == 1:
             return found[0]
@@ -95,7 +95,7 @@ class Finder:
         return replace(here, room=found[0].room) if len(found) == 1 else here
 
     async def _under_its_identity(self, given: Address) -> Address:
-        found = accounts_of(await self.store.named_accounts()).called(given.channel, given.account)
+        found = accounts_of(await self.store.cluster.named_accounts()).called(given.channel, given.account)
         return replace(given, account=found.identity) if found else given
 
     async def _known_rooms(self) -> dict[Address, str]:
@@ -105,7 +105,9 @@ class Finder:
         return dict(self.rooms.all())
 
     async def _nothing(self, words: str, things: tuple[Thing, ...]) -> str:
-        others = await self.store.find(_bare(words), things=tuple(Thing), limit=1) if len(things) < len(Thing) else []
+        others = (
+            await self.store.traces.find(_bare(words), things=tuple(Thing), limit=1) if len(things) < len(Thing) else []
+        )
         if others and others[0].id == words:
             return f"{words} is {_one(others[0].thing)}, and not {_one(things[0])}."
         told = NO_SUCH if len(things) == 1 else NOTHING

@@ -29,8 +29,7 @@ from runtime.contract import Address, Signal, Verdict
 from runtime.domain.ids import new_id
 from runtime.domain.routing import AccountNames
 from runtime.intake.room_names import RoomNames
-from runtime.store.protocol import Store
-from runtime.store.store import SqlStore, open_store
+from runtime.store.store import Store, open_store
 
 
 class NoBell:
@@ -50,24 +49,24 @@ async def opened(settings: Settings) -> AsyncIterator[Operations]:
     with holding(settings.data_dir):
         store = await open_store(settings.database_url)
         try:
-            yield Operations(await _desk(store, settings), await owner_of(store, command_line()))
+            yield Operations(await _desk(store, settings), await owner_of(store.people, command_line()))
         finally:
             await store.close()
 
 
-async def _desk(store: SqlStore, settings: Settings) -> ConsoleDesk:
+async def _desk(store: Store, settings: Settings) -> ConsoleDesk:
     async def sink(signal: Signal) -> Verdict:
         # What this wakes, the next start finds in the store.
-        return (await store.accept(signal, gate_of(settings))).verdict
+        return (await store.intake.accept(signal, gate_of(settings))).verdict
 
-    identity = await store.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
-    known, rooms = accounts_of(await store.named_accounts()), RoomNames(store, LocalNotifier())
+    identity = await store.cluster.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
+    known, rooms = accounts_of(await store.cluster.named_accounts()), RoomNames(store.places, LocalNotifier())
     named = AccountNames(known.names)
     called = calling(named, rooms.of)
     return ConsoleDesk(
         store=store,
         sink=sink,
-        links=store,
+        links=store.people,
         bell=NoBell(),
         web_account=identity,
         named=named,
@@ -87,7 +86,7 @@ async def _desk(store: SqlStore, settings: Settings) -> ConsoleDesk:
 
 
 def _schedules(
-    store: SqlStore, accounts: Accounts[Called], settings: Settings, named: Named, called: Named
+    store: Store, accounts: Accounts[Called], settings: Settings, named: Named, called: Named
 ) -> ScheduleDesk:
     """What is booked here is fired by the next start. Rooms are those of accounts that were at work before."""
     names = {(CHANNEL, ACCOUNT), *((one.channel, one.name) for one in settings.accounts if one.enabled)}
@@ -111,7 +110,7 @@ def _reach_of(store: Store, named: Named, settings: Settings) -> Reach:
     async def reached(address: Address) -> str | None:
         if address.channel != CHANNEL:
             return None
-        return await reach(store, lambda room: named(room) in destinations, address)
+        return await reach(store.history, lambda room: named(room) in destinations, address)
 
     return reached
 
@@ -126,5 +125,5 @@ def _reports(store: Store, accounts: Accounts[Called], settings: Settings, named
         new_id=new_id,
         reach=_reach_of(store, named, settings),
         runs=False,
-        tools=figure_tools(store, store.now, called),
+        tools=figure_tools(store.figures, store.now, called),
     )

@@ -88,16 +88,18 @@ class Operations(OperatorApi):
     # ------------------------------------------------------------------------------------------------------ reading
 
     async def overview(self) -> View:
-        counts = dict(await self._store.counts())
+        counts = dict(await self._store.operations.counts())
         return {"info": dict(self._desk.info), "counts": counts, "accounts": [*map(views.account, self._desk.states())]}
 
     async def runs(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
-        rows = await self._store.runs(state=_word(RunState, state), room=await self._room_meant(room), limit=limit)
+        rows = await self._store.operations.runs(
+            state=_word(RunState, state), room=await self._room_meant(room), limit=limit
+        )
         return await self._entitled([views.run(row, *self._names) for row in rows])
 
     async def run(self, run_id: str) -> View:
         run_id = await self._meant(run_id, Thing.RUN)
-        found = await self._store.run(RunId(run_id))
+        found = await self._store.operations.run(RunId(run_id))
         if found is None:
             raise Refusal(404, f"There is no run {run_id}.")
         row, steps = found
@@ -106,17 +108,17 @@ class Operations(OperatorApi):
 
     async def approvals(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         where = await self._room_meant(room)
-        rows = await self._store.approvals(state=_word(ApprovalState, state), room=where, limit=limit)
+        rows = await self._store.approvals.approvals(state=_word(ApprovalState, state), room=where, limit=limit)
         return await self._entitled([views.approval(row, *self._names) for row in rows])
 
     async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         where = await self._room_meant(room)
-        rows = await self._store.deliveries(state=_word(DeliveryState, state), room=where, limit=limit)
+        rows = await self._store.operations.deliveries(state=_word(DeliveryState, state), room=where, limit=limit)
         return await self._entitled([views.delivery(row, *self._names) for row in rows])
 
     async def delivery(self, delivery_id: str) -> View:
         delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
-        row = await self._store.delivery(DeliveryId(delivery_id))
+        row = await self._store.operations.delivery(DeliveryId(delivery_id))
         if row is None:
             raise Refusal(404, f"There is no delivery {delivery_id}.")
         return await self._one_entitled(views.delivery_with_parts(row, *self._names))
@@ -135,17 +137,17 @@ class Operations(OperatorApi):
         return await self._entitled(await trails.traceable(self._desk, room, limit))
 
     async def people(self) -> list[View]:
-        return [views.person(known) for known in await self._store.people()]
+        return [views.person(known) for known in await self._store.people.people()]
 
     async def verify_audit(self) -> View:
-        return await audit.verify(self._store, self._desk.head, self._desk.checkpoint)
+        return await audit.verify(self._store.audit, self._desk.head, self._desk.checkpoint)
 
     # ------------------------------------------------------------------------------------------------------ mending
 
     async def decide(self, approval_id: str, choice: str, reason: str = "") -> View:
         """Answer a question; the same transaction as a click in its room."""
         approval_id = await self._meant(approval_id, Thing.APPROVAL)
-        question = await self._store.approval(ApprovalId(approval_id))
+        question = await self._store.approvals.approval(ApprovalId(approval_id))
         if question is None:
             raise Refusal(404, f"There is no approval {approval_id}.")
         click = bodies.clicked(question.id, {"choice": choice, "reason": reason})
@@ -156,7 +158,7 @@ class Operations(OperatorApi):
 
     async def requeue(self, delivery_id: str) -> View:
         delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
-        row = await self._store.requeue(DeliveryId(delivery_id), self.actor.name)
+        row = await self._store.operations.requeue(DeliveryId(delivery_id), self.actor.name)
         return self._mended(row, f"{delivery_id} is neither on hold nor dead, so it cannot be requeued.")
 
     async def reload(self) -> View:
@@ -173,7 +175,7 @@ class Operations(OperatorApi):
 
     async def discard(self, delivery_id: str) -> View:
         delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
-        row = await self._store.discard(DeliveryId(delivery_id), self.actor.name)
+        row = await self._store.operations.discard(DeliveryId(delivery_id), self.actor.name)
         return self._mended(
             row, f"{delivery_id} is not waiting, or is being sent right now, so it cannot be discarded."
         )
@@ -184,30 +186,30 @@ class Operations(OperatorApi):
         if wrong is not None:
             raise Refusal(400, f'"{wrong}" is not an identity such as telegram:1001.')
         given = [Identity(identity) for identity in identities]
-        person = await self._store.add_person(name, _role(role), given, actor=self.actor.name)
+        person = await self._store.people.add_person(name, _role(role), given, actor=self.actor.name)
         if person is None:
             raise Refusal(409, f'"{name}", or one of the identities, belongs to somebody already.')
         return await self._person(person.name)
 
     async def set_role(self, name: str, role: str) -> View:
-        done(await self._store.set_role(name, _role(role), actor=self.actor.name), name)
+        done(await self._store.people.set_role(name, _role(role), actor=self.actor.name), name)
         return await self._person(name)
 
     async def pairings(self) -> list[View]:
         """Who was sent a code and waits."""
         await self._desk.refresh()
-        return await self._entitled([views.pairing(one, *self._names) for one in await self._store.pairings()])
+        return await self._entitled([views.pairing(one, *self._names) for one in await self._store.people.pairings()])
 
     async def pair(self, code: str, name: str = "", role: str = "") -> View:
         """Make whoever was sent `code` known: as the person called `name` if there is one, else as a new one."""
         name = name.strip()
-        if name and await self._store.person_named(name) is None:
+        if name and await self._store.people.person_named(name) is None:
             name = new_name(name)
         chosen = _role(role) if role else None
         if name and chosen is not None:
             await self._keep_an_owner(name, chosen)
         given, actor = self._desk.given(), self.actor
-        made = await self._store.pair(code, name, chosen, actor.person, actor=actor.name, given=given)
+        made = await self._store.people.pair(code, name, chosen, actor.person, actor=actor.name, given=given)
         if isinstance(made, Unpaired):
             raise Refusal(429 if made.locked else 404, made.reason)
         for address in (made.address, *made.cards):
@@ -218,7 +220,7 @@ class Operations(OperatorApi):
     async def link(self, name: str) -> View:
         """A new link for a person; the old one is void. The token is in this answer and nowhere else."""
         token = secrets.token_urlsafe(24)
-        if await self._store.set_link(name, token, actor=self.actor.name) is None:
+        if await self._store.people.set_link(name, token, actor=self.actor.name) is None:
             raise Refusal(404, f'There is nobody named "{name}".')
         self._desk.bell.ring(PEOPLE)
         path = f"/link/{token}"
@@ -334,8 +336,8 @@ class Operations(OperatorApi):
             await _next(rings, min(left, GLANCE.total_seconds()))
 
     async def _look(self, address: Address) -> View:
-        seen = await self._store.view(address)
-        work = await self._store.room_work(address)  # after it: a room that rests has asked all it will ask
+        seen = await self._store.history.view(address)
+        work = await self._store.operations.room_work(address)  # after it: a room that rests has asked all it will ask
         view = views.room(
             seen.entries,
             busy=seen.busy or work.run in AT_WORK,  # a question may have been answered in between
@@ -394,19 +396,19 @@ class Operations(OperatorApi):
         return views.delivery(row, *self._names)
 
     async def _approval(self, approval_id: ApprovalId) -> View:
-        row = await self._store.approval(approval_id)
+        row = await self._store.approvals.approval(approval_id)
         if row is None:
             raise Refusal(404, f"There is no approval {approval_id}.")
         return views.approval(row, *self._names)
 
     async def _person(self, name: str) -> View:
-        known = await self._store.person_named(name)
+        known = await self._store.people.person_named(name)
         if known is None:
             raise Refusal(404, f'There is nobody named "{name}".')
         return views.person(known)
 
     async def _keep_an_owner(self, name: str, role: Role) -> None:
-        owners = [known.person.name for known in await self._store.people() if known.person.role is Role.OWNER]
+        owners = [known.person.name for known in await self._store.people.people() if known.person.role is Role.OWNER]
         if role is not Role.OWNER and owners == [name]:
             raise Refusal(409, f"{name} is the only owner. Make somebody else an owner first.")
 

@@ -24,18 +24,18 @@ class Roster:
     async def rename(self, name: str, new: str) -> View:
         new = new_name(new)
         self._keep_settings_true(name, f"Write {new} there")
-        made = done(await self._store.rename(name, new, actor=self._actor.name), name, new=new)
+        made = done(await self._store.people.rename(name, new, actor=self._actor.name), name, new=new)
         return _told(made, f"{name} is called {made.name} from now on.")
 
     async def sign_out(self, name: str) -> View:
-        made = done(await self._store.sign_out(name, actor=self._actor.name), name)
+        made = done(await self._store.people.sign_out(name, actor=self._actor.name), name)
         self._desk.bell.ring(PEOPLE)
         return _told(made, f"{name} is signed out everywhere; their link is void.")
 
     async def remove(self, name: str) -> View:
-        known = await self._store.person_named(name)
+        known = await self._store.people.person_named(name)
         self._keep_settings_true(name, "Take them out there", known.identities if known else ())
-        made = done(await self._store.remove(name, actor=self._actor.name), name)
+        made = done(await self._store.people.remove(name, actor=self._actor.name), name)
         self._desk.bell.ring(PEOPLE)
         return _told(made, f"{name} is removed. What they said stays in the conversations and in the audit.")
 
@@ -43,14 +43,14 @@ class Roster:
         if name == into:
             raise Refusal(400, "Name two people: one is merged into the other.")
         self._keep_settings_true(name, f"Write {into} there")
-        moved = await self._store.merge(name, into, actor=self._actor.name)
+        moved = await self._store.people.merge(name, into, actor=self._actor.name)
         made = done(moved, *(await self._missing(name, into) if moved is Unmoved.NOBODY else (name, into)))
         self._desk.bell.ring(PEOPLE)
         return _told(made, f"{name} and {into} are one person from now on: {made.name} ({made.role.word}).")
 
     async def _missing(self, *names: str) -> Sequence[str]:
         """Those that nobody has; all of them where somebody just came by one."""
-        return [name for name in names if await self._store.person_named(name) is None] or names
+        return [name for name in names if await self._store.people.person_named(name) is None] or names
 
     def _keep_settings_true(self, name: str, fix: str, identities: Sequence[str] = ()) -> None:
         """Settings may write people by name: a blocked one must not come back under another, nor an owner at the start."""

@@ -39,7 +39,8 @@ from runtime.domain.runs import RunState
 from runtime.errors import ToolError
 from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
-from runtime.store.protocol import DeliveryRow, Store
+from runtime.store.protocol import DeliveryRow
+from runtime.store.store import Store
 from tools.reports import report_tools
 
 if TYPE_CHECKING:
@@ -124,13 +125,13 @@ class ReportDesk:
             if why := await self.reach(room):
                 raise Refusal(409, f"{self.named(room)}: {why}")
         report = await self._report(sheet, rooms, options, actor)
-        await self.store.begin_report(report, actor.person.name)
+        await self.store.schedules.begin_report(report, actor.person.name)
         self.ring()
         return await self.state(report.id)
 
     async def state(self, report_id: str) -> View:
         """How a report goes that was begun."""
-        made = await self.store.occurrences(ScheduleId(report_id), limit=1)
+        made = await self.store.schedules.occurrences(ScheduleId(report_id), limit=1)
         report = made[0].report if made else None
         if report is None:
             raise Refusal(404, f"There is no report {report_id}.")
@@ -200,7 +201,7 @@ class ReportDesk:
         )
 
     async def _zone(self, actor: Actor, room: str) -> str:
-        return await self.store.zone_of(actor.person.id, room) or "UTC"
+        return await self.store.schedules.zone_of(actor.person.id, room) or "UTC"
 
     async def _how(self, made: Occurrence) -> tuple[str, str]:
         """A word and a reason: shown, failed, waiting (for an approval), stuck (could not be shown), or working."""
@@ -215,12 +216,12 @@ class ReportDesk:
                 if stuck
                 else ("working", "")
             )
-        found = await self.store.run(RunId(made.run_id)) if made.run_id else None
+        found = await self.store.operations.run(RunId(made.run_id)) if made.run_id else None
         return ("waiting", "") if found and found[0].state is RunState.PARKED else ("working", "")
 
     async def _stuck(self, made: Occurrence) -> list[DeliveryRow]:
         origin = f"occurrence:{made.id}"
-        rows = [row for state in STUCK for row in await self.store.deliveries(state=state, limit=500)]
+        rows = [row for state in STUCK for row in await self.store.operations.deliveries(state=state, limit=500)]
         return [row for row in rows if row.origin == origin]
 
     async def _called(self, tool: str, arguments: Mapping[str, Any], actor: Actor) -> str:

@@ -17,7 +17,7 @@ async def entitled(desk: ConsoleDesk, rows: Sequence[View]) -> list[View]:
     wanted = {room for row in rows for text in _addresses(row) if (room := _room(desk, text))}
     if not wanted:
         return list(rows)
-    titles = {desk.named(room): of_page(title) for room, title in (await desk.store.titles(wanted)).items()}
+    titles = {desk.named(room): of_page(title) for room, title in (await desk.store.traces.titles(wanted)).items()}
     return [_with(titles, row) for row in rows]
 
 

@@ -27,11 +27,11 @@ async def trace(desk: ConsoleDesk, words: str) -> View:
 async def traceable(desk: ConsoleDesk, room: str, limit: int) -> list[View]:
     """The newest messages, in all rooms or in one."""
     address = await desk.finder.room(room) if room else None
-    return [candidate(one, desk) for one in await desk.store.recent(address, limit=limit)]
+    return [candidate(one, desk) for one in await desk.store.traces.recent(address, limit=limit)]
 
 
 async def _story(desk: ConsoleDesk, about: str) -> View:
-    trail = await desk.store.trail(about)
+    trail = await desk.store.traces.trail(about)
     if trail is None:
         raise Refusal(404, f"What {about} left behind is not kept any more.")
     return story(told(trail, desk.mask), desk)

@@ -85,7 +85,7 @@ from runtime.models.library import preload
 from runtime.reports.fan_out import Reporting
 from runtime.schedules.firing import Scheduler
 from runtime.store.protocol import Lease, NewDelivery
-from runtime.store.store import POSTGRES, SqlStore, open_store
+from runtime.store.store import POSTGRES, Store, open_store
 from runtime.workspace.workspaces import SessionWorkspaces
 
 LAST_WORD: Final = timedelta(seconds=0.25)
@@ -118,12 +118,12 @@ async def build(
     )
     try:
         instruments.opened(store)
-        identity = await store.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
+        identity = await store.cluster.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
         return App(
             settings=settings,
             store=store,
             web_identity=identity,
-            named_before=await store.named_accounts(),
+            named_before=await store.cluster.named_accounts(),
             adapters=adapters,
             probe=probe,
             model=model or model_of(settings),
@@ -143,7 +143,7 @@ class App:
         self,
         *,
         settings: Settings,
-        store: SqlStore,
+        store: Store,
         web_identity: str,
         named_before: Sequence[Known],
         adapters: MakeAdapters,
@@ -164,7 +164,14 @@ class App:
         self._seat = Membership(self._bell)
         workspaces = SessionWorkspaces(settings.workspace_dir, MAIN, uid=shell_of(settings).uid)
         given = AdapterContext(
-            store, store, workspaces, store, self._bell, store.now, new_id, siblings=store.has_siblings
+            store.history,
+            store.people,
+            workspaces,
+            store.places,
+            self._bell,
+            store.now,
+            new_id,
+            siblings=store.cluster.has_siblings,
         )
         self._space = space_of(settings)
         every = [self._page(given, web_identity, model), *adapters_of(settings)(given), *adapters(given)]
@@ -175,13 +182,13 @@ class App:
             for adapter in every
         )
         self._named = LiveNames(self._accounts, named_before)
-        self._rooms = RoomNames(store, self._bell)
+        self._rooms = RoomNames(store.places, self._bell)
         self._called = calling(self._named, self._rooms.of)
         gate = partial(gate_of, trouble=self._trouble_at)
         self._live = Live(rules_of(with_identities(settings, self._accounts), gate), self._named.now)
         self._reload = self._make_reload(gate, named_before)
         self._others = Others()
-        self._couriers = Couriers(map(self._courier, self._accounts), store, self._call)
+        self._couriers = Couriers(map(self._courier, self._accounts), store.outbox, self._call)
         self._timetable = self._make_timetable()
         self._toolkit = self._make_toolkit(tools)
         self._reporters = LateReporters(store.now)
@@ -219,12 +226,12 @@ class App:
         return self._named(address) in self._live.rules.destinations
 
     def _make_reload(self, gate: MakeGate, before: Sequence[Known]) -> Reload:
-        planned = FileSchedules(book=self.store, now=self.store.now, accounts=self._accounts, before=before)
+        planned = FileSchedules(book=self.store.schedules, now=self.store.now, accounts=self._accounts, before=before)
         return Reload(
             settings=self._settings,
             live=self._live,
-            people=self.store,
-            registry=self.store,
+            people=self.store.people,
+            registry=self.store.cluster,
             set_level=set_level,
             gate=gate,
             accounts=self._accounts,
@@ -247,7 +254,7 @@ class App:
             self._settings,
             self._accounts,
             timetable=self._timetable,
-            figures=self.store,
+            figures=self.store.figures,
             named=self._called,
             now=self.store.now,
             wrap=self._instruments.tools,
@@ -257,7 +264,7 @@ class App:
 
     def _make_reception(self) -> Reception:
         return Reception(
-            store=self.store,
+            store=self.store.intake,
             gate=self._live.gate,
             bell=self._bell,
             nudge=self._couriers.nudge,
@@ -284,7 +291,7 @@ class App:
         files_of = files_in(self._accounts)
         long_replies = long_replies_of(self._settings, workspaces, files_of, self._new_id)
         return AgentLoop(
-            store=self.store,
+            store=self.store.runs,
             agents=self._agents,
             policy=lambda: self._live.rules.policy,
             lease_is_fresh=self._seat.lease_is_fresh,
@@ -294,15 +301,15 @@ class App:
             named=self._named,
             busy=lambda address: self._busy_rules().at(address),
             probe=self._probe,
-            files=fetching_of(self._settings, files_of, self.store.senders, self._new_id, self._space),
+            files=fetching_of(self._settings, files_of, self.store.runs.senders, self._new_id, self._space),
             long_replies=long_replies,
-            reporting=Reporting(workspaces, self._new_id, long_replies.content, self.store.report_root),
+            reporting=Reporting(workspaces, self._new_id, long_replies.content, self.store.schedules.report_root),
             reporter=self._reporters,
         )
 
     def _courier(self, account: AccountSupervisor) -> Courier:
         return Courier(
-            outbox=self.store,
+            outbox=self.store.outbox,
             adapter=self._instruments.adapter(account),
             take=self._seat.take,
             vacancy=self._seat.vacancy,
@@ -320,7 +327,7 @@ class App:
         return ConsoleDesk(
             store=self.store,
             sink=self._sink,
-            links=self.store,
+            links=self.store.people,
             bell=self._bell,
             web_account=web_identity,
             now=self.store.now,
@@ -365,7 +372,7 @@ class App:
         return AccountAlerts(
             room=lambda: self._accounts.address(self._settings.operators.room),
             after=self._settings.operators.after,
-            told=self.store,
+            told=self.store.operations,
             post=self._couriers.post,
             take=self._seat.take,
             now=self.store.now,
@@ -459,7 +466,7 @@ class App:
         listening = [account.listen for account in self._accounts]
         return Life(
             settings=self._settings,
-            store=self.store,
+            store=self.store.cluster,
             seat=self._seat,
             watchdog=self._watchdog,
             bell=self._bell,
@@ -475,7 +482,7 @@ class App:
 
     def _dispatch(self, lease: Lease) -> Dispatch:
         return Dispatch(
-            store=self.store,
+            store=self.store.runs,
             lease=lease,
             agent=self._instruments.worker(self._agent),
             bell=self._bell,
@@ -499,13 +506,15 @@ class App:
         yield jumps.run
         yield self._rooms.run
         yield self._timer().run
-        yield Expiry(desk=self.store, decided=self._reception.decided, first=jumps.look).run
+        yield Expiry(desk=self.store.approvals, decided=self._reception.decided, first=jumps.look).run
         yield partial(self._standings.run, self._outages().see if self._settings.operators.room else None)
         yield from (failover.run for failover in self._failovers())
         yield from self._instruments.duties()
         yield from self._toolkit.toolbox.duties()
         if self._settings.mcp:
-            yield partial(self._toolkit.toolbox.watch, self.store.see_form, self._tell_of_tool, self.store.told_form)
+            yield partial(
+                self._toolkit.toolbox.watch, self.store.runs.see_form, self._tell_of_tool, self.store.runs.told_form
+            )
 
     def _failovers(self) -> Iterator[Failover]:
         for account, courier in zip(self._accounts, self._couriers, strict=True):
@@ -513,7 +522,7 @@ class App:
                 yield Failover(
                     account,
                     courier,
-                    store=self.store,
+                    store=self.store.cluster,
                     seat=self._seat,
                     bell=self._bell,
                     others=self._others,
@@ -522,7 +531,7 @@ class App:
 
     async def _note(self, adapter: ChannelAdapter) -> None:
         """Keep which identity the account has, so that it can be called by its name while it is not at work."""
-        await self.store.note_account(adapter.channel, adapter.account, adapter.identity)
+        await self.store.cluster.note_account(adapter.channel, adapter.account, adapter.identity)
         if adapter.features().learn:
             await self._reload.learnt()
 
@@ -538,10 +547,10 @@ class App:
             return Jumps(now=self.store.now, mend=self._clock_was_set)
 
         async def mend(by: timedelta) -> None:
-            await self.store.shift(by)
+            await self.store.cluster.shift(by)
             await self._clock_was_set(by)
 
-        return Jumps(now=self.store.now, mend=mend, last=await self.store.last_written())
+        return Jumps(now=self.store.now, mend=mend, last=await self.store.cluster.last_written())
 
     async def _clock_was_set(self, by: timedelta) -> None:
         for courier in self._couriers:
@@ -564,7 +573,9 @@ class App:
 
     def _sealer(self) -> Sealer:
         trimmer = trimmer_of(self._settings, self.store)
-        return Sealer(book=self.store, file=self._head, take=self._seat.take, bell=self._bell, trimmer=trimmer)
+        return Sealer(book=self.store.audit, file=self._head, take=self._seat.take, bell=self._bell, trimmer=trimmer)
 
     def _timer(self) -> Scheduler:
-        return Scheduler(book=self.store, bell=self._bell, take=self._seat.take, now=self.store.now, probe=self._probe)
+        return Scheduler(
+            book=self.store.schedules, bell=self._bell, take=self._seat.take, now=self.store.now, probe=self._probe
+        )

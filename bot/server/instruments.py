@@ -18,7 +18,7 @@ from runtime.errors import ConfigError
 from runtime.intake.dispatch import Worker
 from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.sql.driver import UNWATCHED, Watch
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 
 
 class Instruments(Instrument):
@@ -35,7 +35,7 @@ class Instruments(Instrument):
     def observer(self) -> Observer:
         return next((part.observer for part in self._parts if part.observer is not UNOBSERVED), UNOBSERVED)
 
-    def opened(self, store: SqlStore) -> None:
+    def opened(self, store: Store) -> None:
         for part in self._parts:
             part.opened(store)
 

@@ -29,8 +29,8 @@ from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
 from runtime.errors import StoreError
 from runtime.intake.dispatch import Dispatch
+from runtime.store.cluster.store import ClusterStore
 from runtime.store.protocol import Lease
-from runtime.store.store import SqlStore
 
 log = structlog.get_logger("app")
 
@@ -52,7 +52,7 @@ class Life:
         self,
         *,
         settings: Settings,
-        store: SqlStore,
+        store: ClusterStore,
         seat: Membership,
         watchdog: Watchdog,
         bell: LocalNotifier,

@@ -79,8 +79,8 @@ async def _first_link(app: App, settings: Settings, *, with_link: bool, once: bo
     """See to the owner before the first message can come in; the token of their link if made just now, and their name."""
     token = settings.web.token.get_secret_value() if settings.web.token else None
     try:
-        made = await settle_owner(app.store, app.owners, token, with_link=with_link, once=once)
-        return made, await owner_name(app.store)
+        made = await settle_owner(app.store.people, app.owners, token, with_link=with_link, once=once)
+        return made, await owner_name(app.store.people)
     except BaseException:
         await app.store.close()
         raise

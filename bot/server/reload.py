@@ -24,7 +24,7 @@ from bot.wiring.owner import settle_owner
 from bot.wiring.schedules import Synced, nothing_planned
 from runtime.contract import Identity, Role
 from runtime.errors import BotError, ConfigError
-from runtime.store.protocol import People, Registry
+from runtime.store.protocol import Cluster, People
 
 log = structlog.get_logger("reload")
 
@@ -50,7 +50,7 @@ class Reload:
         settings: Settings,
         live: Live,
         people: People,
-        registry: Registry,
+        registry: Cluster,
         set_level: Callable[[str], None],
         gate: MakeGate = gate_of,
         accounts: Sequence[Account] = (),

@@ -11,7 +11,7 @@ from runtime.contract import ChannelAdapter, Model, Sink, Tool
 from runtime.intake.dispatch import Worker
 from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.sql.driver import UNWATCHED, Watch
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 
 Duty = Callable[[], Coroutine[Any, Any, None]]
 """A long loop: it runs until it is cancelled."""
@@ -30,7 +30,7 @@ class Instrument:
         """Told what the store's transactions did."""
         return UNOBSERVED
 
-    def opened(self, store: SqlStore) -> None:
+    def opened(self, store: Store) -> None:
         """The store is there."""
 
     def model(self, model: Model) -> Model:

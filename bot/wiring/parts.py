@@ -13,7 +13,7 @@ from runtime.agent.long_text import LongForm, LongText
 from runtime.contract import Address, Fetch, Model, NewId, Space, Transcriber
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.intake.downloads import Fetching, FileBounds, FilesOf, Senders
-from runtime.store.store import POSTGRES, SqlStore
+from runtime.store.store import POSTGRES, Store
 from runtime.workspace.disk_space import DiskBounds, DiskSpace
 from runtime.workspace.workspaces import SessionWorkspaces
 from tools.sandbox.shell import ShellSettings
@@ -126,7 +126,7 @@ def pace_of(settings: Settings) -> RetryPolicy:
     )
 
 
-def notices_of(settings: Settings, store: SqlStore) -> Notices | None:
+def notices_of(settings: Settings, store: Store) -> Notices | None:
     """The way to other nodes; None with an embedded database, which has one process."""
     if not settings.database_url.startswith(POSTGRES):
         return None
@@ -134,6 +134,6 @@ def notices_of(settings: Settings, store: SqlStore) -> Notices | None:
 
     async def newest() -> object:
         """How many facts the audit has: each lasting change adds one."""
-        return (await store.audit_head()).number + await store.audit_unsealed()
+        return (await store.audit.audit_head()).number + await store.audit.audit_unsealed()
 
     return Notices(url=settings.database_url, listen_url=settings.listen_url, newest=newest)

@@ -20,7 +20,7 @@ from runtime.contract import (
     Timetable,
     Tool,
 )
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from tools.schedules import schedule_tools
 
 Reach = Callable[[Address], Awaitable[str | None]]
@@ -86,7 +86,7 @@ class LateTimetable:
 
 
 def timetable_of(
-    store: SqlStore,
+    store: Store,
     reach: Reach,
     *,
     new_id: NewId,
@@ -104,7 +104,7 @@ def timetable_of(
             return Quotas(limits.per_person, limits.per_room, limits.least_interval)
 
         return ScheduleService(
-            book=store,
+            book=store.schedules,
             agent=MAIN,
             now=store.now,
             new_id=new_id,

@@ -11,19 +11,19 @@ from runtime.audit.retention import Keep, Retention
 from runtime.audit.trimmer import Trimmer
 from runtime.contract import PARTIAL, UPLOADS
 from runtime.store.protocol import Duty, Stock
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from runtime.workspace.cleanup import Leftovers
 from runtime.workspace.workspaces import SessionWorkspaces
 
 
 def retention_of(
     settings: Settings,
-    store: SqlStore,
+    store: Store,
     take: Callable[[str], Awaitable[Duty | None]],
     workspaces: Sequence[SessionWorkspaces],
 ) -> Retention:
     leftovers = Leftovers(workspaces, uploads=UPLOADS, partial=PARTIAL)
-    return Retention(store=store, leftovers=leftovers, keep=keep_of(settings), take=take, now=store.now)
+    return Retention(store=store.retention, leftovers=leftovers, keep=keep_of(settings), take=take, now=store.now)
 
 
 def keep_of(settings: Settings) -> Keep:
@@ -50,9 +50,9 @@ def keep_of(settings: Settings) -> Keep:
     return Keep({stock: timedelta(days=age) for stock, age in ages.items() if age}, workspaces)
 
 
-def trimmer_of(settings: Settings, store: SqlStore) -> Trimmer | None:
+def trimmer_of(settings: Settings, store: Store) -> Trimmer | None:
     """None where the audit is kept for good."""
     if not settings.retention.audit_days:
         return None
     keep = timedelta(days=settings.retention.audit_days)
-    return Trimmer(book=store, file=CheckpointFile(settings.data_dir), keep=keep, now=store.now)
+    return Trimmer(book=store.audit, file=CheckpointFile(settings.data_dir), keep=keep, now=store.now)

@@ -21,7 +21,7 @@ from runtime.agent.registry import MAIN
 from runtime.contract import Address, Identity, Now, Schedule, ScheduleId, ScheduleState
 from runtime.domain.schedules import ScheduleEvent
 from runtime.errors import ConfigError
-from runtime.store.protocol.schedules import ScheduleBook
+from runtime.store.protocol.schedules import Schedules
 
 log = structlog.get_logger("schedules")
 
@@ -44,7 +44,7 @@ class FileSchedules:
     """Brings the store in line with the settings. `before` are accounts as they were known in earlier lives."""
 
     def __init__(
-        self, *, book: ScheduleBook, now: Now, accounts: Collection[Account], before: Sequence[Known] = ()
+        self, *, book: Schedules, now: Now, accounts: Collection[Account], before: Sequence[Known] = ()
     ) -> None:
         self._book = book
         self._now = now

@@ -61,9 +61,9 @@ async def add_owner(draft: Draft) -> str | None:
         with holding(draft.data_dir):
             store = await open_store(draft.database_url)
             try:
-                known = await store.people()
+                known = await store.people.people()
                 if not any(one.person.role is Role.OWNER for one in known):
-                    await store.add_person(draft.owner, Role.OWNER, [], actor=command_line())
+                    await store.people.add_person(draft.owner, Role.OWNER, [], actor=command_line())
             finally:
                 await store.close()
     except (StoreError, ConfigError) as error:

@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 
 from runtime.errors import StoreError
-from runtime.store.protocol import Decided, Desk
+from runtime.store.protocol import Approvals, Decided
 
 log = structlog.get_logger("expiry")
 
@@ -23,7 +23,7 @@ class Expiry:
     def __init__(
         self,
         *,
-        desk: Desk,
+        desk: Approvals,
         decided: Callable[[Decided], None],
         first: Callable[[], Awaitable[None]],
         every: timedelta = EVERY,

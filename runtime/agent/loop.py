@@ -42,7 +42,7 @@ from runtime.domain.transcript import OURS, not_seen
 from runtime.errors import ModelFailed
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
-from runtime.store.protocol import Claim, Lanes, NewDelivery, Released, ToolStep
+from runtime.store.protocol import Claim, NewDelivery, Released, Runs, ToolStep
 from runtime.workspace.workspaces import SessionWorkspaces
 
 log = structlog.get_logger("agent")
@@ -84,7 +84,7 @@ class AgentLoop:
     def __init__(
         self,
         *,
-        store: Lanes,
+        store: Runs,
         agents: Agents,
         policy: Callable[[], Policy],
         lease_is_fresh: Callable[[], bool],

@@ -32,7 +32,7 @@ from runtime.domain.transcript import DENIED, ERROR
 from runtime.errors import StoreError, ToolError
 from runtime.policy.rules import Ask, Policy, Ruling
 from runtime.policy.tool_forms import warning
-from runtime.store.protocol import Claim, Lanes, NewStep, Recorded, ToolStep
+from runtime.store.protocol import Claim, NewStep, Recorded, Runs, ToolStep
 from runtime.text.truncate import bound
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ class Calls:
     def __init__(
         self,
         *,
-        store: Lanes,
+        store: Runs,
         policy: Callable[[], Policy],
         lease_is_fresh: Callable[[], bool],
         progress: Callable[[Claim, Progress], None],

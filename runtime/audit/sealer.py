@@ -18,7 +18,7 @@ from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import UNSEALED
 from runtime.domain.audit_chain import FIRST
 from runtime.errors import StoreError
-from runtime.store.protocol import AuditBook, Duty, Head
+from runtime.store.protocol import Audit, Duty, Head
 
 log = structlog.get_logger("sealer")
 
@@ -36,7 +36,7 @@ class Sealer:
     def __init__(
         self,
         *,
-        book: AuditBook,
+        book: Audit,
         file: HeadFile,
         take: Callable[[str], Awaitable[Duty | None]],
         bell: LocalNotifier,

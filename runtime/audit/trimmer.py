@@ -12,7 +12,7 @@ from runtime.audit.anchor import CheckpointFile
 from runtime.contract import Now
 from runtime.domain.audit_chain import Verifier
 from runtime.errors import StoreError
-from runtime.store.protocol import AuditBook, AuditCheckpoint, AuditRow, Duty, Head
+from runtime.store.protocol import Audit, AuditCheckpoint, AuditRow, Duty, Head
 
 log = structlog.get_logger("audit")
 
@@ -25,7 +25,7 @@ SLICE: Final = 500
 class Trimmer:
     """Keeps the audit to `keep`. What it removes was verified first: a fault must not be tidied away."""
 
-    def __init__(self, *, book: AuditBook, file: CheckpointFile, keep: timedelta, now: Now) -> None:
+    def __init__(self, *, book: Audit, file: CheckpointFile, keep: timedelta, now: Now) -> None:
         self._book = book
         self._file = file
         self._keep = keep

@@ -12,7 +12,7 @@ import structlog
 from runtime.contract import NodeId
 from runtime.domain.clock import steady
 from runtime.errors import BotError, StoreError
-from runtime.store.protocol import Duty, Lease, Registry
+from runtime.store.protocol import Cluster, Duty, Lease
 
 log = structlog.get_logger("node")
 
@@ -33,7 +33,7 @@ class Node:
     def __init__(
         self,
         *,
-        store: Registry,
+        store: Cluster,
         lease: Lease,
         length: timedelta,
         on_reaped: Callable[[], None],
@@ -50,7 +50,7 @@ class Node:
 
     @classmethod
     async def join(
-        cls, *, store: Registry, node: NodeId, label: str, length: timedelta, alone: bool, on_reaped: Callable[[], None]
+        cls, *, store: Cluster, node: NodeId, label: str, length: timedelta, alone: bool, on_reaped: Callable[[], None]
     ) -> Node:
         """A new node with a fresh lease. `alone` proves that every earlier node is dead."""
         lease = await store.join(node, label, length, alone=alone)

@@ -18,7 +18,7 @@ from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import DUE, LANES, ROLES, SUSPECTS, UNSEALED
 from runtime.contract import NodeId
 from runtime.errors import StoreError
-from runtime.store.protocol.registry import Agenda
+from runtime.store.protocol.cluster import Agenda
 
 log = structlog.get_logger("pulse")
 

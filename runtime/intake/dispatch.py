@@ -15,7 +15,7 @@ from runtime.contract import Probe, SessionKey, no_probe
 from runtime.domain.routing import BusyRules
 from runtime.errors import StoreError
 from runtime.intake.reception import Accept
-from runtime.store.protocol import Claim, Lane, Lanes, Lease, Offer, Taken
+from runtime.store.protocol import Claim, Lane, Lease, Offer, Runs, Taken
 
 T = TypeVar("T")
 log = structlog.get_logger("dispatch")
@@ -51,7 +51,7 @@ class Dispatch:
     def __init__(
         self,
         *,
-        store: Lanes,
+        store: Runs,
         lease: Lease,
         agent: Worker,
         bell: LocalNotifier,

@@ -15,7 +15,7 @@ from runtime.cluster.topics import DUE, LANES
 from runtime.contract import Now, OccurrenceId, Probe, Schedule, no_probe
 from runtime.domain.schedules import Firing, sorted_out
 from runtime.errors import StoreError
-from runtime.store.protocol.schedules import ScheduleBook
+from runtime.store.protocol.schedules import Schedules
 
 log = structlog.get_logger("timer")
 
@@ -32,7 +32,7 @@ class Scheduler:
     def __init__(
         self,
         *,
-        book: ScheduleBook,
+        book: Schedules,
         bell: LocalNotifier,
         take: Callable[[str], Awaitable[object | None]],
         now: Now,

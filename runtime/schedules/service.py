@@ -32,7 +32,7 @@ from runtime.contract import (
 )
 from runtime.domain.schedules import ScheduleEvent
 from runtime.errors import ToolRetry
-from runtime.store.protocol.schedules import ScheduleBook
+from runtime.store.protocol.schedules import Schedules
 from runtime.text.naming import meant
 
 NAME: Final = 60  # characters
@@ -71,7 +71,7 @@ class ScheduleService:
     def __init__(
         self,
         *,
-        book: ScheduleBook,
+        book: Schedules,
         agent: str,
         now: Now,
         new_id: NewId,

@@ -1,15 +1,16 @@
-"""The one store over both engines, and how it is opened."""
+"""The store over either engine: a record of its aggregates, and how it is opened."""
 
 from __future__ import annotations
 
 import sqlite3
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 from sqlalchemy import select
 
-from runtime.contract import NewId, Now
+from runtime.contract import Figures, History, NewId, Now
 from runtime.domain.ids import new_id as fresh_id
 from runtime.errors import StoreError
 from runtime.store.approvals.decisions import ApprovalStore
@@ -22,10 +23,11 @@ from runtime.store.operations.audit import AuditStore
 from runtime.store.operations.figures import FigureStore
 from runtime.store.operations.history import HistoryStore
 from runtime.store.operations.operators import OperationStore
-from runtime.store.operations.queue_depths import DepthStore
+from runtime.store.operations.queue_depths import QueueStore
 from runtime.store.operations.retention import RetentionStore
 from runtime.store.operations.trail import TraceStore
 from runtime.store.people.store import PeopleStore
+from runtime.store.protocol import Approvals, Audit, Intake, Operations, Outbox, People, Runs, Schedules, Traces, Upkeep
 from runtime.store.runs.store import RunStore
 from runtime.store.schedules.store import ScheduleStore
 from runtime.store.schema import nodes
@@ -39,37 +41,66 @@ POSTGRES: Final = ("postgresql://", "postgres://")
 CHECK = select(nodes.c.id).limit(1)
 
 
-class SqlStore(
-    IntakeStore,
-    PlaceStore,
-    RunStore,
-    ApprovalStore,
-    OutboxStore,
-    ScheduleStore,
-    PeopleStore,
-    ClusterStore,
-    OperationStore,
-    HistoryStore,
-    TraceStore,
-    AuditStore,
-    RetentionStore,
-    FigureStore,
-    DepthStore,
-):
-    """Implements `protocol.Store`."""
+@dataclass(frozen=True, slots=True)
+class Store:
+    """One database, an object for each aggregate: whoever needs one is handed that one."""
+
+    driver: Driver
+    intake: Intake
+    places: PlaceStore
+    runs: Runs
+    approvals: Approvals
+    outbox: Outbox
+    schedules: Schedules
+    people: People
+    cluster: ClusterStore
+    operations: Operations
+    history: History
+    traces: Traces
+    audit: Audit
+    retention: Upkeep
+    figures: Figures
+    queues: QueueStore
+
+    @classmethod
+    def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
+        given = driver, new_id, observer
+        return cls(
+            driver=driver,
+            intake=IntakeStore(*given),
+            places=PlaceStore(*given),
+            runs=RunStore(*given),
+            approvals=ApprovalStore(*given),
+            outbox=OutboxStore(*given),
+            schedules=ScheduleStore(*given),
+            people=PeopleStore(*given),
+            cluster=ClusterStore(*given),
+            operations=OperationStore(*given),
+            history=HistoryStore(*given),
+            traces=TraceStore(*given),
+            audit=AuditStore(*given),
+            retention=RetentionStore(*given),
+            figures=FigureStore(*given),
+            queues=QueueStore(*given),
+        )
+
+    def now(self) -> datetime:
+        """The store's clock: the database's on PostgreSQL, the process's on SQLite."""
+        return self.driver.now()
 
     async def check(self) -> None:
+        """Read something. Errors: StoreError in words for an operator."""
         # A full disk still reads. Heartbeats write all the time, so this is never old news.
-        if self._driver.trouble:
-            raise self._driver.trouble
-        await self._driver.read(_check)
+        if self.driver.trouble:
+            raise self.driver.trouble
+        await self.driver.read(_check)
 
     async def save(self, folder: Path) -> Path | None:
         """A copy of a database whose files are gone, in `folder`; None while they are in their place."""
-        return await self._driver.save(folder)
+        return await self.driver.save(folder)
 
     async def close(self) -> None:
-        await self._driver.close()
+        await self.driver.close()
 
 
 def _check() -> Op[None]:
@@ -84,7 +115,7 @@ async def open_store(
     watch: Watch = UNWATCHED,
     observer: Observer = UNOBSERVED,
     within: timedelta = PATIENCE,
-) -> SqlStore:
+) -> Store:
     """The store at `url`, brought to the newest schema.
 
     Units:  `within` is how long what is written may take.
@@ -92,9 +123,9 @@ async def open_store(
     Errors: StoreError in words: away, locked, read-only, full, damaged, or newer than this program.
     """
     if url.startswith(SQLITE):
-        return SqlStore(_open_sqlite(url.removeprefix(SQLITE), now, watch, within), new_id, observer)
+        return Store.over(_open_sqlite(url.removeprefix(SQLITE), now, watch, within), new_id, observer)
     if url.startswith(POSTGRES):
-        return SqlStore(await _open_postgres(url, now, watch, within), new_id, observer)
+        return Store.over(await _open_postgres(url, now, watch, within), new_id, observer)
     raise StoreError('database_url must begin with "sqlite:///" or "postgresql://".')
 
 

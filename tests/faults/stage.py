@@ -249,7 +249,7 @@ async def audit_of(data: Path) -> Mapping[str, Any]:
     """`audit verify`, with the program gone."""
     store = await open_store(f"sqlite:///{data / 'signalbox.db'}")
     try:
-        return await verify(store, HeadFile(data).read)
+        return await verify(store.audit, HeadFile(data).read)
     finally:
         await store.close()
 

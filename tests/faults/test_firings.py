@@ -137,7 +137,7 @@ async def booked(url: str, schedules: Sequence[Schedule]) -> None:
     store = await open_store(url)
     try:
         for one in schedules:
-            assert await store.add_schedule(one, one.next_at, "a test")
+            assert await store.schedules.add_schedule(one, one.next_at, "a test")
     finally:
         await store.close()
 

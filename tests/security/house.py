@@ -40,7 +40,7 @@ from runtime.domain.approvals import ApprovalState
 from runtime.domain.ids import new_id
 from runtime.domain.routing import RoomRules
 from runtime.store.sql.driver import Op
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from tests.contract.adapters.stage import FakePlaces, FakeSink, at_work
 from tests.contract.runtime.stage import FakeTool, HandClock, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Strict
@@ -128,13 +128,19 @@ class House:
     def _given(self) -> AdapterContext:
         store = self.stage.store
         return AdapterContext(
-            store, store, self.stage.workspaces, FakePlaces(FakeSink()), FakeBell(), self.stage.clock, new_id
+            store.history,
+            store.people,
+            self.stage.workspaces,
+            FakePlaces(FakeSink()),
+            FakeBell(),
+            self.stage.clock,
+            new_id,
         )
 
     async def _card(self, adapter: ChannelAdapter, room: Address) -> str:
         """A real card of a real question there, on screen."""
         await self.ask(room)
-        [first, *_] = await self.stage.store.open_deliveries(room)
+        [first, *_] = await self.stage.store.outbox.open_deliveries(room)
         [wire, *_] = adapter.render(first.delivery)
         return (await adapter.show(Part(first.delivery.id, 1, room, wire.body))).message_id
 
@@ -154,20 +160,20 @@ class House:
         for name, role in PEOPLE.items():
             if role is not None:
                 given = [] if isinstance(self.wire, WebWire) else [self.wire.identity(name)]
-                assert await self.stage.store.add_person(name, role, given, actor="test")
-                assert await self.stage.store.set_link(name, token_of(name), actor="test")
+                assert await self.stage.store.people.add_person(name, role, given, actor="test")
+                assert await self.stage.store.people.set_link(name, token_of(name), actor="test")
             if role is not None and isinstance(self.wire, WebWire):
-                known = await self.stage.store.person_of(token_of(name))
+                known = await self.stage.store.people.person_of(token_of(name))
                 assert known
                 self.wire.identities[name] = known[1]
 
     async def change_people(self) -> None:
         """Between the card and the press: two lose their right, one is gone."""
         for name, role in DEMOTED.items():
-            await self.stage.store.set_role(name, role, actor="test")
+            await self.stage.store.people.set_role(name, role, actor="test")
         who = "(SELECT id FROM people WHERE name = :name)"
         await self._write(f"DELETE FROM identities WHERE person_id = {who}", name=REMOVED)
-        await self.stage.store.set_link(REMOVED, "another", actor="test")
+        await self.stage.store.people.set_link(REMOVED, "another", actor="test")
 
     async def _write(self, sql: str, **given: object) -> None:
         """Behind the store's back: nobody can be removed yet."""
@@ -175,7 +181,7 @@ class House:
         def change() -> Op[None]:
             yield text(sql), given
 
-        await self.stage.store._driver.write(change)
+        await self.stage.store.driver.write(change)
 
     # --------------------------------------------------------------------------------------------------- questions
 
@@ -275,7 +281,7 @@ class House:
         """Until the agent has nothing to do but wait for people."""
 
         async def at_rest() -> bool:
-            counts = await self.stage.store.counts()
+            counts = await self.stage.store.operations.counts()
             return not any(counts.get(name, 0) for name in WORKING)
 
         async with asyncio.timeout(60):
@@ -284,7 +290,7 @@ class House:
 
 
 @asynccontextmanager
-async def house(store: SqlStore, clock: HandClock, wire: Wire, rule: Rule, folder: Path) -> AsyncIterator[House]:
+async def house(store: Store, clock: HandClock, wire: Wire, rule: Rule, folder: Path) -> AsyncIterator[House]:
     stage = Stage(store, clock, folder)
     tool = fake_tool(rule.tool, rule.effect)
     made = House(stage, wire, rule, tool, None)  # type: ignore[arg-type]  # the first life brings it

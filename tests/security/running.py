@@ -103,8 +103,8 @@ async def running(folder: Path, text: str = TEXT) -> AsyncIterator[Running]:
         aiohttp.ClientSession(cookie_jar=jar) as session,
     ):
         app = made[0]
-        identity = await app.store.account_identity("web", "main", "")
-        one = Running(app, ready, office, Door(links=app.store, identity=identity).cookie, session)
+        identity = await app.store.cluster.account_identity("web", "main", "")
+        one = Running(app, ready, office, Door(links=app.store.people, identity=identity).cookie, session)
         one.ways = {"nobody": {}, "stranger": {"Cookie": f"{one.cookie}=guessed"}}
         one.ways["holder"] = {"Authorization": f"Bearer {ready.control.token}"}
         for role in Role:

@@ -22,7 +22,7 @@ from runtime.domain.ids import new_id
 from runtime.errors import BotError
 from runtime.store.protocol import Duty
 from runtime.store.sql.driver import Op
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from tests.contract.runtime.stores import memory_store
 from tests.contract.store.stage import TTL, HandClock
 from tests.security.tally import Tally
@@ -41,20 +41,20 @@ class House:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.store: SqlStore = memory_store(HandClock())
+        self.store: Store = memory_store(HandClock())
         self.file = HeadFile(folder)
         self.duty: Duty | None = None
 
     async def open(self) -> None:
-        lease = await self.store.join(NodeId(new_id()), "", TTL, alone=True)
-        self.duty = await self.store.take(lease, "sealer")
+        lease = await self.store.cluster.join(NodeId(new_id()), "", TTL, alone=True)
+        self.duty = await self.store.cluster.take(lease, "sealer")
         self.sealer = self._sealer()
 
     def _sealer(self) -> Sealer:
         async def take(_: str) -> Duty | None:
             return self.duty
 
-        return Sealer(book=self.store, file=self.file, take=take, bell=LocalNotifier())
+        return Sealer(book=self.store.audit, file=self.file, take=take, bell=LocalNotifier())
 
     def restart(self) -> None:
         self.file = HeadFile(self.folder)
@@ -62,7 +62,7 @@ class House:
 
     async def add(self, count: int = 1) -> None:
         for _ in range(count):
-            await self.store.add_person(new_id(), Role.USER, [], actor="test")
+            await self.store.people.add_person(new_id(), Role.USER, [], actor="test")
 
     async def seal(self) -> None:
         """One pass: what comes behind it is cut off."""
@@ -81,10 +81,10 @@ class House:
         def op() -> Op[None]:
             yield text(sql), {}
 
-        await self.store._driver.write(op)
+        await self.store.driver.write(op)
 
     async def fault(self) -> str | None:
-        told: dict[str, Any] = await verify(self.store, self.file.demand, CheckpointFile(self.folder).read)
+        told: dict[str, Any] = await verify(self.store.audit, self.file.demand, CheckpointFile(self.folder).read)
         fault: str | None = told["fault"]
         return fault
 
@@ -207,5 +207,5 @@ async def test_a_node_of_several_that_never_signed_has_no_head_to_miss(tmp_path:
     house = await opened(tmp_path / "one")
     other = HeadFile(tmp_path, shared=True)
     assert other.demand() is None
-    assert (await verify(house.store, other.demand))["whole"]
+    assert (await verify(house.store.audit, other.demand))["whole"]
     await house.store.close()

@@ -160,7 +160,7 @@ async def demotion(house: House, tally: Tally, wait: float) -> None:
 
     async def demote() -> None:
         await asyncio.sleep(wait)
-        await house.stage.store.set_role(LEAVING, Role.USER, actor="test")
+        await house.stage.store.people.set_role(LEAVING, Role.USER, actor="test")
 
     made, _ = await asyncio.gather(asyncio.gather(*map(house.together, listed)), demote())
     order = await house.column(ORDER, question=question, who=LEAVING)
@@ -171,7 +171,7 @@ async def demotion(house: House, tally: Tally, wait: float) -> None:
         tally.case(not error and fits, f"{house.wire.name}: {press} while demoted: {outcomes} {error}")
     held = decided == len(votes) <= 1 and last[-1] == "role set"
     tally.case(held, f"{house.wire.name}, {house.rule.name}: {votes} while demoted: {last}")
-    await house.stage.store.set_role(LEAVING, Role.OPERATOR, actor="test")
+    await house.stage.store.people.set_role(LEAVING, Role.OPERATOR, actor="test")
     await settled(house, tally)
 
 

@@ -128,7 +128,7 @@ async def swapped(house: Running, count: Tally) -> None:
 
 async def once(house: Running, count: Tally) -> None:
     store = house.app.store
-    token = await store.invite("viewer", timedelta(minutes=15), actor="a test")
+    token = await store.people.invite("viewer", timedelta(minutes=15), actor="a test")
     link = f"/link/{token}"
     looked = await house.ask("GET", link)
     count.case(looked.status == 200 and not looked.cookies, "a program that shows a preview")
@@ -142,11 +142,11 @@ async def once(house: Running, count: Tally) -> None:
             (await house.ask(method, link, Sec_Fetch_Site="none" if method == "GET" else "-")).status == 401,
             f"{method} a second time",
         )
-    late = await store.invite("viewer", -timedelta(seconds=2), actor="a test")
+    late = await store.people.invite("viewer", -timedelta(seconds=2), actor="a test")
     count.case((await house.ask("GET", f"/link/{late}", Sec_Fetch_Site="none")).status == 401, "too late")
     stretched = f"{str(late).rpartition('.')[0]}.99999999999"
     count.case((await house.ask("GET", f"/link/{stretched}", Sec_Fetch_Site="none")).status == 401, "with another end")
-    await store.set_link("viewer", house.tokens["viewer"], actor="a test")
+    await store.people.set_link("viewer", house.tokens["viewer"], actor="a test")
 
 
 async def cookies(house: Running, count: Tally) -> None:

@@ -22,9 +22,9 @@ from bot.server.process import serving
 from bot.settings.settings import Settings
 from bot.telemetry import logs
 from runtime.contract import AdapterContext, Address, ChannelAdapter
+from runtime.store.operations.history import HistoryStore
 from runtime.store.schema import deliveries, parts
-from runtime.store.sql.driver import Op
-from runtime.store.store import SqlStore
+from runtime.store.sql.driver import Driver, Op
 from tests.fakes.channel_adapter import FakeAdapter
 from tests.faults import app as faults
 from tests.soak.clerk import Clerk
@@ -40,7 +40,7 @@ RECEIPTS: Final = (
 
 def adapters(given: AdapterContext, *, places: Sequence[str]) -> Sequence[ChannelAdapter]:
     """An account for each KIND=URL. Those that probe know the ids that have a receipt: they look above them."""
-    store = cast("SqlStore", given.ledger)
+    driver = cast("HistoryStore", given.ledger)._driver
     split = (place.partition("=") for place in places)
     return [
         FakeAdapter(
@@ -49,19 +49,19 @@ def adapters(given: AdapterContext, *, places: Sequence[str]) -> Sequence[Channe
             account=kind,
             identity=f"bot-{kind}",
             now=given.now,
-            known_ids=partial(receipts, store),
+            known_ids=partial(receipts, driver),
             pause=timedelta(seconds=0.05),
         )
         for kind, _, url in split
     ]
 
 
-async def receipts(store: SqlStore, room: Address) -> Iterable[str]:
+async def receipts(driver: Driver, room: Address) -> Iterable[str]:
     def found() -> Op[list[str]]:
         rows = yield RECEIPTS, {"room": str(room)}
         return [receipt for (receipt,) in rows]
 
-    return await store._driver.read(found)
+    return await driver.read(found)
 
 
 async def serve(given: argparse.Namespace) -> None:

@@ -265,7 +265,7 @@ class Episode:
         store = await open_store(self._scene.url or f"sqlite:///{self._scene.data(0) / 'signalbox.db'}")
         try:
             for number in range(len(self._scene.plan.ends)):
-                told = await verify(store, HeadFile(self._scene.data(number)).read)
+                told = await verify(store.audit, HeadFile(self._scene.data(number)).read)
                 if not told["whole"]:
                     raise Complaint("audit", f"`audit verify` on node{number} says: {told['fault']}.")
         finally:

@@ -65,7 +65,7 @@ def bend(app: App, *, query: BendQuery = lambda asked: asked, rows: BendRows = l
             result: T = end.value
             return result
 
-    driver, write = app.store._driver, app.store._driver.write
+    driver, write = app.store.driver, app.store.driver.write
     setattr(driver, "write", lambda make, **more: write(lambda: bent(make), **more))  # noqa: B010 - a method is put in its place
 
 
@@ -77,7 +77,7 @@ def skipped_marker(app: App) -> None:
         yield WIPE_MARKERS, {}
         return result
 
-    driver, write = app.store._driver, app.store._driver.write
+    driver, write = app.store.driver, app.store.driver.write
     setattr(driver, "write", lambda make, **more: write(lambda: wiped(make), **more))  # noqa: B010
 
 
@@ -89,12 +89,12 @@ def dropped_fence(app: App) -> None:
 def deaf_node(app: App) -> None:
     """It never learns that it was declared dead. No bug that may show: that is what fences are for."""
 
-    renewed = app.store.beat
+    renewed = app.store.cluster.beat
 
     async def beat(lease: Lease, ttl: timedelta) -> bool:
         return await renewed(lease, ttl) or True
 
-    app.store.beat = beat  # type: ignore[method-assign]
+    app.store.cluster.beat = beat  # type: ignore[method-assign]
 
 
 def counter_kept(app: App) -> None:
@@ -121,7 +121,7 @@ def doubt_forgotten(app: App) -> None:
 
 def checkpoint_not_written(app: App) -> None:
     """That a part is on screen is not recorded, for one delivery of two."""
-    written = app.store.checkpoint
+    written = app.store.outbox.checkpoint
 
     async def checkpoint(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt) -> bool:
         if delivery.encode()[-1] % 2:
@@ -129,7 +129,7 @@ def checkpoint_not_written(app: App) -> None:
             return True
         return await written(duty, delivery, ordinal, receipt)
 
-    app.store.checkpoint = checkpoint  # type: ignore[method-assign]
+    app.store.outbox.checkpoint = checkpoint  # type: ignore[method-assign]
 
 
 # -------------------------------------------------------------------------------------------- bending the channels

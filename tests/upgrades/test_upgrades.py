@@ -67,9 +67,9 @@ async def test_a_run_that_was_parked_waits_for_its_question_from_then_on(
 ) -> None:
     database = await restored(recording, tmp_path, postgres)
     store = await open_store(database or f"sqlite:///{tmp_path / 'var' / 'signalbox.db'}")
-    (asked,) = await store.approvals(state=ApprovalState.PENDING)
-    (parked,) = await store.runs(state=RunState.PARKED)
-    found = await store._driver.read(waits_of_all)
+    (asked,) = await store.approvals.approvals(state=ApprovalState.PENDING)
+    (parked,) = await store.operations.runs(state=RunState.PARKED)
+    found = await store.driver.read(waits_of_all)
     await store.close()
     assert found == [(parked.id, asked.step, "approval", asked.id, None)]
 

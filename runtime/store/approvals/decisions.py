@@ -204,7 +204,7 @@ def _many(state: ApprovalState | None, room: Address | None, limit: int) -> Op[l
 
 
 class ApprovalStore(Base):
-    """Implements `protocol.Desk`."""
+    """Implements `protocol.Approvals`."""
 
     async def approval(self, approval_id: ApprovalId) -> Approval | None:
         return await self._driver.read(lambda: _one(approval_id))

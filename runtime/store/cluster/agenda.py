@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, bindparam, func, select
 
 from runtime.contract import NodeId
-from runtime.store.protocol.registry import Agenda
+from runtime.store.protocol.cluster import Agenda
 from runtime.store.schema import audit, deliveries, nodes, occurrences, pings, roles, schedules, sessions
 from runtime.store.sql.driver import Op, is_word, maybe_moment
 

@@ -24,7 +24,7 @@ from runtime.store.cluster.nodes import (
     take,
 )
 from runtime.store.protocol import Duty, Lease
-from runtime.store.protocol.registry import Agenda
+from runtime.store.protocol.cluster import Agenda
 from runtime.store.sql.base import Base
 
 SHORTEST: Final = timedelta(seconds=1)
@@ -32,7 +32,7 @@ SHORTEST: Final = timedelta(seconds=1)
 
 
 class ClusterStore(Base):
-    """Implements `protocol.Registry` and `protocol.Failover`."""
+    """Implements `protocol.Cluster` and `protocol.Failover`."""
 
     async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool) -> Lease:
         now = self.now()

@@ -86,7 +86,7 @@ def cut(duty: Duty, checkpoint: AuditCheckpoint, now: datetime) -> Op[bool]:
 
 
 class AuditStore(Base):
-    """Implements `protocol.AuditBook`."""
+    """Implements `protocol.Audit`."""
 
     async def seal(self, duty: Duty, head: Head, *, limit: int = 500) -> Head | None:
         return await self._driver.write(lambda: seal(duty, head, limit))

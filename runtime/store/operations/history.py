@@ -208,13 +208,7 @@ def busy(address: Address) -> Op[bool]:
 
 
 class HistoryStore(Base):
-    """Implements `contract.Ledger`, and the titles that operators read."""
-
-    async def titles(self, rooms: Collection[Address]) -> dict[Address, str]:
-        return await self._driver.read(lambda: titles(rooms))
-
-    async def conversations(self, channel: str, account: str, *, limit: int = MOST_ROOMS) -> dict[Address, str]:
-        return await self._driver.read(lambda: conversations(channel, account, limit))
+    """Implements `contract.History`."""
 
     async def rooms(self, channel: str, account: str, owner: Identity) -> list[Room]:
         return await self._driver.read(lambda: rooms(channel, account, owner))

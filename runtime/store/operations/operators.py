@@ -247,7 +247,7 @@ def newest_of(prefix: str) -> Op[tuple[str, int] | None]:
 
 
 class OperationStore(Base):
-    """Implements `protocol.Operators`."""
+    """Implements `protocol.Operations`."""
 
     async def runs(
         self, *, state: RunState | None = None, room: Address | None = None, limit: int = 100

@@ -123,7 +123,7 @@ def _ages(now: datetime, since: Sequence[tuple[Account, int]]) -> Mapping[Accoun
     return {account: max(now - moment(at), timedelta()) for account, at in oldest.items()}
 
 
-class DepthStore(Base):
+class QueueStore(Base):
     """What the gauges read."""
 
     async def depths(self) -> Depths:

@@ -14,6 +14,7 @@ from runtime.domain.approvals import Approval
 from runtime.domain.runs import RunEvent
 from runtime.store.approvals.rulings import approval_of
 from runtime.store.operations.finding import find, platforms, recent
+from runtime.store.operations.history import MOST_ROOMS, conversations, titles
 from runtime.store.operations.trail_rows import (
     DELIVERY_COLUMNS,
     MOVE_COLUMNS,
@@ -221,6 +222,12 @@ class TraceStore(Base):
 
     async def find(self, words: str, *, things: Collection[Thing] = tuple(Thing), limit: int = 10) -> list[Candidate]:
         return await self._driver.read(lambda: find(words, things, limit))
+
+    async def titles(self, rooms: Collection[Address]) -> dict[Address, str]:
+        return await self._driver.read(lambda: titles(rooms))
+
+    async def conversations(self, channel: str, account: str, *, limit: int = MOST_ROOMS) -> dict[Address, str]:
+        return await self._driver.read(lambda: conversations(channel, account, limit))
 
     async def recent(self, address: Address | None = None, *, limit: int = 10) -> list[Candidate]:
         return await self._driver.read(lambda: recent(address, limit))

@@ -7,33 +7,18 @@ is known to have been written. An owner's write repeats its fence; `False` or `N
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Protocol
-
-from runtime.contract import Figures, History, Places
-from runtime.store.protocol.desk import Decided, Desk
+from runtime.store.protocol.approvals import Approvals, Decided
+from runtime.store.protocol.cluster import Cluster
 from runtime.store.protocol.failover import Failover
 from runtime.store.protocol.intake import Gate, Intake, Offer, Taken
-from runtime.store.protocol.lanes import (
-    Claim,
-    Lanes,
-    NewDelivery,
-    NewStep,
-    Previewed,
-    Question,
-    Recorded,
-    Released,
-    Rendered,
-    ToolStep,
-)
 from runtime.store.protocol.leases import Duty, Lane, Lease
-from runtime.store.protocol.operators import (
-    AuditBook,
+from runtime.store.protocol.operations import (
+    Audit,
     AuditCheckpoint,
     AuditRow,
     DeliveryRow,
     Head,
-    Operators,
+    Operations,
     RoomWork,
     RunRow,
     StepRow,
@@ -41,18 +26,30 @@ from runtime.store.protocol.operators import (
 )
 from runtime.store.protocol.outbox import OpenDelivery, OpenPart, Outbox
 from runtime.store.protocol.people import Known, Paired, Pairing, People, Unmoved, Unpaired
-from runtime.store.protocol.registry import Registry
-from runtime.store.protocol.schedules import ScheduleBook
-from runtime.store.protocol.upkeep import Quiet, Stock, Swept, Upkeep
+from runtime.store.protocol.retention import Quiet, Stock, Swept, Upkeep
+from runtime.store.protocol.runs import (
+    Claim,
+    NewDelivery,
+    NewStep,
+    Previewed,
+    Question,
+    Recorded,
+    Released,
+    Rendered,
+    Runs,
+    ToolStep,
+)
+from runtime.store.protocol.schedules import Schedules
 
 __all__ = [
-    "AuditBook",
+    "Approvals",
+    "Audit",
     "AuditCheckpoint",
     "AuditRow",
     "Claim",
+    "Cluster",
     "Decided",
     "DeliveryRow",
-    "Desk",
     "Duty",
     "Failover",
     "Gate",
@@ -60,14 +57,13 @@ __all__ = [
     "Intake",
     "Known",
     "Lane",
-    "Lanes",
     "Lease",
     "NewDelivery",
     "NewStep",
     "Offer",
     "OpenDelivery",
     "OpenPart",
-    "Operators",
+    "Operations",
     "Outbox",
     "Paired",
     "Pairing",
@@ -76,14 +72,14 @@ __all__ = [
     "Question",
     "Quiet",
     "Recorded",
-    "Registry",
     "Released",
     "Rendered",
     "RoomWork",
     "RunRow",
+    "Runs",
+    "Schedules",
     "StepRow",
     "Stock",
-    "Store",
     "Swept",
     "Taken",
     "ToolStep",
@@ -92,32 +88,3 @@ __all__ = [
     "Unpaired",
     "Upkeep",
 ]
-
-
-class Store(
-    Intake,
-    Lanes,
-    Desk,
-    Outbox,
-    Registry,
-    Failover,
-    People,
-    Operators,
-    Traces,
-    AuditBook,
-    Upkeep,
-    History,
-    Places,
-    ScheduleBook,
-    Figures,
-    Protocol,
-):
-    """Everything one database does."""
-
-    def now(self) -> datetime:
-        """The store's clock: the database's on PostgreSQL, the process's on SQLite."""
-
-    async def check(self) -> None:
-        """Read something. Errors: StoreError in words for an operator."""
-
-    async def close(self) -> None: ...

@@ -19,8 +19,8 @@ from runtime.contract import (
 )
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules, RoomRules
-from runtime.store.protocol.lanes import Claim
 from runtime.store.protocol.leases import Lease
+from runtime.store.protocol.runs import Claim
 
 
 @dataclass(frozen=True, slots=True)

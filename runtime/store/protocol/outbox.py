@@ -16,8 +16,8 @@ from runtime.contract import (
     Wire,
 )
 from runtime.domain.deliveries import DeliveryState, PartEvent, PartState
-from runtime.store.protocol.lanes import NewDelivery, Previewed
 from runtime.store.protocol.leases import Duty, Lane
+from runtime.store.protocol.runs import NewDelivery, Previewed
 
 
 @dataclass(frozen=True, slots=True)

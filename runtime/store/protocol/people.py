@@ -71,6 +71,9 @@ class People(Links, Protocol):
 
     async def person_named(self, name: str) -> Known | None: ...
 
+    async def identified(self, identity: Identity) -> Person | None:
+        """Who speaks under `identity`."""
+
     async def add_person(self, name: str, role: Role, identities: Sequence[Identity], *, actor: str) -> Person | None:
         """A new person; None when the name or an identity is taken."""
 

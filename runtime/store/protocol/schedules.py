@@ -9,7 +9,7 @@ from runtime.contract import Address, Occurrence, OccurrenceId, Report, Schedule
 from runtime.domain.schedules import Firing, ScheduleEvent
 
 
-class ScheduleBook(Protocol):
+class Schedules(Protocol):
     """Schedules and their instants. `by` is who did it, for the audit."""
 
     async def add_schedule(self, schedule: Schedule, due_at: datetime | None, by: str) -> bool:
@@ -69,6 +69,9 @@ class ScheduleBook(Protocol):
 
     async def occurrences(self, schedule: ScheduleId, *, limit: int = 20) -> list[Occurrence]:
         """Newest first, with the number of reports on screen."""
+
+    async def report_root(self, schedule: ScheduleId, room: Address) -> str:
+        """The wire's id of the message under which a running thread of its reports goes on there; empty: there is none."""
 
     async def due_again(self, now: datetime, *, limit: int = 100) -> list[OccurrenceId]:
         """Occurrences whose next try is due."""

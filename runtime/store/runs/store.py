@@ -17,7 +17,7 @@ from runtime.store.sql.base import Base
 
 
 class RunStore(Base):
-    """Implements `protocol.Lanes`."""
+    """Implements `protocol.Runs`."""
 
     async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
         now = self.now()

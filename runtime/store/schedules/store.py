@@ -24,7 +24,7 @@ from runtime.store.sql.base import Base
 
 
 class ScheduleStore(Base):
-    """Implements `protocol.ScheduleBook`."""
+    """Implements `protocol.Schedules`."""
 
     async def add_schedule(self, schedule: Schedule, due_at: datetime | None, by: str) -> bool:
         now = self.now()
@@ -103,7 +103,6 @@ class ScheduleStore(Base):
         return await self._driver.read(lambda: history(schedule, limit))
 
     async def report_root(self, schedule: ScheduleId, room: Address) -> str:
-        """The wire's id of the message under which a running thread of its reports goes on there; empty: there is none."""
         return await self._driver.read(lambda: report_root(schedule, room))
 
     async def due_again(self, now: datetime, *, limit: int = 100) -> list[OccurrenceId]:

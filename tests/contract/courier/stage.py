@@ -32,7 +32,7 @@ from runtime.domain.deliveries import DeliveryState
 from runtime.domain.ids import new_id
 from runtime.store.protocol import Claim, DeliveryRow, Duty, Lane, Lease, NewDelivery, OpenDelivery, Outbox
 from runtime.store.sql.driver import Op
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from tests.contract.runtime.stage import LEASE, START, HandClock
 from tests.fakes.channel import Channel, ChannelKind
 from tests.fakes.channel_adapter import FakeAdapter
@@ -58,7 +58,7 @@ def a_claim() -> Claim:
 class Stage:
     """One store, one platform, and couriers that live one after another or side by side."""
 
-    store: SqlStore
+    store: Store
     clock: HandClock
     channel: Channel
     url: str
@@ -78,7 +78,7 @@ class Stage:
         )
 
     async def lease(self, *, alone: bool = True) -> Lease:
-        return await self.store.join(NodeId(new_id()), "test", LEASE, alone=alone)
+        return await self.store.cluster.join(NodeId(new_id()), "test", LEASE, alone=alone)
 
     async def courier(
         self,
@@ -100,10 +100,10 @@ class Stage:
         async def take(role: str) -> Duty | None:
             if asked is not None:
                 asked.append(role)
-            return await self.store.take(held, role)
+            return await self.store.cluster.take(held, role)
 
         return Courier(
-            outbox=outbox or self.store,
+            outbox=outbox or self.store.outbox,
             adapter=adapter or self.adapter(),
             take=take,
             vacancy=vacancy,
@@ -129,8 +129,8 @@ class Stage:
 
     async def next_appointment(self) -> datetime | None:
         """When the first room with something open may be gone on with."""
-        rooms = await self.store.open_rooms("fake", ACCOUNT)
-        chosen = [choose(await self.store.open_deliveries(room), self.clock.at) for room in rooms]
+        rooms = await self.store.outbox.open_rooms("fake", ACCOUNT)
+        chosen = [choose(await self.store.outbox.open_deliveries(room), self.clock.at) for room in rooms]
         return min((c.not_before if isinstance(c, OpenDelivery) else c for c in chosen if c), default=None)
 
     async def _known_ids(self, room: Address) -> list[str]:
@@ -162,18 +162,18 @@ class Stage:
     async def put(self, words: str = "hello", **more: Any) -> DeliveryId:
         """Enqueue what `new` makes."""
         new = self.new(words, **more)
-        assert await self.store.enqueue(new)
+        assert await self.store.outbox.enqueue(new)
         return new.id
 
     async def outbox(self, state: DeliveryState | None = None) -> list[DeliveryRow]:
         """Oldest first."""
-        return (await self.store.deliveries(state=state, limit=20_000))[::-1]
+        return (await self.store.operations.deliveries(state=state, limit=20_000))[::-1]
 
     async def state(self, delivery: DeliveryId) -> DeliveryState:
         return (await self.row(delivery)).state
 
     async def row(self, delivery: DeliveryId) -> DeliveryRow:
-        row = await self.store.delivery(delivery)
+        row = await self.store.operations.delivery(delivery)
         assert row is not None
         return row
 
@@ -187,7 +187,7 @@ class Stage:
         def read() -> Op[list[tuple[Any, ...]]]:
             return (yield text(sql), given)
 
-        return await self.store._driver.read(read)
+        return await self.store.driver.read(read)
 
     # --------------------------------------------------------------------------------------------------- screen
 

@@ -71,7 +71,7 @@ async def test_a_part_marked_in_the_commit_that_made_it_has_its_floor_too(stage:
     async with running(courier):
         while not courier.on_duty:
             await stage.store.check()
-        prepared = await Couriers([courier], stage.store).prepare(new, a_claim())
+        prepared = await Couriers([courier], stage.store.outbox).prepare(new, a_claim())
     assert prepared.rendered is not None
     assert prepared.rendered.floor == "r1:1"
 
@@ -106,7 +106,7 @@ async def test_where_nobody_could_tell_it_is_the_attempt_before(any_stage: Stage
 async def test_an_account_whose_identity_is_not_known_yet_takes_no_duty(stage: Stage) -> None:
     adapter = ScriptedAdapter(identity="")
     courier: Courier = await stage.courier(adapter=adapter)
-    couriers = Couriers([courier], stage.store)
+    couriers = Couriers([courier], stage.store.outbox)
     await stage.put("hello")
     await courier.drain()
     assert adapter.screen == []

@@ -258,7 +258,7 @@ async def test_where_nobody_can_tell_it_is_held_for_a_person(
     await any_stage.settle(courier)
     assert any_stage.seen() == seen
     assert await any_stage.state(delivery) is DeliveryState.HELD
-    await any_stage.store.requeue(delivery, "ada")
+    await any_stage.store.operations.requeue(delivery, "ada")
     await any_stage.settle(courier)
     assert any_stage.seen() == [*seen, "hello"]
 

@@ -15,9 +15,10 @@ from runtime.delivery import sender
 from runtime.delivery.courier import Courier
 from runtime.delivery.sender import DutyLost
 from runtime.domain.deliveries import DeliveryState
+from runtime.domain.ids import new_id
 from runtime.errors import StoreError
+from runtime.store.delivery.store import OutboxStore
 from runtime.store.protocol import Duty, OpenDelivery
-from runtime.store.store import SqlStore
 from tests.contract.courier.scripted import End, ScriptedAdapter
 from tests.contract.courier.stage import Stage, address
 from tests.contract.runtime.stage import LEASE
@@ -98,7 +99,7 @@ async def test_a_courier_whose_duty_another_has_asks_again_only_when_it_may_be_f
     async with running(idle):
         await asyncio.sleep(0.2)
         assert asked == [idle.role]
-        await stage.store.leave(holder)
+        await stage.store.cluster.leave(holder)
         free.set()
         while not idle.on_duty:  # noqa: ASYNC110 - a courier rings no bell
             await asyncio.sleep(0.005)
@@ -112,9 +113,9 @@ async def test_when_its_node_dies_another_courier_takes_over(any_stage: Stage) -
         await one.drain()  # perhaps the duty is its own
         await any_stage.put("hello")
         any_stage.clock.advance(LEASE / 2)
-        await any_stage.store.beat(living, LEASE)
+        await any_stage.store.cluster.beat(living, LEASE)
         any_stage.clock.advance(LEASE / 2)
-        await any_stage.store.reap()
+        await any_stage.store.cluster.reap()
         await until_seen(any_stage, 1)
     assert any_stage.seen() == ["hello"]
 
@@ -126,7 +127,7 @@ async def test_a_duty_lost_in_the_middle_ends_this_courier_and_the_next_settles(
     class Unlucky(type(stage.adapter())):  # type: ignore[misc]  # the fake's own class
         async def show(self, part: Part) -> Receipt:
             receipt: Receipt = await super().show(part)
-            await stage.store.leave(lease)  # as the reaper does for a node that was frozen
+            await stage.store.cluster.leave(lease)  # as the reaper does for a node that was frozen
             return receipt
 
     adapter = Unlucky(base_url=stage.url, kind=stage.channel.kind, account="main", identity="main")
@@ -159,14 +160,14 @@ async def test_a_send_in_flight_when_the_duty_moves_is_cut_first_and_settled_by_
     two = await any_stage.courier(lease=taker)
     async with running(one, two):
         while not one.on_duty:
-            await any_stage.store.hand_over(taker, "fake:main", [one.role], giver.node)
+            await any_stage.store.cluster.hand_over(taker, "fake:main", [one.role], giver.node)
             await asyncio.sleep(0.005)
         await any_stage.put("hello")  # only now: the other one may have been first, and would have shown it
         one.look_around()
         await in_flight.wait()
         async with one.pause.hold():
             assert cut.is_set()
-            assert await any_stage.store.hand_over(giver, "fake:main", [one.role], taker.node)
+            assert await any_stage.store.cluster.hand_over(giver, "fake:main", [one.role], taker.node)
         await any_stage.put("next")
         while len(any_stage.seen()) < 2:
             two.look_around()
@@ -211,16 +212,16 @@ async def test_a_courier_started_again_serves_the_room_it_was_cut_in(stage: Stag
 async def test_a_delivery_discarded_in_the_middle_does_not_cut_the_others(stage: Stage) -> None:
     """A person throws it away between our look and our marker."""
 
-    class Discards(SqlStore):
+    class Discards(OutboxStore):
         async def render(self, duty: Duty, delivery: DeliveryId, wires: object, *, mark: bool, floor: str = "") -> bool:
             if delivery == unwanted:
-                await self.discard(delivery, "ada")
+                await stage.store.operations.discard(delivery, "ada")
             return await super().render(duty, delivery, wires, mark=mark, floor=floor)  # type: ignore[arg-type]  # as given
 
     unwanted = await stage.put("unwanted")
     await stage.put("next")
-    store = Discards(stage.store._driver, stage.store._new_id)
-    await (await stage.courier(outbox=store)).drain()
+    outbox = Discards(stage.store.driver, new_id)
+    await (await stage.courier(outbox=outbox)).drain()
     assert await stage.state(unwanted) is DeliveryState.DISCARDED
     assert stage.seen() == ["next"]
 
@@ -228,8 +229,8 @@ async def test_a_delivery_discarded_in_the_middle_does_not_cut_the_others(stage:
 # ------------------------------------------------------------------------------------------------ a store that is away
 
 
-class Flaky(SqlStore):
-    """A store that is away for the next `failures` calls of the operations named in `away`."""
+class Flaky(OutboxStore):
+    """An outbox whose store is away for the next `failures` calls of the operations named in `away`."""
 
     away: frozenset[str] = frozenset()
     failures = 0
@@ -277,21 +278,21 @@ async def test_an_outcome_is_kept_until_it_can_be_recorded(
     operation: str, end: End, state: DeliveryState, stage: Stage
 ) -> None:
     """A store that is away after the send: the receipt is not lost, and nothing is sent twice."""
-    store = Flaky(stage.store._driver, stage.store._new_id)
-    store.away, store.failures = frozenset({operation}), 3
+    outbox = Flaky(stage.store.driver, new_id)
+    outbox.away, outbox.failures = frozenset({operation}), 3
     delivery = await stage.put("hello")
     with capture_logs():
-        await stage.settle(await stage.courier(adapter=(adapter := ScriptedAdapter([end])), outbox=store))
-    assert store.failures == 0
+        await stage.settle(await stage.courier(adapter=(adapter := ScriptedAdapter([end])), outbox=outbox))
+    assert outbox.failures == 0
     assert await stage.state(delivery) is state
     assert adapter.texts == ([] if state is DeliveryState.DEAD else ["hello"])
 
 
 @pytest.mark.parametrize("operation", ["open_deliveries", "open_rooms"])
 async def test_a_store_that_was_away_is_asked_again(operation: str, stage: Stage) -> None:
-    store = Flaky(stage.store._driver, stage.store._new_id)
-    store.away, store.failures = frozenset({operation}), 2
-    courier = await stage.courier(outbox=store)
+    outbox = Flaky(stage.store.driver, new_id)
+    outbox.away, outbox.failures = frozenset({operation}), 2
+    courier = await stage.courier(outbox=outbox)
     await stage.put("hello")
     with capture_logs():
         async with running(courier):

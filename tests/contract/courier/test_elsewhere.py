@@ -35,12 +35,12 @@ async def until_on_duty(couriers: Couriers) -> None:
 
 async def test_the_node_that_has_the_courier_is_called(any_stage: Stage) -> None:
     """And only that one: a room which is served here is nobody else's business."""
-    serving = Couriers([await any_stage.courier(lease=await any_stage.lease(alone=False))], any_stage.store)
+    serving = Couriers([await any_stage.courier(lease=await any_stage.lease(alone=False))], any_stage.store.outbox)
     calls: list[Address] = []
     async with running(*serving):
         await until_on_duty(serving)
         idle = await any_stage.courier(lease=await any_stage.lease(alone=False))
-        other = Couriers([idle], any_stage.store, calls.append)
+        other = Couriers([idle], any_stage.store.outbox, calls.append)
         async with running(idle):
             await any_stage.put("hello")
             other.nudge(address())
@@ -52,7 +52,7 @@ async def test_the_node_that_has_the_courier_is_called(any_stage: Stage) -> None
 async def test_a_room_that_is_served_here_calls_nobody(any_stage: Stage) -> None:
     calls: list[Address] = []
     courier = await any_stage.courier()
-    couriers = Couriers([courier], any_stage.store, calls.append)
+    couriers = Couriers([courier], any_stage.store.outbox, calls.append)
     async with running(courier):
         await until_on_duty(couriers)
         await any_stage.put("hello")
@@ -64,14 +64,14 @@ async def test_a_room_that_is_served_here_calls_nobody(any_stage: Stage) -> None
 async def test_a_call_reaches_only_who_is_on_duty(stage: Stage) -> None:
     """So that a process which serves nothing may leave at once."""
     courier = await stage.courier()
-    Couriers([courier], stage.store).called(address())
+    Couriers([courier], stage.store.outbox).called(address())
     async with asyncio.timeout(30):
         await courier.quiet()
     assert not courier.on_duty
 
 
 async def test_when_calls_were_lost_all_rooms_are_looked_at(any_stage: Stage) -> None:
-    couriers = Couriers([await any_stage.courier()], any_stage.store)
+    couriers = Couriers([await any_stage.courier()], any_stage.store.outbox)
     async with running(*couriers):
         await until_on_duty(couriers)
         for number in range(3):

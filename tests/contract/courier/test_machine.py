@@ -60,7 +60,7 @@ async def play(plan: list[Message], ends: list[End], lives: list[tuple[str, int]
         dead = {row.content.text.split(".")[0] for row in await stage.outbox(DeliveryState.DEAD)}
         check_order(plan, [body for body in adapter.texts if body.split(".")[0] not in dead])
         for row in await stage.outbox(DeliveryState.DEAD):
-            await store.requeue(row.id, "ada")
+            await store.operations.requeue(row.id, "ada")
         adapter.ends, adapter._ends = (), iter(())
         await stage.settle(await stage.courier(adapter=adapter), timedelta(days=9))
         assert {row.state for row in await stage.outbox()} == {DeliveryState.SHOWN}

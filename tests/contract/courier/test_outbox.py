@@ -61,7 +61,7 @@ async def test_a_long_text_is_shown_in_parts_and_in_order(stage: Stage) -> None:
 async def test_a_repeated_enqueue_is_one_delivery(any_stage: Stage) -> None:
     """Design 2: (origin, ordinal) is the identity that makes a repeated step harmless."""
     await any_stage.put("hello", origin="run:1")
-    assert not await any_stage.store.enqueue(any_stage.new("hello again", origin="run:1"))
+    assert not await any_stage.store.outbox.enqueue(any_stage.new("hello again", origin="run:1"))
     await (await any_stage.courier()).drain()
     assert any_stage.seen() == ["hello"]
 
@@ -75,7 +75,7 @@ def test_what_is_no_address_is_an_error_with_the_form(text: str) -> None:
 
 async def test_what_is_posted_to_an_account_that_nobody_serves_is_an_error_and_no_row(stage: Stage) -> None:
     """Scenario 26."""
-    couriers = Couriers([await stage.courier()], stage.store)
+    couriers = Couriers([await stage.courier()], stage.store.outbox)
     lost = replace(stage.new(), address=Address("fake", "somebody-else", "r1"))
     with pytest.raises(Rejected, match="No account here serves fake:somebody-else/r1"):
         await couriers.post(lost)
@@ -84,7 +84,7 @@ async def test_what_is_posted_to_an_account_that_nobody_serves_is_an_error_and_n
 
 async def test_what_is_posted_to_an_account_of_ours_is_in_the_outbox(stage: Stage) -> None:
     """Scenario 26."""
-    couriers = Couriers([await stage.courier()], stage.store)
+    couriers = Couriers([await stage.courier()], stage.store.outbox)
     assert await couriers.post(stage.new(origin="report:1"))
     assert [row.origin for row in await stage.outbox()] == ["report:1"]
 
@@ -148,7 +148,7 @@ async def test_a_dead_letter_leaves_when_a_person_requeues_it(any_stage: Stage) 
     any_stage.fault("forbidden")
     courier = await any_stage.courier()
     await courier.drain()
-    assert await any_stage.store.requeue(delivery, "ada")
+    assert await any_stage.store.operations.requeue(delivery, "ada")
     await courier.drain()
     assert any_stage.seen() == ["hello"]
     assert await any_stage.audit("requeued") == [(delivery, "")]
@@ -167,7 +167,7 @@ async def test_of_a_requeued_delivery_only_the_missing_parts_are_shown(stage: St
     adapter = ClosesAtTwo(base_url=stage.url, kind=stage.channel.kind, account="main", identity="main")
     await (await stage.courier(adapter=adapter)).drain()
     assert len(stage.seen()) == 1
-    await stage.store.requeue(delivery, "ada")
+    await stage.store.operations.requeue(delivery, "ada")
     await (await stage.courier()).drain()
     assert "".join(stage.seen()) == LONG
 
@@ -186,9 +186,9 @@ async def test_a_discarded_delivery_is_never_shown(stage: Stage) -> None:
     stage.fault("forbidden")
     courier = await stage.courier()
     await courier.drain()
-    assert await stage.store.discard(delivery, "ada")
+    assert await stage.store.operations.discard(delivery, "ada")
     await courier.drain()
-    assert await stage.store.requeue(delivery, "ada") is None
+    assert await stage.store.operations.requeue(delivery, "ada") is None
     assert stage.seen() == []
 
 
@@ -229,6 +229,6 @@ async def test_what_was_dead_before_it_was_rendered_is_rendered_when_requeued(st
     with capture_logs():
         await (await stage.courier(adapter=adapter)).drain()
     assert await stage.state(delivery) is DeliveryState.DEAD
-    await stage.store.requeue(delivery, "ada")
+    await stage.store.operations.requeue(delivery, "ada")
     await (await stage.courier()).drain()
     assert stage.seen() == ["hello"]

@@ -177,7 +177,7 @@ async def test_a_delivery_goes_up_with_the_commit_that_makes_it_only_if_there_is
     """The way that needs no commit of its own."""
     adapter = Rated(of_all=(2, SECOND))
     courier = await rested(stage, adapter)
-    couriers = Couriers([courier], stage.store)
+    couriers = Couriers([courier], stage.store.outbox)
     async with running(courier):
         while not courier.on_duty:
             await stage.store.check()

@@ -16,7 +16,7 @@ from runtime.domain.deliveries import DeliveryState
 from runtime.domain.ids import new_id
 from runtime.store.operations.after_restore import Aftermath, Origin, after_restore
 from runtime.store.sql.sqlite import MEMORY, SqliteDriver, connect
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from tests.contract.courier.scripted import ScriptedAdapter
 from tests.contract.courier.stage import CARD, LONG, TELLING, Stage
 from tests.contract.runtime.stage import Crash, crash_at
@@ -31,7 +31,7 @@ class Backup:
         self._stage = stage
         self._taken_at: datetime = stage.clock.at
         self._rows = connect(MEMORY)
-        driver = stage.store._driver
+        driver = stage.store.driver
         assert isinstance(driver, SqliteDriver)
         driver._writer._connection.backup(self._rows)
 
@@ -40,7 +40,7 @@ class Backup:
         driver = SqliteDriver(MEMORY, self._rows, now=self._stage.clock)
         origin = Origin("b1", self._taken_at, "1.0")
         after = await driver.write(lambda: after_restore(origin, "command line of kim", self._stage.clock.at, new_id))
-        return replace(self._stage, store=SqlStore(driver, new_id)), after
+        return replace(self._stage, store=Store.over(driver, new_id)), after
 
 
 async def queued(stage: Stage) -> None:

@@ -27,7 +27,7 @@ class Looking(ScriptedAdapter):
 
 
 async def put(stage: Stage, content: Content) -> None:
-    await stage.store.enqueue(replace(stage.new("x"), content=content))
+    await stage.store.outbox.enqueue(replace(stage.new("x"), content=content))
 
 
 def under(adapter: ScriptedAdapter) -> list[tuple[str, str]]:

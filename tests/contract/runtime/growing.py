@@ -57,7 +57,7 @@ class House:
 
     async def process(self, model: Any, tools: Iterable[FakeTool] = (), *, alone: bool = True, **more: Any) -> Process:
         """A new life; every earlier one is dead from now on."""
-        lease = await self.stage.store.join(NodeId(new_id()), "test", LEASE, alone=alone)
+        lease = await self.stage.store.cluster.join(NodeId(new_id()), "test", LEASE, alone=alone)
         given: dict[str, Any] = {"adapter": self.adapter(), "pace": self.pace, "previews": True} | more
         self.lives.append(Process(self.stage, model, tools, lease, Setting(**given)))
         return self.lives[-1]
@@ -86,7 +86,9 @@ class House:
         self.channel.faults.add({"do": do, "count": count, "seconds": seconds, "on": on})
 
     async def previews(self) -> list[DeliveryRow]:
-        return [row for row in (await self.stage.store.deliveries())[::-1] if row.origin.endswith(":preview")]
+        return [
+            row for row in (await self.stage.store.operations.deliveries())[::-1] if row.origin.endswith(":preview")
+        ]
 
     async def states(self) -> list[DeliveryState]:
         return [row.state for row in await self.previews()]
@@ -101,7 +103,7 @@ class House:
     async def rest(self) -> None:
         async with asyncio.timeout(20):
             while not await self.stage.at_rest():
-                counts = await self.stage.store.counts()
+                counts = await self.stage.store.operations.counts()
                 if not counts.get("runs.running") and not counts.get("signals.waiting"):
                     self.stage.clock.advance(timedelta(seconds=1))
                     self.lives[-1].courier.look_anew()  # it sleeps by the machine's clock

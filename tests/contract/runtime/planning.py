@@ -36,7 +36,7 @@ class Desk:
     process: Process
 
     async def asker(self, who: Identity = ADA, at: Address = HOME, key: str = "") -> Asker:
-        return Asker(await self.stage.store.identified(who), who, at, key)
+        return Asker(await self.stage.store.people.identified(who), who, at, key)
 
     async def plan(
         self,
@@ -69,7 +69,7 @@ class Desk:
         return [one.state.value for one in await self.history(schedule)]
 
     async def now(self, schedule: Schedule) -> Schedule:
-        found = await self.stage.store.schedule(schedule.id)
+        found = await self.stage.store.schedules.schedule(schedule.id)
         assert found
         return found
 

@@ -74,7 +74,7 @@ class Desk:
         zone: str = "",
         name: str = "Morning",
     ) -> Schedule:
-        asker = Asker(await self.stage.store.identified(who), who, HOME)
+        asker = Asker(await self.stage.store.people.identified(who), who, HOME)
         wanted = ScheduleRequest(name=name, when="every hour", task=task, terms=terms, to=to, zone=zone)
         return await self.process.booking.add(wanted, asker)
 

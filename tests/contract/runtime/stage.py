@@ -80,7 +80,7 @@ from runtime.schedules.firing import Scheduler
 from runtime.schedules.service import ScheduleService
 from runtime.store.protocol import Duty, Gate, Lease, RunRow
 from runtime.store.sql.driver import Op
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from runtime.workspace.workspaces import SessionWorkspaces
 
 START: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -215,7 +215,7 @@ class Setting:
     max_crashes: int = HARDY
     width: int = 64
     probe: Probe = no_probe
-    store: SqlStore | None = None
+    store: Store | None = None
     carrier: Fetch | None = None
     transcriber: Transcriber | None = None
     long_replies: LongForm = LongForm.PARTS
@@ -253,12 +253,14 @@ class Process:
         self.booking = self.booking_of("main")
 
     def booking_of(self, agent: str) -> ScheduleService:
-        return ScheduleService(book=self.store, agent=agent, now=self.stage.clock, new_id=new_id, serves=lambda _: True)
+        return ScheduleService(
+            book=self.store.schedules, agent=agent, now=self.stage.clock, new_id=new_id, serves=lambda _: True
+        )
 
     def _make_courier(self) -> Courier:
         adapter = self._given.adapter or self.page
         return Courier(
-            outbox=self.store,
+            outbox=self.store.outbox,
             adapter=adapter,
             take=self._take,
             pace=self._given.pace,
@@ -283,15 +285,15 @@ class Process:
             limits=given.limits,
         )
         return AgentLoop(
-            store=self.store,
+            store=self.store.runs,
             agents=Agents(main, *given.others),
             policy=lambda: policy,
             files=self._fetching(),
             long_replies=long,
-            reporting=Reporting(self.stage.workspaces, new_id, long.content, self.stage.store.report_root),
+            reporting=Reporting(self.stage.workspaces, new_id, long.content, self.stage.store.schedules.report_root),
             reporter=given.reporter,
             lease_is_fresh=self._is_fresh,
-            outlet=Couriers([self.courier], self.store),
+            outlet=Couriers([self.courier], self.store.outbox),
             now=self.stage.clock,
             new_id=new_id,
             busy=self.gate.busy_rules.at,
@@ -306,7 +308,7 @@ class Process:
     def _fetching(self) -> Fetching:
         return Fetching(
             files_of=lambda _: self._given.carrier,
-            senders=self.store.senders,
+            senders=self.store.runs.senders,
             new_id=new_id,
             bounds=self.stage.bounds,
             transcriber=self._given.transcriber,
@@ -316,7 +318,7 @@ class Process:
 
     def _make_dispatch(self) -> Dispatch:
         return Dispatch(
-            store=self.store,
+            store=self.store.runs,
             lease=self.lease,
             agent=self.agent,
             bell=self.bell,
@@ -329,7 +331,7 @@ class Process:
 
     def _make_reception(self) -> Reception:
         return Reception(
-            store=self.store,
+            store=self.store.intake,
             gate=lambda: self.gate,
             bell=self.bell,
             nudge=self.courier.nudge,
@@ -341,7 +343,7 @@ class Process:
 
     def _make_pulse(self) -> Poller:
         return Poller(
-            store=self.store,
+            store=self.store.cluster,
             node=self.lease.node,
             bell=self.bell,
             reap=self._leave_alone,
@@ -350,7 +352,7 @@ class Process:
 
     def _make_timer(self) -> Scheduler:
         return Scheduler(
-            book=self.store,
+            book=self.store.schedules,
             bell=self.bell,
             take=self._take,
             now=self.stage.clock,
@@ -362,7 +364,7 @@ class Process:
         return self.fresh
 
     async def _take(self, role: str) -> Duty | None:
-        return await self.store.take(self.lease, role)
+        return await self.store.cluster.take(self.lease, role)
 
     async def _leave_alone(self) -> None:
         """Nodes die where a test says so."""
@@ -446,7 +448,7 @@ class Process:
 class Stage:
     """A store with known people, and the processes that live on it one after another."""
 
-    store: SqlStore
+    store: Store
     clock: HandClock
     folder: Path
     events: Iterable[int] = field(default_factory=lambda: count(1))
@@ -459,11 +461,13 @@ class Stage:
 
     async def open(self) -> None:
         for identity, role in ROLES.items():
-            assert await self.store.add_person(identity.partition(":")[2].title(), role, [identity], actor="test")
+            assert await self.store.people.add_person(
+                identity.partition(":")[2].title(), role, [identity], actor="test"
+            )
 
     async def process(self, model: Model, tools: Iterable[FakeTool] = (), **more: Any) -> Process:
         """A new life; every earlier one is dead from now on."""
-        lease = await self.store.join(NodeId(new_id()), "test", LEASE, alone=True)
+        lease = await self.store.cluster.join(NodeId(new_id()), "test", LEASE, alone=True)
         return Process(self, model, tools, lease, Setting(**more))
 
     def signal(self, body: Body, who: Identity, room: str, key: str = "") -> Signal:
@@ -472,13 +476,13 @@ class Stage:
         return Signal("main", fresh, who, name, address(room), body, self.clock())
 
     async def at_rest(self) -> bool:
-        counts = await self.store.counts()
+        counts = await self.store.operations.counts()
         moving = ("signals.waiting", "runs.running", "runs.ready", "deliveries.queued", "deliveries.open")
         return not any(counts.get(name, 0) for name in moving)
 
     async def screen(self, room: str = "r1") -> list[str]:
         """What the agent shows in a room, edits applied."""
-        entries = (await self.store.view(address(room))).entries
+        entries = (await self.store.history.view(address(room))).entries
         return [entry.body for entry in entries if entry.author is Author.AGENT]
 
     async def answers(self, room: str = "r1") -> list[str]:
@@ -492,12 +496,12 @@ class Stage:
 
     async def pending(self) -> list[Approval]:
         """Open questions, oldest first."""
-        pending = await self.store.approvals(state=ApprovalState.PENDING)
+        pending = await self.store.approvals.approvals(state=ApprovalState.PENDING)
         return sorted(pending, key=lambda approval: (approval.asked_at, approval.step))
 
     async def runs(self) -> list[RunRow]:
         """Oldest first."""
-        return (await self.store.runs())[::-1]
+        return (await self.store.operations.runs())[::-1]
 
     async def states(self) -> list[RunState]:
         return [run.state for run in await self.runs()]
@@ -511,7 +515,7 @@ class Stage:
         def read() -> Op[list[tuple[Any, ...]]]:
             return (yield text(sql), given)
 
-        return await self.store._driver.read(read)
+        return await self.store.driver.read(read)
 
 
 def address(room: str = "r1") -> Address:

@@ -8,7 +8,7 @@ from functools import cache
 from runtime.contract import Now
 from runtime.domain.ids import new_id
 from runtime.store.sql.sqlite import MEMORY, SqliteDriver, connect
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from runtime.store.upgrade import upgrade_sqlite
 
 
@@ -20,7 +20,7 @@ def _template() -> sqlite3.Connection:
     return connection
 
 
-def memory_store(now: Now) -> SqlStore:
+def memory_store(now: Now) -> Store:
     connection = connect(MEMORY)
     _template().backup(connection)
-    return SqlStore(SqliteDriver(MEMORY, connection, now=now), new_id)
+    return Store.over(SqliteDriver(MEMORY, connection, now=now), new_id)

@@ -168,7 +168,7 @@ async def test_a_question_nobody_answers_expires_and_the_model_is_told(stage: St
     process = await stage.process(model, tools(), limits=Limits(approval_time=timedelta(hours=12)))
     await asked(process)
     stage.clock.advance(timedelta(hours=12))
-    expiry = Expiry(desk=stage.store, decided=process.reception.decided, first=nothing, every=timedelta())
+    expiry = Expiry(desk=stage.store.approvals, decided=process.reception.decided, first=nothing, every=timedelta())
     async with process.running():
         async with process.beside(expiry.run()):
             while await stage.pending():
@@ -249,7 +249,7 @@ async def test_a_click_after_its_time_changes_nothing(swept: bool, stage: Stage)
     question = await asked(process)
     stage.clock.advance(timedelta(hours=12))
     if swept:
-        await stage.store.expire()
+        await stage.store.approvals.expire()
     verdict = await process.click(question)
     await process.answer_all()
     assert verdict.outcome is Outcome.UNCHANGED

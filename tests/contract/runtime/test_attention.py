@@ -118,7 +118,7 @@ async def test_a_joined_thread_needs_no_mention_also_after_a_restart(any_stage: 
     verdict = await in_thread(second, "are you there?", Addressing.OVERHEARD)
     await second.answer_all()
     assert verdict.outcome is Outcome.ACCEPTED
-    shown = (await any_stage.store.view(THREAD)).entries
+    shown = (await any_stage.store.history.view(THREAD)).entries
     assert [entry.body for entry in shown] == ["@bot hello", "hello", "are you there?", "still here"]
 
 

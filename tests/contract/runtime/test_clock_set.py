@@ -91,11 +91,11 @@ async def test_an_open_question_stays_open(jump: timedelta, tmp_path: Path, monk
         async with living(tmp_path, clock) as (app, driver):
             await driver.say("write hello to a.txt")
             await until(lambda: asked(app))
-            (before,) = await app.store.approvals(state=ApprovalState.PENDING)
+            (before,) = await app.store.approvals.approvals(state=ApprovalState.PENDING)
             clock.ahead += jump
             await until(lambda: told(logs, "the clock was set"))
             await asyncio.sleep(0.5)  # some ten looks for overdue questions
-            (after,) = await app.store.approvals(state=ApprovalState.PENDING)
+            (after,) = await app.store.approvals.approvals(state=ApprovalState.PENDING)
     assert abs(after.expires_at - before.expires_at - jump) < timedelta(seconds=1)
 
 
@@ -120,4 +120,4 @@ async def told(logs: Sequence[Mapping[str, object]], event: str) -> bool:
 
 
 async def asked(app: App) -> bool:
-    return bool(await app.store.approvals(state=ApprovalState.PENDING))
+    return bool(await app.store.approvals.approvals(state=ApprovalState.PENDING))

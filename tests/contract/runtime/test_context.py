@@ -24,7 +24,7 @@ class Witness(Strict):
         self._stage = stage
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
-        rows = await self._stage.store.turns(SESSION)
+        rows = await self._stage.store.runs.turns(SESSION)
         assert list(request.turns) == repair(rows)
         told = to_messages(request.system, request.turns)
         assert json.dumps(told) == json.dumps(to_messages("You are a test.", repair(rows)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeVar
 
@@ -13,13 +14,17 @@ from structlog.testing import capture_logs
 from runtime.agent import tool_calls
 from runtime.cluster import poller
 from runtime.contract import Busy, Effect, Json, NodeId, Outcome, RunId, SessionKey, Signal, Turn
+from runtime.domain.ids import new_id
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
 from runtime.errors import StoreError
 from runtime.intake import dispatch as module
 from runtime.policy.rules import Rule, Ruling
-from runtime.store.protocol import Claim, Gate, Lane, Lease, Offer, Recorded, Taken
-from runtime.store.store import SqlStore
+from runtime.store.delivery.store import OutboxStore
+from runtime.store.intake.signals import IntakeStore
+from runtime.store.protocol import Claim, Gate, Lane, Lease, Offer, Recorded, Released, Taken
+from runtime.store.runs.store import RunStore
+from runtime.store.store import Store
 from tests.contract.runtime.stage import LEASE, READ, WRITE, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Planned, Strict
 from tests.fakes.models import held
@@ -125,8 +130,8 @@ async def test_drain_of_an_idle_process_ends_at_once(stage: Stage) -> None:
 # ---------------------------------------------------------------------------------------------- the store is away
 
 
-class Flaky(SqlStore):
-    """A store that is away for the next `failures` calls of the operation named by `away`."""
+class Flaky(RunStore):
+    """Runs of a store that is away for the next `failures` calls of the operation named by `away`."""
 
     away = ""
     failures = 0
@@ -156,7 +161,7 @@ class Flaky(SqlStore):
         self._fail("finish_tool")
         return await super().finish_tool(*given)  # type: ignore[arg-type]  # as given
 
-    async def finish(self, *given: object) -> object:  # type: ignore[override]  # as given
+    async def finish(self, *given: object) -> Released | None:
         self._fail("finish")
         return await super().finish(*given)  # type: ignore[arg-type]  # as given
 
@@ -166,16 +171,18 @@ class Flaky(SqlStore):
 
 
 def flaky(stage: Stage, away: str, failures: int = 1) -> Flaky:
-    store = Flaky(stage.store._driver, stage.store._new_id)
-    store.away, store.failures = away, failures
-    return store
+    runs = Flaky(stage.store.driver, new_id)
+    runs.away, runs.failures = away, failures
+    return runs
 
 
 @pytest.mark.parametrize("away", ["claim", "turns", "record_model", "mark_tool", "finish_tool", "finish"])
 async def test_a_store_that_fails_in_the_middle_costs_time_and_no_answer(away: str, stage: Stage) -> None:
     """The lane is given back, and the run resumes after its last recorded step."""
     process = await stage.process(
-        Planned((READ, READ), end="seen"), [fake_tool("look", Effect.READ)], store=flaky(stage, away)
+        Planned((READ, READ), end="seen"),
+        [fake_tool("look", Effect.READ)],
+        store=replace(stage.store, runs=flaky(stage, away)),
     )
     with capture_logs():
         await process.say("look")
@@ -184,12 +191,13 @@ async def test_a_store_that_fails_in_the_middle_costs_time_and_no_answer(away: s
 
 
 async def test_a_lane_is_given_back_as_often_as_it_takes(stage: Stage) -> None:
-    store = flaky(stage, "release", failures=3)
+    runs = flaky(stage, "release", failures=3)
+    store = replace(stage.store, runs=runs)
     process = await stage.process(Strict([StoreError("the disk is full"), "hello"]), store=store)
     with capture_logs():
         await process.say("hi")
         await process.answer_all()
-    assert store.failures == 0
+    assert runs.failures == 0
     assert await stage.answers() == ["hello"]
 
 
@@ -197,7 +205,10 @@ async def test_a_result_that_cannot_be_recorded_at_first_is_not_lost(stage: Stag
     """A tool with effects ran: only we know its outcome, so it is kept until the store has it."""
     tool = fake_tool("write", Effect.WRITE)
     process = await stage.process(
-        Planned(WRITE, end="written"), [tool], rules=FREE, store=flaky(stage, "finish_tool", failures=3)
+        Planned(WRITE, end="written"),
+        [tool],
+        rules=FREE,
+        store=replace(stage.store, runs=flaky(stage, "finish_tool", failures=3)),
     )
     with capture_logs():
         await process.say("write")
@@ -266,7 +277,7 @@ async def test_without_a_fresh_lease_nothing_is_claimed(stage: Stage) -> None:
 async def test_a_dead_node_claims_nothing(any_stage: Stage) -> None:
     dead = await any_stage.process(Strict([]))
     any_stage.clock.advance(LEASE)
-    await any_stage.store.reap()
+    await any_stage.store.cluster.reap()
     async with dead.running():
         await dead.say("hi")
         await asyncio.sleep(0.05)
@@ -276,7 +287,7 @@ async def test_a_dead_node_claims_nothing(any_stage: Stage) -> None:
 async def test_two_nodes_share_the_work_and_answer_each_message_once(any_stage: Stage) -> None:
     model = Planned(READ, end="seen")
     one = await any_stage.process(model, [fake_tool("look", Effect.READ)])
-    lease = await any_stage.store.join(NodeId("second"), "test", LEASE, alone=False)
+    lease = await any_stage.store.cluster.join(NodeId("second"), "test", LEASE, alone=False)
     two = Process(any_stage, model, [fake_tool("look", Effect.READ)], lease)
     async with one.running(), two.running():
         for number in range(20):
@@ -288,28 +299,33 @@ async def test_two_nodes_share_the_work_and_answer_each_message_once(any_stage: 
 # ------------------------------------------------------------------------- a message begins its run where it is taken in
 
 
-class Lossy(SqlStore):
+@dataclass
+class Lossy:
     """A store whose next commit of the operation named by `lost` goes in, and its answer does not come back."""
 
-    lost = ""
+    stage: Stage
+    lost: str
 
-    async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
-        return self._answer("claim", await super().claim(lease, busy))
+    @property
+    def store(self) -> Store:
+        loss = self
 
-    async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
-        return self._answer("accept", await super().accept(signal, gate, offer))
+        class Runs(RunStore):
+            async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
+                return loss.answer("claim", await super().claim(lease, busy))
 
-    def _answer(self, name: str, outcome: T) -> T:
+        class Intake(IntakeStore):
+            async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
+                return loss.answer("accept", await super().accept(signal, gate, offer))
+
+        driver = self.stage.store.driver
+        return replace(self.stage.store, runs=Runs(driver, new_id), intake=Intake(driver, new_id))
+
+    def answer(self, name: str, outcome: T) -> T:
         if name == self.lost and outcome is not None:
             self.lost = ""
             raise StoreError("the connection broke off")
         return outcome
-
-
-def lossy(stage: Stage, lost: str) -> Lossy:
-    store = Lossy(stage.store._driver, stage.store._new_id)
-    store.lost = lost
-    return store
 
 
 async def test_who_goes_away_while_a_message_is_taken_in_loses_nothing(stage: Stage) -> None:
@@ -326,7 +342,7 @@ async def test_who_goes_away_while_a_message_is_taken_in_loses_nothing(stage: St
 
 async def test_a_run_whose_commit_was_not_answered_is_taken_up(stage: Stage) -> None:
     """The platform was not told, so it says it again: one signal, and nobody waits for a node that knows nothing of it."""
-    process = await stage.process(Strict(["hello"]), store=lossy(stage, "accept"))
+    process = await stage.process(Strict(["hello"]), store=Lossy(stage, "accept").store)
     with capture_logs():
         async with process.running():
             await asyncio.sleep(0)
@@ -338,7 +354,7 @@ async def test_a_run_whose_commit_was_not_answered_is_taken_up(stage: Stage) -> 
 
 
 async def test_a_claim_that_was_not_answered_is_made_again(stage: Stage) -> None:
-    process = await stage.process(Strict(["hello"]), store=lossy(stage, "claim"))
+    process = await stage.process(Strict(["hello"]), store=Lossy(stage, "claim").store)
     await process.say("hi")
     with capture_logs():
         await process.answer_all()
@@ -346,14 +362,14 @@ async def test_a_claim_that_was_not_answered_is_made_again(stage: Stage) -> None
 
 
 async def test_lanes_at_work_are_not_taken_for_strays(stage: Stage) -> None:
-    answer, store = held("one"), lossy(stage, "")
-    process = await stage.process(Strict([answer, "two"]), store=store)
+    answer, loss = held("one"), Lossy(stage, "")
+    process = await stage.process(Strict([answer, "two"]), store=loss.store)
     with capture_logs():
         async with process.running():
             await asyncio.sleep(0)
             await process.say("first")
             await answer.begun.wait()
-            store.lost = "accept"
+            loss.lost = "accept"
             with pytest.raises(StoreError):
                 await process.say("second", room="r2")
             await asyncio.sleep(0.1)
@@ -366,12 +382,13 @@ async def test_a_message_is_answered_in_two_commits(stage: Stage) -> None:
     """Taken in and begun; ended and shown."""
     writes: list[str] = []
 
-    class Counted(SqlStore):
+    class Intake(IntakeStore):
         async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
             writes.append("accept")
             return await super().accept(signal, gate, offer)
 
-        async def finish(self, *given: object) -> object:  # type: ignore[override]  # as given
+    class Runs(RunStore):
+        async def finish(self, *given: object) -> Released | None:
             writes.append("finish")
             return await super().finish(*given)  # type: ignore[arg-type]  # as given
 
@@ -380,11 +397,14 @@ async def test_a_message_is_answered_in_two_commits(stage: Stage) -> None:
             writes.extend(["claim"] if claimed else [])
             return claimed
 
+    class Outbox(OutboxStore):
         async def render_shown(self, *given: object) -> bool:
             writes.append("render_shown")
             return await super().render_shown(*given)  # type: ignore[arg-type]  # as given
 
-    process = await stage.process(Strict(["hello"]), store=Counted(stage.store._driver, stage.store._new_id))
+    given = stage.store.driver, new_id
+    store = replace(stage.store, intake=Intake(*given), runs=Runs(*given), outbox=Outbox(*given))
+    process = await stage.process(Strict(["hello"]), store=store)
     async with process.running():
         await process.courier.quiet()
         await asyncio.sleep(0.05)  # the courier has its duty

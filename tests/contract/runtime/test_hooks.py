@@ -119,7 +119,7 @@ async def test_a_gated_call_asks_people_and_the_hook_is_a_user(any_stage: Stage)
         await process.rest()
     assert await any_stage.answers() == ["Linux"]
     assert len(process.tools["shell"].calls) == 1
-    [hook] = [one for one in await any_stage.store.people() if "hook:deploys" in one.identities]
+    [hook] = [one for one in await any_stage.store.people.people() if "hook:deploys" in one.identities]
     assert hook.person.role is Role.USER
 
 

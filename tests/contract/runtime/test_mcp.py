@@ -110,7 +110,7 @@ async def test_a_yes_to_one_form_of_a_tool_is_none_to_another(stage: Stage, tmp_
             await process.rest()
         assert desk.calls("book") == []
     assert "desk_book is not what was asked about any more, so it was not called" in results(model.requests[1])[0]
-    assert (await stage.store.approvals())[0].state is ApprovalState.APPROVED
+    assert (await stage.store.approvals.approvals())[0].state is ApprovalState.APPROVED
 
 
 async def test_a_tool_that_is_gone_by_its_approval_is_told(stage: Stage, tmp_path: Path) -> None:
@@ -234,13 +234,13 @@ async def test_a_changed_tool_that_is_denied_stays_as_it_was_accepted(stage: Sta
 @pytest.mark.parametrize("told", [True, False])
 async def test_operators_are_told_once_of_a_form(stage: Stage, told: bool) -> None:
     store = stage.store
-    assert await store.see_form("desk_book", '{"description": "a"}') == ""
+    assert await store.runs.see_form("desk_book", '{"description": "a"}') == ""
     changed = '{"description": "b"}'
-    assert await store.see_form("desk_book", changed) == "what it says it does"
+    assert await store.runs.see_form("desk_book", changed) == "what it says it does"
     if told:
-        await store.told_form("desk_book", changed)
-        await store.told_form("desk_book", changed)
-    assert (await store.see_form("desk_book", changed) == "") is told
-    assert await store.accepted_form("desk_book", changed) == '{"description": "a"}'
-    await store.accept_form("desk_book", changed, "Ada")
-    assert await store.accepted_form("desk_book", changed) == changed
+        await store.runs.told_form("desk_book", changed)
+        await store.runs.told_form("desk_book", changed)
+    assert (await store.runs.see_form("desk_book", changed) == "") is told
+    assert await store.runs.accepted_form("desk_book", changed) == '{"description": "a"}'
+    await store.runs.accept_form("desk_book", changed, "Ada")
+    assert await store.runs.accepted_form("desk_book", changed) == changed

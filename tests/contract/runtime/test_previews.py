@@ -164,7 +164,7 @@ async def test_a_room_in_which_something_else_is_being_said_gets_no_preview(home
     home.fault("busy", seconds=3600)
     async with process.running():
         report = NewDelivery(DeliveryId("d"), "report:1", 0, Kind.REPORT, address(), Content("a report"))
-        await home.stage.store.enqueue(report)
+        await home.stage.store.outbox.enqueue(report)
         process.courier.nudge(address())
         await until(lambda: home.channel.sends > 0, 5)
         await process.say("what is it?")

@@ -70,7 +70,7 @@ async def seen(driver: Driver, count: int) -> list[str]:
 async def declare_dead(app: App, clock: Clock) -> None:
     """What another node does when this one gave no sign for longer than its lease."""
     clock.ahead += timedelta(minutes=1)
-    assert await app.store.reap() == 1
+    assert await app.store.cluster.reap() == 1
 
 
 async def test_a_process_declared_dead_joins_again_and_answers(tmp_path: Path) -> None:

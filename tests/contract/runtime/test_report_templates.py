@@ -142,7 +142,7 @@ async def test_text_that_is_blank_is_silence_where_that_is_wanted(stage: Stage) 
     planned = await at.plan(template(body, LOOK), terms=QUIET)
     await at.fire()
     assert ((await at.newest(planned)).silent, await at.shown()) == (True, [])
-    asker = Asker(await stage.store.identified(ADA), ADA, HOME)
+    asker = Asker(await stage.store.people.identified(ADA), ADA, HOME)
     await at.process.booking.change(planned.id, ScheduleRequest(terms=Terms()), asker)
     await at.fire()
     assert await at.shown() == [NOTHING]

@@ -62,7 +62,7 @@ async def _write(stage: Stage, sql: str, **given: object) -> None:
     def write() -> Op[Any]:
         return (yield text(sql), given)
 
-    await stage.store._driver.write(write)
+    await stage.store.driver.write(write)
 
 
 def _micros(stage: Stage) -> int:
@@ -70,7 +70,7 @@ def _micros(stage: Stage) -> int:
 
 
 def every_tool(stage: Stage) -> list[Any]:
-    return list(figure_tools(stage.store, stage.clock, str).values())
+    return list(figure_tools(stage.store.figures, stage.clock, str).values())
 
 
 async def test_the_cost_report_brings_its_chart(stage: Stage, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ async def test_every_report_is_made_where_nothing_happened_and_is_silent_where_t
     loud = await at.plan(Task(TaskKind.REPORT, name))
     await at.fire()
     assert words in (await at.shown())[0]
-    asker = Asker(await stage.store.identified(ADA), ADA, HOME)
+    asker = Asker(await stage.store.people.identified(ADA), ADA, HOME)
     await at.process.booking.change(loud.id, ScheduleRequest(terms=QUIET), asker)
     await at.fire(timedelta(hours=1))
     is_news = name == "activity"  # the report before was something that went on
@@ -150,7 +150,7 @@ async def test_a_user_is_told_of_their_room_and_operators_of_all(stage: Stage) -
     assert "$1.00" in (await at.shown())[-1]
     assert "page:main/ops" not in (await at.shown())[-1]
     other = await stage.process(Scripted([]), at.process.tools.values(), reporter=LateReporters(stage.clock))
-    asker = Asker(await stage.store.identified(OTTO), OTTO, ELSEWHERE)
+    asker = Asker(await stage.store.people.identified(OTTO), OTTO, ELSEWHERE)
     await other.booking.add(ScheduleRequest(name="All", when="every hour", task=task), asker)
     await Desk(stage, other).fire()
     assert "$13.00" in (await at.shown("r2"))[-1]
@@ -165,8 +165,8 @@ async def report_desk(at: Desk) -> tuple[ReportDesk, Actor]:
         return found if found.channel == "page" else None
 
     stage = at.stage
-    tools = figure_tools(stage.store, stage.clock, str)
-    person = await stage.store.identified(ADA)
+    tools = figure_tools(stage.store.figures, stage.clock, str)
+    person = await stage.store.people.identified(ADA)
     assert person
     made = ReportDesk(stage.store, LateReporters(stage.clock), room, str, stage.clock, new_id, tools=tools)
     return made, Actor(person, ADA)
@@ -177,7 +177,7 @@ async def test_a_report_is_made_at_once_and_no_list_has_it(any_stage: Stage) -> 
     reports, ada = await report_desk(at)
     begun = await reports.begin("cost", [str(HOME), str(ELSEWHERE), str(HOME)], {"hours": "48"}, ada)
     assert (begun["state"], begun["to"], begun["wanted"]) == ("working", [str(HOME), str(ELSEWHERE)], 2)
-    assert await any_stage.store.schedules() == []
+    assert await any_stage.store.schedules.schedules() == []
     await at.process.answer_all()
     ended = await reports.state(begun["id"])
     assert (ended["state"], ended["shown"]) == ("shown", 2)

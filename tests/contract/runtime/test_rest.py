@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -20,8 +20,9 @@ from runtime.errors import StoreError
 from runtime.intake import dispatch
 from runtime.schedules import firing
 from runtime.store.protocol import Lane, Lease, Offer, Taken
+from runtime.store.runs.store import RunStore
 from runtime.store.sql.driver import Driver, MakeOp, T
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from tests.contract.runtime.planning import HOUR, Desk
 from tests.contract.runtime.stage import LEASE, Process, Stage
 from tests.contract.runtime.strict import Strict
@@ -82,11 +83,11 @@ async def test_a_run_that_processes_died_under_is_taken_up(any_stage: Stage) -> 
         process.fresh = False
         await process.say("hi")
         for _ in range(2):
-            doomed = await any_stage.store.join(NodeId(new_id()), "doomed", LEASE, alone=False)
-            assert await any_stage.store.claim(doomed, Busy.STEER)
+            doomed = await any_stage.store.cluster.join(NodeId(new_id()), "doomed", LEASE, alone=False)
+            assert await any_stage.store.runs.claim(doomed, Busy.STEER)
             any_stage.clock.advance(LEASE)
-            assert await any_stage.store.reap(but=process.lease.node) == 1
-        assert (await any_stage.store.agenda(process.lease.node)).suspects
+            assert await any_stage.store.cluster.reap(but=process.lease.node) == 1
+        assert (await any_stage.store.cluster.agenda(process.lease.node)).suspects
         process.fresh = True
         assert await screen(any_stage) == ["hello"]
 
@@ -95,7 +96,7 @@ async def test_whether_a_commit_without_an_answer_gave_us_a_lane_is_looked_up_at
     """Such a lane is ours, so the store sees nothing to do; that nobody works on it only we can know."""
     looked = asyncio.Event()
 
-    class Asked(SqlStore):
+    class Asked(RunStore):
         async def lanes_of(self, lease: Lease) -> list[Lane]:
             looked.set()
             return await super().lanes_of(lease)
@@ -103,7 +104,7 @@ async def test_whether_a_commit_without_an_answer_gave_us_a_lane_is_looked_up_at
     async def lost(offer: Offer | None) -> Taken:
         raise StoreError("the connection broke off")
 
-    process = await stage.process(Strict([]), store=Asked(stage.store._driver, new_id))
+    process = await stage.process(Strict([]), store=replace(stage.store, runs=Asked(stage.store.driver, new_id)))
     async with at_rest(process):
         with pytest.raises(StoreError):
             await process.dispatch.take_in(lost)
@@ -148,8 +149,8 @@ class Noted:
 
 @pytest.mark.parametrize("schedules", [0, 20])
 async def test_one_thing_is_asked_and_nothing_else_however_much_is_planned(stage: Stage, schedules: int) -> None:
-    noted = Noted(stage.store._driver)
-    process = await stage.process(Strict([]), store=SqlStore(noted, new_id))
+    noted = Noted(stage.store.driver)
+    process = await stage.process(Strict([]), store=Store.over(noted, new_id))
     for number in range(schedules):
         await Desk(stage, process).plan("every hour", name=f"n{number}")
     async with at_rest(process):
@@ -160,8 +161,8 @@ async def test_one_thing_is_asked_and_nothing_else_however_much_is_planned(stage
 
 
 async def test_a_timer_asks_when_the_next_instant_comes_and_again_only_when_it_is_told(stage: Stage) -> None:
-    noted = Noted(stage.store._driver)
-    process = await stage.process(Strict([]), store=SqlStore(noted, new_id))
+    noted = Noted(stage.store.driver)
+    process = await stage.process(Strict([]), store=Store.over(noted, new_id))
     await Desk(stage, process).plan("every hour")
     async with process.beside(process.timer.run()):
         noted.asked.clear()

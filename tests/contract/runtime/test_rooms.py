@@ -40,7 +40,7 @@ async def test_who_finds_the_room_kept_for_another_comes_right_after_it(stage: S
         await until_on_duty(process)
         first = replace(first, rendered=await process.courier.prepare(first))
         assert await process.courier.prepare(second) is None
-        assert await stage.store.enqueue(second)
+        assert await stage.store.outbox.enqueue(second)
         process.courier.nudge(address())
         await asyncio.sleep(0.02)  # it finds the room kept
         process.courier.begin(first, RunId("r1"))

@@ -71,10 +71,10 @@ async def test_old_instants_go_and_the_last_that_was_done_stays(any_stage: Stage
         await at.fire()
     await at.process.booking.pause(planned.id, await at.asker())
     any_stage.clock.advance(300 * HOUR)
-    duty = await any_stage.store.take(at.process.lease, "retention")
+    duty = await any_stage.store.cluster.take(at.process.lease, "retention")
     assert duty
     for stock in (Stock.OCCURRENCES, Stock.EVENTS):
-        await any_stage.store.sweep(duty, stock, None, any_stage.clock() - 100 * HOUR)
+        await any_stage.store.retention.sweep(duty, stock, None, any_stage.clock() - 100 * HOUR)
     assert [one.result for one in await at.history(planned) if one.result] == ["three"]
     assert await any_stage.rows("SELECT count(*) FROM signals WHERE kind = 'due'") == [(0,)]
 
@@ -84,9 +84,9 @@ async def test_one_that_is_over_gives_its_name_back_and_goes_with_its_last_insta
     for _ in range(2):
         await at.plan("in 20 minutes", name="stretch")
         await at.fire(timedelta(minutes=20))
-    duty = await any_stage.store.take(at.process.lease, "retention")
+    duty = await any_stage.store.cluster.take(at.process.lease, "retention")
     assert duty
     any_stage.clock.advance(300 * HOUR)
     for stock in (Stock.OCCURRENCES, Stock.SCHEDULES):
-        await any_stage.store.sweep(duty, stock, None, any_stage.clock() - 100 * HOUR)
-    assert await any_stage.store.schedules() == []
+        await any_stage.store.retention.sweep(duty, stock, None, any_stage.clock() - 100 * HOUR)
+    assert await any_stage.store.schedules.schedules() == []

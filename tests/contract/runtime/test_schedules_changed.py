@@ -104,7 +104,7 @@ async def test_what_a_change_does_not_name_stays(any_stage: Stage) -> None:
 async def test_what_the_tool_does_not_name_stays(stage: Stage) -> None:
     at = await desk(stage, Strict([]))
     tool = next(one for one in schedule_tools(at.process.booking) if one.spec.name == "schedule_change")
-    ada = await at.stage.store.identified(ADA)
+    ada = await at.stage.store.people.identified(ADA)
     for number, (argument, (value, may)) in enumerate(SAID.items()):
         before = await nine_in_berlin(at, f"news {number}")
         context = ToolContext(Path(), SessionKey("r1"), RunId("run"), "call", HOME, ada)

@@ -43,7 +43,7 @@ class Chat:
         await self.process.answer_all()
 
     async def planned(self) -> list[Schedule]:
-        return await self.stage.store.schedules()
+        return await self.stage.store.schedules.schedules()
 
 
 async def chat(stage: Stage, model: Model | None = None, rules: Sequence[Rule] = SHIPPED, **more: Any) -> Chat:

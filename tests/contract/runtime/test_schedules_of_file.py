@@ -61,11 +61,11 @@ class House:
         file = self.folder / "signalbox.toml"
         file.write_text(text)
         store = self.stage.store
-        files = FileSchedules(book=store, now=self.stage.clock, accounts=self.accounts, before=before)
+        files = FileSchedules(book=store.schedules, now=self.stage.clock, accounts=self.accounts, before=before)
         return await files.sync(load(file, environ={}))
 
     async def all(self) -> dict[str, Schedule]:
-        return {one.name: one for one in await self.stage.store.schedules()}
+        return {one.name: one for one in await self.stage.store.schedules.schedules()}
 
     async def one(self, name: str = "news") -> Schedule:
         return (await self.all())[name]
@@ -77,11 +77,11 @@ class House:
     @property
     def booking(self) -> ScheduleService:
         return ScheduleService(
-            book=self.stage.store, agent="main", now=self.stage.clock, new_id=new_id, serves=lambda _: True
+            book=self.stage.store.schedules, agent="main", now=self.stage.clock, new_id=new_id, serves=lambda _: True
         )
 
     async def operator(self) -> Asker:
-        person = await self.stage.store.identified(ADA)
+        person = await self.stage.store.people.identified(ADA)
         assert person
         assert person.role >= Role.OPERATOR
         return Asker(person, ADA, ROOM)
@@ -299,7 +299,7 @@ async def test_processes_that_start_together_plan_it_once(house: House) -> None:
     file = house.folder / "signalbox.toml"
     file.write_text(NEWS + COSTS)
     settings, store = load(file, environ={}), house.stage.store
-    several = [FileSchedules(book=store, now=house.stage.clock, accounts=[PAGE]) for _ in range(4)]
+    several = [FileSchedules(book=store.schedules, now=house.stage.clock, accounts=[PAGE]) for _ in range(4)]
     told = await asyncio.gather(*(one.sync(settings) for one in several))
     assert sorted(change for one in told for change in one.changed) == [
         "schedule 'costs' added",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from runtime.contract import AssistantTurn, Busy, Choice, Effect, Json, Outcome, SessionKey, ToolTurn, Turn
+from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
-from runtime.store.store import SqlStore
+from runtime.store.runs.store import RunStore
 from tests.contract.runtime.stage import READ, SHELL, UMA, VERA, WRITE, Stage, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.fakes.models import held
@@ -129,7 +131,7 @@ async def test_stop_lets_a_tool_with_effects_end_and_then_says_so(stage: Stage) 
 async def test_stop_between_the_steps_of_a_run_is_obeyed_before_the_model_is_asked(stage: Stage) -> None:
     """Scenario 9: however it falls between reading the history and asking the model."""
 
-    class StoppedWhileReading(SqlStore):
+    class StoppedWhileReading(RunStore):
         async def turns(self, session: SessionKey, since: int | None = None) -> list[Turn]:
             read = await super().turns(session, since)
             await process.stop()
@@ -137,7 +139,8 @@ async def test_stop_between_the_steps_of_a_run_is_obeyed_before_the_model_is_ask
 
     model = Strict([(READ,), held("too late")])  # the first call needs no reading: its turns come with the claim
     tools = [fake_tool("look", Effect.READ)]
-    process = await stage.process(model, tools, store=StoppedWhileReading(stage.store._driver, stage.store._new_id))
+    store = replace(stage.store, runs=StoppedWhileReading(stage.store.driver, new_id))
+    process = await stage.process(model, tools, store=store)
     await process.say("think hard")
     await process.answer_all()
     assert await stage.answers() == ["Stopped here."]

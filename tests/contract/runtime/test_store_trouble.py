@@ -19,7 +19,7 @@ LASTS = 3  # seconds: several heartbeats, and everybody else who writes
 
 def set_read_only(app: App, state: bool) -> None:
     """As a file system does that was made read-only under an open file: root's own writes go through any `chmod`."""
-    driver = app.store._driver
+    driver = app.store.driver
     assert isinstance(driver, SqliteDriver)
     driver._writer._connection.execute(f"PRAGMA query_only = {int(state)}")
 

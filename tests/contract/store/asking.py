@@ -24,7 +24,7 @@ CHOSEN = replace(GATE, rights=Rights(approvers=frozenset({UMA})))
 
 
 async def result_of(stage: Stage, parked: Parked) -> str:
-    (result,) = [t.text for t in await stage.store.turns(parked.lane.session) if isinstance(t, ToolTurn)]
+    (result,) = [t.text for t in await stage.store.runs.turns(parked.lane.session) if isinstance(t, ToolTurn)]
     return result
 
 
@@ -32,7 +32,7 @@ async def doubted(stage: Stage) -> ApprovalId:
     """A question about a call that was cut."""
     claim = await stage.begin("do it")
     await stage.record(claim, step(SHELL))
-    await stage.store.mark_tool(claim.lane, claim.run_id, 2)
+    await stage.store.runs.mark_tool(claim.lane, claim.run_id, 2)
     question = stage.ask(claim, 2, SHELL, kind=ApprovalKind.OUTCOME)
-    await stage.store.park(claim.lane, claim.run_id, [question])
+    await stage.store.runs.park(claim.lane, claim.run_id, [question])
     return question.id

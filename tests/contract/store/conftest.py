@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from runtime.store.sql.sqlite import connect
-from runtime.store.store import SqlStore, open_store
+from runtime.store.store import Store, open_store
 from runtime.store.upgrade import upgrade_sqlite
 from tests.contract.database import EmptyDatabase
 from tests.contract.store.stage import HandClock, Stage
@@ -48,14 +48,14 @@ def clock() -> HandClock:
 
 
 @pytest.fixture
-async def store(url: str, clock: HandClock) -> AsyncIterator[SqlStore]:
+async def store(url: str, clock: HandClock) -> AsyncIterator[Store]:
     opened = await open_store(url, now=clock)
     yield opened
     await opened.close()
 
 
 @pytest.fixture
-async def stage(store: SqlStore, clock: HandClock) -> Stage:
+async def stage(store: Store, clock: HandClock) -> Stage:
     """A store with known people and one live node."""
     set_up = Stage(store, clock)
     await set_up.open()

@@ -29,7 +29,7 @@ class Sending:
         return self.stage.clock() + SOON
 
     async def row(self) -> DeliveryRow:
-        row = await self.store.delivery(self.id)
+        row = await self.store.operations.delivery(self.id)
         assert row is not None
         return row
 
@@ -40,17 +40,17 @@ class Sending:
         return [part.state for part in (await self.row()).parts]
 
     async def show(self, ordinal: int = 1) -> None:
-        await self.store.mark(self.duty, self.id, ordinal)
-        await self.store.checkpoint(self.duty, self.id, ordinal, Receipt(f"m{ordinal}"))
+        await self.store.outbox.mark(self.duty, self.id, ordinal)
+        await self.store.outbox.checkpoint(self.duty, self.id, ordinal, Receipt(f"m{ordinal}"))
 
     async def give_up(self) -> None:
-        await self.store.mark(self.duty, self.id, 1)
-        await self.store.give_up(self.duty, self.id, 1, "channel closed")
+        await self.store.outbox.mark(self.duty, self.id, 1)
+        await self.store.outbox.give_up(self.duty, self.id, 1, "channel closed")
 
     async def hold(self) -> None:
-        await self.store.mark(self.duty, self.id, 1)
-        await self.store.doubt(self.duty, self.id, 1, self.later, "cut")
-        await self.store.hold(self.duty, self.id, 1, "nobody can tell")
+        await self.store.outbox.mark(self.duty, self.id, 1)
+        await self.store.outbox.doubt(self.duty, self.id, 1, self.later, "cut")
+        await self.store.outbox.hold(self.duty, self.id, 1, "nobody can tell")
 
 
 async def queued(stage: Stage) -> Sending:
@@ -59,36 +59,36 @@ async def queued(stage: Stage) -> Sending:
 
 async def rendered(stage: Stage, wires: Sequence[Wire] = WIRES) -> Sending:
     sending = await queued(stage)
-    assert await stage.store.render(sending.duty, sending.id, wires, mark=False)
+    assert await stage.store.outbox.render(sending.duty, sending.id, wires, mark=False)
     return sending
 
 
 async def marked(stage: Stage) -> Sending:
     sending = await rendered(stage)
-    assert await stage.store.mark(sending.duty, sending.id, 1)
+    assert await stage.store.outbox.mark(sending.duty, sending.id, 1)
     return sending
 
 
 async def unsettled(stage: Stage) -> Sending:
     sending = await marked(stage)
-    assert await stage.store.doubt(sending.duty, sending.id, 1, sending.later, "cut")
+    assert await stage.store.outbox.doubt(sending.duty, sending.id, 1, sending.later, "cut")
     return sending
 
 
 Act = Callable[[Sending, Duty], Awaitable[bool]]
 ACTS: dict[str, Act] = {
-    "adopt": lambda s, d: s.store.adopt(d, "web", "main", SOON),
-    "render": lambda s, d: s.store.render(d, s.id, WIRES, mark=True),
-    "render_shown": lambda s, d: s.store.render_shown(d, s.id, WIRES, [SLIP] * 3),
-    "mark": lambda s, d: s.store.mark(d, s.id, 1),
-    "checkpoint": lambda s, d: s.store.checkpoint(d, s.id, 1, SLIP),
-    "retry": lambda s, d: s.store.retry(d, s.id, 1, s.later, "x"),
-    "doubt": lambda s, d: s.store.doubt(d, s.id, 1, s.later, "x"),
-    "look_again": lambda s, d: s.store.look_again(d, s.id, 1, s.later, counted=True),
-    "absent": lambda s, d: s.store.absent(d, s.id, 1),
-    "repeat": lambda s, d: s.store.repeat(d, s.id, 1),
-    "hold": lambda s, d: s.store.hold(d, s.id, 1, "x"),
-    "plain": lambda s, d: s.store.plain(d, s.id, 1),
-    "give_up": lambda s, d: s.store.give_up(d, s.id, 1, "x"),
-    "pause": lambda s, d: s.store.pause(d, "web", "main", "r1", s.later),
+    "adopt": lambda s, d: s.store.outbox.adopt(d, "web", "main", SOON),
+    "render": lambda s, d: s.store.outbox.render(d, s.id, WIRES, mark=True),
+    "render_shown": lambda s, d: s.store.outbox.render_shown(d, s.id, WIRES, [SLIP] * 3),
+    "mark": lambda s, d: s.store.outbox.mark(d, s.id, 1),
+    "checkpoint": lambda s, d: s.store.outbox.checkpoint(d, s.id, 1, SLIP),
+    "retry": lambda s, d: s.store.outbox.retry(d, s.id, 1, s.later, "x"),
+    "doubt": lambda s, d: s.store.outbox.doubt(d, s.id, 1, s.later, "x"),
+    "look_again": lambda s, d: s.store.outbox.look_again(d, s.id, 1, s.later, counted=True),
+    "absent": lambda s, d: s.store.outbox.absent(d, s.id, 1),
+    "repeat": lambda s, d: s.store.outbox.repeat(d, s.id, 1),
+    "hold": lambda s, d: s.store.outbox.hold(d, s.id, 1, "x"),
+    "plain": lambda s, d: s.store.outbox.plain(d, s.id, 1),
+    "give_up": lambda s, d: s.store.outbox.give_up(d, s.id, 1, "x"),
+    "pause": lambda s, d: s.store.outbox.pause(d, "web", "main", "r1", s.later),
 }

@@ -58,7 +58,7 @@ from runtime.store.protocol import (
 )
 from runtime.store.schema import metadata
 from runtime.store.sql.driver import Op
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 
 START: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 TTL: Final = timedelta(seconds=5)
@@ -120,15 +120,17 @@ def reply(text: str = "", *calls: Call) -> ModelReply:
 class Stage:
     """One store, and a node that works on it."""
 
-    store: SqlStore
+    store: Store
     clock: HandClock
     lease: Lease = field(default_factory=lambda: Lease(NodeId("nowhere"), 0))
     events: int = 0
 
     async def open(self) -> None:
         for identity, role in ROLES.items():
-            assert await self.store.add_person(identity.partition(":")[2].title(), role, [identity], actor="test")
-        self.lease = await self.store.join(NodeId("node-1"), "one", timedelta(days=365), alone=False)
+            assert await self.store.people.add_person(
+                identity.partition(":")[2].title(), role, [identity], actor="test"
+            )
+        self.lease = await self.store.cluster.join(NodeId("node-1"), "one", timedelta(days=365), alone=False)
 
     async def many(self) -> None:
         """Open every connection, so that tasks which start at once also run at once."""
@@ -136,7 +138,7 @@ class Stage:
 
     def observe(self, observer: Observer) -> None:
         """Go on over the same engine, told to `observer`."""
-        self.store = SqlStore(self.store._driver, self.store._new_id, observer)
+        self.store = Store.over(self.store.driver, new_id, observer)
 
     # -------------------------------------------------------------------------------------------- looking inside
 
@@ -146,7 +148,7 @@ class Stage:
         def read() -> Op[list[tuple[Any, ...]]]:
             return (yield text(sql), given)
 
-        return await self.store._driver.read(read)
+        return await self.store.driver.read(read)
 
     async def column(self, sql: str, **given: object) -> list[Any]:
         return [row[0] for row in await self.rows(sql, **given)]
@@ -157,7 +159,7 @@ class Stage:
         def change() -> Op[None]:
             yield text(sql), given
 
-        await self.store._driver.write(change)
+        await self.store.driver.write(change)
 
     async def audit(self, kind: str) -> list[tuple[str, str, str]]:
         """(actor, subject, detail) of each fact of a kind, oldest first."""
@@ -173,7 +175,7 @@ class Stage:
                 found[table] = sorted((yield statement, {}), key=repr)
             return found
 
-        return await self.store._driver.read(read)
+        return await self.store.driver.read(read)
 
     # ------------------------------------------------------------------------------------------------- the way in
 
@@ -183,7 +185,7 @@ class Stage:
         return Signal("web:main", f"e{self.events}", actor, name, at, body, self.clock(), console=console)
 
     async def take_in(self, signal: Signal, gate: Gate = GATE) -> Taken:
-        return await self.store.accept(signal, gate)
+        return await self.store.intake.accept(signal, gate)
 
     async def say(
         self, text: str, *, actor: Identity = ADA, at: Address = ROOM, gate: Gate = GATE, files: Sequence[FileRef] = ()
@@ -211,7 +213,7 @@ class Stage:
     # ------------------------------------------------------------------------------------------------------- lanes
 
     async def claim(self, busy: Busy = Busy.STEER) -> Claim:
-        claimed = await self.store.claim(self.lease, busy)
+        claimed = await self.store.runs.claim(self.lease, busy)
         assert claimed is not None
         return claimed
 
@@ -220,7 +222,7 @@ class Stage:
         return await self.claim()
 
     async def record(self, claim: Claim, *steps: NewStep, number: int | None = None) -> Recorded:
-        recorded = await self.store.record_model(
+        recorded = await self.store.runs.record_model(
             claim.lane,
             claim.run_id,
             claim.next_step if number is None else number,
@@ -247,7 +249,7 @@ class Stage:
         claim = await self.begin(text, actor=actor, at=at)
         await self.record(claim, *(step(call, StepState.ASKED) for call in calls))
         questions = [self.ask(claim, number, call) for number, call in enumerate(calls, claim.next_step + 1)]
-        assert await self.store.park(claim.lane, claim.run_id, questions) is not None
+        assert await self.store.runs.park(claim.lane, claim.run_id, questions) is not None
         return Parked(claim, tuple(q.id for q in questions))
 
     def final(self, claim: Claim, text: str = "done", ordinal: int = 0) -> NewDelivery:
@@ -256,14 +258,14 @@ class Stage:
         )
 
     async def finish(self, claim: Claim, text: str = "done", state: RunState = RunState.DONE) -> Released | None:
-        return await self.store.finish(
+        return await self.store.runs.finish(
             claim.lane, claim.run_id, claim.next_step, reply(text), state, text, [self.final(claim, text)]
         )
 
     # ------------------------------------------------------------------------------------------------------ outbox
 
     async def duty(self, role: str = COURIER, lease: Lease | None = None) -> Duty:
-        duty = await self.store.take(lease or self.lease, role)
+        duty = await self.store.cluster.take(lease or self.lease, role)
         assert duty is not None
         return duty
 
@@ -291,15 +293,15 @@ class Stage:
         edits: DeliveryId | None = None,
     ) -> DeliveryId:
         new = self.new_delivery(text, at=at, kind=kind, origin=origin, ordinal=ordinal, edits=edits)
-        assert await self.store.enqueue(new)
+        assert await self.store.outbox.enqueue(new)
         return new.id
 
     async def waiting(self, at: Address = ROOM) -> list[OpenDelivery]:
-        return await self.store.open_deliveries(at)
+        return await self.store.outbox.open_deliveries(at)
 
     async def show(self, delivery: DeliveryId, duty: Duty, text: str = "shown") -> None:
         """Everything at once, as on a channel whose screen is our store."""
-        assert await self.store.render_shown(duty, delivery, [Wire(text)], [Receipt(f"m-{delivery}")])
+        assert await self.store.outbox.render_shown(duty, delivery, [Wire(text)], [Receipt(f"m-{delivery}")])
 
     async def drain(self, *rooms: Address) -> list[str]:
         """Show whatever waits in `rooms`, in order; what was shown."""

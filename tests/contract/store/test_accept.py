@@ -116,7 +116,7 @@ async def test_a_refused_event_that_returns_is_a_duplicate(stage: Stage) -> None
 
 async def test_a_refused_signal_wakes_nothing(stage: Stage) -> None:
     await stage.say("hello", actor=STRANGER)
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
 
 
 async def test_a_refusal_is_audited(stage: Stage) -> None:
@@ -146,24 +146,24 @@ async def test_a_stranger_is_welcomed_once(stage: Stage) -> None:
     await stage.many()
     taken = await asyncio.gather(*(stage.say(f"{n}", actor=STRANGER, gate=OPEN) for n in range(20)))
     assert outcomes(taken) == [Outcome.ACCEPTED] * 20
-    assert len(await stage.store.people()) == 5
+    assert len(await stage.store.people.people()) == 5
 
 
 async def test_two_strangers_of_one_name_are_two_people(stage: Stage) -> None:
     for actor in (STRANGER, Identity("slack:T1/U9")):
         event = replace(stage.signal(Said(f"I am {actor}"), actor=actor), actor_name="Sam")
         assert (await stage.take_in(event, OPEN)).verdict.outcome is Outcome.ACCEPTED
-    assert len(await stage.store.people()) == 6
+    assert len(await stage.store.people.people()) == 6
 
 
 async def test_a_welcomed_person_speaks_as_the_same_one_through_a_link(stage: Stage) -> None:
     await stage.say("hello", actor=STRANGER, gate=OPEN)
-    (known,) = [k for k in await stage.store.people() if STRANGER in k.identities]
-    await stage.store.set_link(known.person.name, "token", actor="test")
-    linked = await stage.store.person_of("token")
+    (known,) = [k for k in await stage.store.people.people() if STRANGER in k.identities]
+    await stage.store.people.set_link(known.person.name, "token", actor="test")
+    linked = await stage.store.people.person_of("token")
     assert linked is not None
     await stage.say("again", actor=linked[1], gate=OPEN)
-    assert len(await stage.store.people()) == 5
+    assert len(await stage.store.people.people()) == 5
 
 
 # -------------------------------------------------------------------------------------------------------- twins
@@ -174,14 +174,14 @@ async def test_the_same_words_unanswered_are_one_run(stage: Stage) -> None:
     stage.clock.advance(seconds=59)
     assert (await stage.say("hello")).verdict.outcome is Outcome.MERGED
     claim = await stage.claim()
-    assert await stage.store.turns(claim.lane.session) == [UserTurn("hello", "Ada")]
+    assert await stage.store.runs.turns(claim.lane.session) == [UserTurn("hello", "Ada")]
 
 
 async def test_the_same_words_while_their_run_works_join_it(stage: Stage) -> None:
     claim = await stage.begin("hello")
     assert (await stage.say("hello")).verdict.outcome is Outcome.MERGED
     await stage.finish(claim)
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
 
 
 async def test_the_same_words_after_their_answer_are_a_new_request(stage: Stage) -> None:
@@ -223,7 +223,7 @@ async def test_the_same_words_twenty_times_at_once_are_one_run(stage: Stage) -> 
     taken = await asyncio.gather(*(stage.say("hello") for _ in range(20)))
     assert outcomes(taken) == [Outcome.ACCEPTED, *[Outcome.MERGED] * 19]
     await stage.finish(await stage.claim())
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
 
 
 # -------------------------------------------------------------------------------------------------- the lane
@@ -247,7 +247,7 @@ async def test_200_waiting_messages_reach_the_model_in_order(stage: Stage) -> No
     for n in range(200):
         await stage.say(f"message {n}")
     claim = await stage.claim()
-    said = [turn.text for turn in await stage.store.turns(claim.lane.session) if isinstance(turn, UserTurn)]
+    said = [turn.text for turn in await stage.store.runs.turns(claim.lane.session) if isinstance(turn, UserTurn)]
     assert said == [f"message {n}" for n in range(200)]
 
 
@@ -270,21 +270,21 @@ async def test_threads_of_one_room_have_sessions_of_their_own(stage: Stage) -> N
 async def test_any_text_is_taken_in(stage: Stage, text: str) -> None:
     assert (await stage.say(text)).verdict.outcome is Outcome.ACCEPTED
     claim = await stage.claim()
-    (turn,) = await stage.store.turns(claim.lane.session)
+    (turn,) = await stage.store.runs.turns(claim.lane.session)
     assert turn == UserTurn(text.replace("\0", "\ufffd").replace("\ud83d", "\ufffd"), "Ada")
 
 
 async def test_five_megabytes_are_taken_in(stage: Stage) -> None:
     await stage.say("x" * 5_000_000)
     claim = await stage.claim()
-    (turn,) = await stage.store.turns(claim.lane.session)
+    (turn,) = await stage.store.runs.turns(claim.lane.session)
     assert len(turn.text if isinstance(turn, UserTurn) else "") == 5_000_000
 
 
 async def test_attached_files_are_told_to_the_model(stage: Stage) -> None:
     await stage.say("see", files=[FileRef("a.txt", "in/a.txt", 1234)])
     claim = await stage.claim()
-    assert await stage.store.turns(claim.lane.session) == [
+    assert await stage.store.runs.turns(claim.lane.session) == [
         UserTurn("see\n[attached file: in/a.txt (1,234 bytes)]", "Ada", (FileRef("a.txt", "in/a.txt", 1234),))
     ]
 

@@ -34,12 +34,12 @@ async def restore(stage: Stage) -> Aftermath:
     """As if what is in the store now had come out of a backup of START."""
     stage.clock.advance(seconds=LATER.total_seconds())
     now = stage.clock()
-    return await stage.store._driver.write(lambda: after_restore(BACKUP, "command line of kim", now, new_id))
+    return await stage.store.driver.write(lambda: after_restore(BACKUP, "command line of kim", now, new_id))
 
 
 async def revive(stage: Stage) -> None:
     """A node of the new life."""
-    stage.lease = await stage.store.join(NodeId(new_id()), "new", timedelta(days=365), alone=True)
+    stage.lease = await stage.store.cluster.join(NodeId(new_id()), "new", timedelta(days=365), alone=True)
 
 
 async def test_a_store_at_rest_keeps_all_it_has(stage: Stage) -> None:
@@ -61,9 +61,9 @@ async def test_the_old_life_is_dead_and_its_fences_are_used_up(stage: Stage) -> 
     duty = await stage.duty()
     claim = await stage.begin()
     await restore(stage)
-    assert await stage.store.beat(stage.lease, TTL) is False
-    assert await stage.store.render(duty, DeliveryId("d"), [Wire("x")], mark=True) is False
-    assert await stage.store.steer(claim.lane, claim.run_id) is None
+    assert await stage.store.cluster.beat(stage.lease, TTL) is False
+    assert await stage.store.outbox.render(duty, DeliveryId("d"), [Wire("x")], mark=True) is False
+    assert await stage.store.runs.steer(claim.lane, claim.run_id) is None
     assert min(await stage.column("SELECT fence FROM nodes")) > LIVES
     assert min(await stage.column("SELECT fence FROM roles")) > LIVES
     assert min(await stage.column("SELECT fence FROM sessions")) > LIVES
@@ -114,7 +114,7 @@ async def test_what_is_queued_is_in_doubt_from_its_first_part_on(stage: Stage) -
     await revive(stage)
     (waiting,) = await stage.waiting()
     assert (waiting.in_doubt, waiting.rank, waiting.not_before) == (True, 0, stage.clock())
-    assert await stage.store.render(await stage.duty(), card, [Wire("a"), Wire("b")], mark=False)
+    assert await stage.store.outbox.render(await stage.duty(), card, [Wire("a"), Wire("b")], mark=False)
     (waiting,) = await stage.waiting()
     assert [(p.state, p.marked_at) for p in waiting.parts] == [(PartState.UNSETTLED, START)] * 2
 
@@ -122,7 +122,7 @@ async def test_what_is_queued_is_in_doubt_from_its_first_part_on(stage: Stage) -
 @pytest.mark.parametrize("state", ["pending", "marked", "unsettled"])
 async def test_a_part_that_was_not_shown_is_uncertain(stage: Stage, state: str) -> None:
     card = await stage.enqueue("hello")
-    await stage.store.render(await stage.duty(), card, [Wire("a")], mark=True)
+    await stage.store.outbox.render(await stage.duty(), card, [Wire("a")], mark=True)
     early = START - timedelta(hours=1)
     await stage.write("UPDATE parts SET state = :s, looks = 1, marked_at = :at", s=state, at=micros(early))
     await restore(stage)
@@ -134,8 +134,8 @@ async def test_a_part_that_was_not_shown_is_uncertain(stage: Stage, state: str) 
 
 async def test_parts_on_screen_stay_there(stage: Stage) -> None:
     card, duty = await stage.enqueue("hello"), await stage.duty()
-    await stage.store.render(duty, card, [Wire("a"), Wire("b")], mark=True)
-    await stage.store.checkpoint(duty, card, 1, Receipt("m1"))
+    await stage.store.outbox.render(duty, card, [Wire("a"), Wire("b")], mark=True)
+    await stage.store.outbox.checkpoint(duty, card, 1, Receipt("m1"))
     await restore(stage)
     assert await stage.column("SELECT state FROM parts ORDER BY ordinal") == ["shown", "unsettled"]
 
@@ -162,7 +162,7 @@ async def asked(stage: Stage, *, shown: bool = True) -> Parked:
 async def test_an_open_question_is_void_and_asked_again(stage: Stage) -> None:
     parked = await asked(stage)
     assert (await restore(stage)).questions == 1
-    fresh, old = await stage.store.approvals()
+    fresh, old = await stage.store.approvals.approvals()
     assert (old.id, old.state, old.reason) == (parked.approvals[0], "void", "It was asked again after a restore.")
     assert (fresh.run_id, fresh.step, fresh.arguments_hash) == (old.run_id, old.step, old.arguments_hash)
     assert fresh.state == "pending"
@@ -190,7 +190,7 @@ async def test_a_card_that_never_left_does_not_leave_any_more(stage: Stage) -> N
     parked = await asked(stage, shown=False)
     await restore(stage)
     states = await stage.rows("SELECT origin, ordinal, state FROM deliveries ORDER BY number")
-    fresh = (await stage.store.approvals())[0].id
+    fresh = (await stage.store.approvals.approvals())[0].id
     assert states == [
         (f"approval:{parked.approvals[0]}", 0, "discarded"),
         (f"approval:{fresh}", 0, "queued"),
@@ -200,7 +200,7 @@ async def test_a_card_that_never_left_does_not_leave_any_more(stage: Stage) -> N
 async def test_a_card_that_was_being_sent_is_looked_for_and_edited(stage: Stage) -> None:
     await asked(stage, shown=False)
     (card,) = await stage.waiting()
-    await stage.store.render(await stage.duty(), card.delivery.id, [Wire("card")], mark=True)
+    await stage.store.outbox.render(await stage.duty(), card.delivery.id, [Wire("card")], mark=True)
     await restore(stage)
     rows = await stage.rows("SELECT ordinal, state, doubted_at IS NOT NULL FROM deliveries ORDER BY number")
     assert [(n, state, bool(doubted)) for n, state, doubted in rows] == [
@@ -223,7 +223,7 @@ async def test_old_buttons_decide_nothing_and_say_why(stage: Stage) -> None:
 async def test_the_new_question_lets_the_frozen_call_run_once(stage: Stage) -> None:
     await asked(stage)
     await restore(stage)
-    fresh = (await stage.store.approvals())[0].id
+    fresh = (await stage.store.approvals.approvals())[0].id
     assert (await stage.click(fresh)).verdict.outcome is Outcome.DECIDED
     assert (await stage.click(fresh)).verdict.outcome is Outcome.UNCHANGED
     await revive(stage)
@@ -234,7 +234,7 @@ async def test_the_new_question_lets_the_frozen_call_run_once(stage: Stage) -> N
 async def test_a_denied_new_question_tells_the_model(stage: Stage) -> None:
     await asked(stage)
     await restore(stage)
-    await stage.click((await stage.store.approvals())[0].id, Choice.DENY)
+    await stage.click((await stage.store.approvals.approvals())[0].id, Choice.DENY)
     await revive(stage)
     claim = await stage.claim()
     assert claim.steps == ()
@@ -245,7 +245,7 @@ async def test_every_question_of_a_run_is_asked_again(stage: Stage) -> None:
     await stage.park(SHELL, WRITE)
     await stage.park(SHELL, at=OTHER_ROOM)
     assert (await restore(stage)).questions == 3
-    pending = [one for one in await stage.store.approvals() if one.state == "pending"]
+    pending = [one for one in await stage.store.approvals.approvals() if one.state == "pending"]
     assert sorted(one.tool for one in pending) == ["shell", "shell", "write_file"]
 
 
@@ -253,14 +253,14 @@ async def test_restored_twice_it_is_asked_a_third_time(stage: Stage) -> None:
     await asked(stage)
     await restore(stage)
     await restore(stage)
-    states = [one.state for one in await stage.store.approvals()]
+    states = [one.state for one in await stage.store.approvals.approvals()]
     assert sorted(states) == ["pending", "void", "void"]
-    warning = (await stage.store.approvals())[0].caution
+    warning = (await stage.store.approvals.approvals())[0].caution
     assert warning.count("Asked again after a restore") == 2
 
 
 async def test_a_discarded_delivery_is_none_that_waits(stage: Stage) -> None:
     await asked(stage, shown=False)
     await restore(stage)
-    rows = await stage.store.deliveries(state=DeliveryState.DISCARDED)
+    rows = await stage.store.operations.deliveries(state=DeliveryState.DISCARDED)
     assert [row.settled_at for row in rows] == [stage.clock()]

@@ -8,7 +8,7 @@ from runtime.contract import NodeId, Wire
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
 from runtime.domain.schedules import ScheduleEvent
-from runtime.store.protocol.registry import Agenda
+from runtime.store.protocol.cluster import Agenda
 from runtime.store.sql.driver import micros, moment
 from tests.contract.store.stage import TTL, Stage
 from tests.contract.store.test_counted_schedules import HOUR, fire, planned
@@ -16,11 +16,11 @@ from tests.contract.store.test_suspects import two_deaths, watches
 
 
 async def look(stage: Stage) -> Agenda:
-    return await stage.store.agenda(stage.lease.node)
+    return await stage.store.cluster.agenda(stage.lease.node)
 
 
 async def seal(stage: Stage) -> None:
-    await stage.store.seal(await stage.duty("sealer"), await stage.store.audit_head())
+    await stage.store.audit.seal(await stage.duty("sealer"), await stage.store.audit.audit_head())
 
 
 @pytest.fixture
@@ -59,9 +59,9 @@ async def test_what_is_not_on_screen_is_to_be_shown(rested: Stage) -> None:
     """Also what was begun: a marker may be all that is left of it."""
     delivery, duty = await rested.enqueue(), await rested.duty()
     assert (await look(rested)).deliveries
-    await rested.store.render(duty, delivery, [Wire("hello")], mark=True)
+    await rested.store.outbox.render(duty, delivery, [Wire("hello")], mark=True)
     assert (await look(rested)).deliveries
-    await rested.store.give_up(duty, delivery, 1, "refused")
+    await rested.store.outbox.give_up(duty, delivery, 1, "refused")
     assert not (await look(rested)).deliveries
 
 
@@ -71,9 +71,9 @@ async def test_schedules_tell_when_the_first_fires(rested: Stage) -> None:
     rested.clock.advance(seconds=60)
     second = await planned(rested, "second")
     assert (await look(rested)).fires_at == start + HOUR
-    await rested.store.turn_schedule(first.id, ScheduleEvent.PAUSE)
+    await rested.store.schedules.turn_schedule(first.id, ScheduleEvent.PAUSE)
     assert (await look(rested)).fires_at == second.next_at
-    await rested.store.turn_schedule(second.id, ScheduleEvent.REMOVE)
+    await rested.store.schedules.turn_schedule(second.id, ScheduleEvent.REMOVE)
     assert (await look(rested)).fires_at is None
 
 
@@ -82,32 +82,32 @@ async def test_what_failed_is_tried_again_before_the_next(rested: Stage) -> None
     rested.clock.advance(hours=1)
     await fire(rested, schedule)
     claim = await rested.claim()
-    await rested.store.finish(claim.lane, claim.run_id, claim.next_step, None, RunState.FAILED, "away", [])
+    await rested.store.runs.finish(claim.lane, claim.run_id, claim.next_step, None, RunState.FAILED, "away", [])
     (again,) = await rested.column("SELECT not_before FROM occurrences")
     assert again < micros(rested.clock() + HOUR)
     assert (await look(rested)).fires_at == moment(again)
 
 
 async def test_of_leases_the_first_of_other_nodes_is_told(rested: Stage) -> None:
-    rested.lease = await rested.store.join(NodeId(new_id()), "ours", TTL / 5, alone=True)
+    rested.lease = await rested.store.cluster.join(NodeId(new_id()), "ours", TTL / 5, alone=True)
     assert (await look(rested)).lease_ends_at is None
     rested.clock.advance(seconds=0.5)
-    other = await rested.store.join(NodeId(new_id()), "other", TTL, alone=False)
+    other = await rested.store.cluster.join(NodeId(new_id()), "other", TTL, alone=False)
     assert (await look(rested)).lease_ends_at == rested.clock() + TTL
     rested.clock.advance(seconds=1)
-    await rested.store.beat(other, TTL)
+    await rested.store.cluster.beat(other, TTL)
     assert (await look(rested)).lease_ends_at == rested.clock() + TTL
-    await rested.store.leave(other)
+    await rested.store.cluster.leave(other)
     assert (await look(rested)).lease_ends_at is None
 
 
 async def test_roles_of_accounts_that_nobody_has_are_free(rested: Stage) -> None:
     """Not those that are taken when there is something to do, such as the sealer's, which nobody waits for."""
-    other = await rested.store.join(NodeId(new_id()), "other", TTL, alone=False)
-    assert await rested.store.take(other, "courier:slack:T1")
-    assert await rested.store.take(other, "retention")
+    other = await rested.store.cluster.join(NodeId(new_id()), "other", TTL, alone=False)
+    assert await rested.store.cluster.take(other, "courier:slack:T1")
+    assert await rested.store.cluster.take(other, "retention")
     assert not (await look(rested)).roles
-    await rested.store.leave(other)
+    await rested.store.cluster.leave(other)
     assert (await look(rested)).roles
-    assert await rested.store.take(rested.lease, "courier:slack:T1")
+    assert await rested.store.cluster.take(rested.lease, "courier:slack:T1")
     assert not (await look(rested)).roles

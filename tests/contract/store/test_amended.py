@@ -127,7 +127,7 @@ def moves(stage: Stage, old: str, new: str) -> Signal:
 
 
 async def aliases(stage: Stage) -> dict[str, str]:
-    return dict(await stage.store.moved("telegram", "77"))
+    return dict(await stage.store.places.moved("telegram", "77"))
 
 
 async def test_a_room_that_moved_is_known_by_its_first_id(stage: Stage) -> None:
@@ -175,7 +175,7 @@ async def test_a_message_older_than_a_day_is_kept_and_not_run_and_its_sender_tol
         "Your message of [2026-02-28 11:00 UTC](time:2026-02-28T11:00:00Z) waited too long"
     )
     assert waiting.delivery.reply_to == "buy the tickets"
-    (entry,) = (await stage.store.view(ROOM)).entries
+    (entry,) = (await stage.store.history.view(ROOM)).entries
     assert (entry.body, entry.answered) == ("buy the tickets", True)
 
 
@@ -200,5 +200,5 @@ async def test_what_was_never_run_is_forgotten_in_its_time(stage: Stage) -> None
     await late(stage, "buy the tickets")
     stage.clock.advance(hours=24 * 400)
     duty = await stage.duty("retention")
-    await stage.store.sweep(duty, Stock.MESSAGES, None, stage.clock() - timedelta(days=365))
+    await stage.store.retention.sweep(duty, Stock.MESSAGES, None, stage.clock() - timedelta(days=365))
     assert await stage.rows("SELECT state, text FROM signals WHERE kind = 'said'") == [("forgotten", "")]

@@ -33,7 +33,7 @@ from tests.contract.store.stage import (
 async def test_a_question_expires(stage: Stage) -> None:
     parked = await stage.park(SHELL)
     stage.clock.advance(hours=12)
-    (expired,) = await stage.store.expire()
+    (expired,) = await stage.store.approvals.expire()
     assert (expired.session, expired.lane_ready, expired.deliveries) == (parked.lane.session, True, (ROOM,))
     assert "expired" in await result_of(stage, parked)
     assert (await stage.claim()).run_id == parked.run
@@ -42,13 +42,13 @@ async def test_a_question_expires(stage: Stage) -> None:
 async def test_a_question_does_not_expire_early(stage: Stage) -> None:
     await stage.park(SHELL)
     stage.clock.advance(hours=11.9)
-    assert await stage.store.expire() == []
+    assert await stage.store.approvals.expire() == []
 
 
 async def test_a_question_expires_once(stage: Stage) -> None:
     await stage.park(SHELL)
     stage.clock.advance(hours=12)
-    both = await asyncio.gather(stage.store.expire(), stage.store.expire())
+    both = await asyncio.gather(stage.store.approvals.expire(), stage.store.approvals.expire())
     assert sorted(len(found) for found in both) == [0, 1]
     assert await stage.column("SELECT count(*) FROM deliveries WHERE ordinal = 1") == [1]
 
@@ -57,16 +57,18 @@ async def test_a_decided_question_does_not_expire(stage: Stage) -> None:
     parked = await stage.park(SHELL)
     await stage.click(parked.approvals[0])
     stage.clock.advance(hours=24)
-    assert await stage.store.expire() == []
+    assert await stage.store.approvals.expire() == []
 
 
 async def test_many_expire_a_hundred_at_a_time(stage: Stage) -> None:
     claim = await stage.begin()
     calls = [replace(SHELL, id=f"c{n}") for n in range(120)]
     await stage.record(claim, *(step(call, StepState.ASKED) for call in calls))
-    await stage.store.park(claim.lane, claim.run_id, [stage.ask(claim, n, call) for n, call in enumerate(calls, 2)])
+    await stage.store.runs.park(
+        claim.lane, claim.run_id, [stage.ask(claim, n, call) for n, call in enumerate(calls, 2)]
+    )
     stage.clock.advance(hours=12)
-    assert [len(await stage.store.expire()) for _ in range(3)] == [100, 20, 0]
+    assert [len(await stage.store.approvals.expire()) for _ in range(3)] == [100, 20, 0]
     assert (await stage.claim()).run_id == claim.run_id
 
 
@@ -86,7 +88,7 @@ async def test_a_settled_card_replaces_the_first_once(stage: Stage) -> None:
     await stage.show(card.delivery.id, await stage.duty())
     taken = await asyncio.gather(*(stage.click(parked.approvals[0], actor=OTTO) for _ in range(5)))
     (edit,) = await stage.waiting()
-    approval = await stage.store.approval(parked.approvals[0])
+    approval = await stage.store.approvals.approval(parked.approvals[0])
     assert approval is not None
     assert [t.deliveries for t in taken if t.verdict.outcome is Outcome.DECIDED] == [(ROOM,)]
     assert (edit.delivery.edits, edit.delivery.content) == (card.delivery.id, settled(approval))
@@ -122,10 +124,10 @@ async def test_every_write_of_a_stopped_run_tells_so(stage: Stage) -> None:
     await stage.stop()
     store = stage.store
     told = [
-        await store.mark_tool(claim.lane, claim.run_id, 2),
-        await store.finish_tool(claim.lane, claim.run_id, 2, "x"),
-        await store.steer(claim.lane, claim.run_id),
-        await store.note(claim.lane, claim.run_id, "x"),
+        await store.runs.mark_tool(claim.lane, claim.run_id, 2),
+        await store.runs.finish_tool(claim.lane, claim.run_id, 2, "x"),
+        await store.runs.steer(claim.lane, claim.run_id),
+        await store.runs.note(claim.lane, claim.run_id, "x"),
     ]
     assert [t.stop for t in told if t] == [True] * 4
 
@@ -133,7 +135,7 @@ async def test_every_write_of_a_stopped_run_tells_so(stage: Stage) -> None:
 async def test_a_stop_is_known_to_the_node_that_resumes(stage: Stage) -> None:
     claim = await stage.begin()
     await stage.stop()
-    await stage.store.release(claim.lane)
+    await stage.store.runs.release(claim.lane)
     assert (await stage.claim()).stop
 
 
@@ -148,9 +150,9 @@ async def test_a_parked_run_ends_when_stopped(stage: Stage) -> None:
     taken = await stage.stop()
     assert (taken.verdict.outcome, taken.stop_runs) == (Outcome.DECIDED, ())
     assert set(taken.deliveries) == {ROOM}
-    (run,) = await stage.store.runs()
+    (run,) = await stage.store.operations.runs()
     assert (run.id, run.state, run.ended_at) == (parked.run, RunState.STOPPED, stage.clock())
-    assert {a.state for a in await stage.store.approvals()} == {ApprovalState.VOID}
+    assert {a.state for a in await stage.store.approvals.approvals()} == {ApprovalState.VOID}
 
 
 async def test_a_stopped_parked_run_answers_its_message(stage: Stage) -> None:
@@ -174,7 +176,7 @@ async def test_after_a_stop_the_session_works_as_before(stage: Stage, decided: b
         await stage.click(parked.approvals[0])
     await stage.stop()
     assert await stage.rows("SELECT waiting, resumable FROM sessions") == [(0, 0)]
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
     claim = await stage.begin("next")
     assert claim.run_id != parked.run
     assert await stage.finish(claim) is not None
@@ -185,7 +187,7 @@ async def test_a_stop_ends_the_running_and_the_parked(stage: Stage) -> None:
     live = await stage.begin("two")
     assert (await stage.stop()).stop_runs == (live.run_id,)
     await stage.finish(live, "Stopped.", RunState.STOPPED)
-    assert {run.state for run in await stage.store.runs()} == {RunState.STOPPED}
+    assert {run.state for run in await stage.store.operations.runs()} == {RunState.STOPPED}
 
 
 async def test_a_click_after_a_stop_changes_nothing(stage: Stage) -> None:
@@ -198,7 +200,7 @@ async def test_a_click_and_a_stop_at_once_end_in_one_way(stage: Stage) -> None:
     parked = await stage.park(SHELL)
     await stage.many()
     await asyncio.gather(stage.click(parked.approvals[0]), stage.stop())
-    (run,) = await stage.store.runs()
+    (run,) = await stage.store.operations.runs()
     assert run.state is RunState.STOPPED
     assert await stage.column("SELECT resumable FROM sessions") == [0]
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None

@@ -32,9 +32,9 @@ from tests.contract.store.stage import (
 
 async def test_a_question_freezes_the_call(stage: Stage) -> None:
     parked = await stage.park(SHELL, actor=UMA)
-    approval = await stage.store.approval(parked.approvals[0])
+    approval = await stage.store.approvals.approval(parked.approvals[0])
     assert approval is not None
-    requester = await stage.store.person_named("Uma")
+    requester = await stage.store.people.person_named("Uma")
     assert requester is not None
     assert (approval.tool, approval.arguments, approval.state) == (SHELL.tool, SHELL.arguments, ApprovalState.PENDING)
     assert (approval.run_id, approval.step, approval.address) == (parked.run, 2, ROOM)
@@ -69,19 +69,19 @@ async def test_a_person_says_what_became_of_a_cut_call(
 ) -> None:
     question = await doubted(stage)
     await stage.click(question, choice)
-    approval = await stage.store.approval(question)
+    approval = await stage.store.approvals.approval(question)
     assert approval is not None
     assert (approval.state, approval.choice) == (ApprovalState.ANSWERED, choice)
     claim = await stage.claim()
     assert [s.state for s in claim.steps] == ([state] if state else [])
-    assert any(isinstance(t, ToolTurn) and word in t.text for t in await stage.store.turns(claim.lane.session))
+    assert any(isinstance(t, ToolTurn) and word in t.text for t in await stage.store.runs.turns(claim.lane.session))
 
 
 async def test_a_decision_says_who_and_when(stage: Stage) -> None:
     parked = await stage.park(SHELL)
     stage.clock.advance(hours=2)
     await stage.click(parked.approvals[0], actor=OTTO)
-    approval = await stage.store.approval(parked.approvals[0])
+    approval = await stage.store.approvals.approval(parked.approvals[0])
     assert approval is not None
     assert (approval.state, approval.decided_name, approval.decided_at) == (
         ApprovalState.APPROVED,
@@ -108,7 +108,7 @@ async def test_a_run_goes_on_only_when_all_is_decided(stage: Stage) -> None:
     parked = await stage.park(SHELL, WRITE)
     first = await stage.click(parked.approvals[1])
     assert not first.lane_ready
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
     second = await stage.click(parked.approvals[0], Choice.DENY)
     assert second.lane_ready
     assert [s.call for s in (await stage.claim()).steps] == [WRITE]
@@ -146,8 +146,8 @@ async def test_another_node_goes_on_two_hours_and_a_death_later(stage: Stage) ->
     doomed = stage.lease
     parked = await stage.park(SHELL)
     stage.clock.advance(hours=2)
-    stage.lease = await stage.store.join(NodeId("heir"), "", TTL, alone=True)
-    assert not await stage.store.beat(doomed, TTL)
+    stage.lease = await stage.store.cluster.join(NodeId("heir"), "", TTL, alone=True)
+    assert not await stage.store.cluster.beat(doomed, TTL)
     await stage.click(parked.approvals[0])
     claim = await stage.claim()
     assert [s.call for s in claim.steps] == [SHELL]
@@ -161,15 +161,17 @@ async def test_approvals_are_listed_newest_first(stage: Stage) -> None:
     one = await stage.park(SHELL, text="one")
     stage.clock.advance(seconds=1)
     two = await stage.park(SHELL, text="two")
-    assert [a.id for a in await stage.store.approvals()] == [*two.approvals, *one.approvals]
+    assert [a.id for a in await stage.store.approvals.approvals()] == [*two.approvals, *one.approvals]
 
 
 async def test_approvals_are_listed_by_state(stage: Stage) -> None:
     parked = await stage.park(SHELL, WRITE)
     await stage.click(parked.approvals[0])
-    assert [a.id for a in await stage.store.approvals(state=ApprovalState.PENDING)] == [parked.approvals[1]]
-    assert [a.id for a in await stage.store.approvals(limit=1, state=ApprovalState.APPROVED)] == [parked.approvals[0]]
+    assert [a.id for a in await stage.store.approvals.approvals(state=ApprovalState.PENDING)] == [parked.approvals[1]]
+    assert [a.id for a in await stage.store.approvals.approvals(limit=1, state=ApprovalState.APPROVED)] == [
+        parked.approvals[0]
+    ]
 
 
 async def test_an_unknown_approval_is_none(stage: Stage) -> None:
-    assert await stage.store.approval(ApprovalId("nothing")) is None
+    assert await stage.store.approvals.approval(ApprovalId("nothing")) is None

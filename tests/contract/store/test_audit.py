@@ -16,14 +16,14 @@ async def sealed(stage: Stage) -> Head:
     """Some facts, all sealed."""
     for n in range(5):
         await stage.say(f"message {n}")
-    head = await stage.store.seal(await stage.duty("sealer"), await stage.store.audit_head())
+    head = await stage.store.audit.seal(await stage.duty("sealer"), await stage.store.audit.audit_head())
     assert head is not None
     return head
 
 
 async def fault(stage: Stage, head: Head) -> str | None:
     verifier, after = Verifier(head.number, head.hash), 0
-    while rows := await stage.store.audit_rows(after, limit=4):
+    while rows := await stage.store.audit.audit_rows(after, limit=4):
         verifier.take(rows)
         after = rows[-1].number or 0
     return verifier.fault()
@@ -31,28 +31,28 @@ async def fault(stage: Stage, head: Head) -> str | None:
 
 async def test_before_the_first_seal_the_head_is_empty(stage: Stage) -> None:
     await stage.say("hello")
-    assert await stage.store.audit_head() == Head(0, FIRST)
-    assert await stage.store.audit_rows(0) == []
+    assert await stage.store.audit.audit_head() == Head(0, FIRST)
+    assert await stage.store.audit.audit_rows(0) == []
 
 
 async def test_all_facts_are_numbered_without_gaps(stage: Stage) -> None:
     head = await sealed(stage)
-    rows = await stage.store.audit_rows(0)
+    rows = await stage.store.audit.audit_rows(0)
     assert [row.number for row in rows] == list(range(1, head.number + 1))
     assert await stage.column("SELECT count(*) FROM audit WHERE number IS NULL") == [0]
 
 
 async def test_the_head_is_the_last_row(stage: Stage) -> None:
     head = await sealed(stage)
-    last = (await stage.store.audit_rows(head.number - 1))[-1]
-    assert head == Head(last.number or 0, last.hash) == await stage.store.audit_head()
+    last = (await stage.store.audit.audit_rows(head.number - 1))[-1]
+    assert head == Head(last.number or 0, last.hash) == await stage.store.audit.audit_head()
 
 
 async def test_sealing_in_pieces_makes_one_chain(stage: Stage) -> None:
-    duty, head = await stage.duty("sealer"), await stage.store.audit_head()
+    duty, head = await stage.duty("sealer"), await stage.store.audit.audit_head()
     for n in range(6):
         await stage.say(f"message {n}")
-        after = await stage.store.seal(duty, head, limit=2)
+        after = await stage.store.audit.seal(duty, head, limit=2)
         assert after is not None
         assert after.number <= head.number + 2
         head = after
@@ -61,21 +61,21 @@ async def test_sealing_in_pieces_makes_one_chain(stage: Stage) -> None:
 
 async def test_sealing_nothing_keeps_the_head(stage: Stage) -> None:
     head = await sealed(stage)
-    assert await stage.store.seal(await stage.duty("sealer"), head) == head
+    assert await stage.store.audit.seal(await stage.duty("sealer"), head) == head
 
 
 async def test_a_node_that_lost_the_duty_seals_nothing(stage: Stage) -> None:
     duty = await stage.duty("sealer")
     await stage.say("hello")
-    await stage.store.join(NodeId("heir"), "", TTL, alone=True)
+    await stage.store.cluster.join(NodeId("heir"), "", TTL, alone=True)
     before = await stage.everything()
-    assert await stage.store.seal(duty, Head(0, FIRST)) is None
+    assert await stage.store.audit.seal(duty, Head(0, FIRST)) is None
     assert await stage.everything() == before
 
 
 async def test_facts_of_many_tasks_are_sealed_once_each(stage: Stage) -> None:
     await asyncio.gather(*(stage.say(f"m{n}") for n in range(50)))
-    head = await stage.store.seal(await stage.duty("sealer"), await stage.store.audit_head())
+    head = await stage.store.audit.seal(await stage.duty("sealer"), await stage.store.audit.audit_head())
     assert head is not None
     assert await stage.column("SELECT count(*) FROM audit") == [head.number]
     assert await fault(stage, head) is None
@@ -114,5 +114,5 @@ async def test_tampering_is_found_at_its_first_row(stage: Stage, how: str) -> No
 async def test_rows_sealed_after_the_signed_head_are_no_fault(stage: Stage) -> None:
     head = await sealed(stage)
     await stage.say("later")
-    await stage.store.seal(await stage.duty("sealer"), head)
+    await stage.store.audit.seal(await stage.duty("sealer"), head)
     assert await fault(stage, head) is None

@@ -86,7 +86,7 @@ async def test_a_click_that_does_not_count_is_audited(stage: Stage, who: str) ->
 async def test_a_second_click_keeps_the_first_decision(stage: Stage) -> None:
     parked = await stage.park(SHELL)
     taken = await _again(stage, parked)
-    approval = await stage.store.approval(parked.approvals[0])
+    approval = await stage.store.approvals.approval(parked.approvals[0])
     assert taken.verdict.outcome is Outcome.UNCHANGED
     assert approval is not None
     assert approval.state is ApprovalState.DENIED

@@ -69,7 +69,7 @@ async def test_a_command_is_answered_in_its_room_once_and_without_a_run(stage: S
     assert waiting.delivery.origin == f"signal:{taken[0].verdict.signal_id}"
     assert (waiting.delivery.kind, waiting.delivery.reply_to) == ("final", "m1")
     assert taken[0].deliveries == (ROOM,)
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
 
 
 @pytest.mark.parametrize("prefix", ["/", "!", "/HELP"])
@@ -114,7 +114,7 @@ async def test_commands_are_told_as_they_are_written_there(stage: Stage, mark: s
 async def test_a_written_command_stands_in_its_room_as_answered(stage: Stage) -> None:
     """The page lists what people said: what is answered at once does not wait there."""
     await stage.say("/help")
-    (entry,) = (await stage.store.view(ROOM)).entries
+    (entry,) = (await stage.store.history.view(ROOM)).entries
     assert (entry.body, entry.answered) == ("/help", True)
 
 
@@ -225,7 +225,7 @@ async def test_new_begins_the_conversation_anew(stage: Stage) -> None:
     assert (await told(stage)).startswith("This conversation begins anew")
     claim = await stage.begin("what is my name?")
     assert claim.turns == (UserTurn("what is my name?", "Ada"),)
-    assert await stage.store.turns(claim.lane.session) == [UserTurn("what is my name?", "Ada")]
+    assert await stage.store.runs.turns(claim.lane.session) == [UserTurn("what is my name?", "Ada")]
 
 
 async def test_new_forgets_nothing_of_other_rooms_and_threads(stage: Stage) -> None:
@@ -250,7 +250,7 @@ async def test_a_run_at_work_goes_on_with_all_it_knows(stage: Stage) -> None:
     claim = await stage.begin("two")
     await command(stage, "new")
     assert "What I am working on right now goes on" in await told(stage)
-    known = await stage.store.turns(claim.lane.session, claim.since)
+    known = await stage.store.runs.turns(claim.lane.session, claim.since)
     assert [turn.text for turn in known] == ["one", "answer to one", "two"]
     await stage.finish(claim, "answer to two")
     await stage.drain()
@@ -266,7 +266,7 @@ async def test_a_run_that_waits_for_people_goes_on_with_all_it_knows(stage: Stag
     await stage.click(parked.approvals[0])
     resumed = await stage.claim()
     assert resumed.resumed
-    known = await stage.store.turns(resumed.lane.session, resumed.since)
+    known = await stage.store.runs.turns(resumed.lane.session, resumed.since)
     assert [turn.text for turn in known][:3] == ["one", "answer to one", "two"]
 
 
@@ -339,7 +339,7 @@ async def test_usage_sums_room_and_person_by_day_and_month(stage: Stage) -> None
     """Each reply of the stage costs 10 tokens in, 5 out and 7 micros."""
     stage.clock.at = datetime.now(START.tzinfo).replace(day=15, hour=12)  # ids are made by the clock on the wall
     stage.clock.at -= timedelta(days=1)
-    await stage.store.beat(stage.lease, timedelta(days=365))
+    await stage.store.cluster.beat(stage.lease, timedelta(days=365))
     await converse(stage, "yesterday")
     stage.clock.advance(hours=24)
     await converse(stage, "today")
@@ -373,7 +373,7 @@ async def test_a_mention_of_a_command_in_a_thread_joins_nothing(stage: Stage) ->
 
 async def plan_for(stage: Stage, name: str, at: Address) -> Schedule:
     """A schedule of Uma's that is due at nine in Berlin."""
-    uma = await stage.store.identified(UMA)
+    uma = await stage.store.people.identified(UMA)
     rule = plan("every weekday at 9 in Berlin", zone="UTC", now=START)
     due = next_after(rule, START, anchor=START)
     schedule = Schedule(
@@ -392,14 +392,14 @@ async def plan_for(stage: Stage, name: str, at: Address) -> Schedule:
         owner=uma,
         next_at=due,
     )
-    assert await stage.store.add_schedule(schedule, due, "Uma")
+    assert await stage.store.schedules.add_schedule(schedule, due, "Uma")
     return schedule
 
 
 async def test_what_is_planned_in_a_room_is_told_to_whoever_may_read_there(stage: Stage) -> None:
     for name, at in (("plain", ROOM), ("in *a* thread", THREAD), ("elsewhere", OTHER_ROOM)):
         await plan_for(stage, name, at)
-    assert await stage.store.turn_schedule(ScheduleId("plain"), ScheduleEvent.PAUSE, reason="by Uma")
+    assert await stage.store.schedules.turn_schedule(ScheduleId("plain"), ScheduleEvent.PAUSE, reason="by Uma")
     taken = await command(stage, "schedules", actor=VERA)
     assert taken.verdict.outcome is Outcome.DECIDED
     words = "every weekday at 09:00 (Europe/Berlin)"
@@ -426,16 +426,16 @@ async def test_of_many_schedules_the_first_are_listed(stage: Stage) -> None:
 async def test_a_zone_is_remembered_for_a_person(stage: Stage, words: str) -> None:
     await stage.say(words, actor=UMA)
     assert (await told(stage)).startswith("I read the times you say by the clocks of Europe/Berlin from now on.")
-    uma = await stage.store.identified(UMA)
+    uma = await stage.store.people.identified(UMA)
     assert uma is not None
-    assert await stage.store.zone_of(uma.id, str(ROOM)) == "Europe/Berlin"
-    assert await stage.store.zone_of("another", str(ROOM)) == ""
+    assert await stage.store.schedules.zone_of(uma.id, str(ROOM)) == "Europe/Berlin"
+    assert await stage.store.schedules.zone_of("another", str(ROOM)) == ""
 
 
 async def test_which_zone_is_known_is_told(stage: Stage) -> None:
     await command(stage, "timezone", at=THREAD)
     assert (await told(stage, THREAD)).startswith("I do not know your time zone.")
-    await stage.store.set_zone(str(ROOM), "Asia/Tokyo", "Ada")
+    await stage.store.schedules.set_zone(str(ROOM), "Asia/Tokyo", "Ada")
     await command(stage, "timezone", at=THREAD)
     assert (await told(stage, THREAD)).startswith("Times said in this room are read by the clocks of Asia/Tokyo.")
     await stage.say("/timezone UTC")
@@ -446,6 +446,6 @@ async def test_which_zone_is_known_is_told(stage: Stage) -> None:
 async def test_a_zone_that_nobody_knows_is_answered_with_the_nearest(stage: Stage) -> None:
     await stage.say("/timezone Europe/Berlni")
     assert "did you mean Europe/Berlin" in await told(stage)
-    ada = await stage.store.identified(ADA)
+    ada = await stage.store.people.identified(ADA)
     assert ada is not None
-    assert await stage.store.zone_of(ada.id, str(ROOM)) == ""
+    assert await stage.store.schedules.zone_of(ada.id, str(ROOM)) == ""

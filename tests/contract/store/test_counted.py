@@ -26,7 +26,7 @@ from runtime.contract import (
 from runtime.domain.deliveries import PartEvent
 from runtime.domain.runs import RunState, StepState
 from runtime.store.protocol import Duty, NewStep, Rendered
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from tests.contract.store.stage import ADA, LIST, ROOM, SHELL, STRANGER, UMA, Stage, reply, step
 
 WEB = ("web", "home")
@@ -53,7 +53,7 @@ def counted(stage: Stage, meters: Meters) -> Stage:
 async def sending(counted: Stage) -> tuple[DeliveryId, Duty]:
     """A delivery of one part whose attempt is marked."""
     delivery, duty = await counted.enqueue("hello"), await counted.duty(ROLE)
-    assert await counted.store.render(duty, delivery, [Wire("hello", "plain")], mark=True)
+    assert await counted.store.outbox.render(duty, delivery, [Wire("hello", "plain")], mark=True)
     return delivery, duty
 
 
@@ -106,11 +106,11 @@ async def test_a_message_is_followed_from_acceptance_to_claim_to_answer(counted:
 async def test_an_answer_is_on_screen_with_its_last_part(counted: Stage, meters: Meters) -> None:
     await counted.finish(await counted.begin("hello"))
     duty, [waiting] = await counted.duty(ROLE), await counted.waiting()
-    await counted.store.render(duty, waiting.delivery.id, [Wire("one"), Wire("two")], mark=True)
-    await counted.store.checkpoint(duty, waiting.delivery.id, 1, Receipt("m1"))
+    await counted.store.outbox.render(duty, waiting.delivery.id, [Wire("one"), Wire("two")], mark=True)
+    await counted.store.outbox.checkpoint(duty, waiting.delivery.id, 1, Receipt("m1"))
     assert meters.answer_lag.count(*WEB, "straight") == 0
-    await counted.store.mark(duty, waiting.delivery.id, 2)
-    await counted.store.checkpoint(duty, waiting.delivery.id, 2, Receipt("m2"))
+    await counted.store.outbox.mark(duty, waiting.delivery.id, 2)
+    await counted.store.outbox.checkpoint(duty, waiting.delivery.id, 2, Receipt("m2"))
     assert meters.answer_lag.count(*WEB, "straight") == 1
     assert meters.parts.value(*WEB, "shown") == 2
 
@@ -119,7 +119,7 @@ async def test_an_answer_shown_with_its_own_commit_is_counted(counted: Stage, me
     duty, claim = await counted.duty(ROLE), await counted.begin("hello")
     rendered = Rendered(duty, (Wire("done"),), (Receipt("m1"),))
     final = replace(counted.final(claim), rendered=rendered)
-    released = await counted.store.finish(
+    released = await counted.store.runs.finish(
         claim.lane, claim.run_id, claim.next_step, reply("done"), RunState.DONE, "done", [final]
     )
     assert released is not None
@@ -138,9 +138,7 @@ async def test_an_answer_after_a_question_is_told_apart(counted: Stage, meters: 
     assert meters.runs.value(RunState.PARKED) == meters.runs.value(RunState.DONE) == 1
 
 
-async def test_an_answer_that_another_process_wrote_is_told_apart(
-    counted: Stage, meters: Meters, store: SqlStore
-) -> None:
+async def test_an_answer_that_another_process_wrote_is_told_apart(counted: Stage, meters: Meters, store: Store) -> None:
     claim = await counted.begin("hello")
     counted_store, counted.store = counted.store, store
     await counted.finish(claim)
@@ -152,7 +150,7 @@ async def test_an_answer_that_another_process_wrote_is_told_apart(
 async def test_a_write_whose_lease_is_lost_is_not_counted(counted: Stage, meters: Meters) -> None:
     claim = await counted.begin("hello")
     counted.clock.advance(hours=24 * 366)
-    await counted.store.reap()
+    await counted.store.cluster.reap()
     assert await counted.finish(claim) is None
     assert meters.runs.value(RunState.DONE) == meters.steps.value("model") == 0
 
@@ -162,8 +160,8 @@ async def test_steps_are_counted_by_kind_and_calls_that_do_not_run_as_refused(co
     made_up = Call("call-9", "rm_rf_everything", "{}")
     done = NewStep(made_up, Effect.READ, "h", StepState.DONE, "there is no such tool")
     recorded = await counted.record(claim, step(LIST), step(SHELL, StepState.DONE, "denied"), done)
-    await counted.store.mark_tool(claim.lane, claim.run_id, recorded.steps[0].number)
-    await counted.store.finish_tool(claim.lane, claim.run_id, recorded.steps[0].number, "a.txt")
+    await counted.store.runs.mark_tool(claim.lane, claim.run_id, recorded.steps[0].number)
+    await counted.store.runs.finish_tool(claim.lane, claim.run_id, recorded.steps[0].number, "a.txt")
     assert dict(meters.steps) == {("model",): 1, ("tool",): 1}
     assert dict(meters.tool_calls) == {("shell", "refused"): 1, (OTHER, "refused"): 1}
 
@@ -184,7 +182,7 @@ async def test_questions_are_counted_by_how_they_ended_with_their_age(counted: S
 async def test_a_question_nobody_answered_is_counted_as_expired(counted: Stage, meters: Meters) -> None:
     await counted.park(SHELL)
     counted.clock.advance(hours=13)
-    await counted.store.expire()
+    await counted.store.approvals.expire()
     assert meters.settled.value(ApprovalKind.CALL, "expired") == 1
     assert meters.question_age.sum(ApprovalKind.CALL) == 13 * 3600
 
@@ -195,17 +193,17 @@ Ending = Callable[[Stage, DeliveryId, Duty], Awaitable[bool]]
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 ENDINGS: Mapping[str, Ending] = {
-    "retried": lambda stage, d, duty: stage.store.retry(duty, d, 1, NOW, "busy"),
-    "plain": lambda stage, d, duty: stage.store.plain(duty, d, 1),
-    "uncertain": lambda stage, d, duty: stage.store.doubt(duty, d, 1, NOW, "cut"),
-    "dead": lambda stage, d, duty: stage.store.give_up(duty, d, 1, "closed"),
-    "shown": lambda stage, d, duty: stage.store.checkpoint(duty, d, 1, Receipt("m1")),
+    "retried": lambda stage, d, duty: stage.store.outbox.retry(duty, d, 1, NOW, "busy"),
+    "plain": lambda stage, d, duty: stage.store.outbox.plain(duty, d, 1),
+    "uncertain": lambda stage, d, duty: stage.store.outbox.doubt(duty, d, 1, NOW, "cut"),
+    "dead": lambda stage, d, duty: stage.store.outbox.give_up(duty, d, 1, "closed"),
+    "shown": lambda stage, d, duty: stage.store.outbox.checkpoint(duty, d, 1, Receipt("m1")),
 }
 SETTLEMENTS: Mapping[str, Ending] = {
-    "absent": lambda stage, d, duty: stage.store.absent(duty, d, 1),
-    "repeated": lambda stage, d, duty: stage.store.repeat(duty, d, 1),
-    "held": lambda stage, d, duty: stage.store.hold(duty, d, 1, "nobody can tell"),
-    "dropped": lambda stage, d, duty: stage.store.drop(duty, d, 1, PartEvent.ABSENT, "not there"),
+    "absent": lambda stage, d, duty: stage.store.outbox.absent(duty, d, 1),
+    "repeated": lambda stage, d, duty: stage.store.outbox.repeat(duty, d, 1),
+    "held": lambda stage, d, duty: stage.store.outbox.hold(duty, d, 1, "nobody can tell"),
+    "dropped": lambda stage, d, duty: stage.store.outbox.drop(duty, d, 1, PartEvent.ABSENT, "not there"),
 }
 
 
@@ -223,7 +221,7 @@ async def test_what_becomes_of_a_send_is_counted(counted: Stage, meters: Meters,
 @pytest.mark.parametrize("outcome", SETTLEMENTS)
 async def test_how_an_uncertain_part_is_settled_is_counted(counted: Stage, meters: Meters, outcome: str) -> None:
     delivery, duty = await sending(counted)
-    await counted.store.doubt(duty, delivery, 1, NOW, "cut")
+    await counted.store.outbox.doubt(duty, delivery, 1, NOW, "cut")
     assert await SETTLEMENTS[outcome](counted, delivery, duty)
     assert parts(meters) == {"uncertain": 1, outcome: 1}
 
@@ -231,14 +229,14 @@ async def test_how_an_uncertain_part_is_settled_is_counted(counted: Stage, meter
 async def test_a_part_cut_by_the_end_of_its_courier_is_uncertain(counted: Stage, meters: Meters) -> None:
     _, duty = await sending(counted)
     for _ in range(2):  # whoever takes the duty once more finds nothing new
-        assert await counted.store.adopt(duty, "web", "main", timedelta(seconds=10))
+        assert await counted.store.outbox.adopt(duty, "web", "main", timedelta(seconds=10))
     assert parts(meters) == {"uncertain": 1}
 
 
 async def test_what_a_courier_without_its_duty_does_is_not_counted(counted: Stage, meters: Meters) -> None:
     delivery, duty = await sending(counted)
-    assert not await counted.store.checkpoint(replace(duty, fence=9), delivery, 1, Receipt("m1"))
-    assert not await counted.store.retry(replace(duty, fence=9), delivery, 1, NOW, "busy")
+    assert not await counted.store.outbox.checkpoint(replace(duty, fence=9), delivery, 1, Receipt("m1"))
+    assert not await counted.store.outbox.retry(replace(duty, fence=9), delivery, 1, NOW, "busy")
     assert parts(meters) == {}
 
 
@@ -247,13 +245,13 @@ async def test_what_a_courier_without_its_duty_does_is_not_counted(counted: Stag
 
 async def test_changes_of_nodes_are_counted(counted: Stage, meters: Meters) -> None:
     store, second = counted.store, timedelta(seconds=1)
-    stays = await store.join(NodeId("stays"), "", timedelta(days=400), alone=False)
-    late = await store.join(NodeId("late"), "", second, alone=False)
+    stays = await store.cluster.join(NodeId("stays"), "", timedelta(days=400), alone=False)
+    late = await store.cluster.join(NodeId("late"), "", second, alone=False)
     counted.clock.advance(seconds=2)
-    assert await store.reap(but=stays.node) == 1
-    assert not await store.beat(late, second)
-    assert await store.beat(stays, second)
-    await store.leave(stays)
+    assert await store.cluster.reap(but=stays.node) == 1
+    assert not await store.cluster.beat(late, second)
+    assert await store.cluster.beat(stays, second)
+    await store.cluster.leave(stays)
     assert {labels[0]: count for labels, count in meters.node_changes} == {
         "joined": 2,
         "left": 1,
@@ -265,12 +263,12 @@ async def test_changes_of_nodes_are_counted(counted: Stage, meters: Meters) -> N
 async def test_a_role_counts_when_it_is_taken_and_when_it_is_lost(counted: Stage, meters: Meters) -> None:
     store, lease = counted.store, counted.lease
     for _ in range(3):
-        assert await store.take(lease, ROLE)
-        assert await store.take(lease, "sealer")
+        assert await store.cluster.take(lease, ROLE)
+        assert await store.cluster.take(lease, "sealer")
     counted.clock.advance(hours=24 * 366)
-    await store.reap()
+    await store.cluster.reap()
     for _ in range(3):
-        assert await store.take(lease, ROLE) is None
+        assert await store.cluster.take(lease, ROLE) is None
     assert dict(meters.role_changes) == {
         ("courier:web:home", "taken"): 1,
         ("sealer", "taken"): 1,
@@ -279,8 +277,8 @@ async def test_a_role_counts_when_it_is_taken_and_when_it_is_lost(counted: Stage
 
 
 async def test_a_node_declared_dead_has_lost_all_its_roles(counted: Stage, meters: Meters) -> None:
-    await counted.store.take(counted.lease, "sealer")
+    await counted.store.cluster.take(counted.lease, "sealer")
     counted.clock.advance(hours=24 * 366)
-    await counted.store.reap()
-    assert not await counted.store.beat(counted.lease, timedelta(seconds=5))
+    await counted.store.cluster.reap()
+    assert not await counted.store.cluster.beat(counted.lease, timedelta(seconds=5))
     assert meters.role_changes.value("sealer", "lost") == 1

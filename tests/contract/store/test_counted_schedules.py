@@ -48,7 +48,7 @@ async def planned(stage: Stage, name: str = "news") -> Schedule:
         agent="main",
         next_at=now + HOUR,
     )
-    assert await stage.store.add_schedule(schedule, schedule.next_at, "ada")
+    assert await stage.store.schedules.add_schedule(schedule, schedule.next_at, "ada")
     return schedule
 
 
@@ -57,7 +57,9 @@ async def fire(stage: Stage, schedule: Schedule, *skips: str) -> None:
     assert schedule.next_at
     instants = [Instant(schedule.next_at - HOUR * (number + 1), skip) for number, skip in enumerate(skips)]
     after = schedule.next_at + HOUR
-    await stage.store.fire(Firing(schedule.id, schedule.next_at, [*instants, Instant(schedule.next_at)], after, after))
+    await stage.store.schedules.fire(
+        Firing(schedule.id, schedule.next_at, [*instants, Instant(schedule.next_at)], after, after)
+    )
 
 
 def counts(meters: Meters) -> dict[str, float]:
@@ -76,7 +78,7 @@ async def test_instants_are_counted_when_they_come_with_their_lag(counted: Stage
 
 async def test_what_waits_for_the_one_before_is_counted_as_skipped(counted: Stage, meters: Meters) -> None:
     schedule = await planned(counted)
-    await counted.store.run_schedule(schedule.id, "ada")
+    await counted.store.schedules.run_schedule(schedule.id, "ada")
     counted.clock.advance(hours=1)
     await fire(counted, schedule)
     assert counts(meters) == {"started": 1, "skipped": 1}
@@ -88,16 +90,16 @@ async def test_what_waits_for_the_one_before_is_counted_as_skipped(counted: Stag
 )
 async def test_each_try_is_counted_with_its_end(counted: Stage, meters: Meters, state: RunState, outcome: str) -> None:
     schedule = await planned(counted)
-    await counted.store.run_schedule(schedule.id, "ada")
+    await counted.store.schedules.run_schedule(schedule.id, "ada")
     await counted.finish(await counted.claim(), state=state)
     assert counts(meters) == {"started": 1, outcome: 1}
 
 
 async def test_silence_is_an_end_of_its_own(counted: Stage, meters: Meters) -> None:
     schedule = await planned(counted)
-    await counted.store.run_schedule(schedule.id, "ada")
+    await counted.store.schedules.run_schedule(schedule.id, "ada")
     claim = await counted.claim()
-    await counted.store.finish(claim.lane, claim.run_id, 1, None, RunState.DONE, "NO NEWS", [])
+    await counted.store.runs.finish(claim.lane, claim.run_id, 1, None, RunState.DONE, "NO NEWS", [])
     assert counts(meters) == {"started": 1, "silent": 1}
 
 
@@ -109,11 +111,11 @@ async def test_what_people_say_is_no_instant(counted: Stage, meters: Meters) -> 
 async def test_gauges_read_what_is_planned_late_and_failing(stage: Stage) -> None:
     await planned(stage)
     for name, event in (("b", ScheduleEvent.PAUSE), ("c", ScheduleEvent.END), ("d", ScheduleEvent.REMOVE)):
-        await stage.store.turn_schedule((await planned(stage, name)).id, event)
-    found = await stage.store.depths()
+        await stage.store.schedules.turn_schedule((await planned(stage, name)).id, event)
+    found = await stage.store.queues.depths()
     assert found.schedules == {ScheduleState.ACTIVE: 1, ScheduleState.PAUSED: 1}
     assert (found.schedules_failing, found.schedules_late) == (0, timedelta())
     await stage.write("UPDATE schedules SET failures = 2 WHERE id IN ('b', 'c', 'd')")
     stage.clock.advance(hours=1, seconds=9)
-    found = await stage.store.depths()
+    found = await stage.store.queues.depths()
     assert (found.schedules_failing, found.schedules_late) == (1, timedelta(seconds=9)), "what is over fails no more"

@@ -37,14 +37,14 @@ async def used(stage: Stage, at: Address, usage: Usage, times: int = 1) -> None:
     stage.clock.advance(seconds=61)  # else the same words are the same message
     claim = await stage.begin("work", at=at)
     for _ in range(times - 1):
-        recorded = await stage.store.record_model(
+        recorded = await stage.store.runs.record_model(
             claim.lane, claim.run_id, claim.next_step, ModelReply("", (), usage), []
         )
         assert recorded
         claim = replace(claim, next_step=claim.next_step + 1)
     last = ModelReply("done", (), usage)
     done = [stage.final(claim)]
-    assert await stage.store.finish(claim.lane, claim.run_id, claim.next_step, last, RunState.DONE, "done", done)
+    assert await stage.store.runs.finish(claim.lane, claim.run_id, claim.next_step, last, RunState.DONE, "done", done)
 
 
 # ----------------------------------------------------------------------------------------------------------- activity
@@ -52,10 +52,10 @@ async def used(stage: Stage, at: Address, usage: Usage, times: int = 1) -> None:
 
 async def test_where_nothing_happened_there_is_nothing(stage: Stage) -> None:
     since = stage.clock() - DAY
-    assert await stage.store.activity(since) == Activity()
-    assert await stage.store.costs(since) == Costs()
-    assert await stage.store.pending_approvals() == (0, [])
-    assert await stage.store.dead_letters() == (0, [])
+    assert await stage.store.figures.activity(since) == Activity()
+    assert await stage.store.figures.costs(since) == Costs()
+    assert await stage.store.figures.pending_approvals() == (0, [])
+    assert await stage.store.figures.dead_letters() == (0, [])
 
 
 async def test_activity_is_counted_by_what_became_of_it(stage: Stage) -> None:
@@ -64,7 +64,7 @@ async def test_activity_is_counted_by_what_became_of_it(stage: Stage) -> None:
     await stage.finish(failed, "it broke", RunState.FAILED)
     await stage.park(SHELL, at=THREAD)
     await stage.drain()
-    found = await stage.store.activity(stage.clock() - DAY)
+    found = await stage.store.figures.activity(stage.clock() - DAY)
     assert found.messages == {"consumed": 3}
     assert found.runs == {"done": 1, "failed": 1, "parked": 1}
     assert found.approvals == {"pending": 1}
@@ -80,7 +80,7 @@ async def test_activity_of_a_room_is_that_of_its_threads_too_and_of_no_other(sta
     await stage.finish(await stage.begin("three", at=OTHER_ROOM))
     await stage.finish(await stage.begin("four", at=replace(ROOM, room=f"{ROOM.room}x")))
     for asked in (ROOM, THREAD):
-        found = await stage.store.activity(stage.clock() - DAY, room=asked)
+        found = await stage.store.figures.activity(stage.clock() - DAY, room=asked)
         assert (found.messages, found.runs, found.deliveries) == ({"consumed": 2}, {"done": 2}, {"queued": 2})
         assert {address for address, _ in found.rooms} == {ROOM, THREAD}
 
@@ -89,9 +89,9 @@ async def test_what_is_older_is_not_counted(stage: Stage) -> None:
     await stage.finish(await stage.begin("old"))
     stage.clock.advance(hours=25)
     await stage.finish(await stage.begin("new"))
-    assert (await stage.store.activity(stage.clock() - DAY)).runs == {"done": 1}
-    assert (await stage.store.activity(stage.clock() - 2 * DAY)).runs == {"done": 2}
-    assert (await stage.store.costs(stage.clock() - DAY)).runs == 1
+    assert (await stage.store.figures.activity(stage.clock() - DAY)).runs == {"done": 1}
+    assert (await stage.store.figures.activity(stage.clock() - 2 * DAY)).runs == {"done": 2}
+    assert (await stage.store.figures.costs(stage.clock() - DAY)).runs == 1
 
 
 async def test_lists_are_bounded_and_begin_with_the_newest(stage: Stage) -> None:
@@ -99,7 +99,7 @@ async def test_lists_are_bounded_and_begin_with_the_newest(stage: Stage) -> None
         stage.clock.advance(seconds=1)
         claim = await stage.begin("work", at=replace(ROOM, room=f"room{number}"))
         await stage.finish(claim, f"reason {number} {'x' * 1000}", RunState.FAILED)
-    found = await stage.store.activity(stage.clock() - DAY, most=2)
+    found = await stage.store.figures.activity(stage.clock() - DAY, most=2)
     assert [failure.reason[:8] for failure in found.failures] == ["reason 3", "reason 2"]
     assert all(len(failure.reason) == EXCERPT for failure in found.failures)
     assert len(found.rooms) == 2
@@ -120,11 +120,11 @@ async def test_scheduled_work_is_counted(stage: Stage) -> None:
         Identity("web:ada"),
         "main",
     )
-    assert await stage.store.add_schedule(schedule, None, "Ada")
-    assert await stage.store.run_schedule(schedule.id, "Ada")
-    assert (await stage.store.activity(stage.clock() - DAY)).occurrences == {"started": 1}
-    assert (await stage.store.activity(stage.clock() - DAY, room=ROOM)).occurrences == {"started": 1}
-    assert (await stage.store.activity(stage.clock() - DAY, room=OTHER_ROOM)).occurrences == {}
+    assert await stage.store.schedules.add_schedule(schedule, None, "Ada")
+    assert await stage.store.schedules.run_schedule(schedule.id, "Ada")
+    assert (await stage.store.figures.activity(stage.clock() - DAY)).occurrences == {"started": 1}
+    assert (await stage.store.figures.activity(stage.clock() - DAY, room=ROOM)).occurrences == {"started": 1}
+    assert (await stage.store.figures.activity(stage.clock() - DAY, room=OTHER_ROOM)).occurrences == {}
 
 
 # -------------------------------------------------------------------------------------------------------------- costs
@@ -134,7 +134,7 @@ async def test_costs_are_summed_by_agent_and_room_the_dearest_first(stage: Stage
     await used(stage, ROOM, Usage("m", 10, 1, 100), times=2)
     await used(stage, ROOM, Usage("m", 10, 1, 100))
     await used(stage, OTHER_ROOM, Usage("n", 5, 2, 900))
-    found = await stage.store.costs(stage.clock() - DAY)
+    found = await stage.store.figures.costs(stage.clock() - DAY)
     assert found == Costs(
         *(3, 4, 35, 5, 1200),
         rows=(Cost("main", OTHER_ROOM, 1, 1, 5, 2, 900), Cost("main", ROOM, 2, 3, 30, 3, 300)),
@@ -145,20 +145,20 @@ async def test_costs_of_a_room_have_its_threads(stage: Stage) -> None:
     await used(stage, ROOM, Usage("m", 1, 1, 100))
     await used(stage, THREAD, Usage("m", 1, 1, 20))
     await used(stage, OTHER_ROOM, Usage("m", 1, 1, 3))
-    found = await stage.store.costs(stage.clock() - DAY, room=ROOM)
+    found = await stage.store.figures.costs(stage.clock() - DAY, room=ROOM)
     assert (found.cost_micros, [row.cost_micros for row in found.rows]) == (120, [100, 20])
 
 
 async def test_sums_are_over_all_rooms_also_those_not_listed(stage: Stage) -> None:
     for number in range(3):
         await used(stage, replace(ROOM, room=f"room{number}"), Usage("m", 1, 1, number + 1))
-    found = await stage.store.costs(stage.clock() - DAY, most=1)
+    found = await stage.store.figures.costs(stage.clock() - DAY, most=1)
     assert (found.cost_micros, [row.cost_micros for row in found.rows]) == (6, [3])
 
 
 async def test_a_report_that_asked_no_model_is_no_model_call(stage: Stage) -> None:
     await used(stage, ROOM, Usage(NO_MODEL))
-    assert await stage.store.costs(stage.clock() - DAY) == Costs()
+    assert await stage.store.figures.costs(stage.clock() - DAY) == Costs()
 
 
 # ------------------------------------------------------------------------------------------------------- what waits
@@ -169,21 +169,21 @@ async def test_pending_approvals_are_listed_those_first_that_expire_first(stage:
     stage.clock.advance(hours=1)
     long = Call("c9", "shell", '{"command": "' + "x" * 1000 + '"}')
     second = await stage.park(long, at=OTHER_ROOM, actor=ADA)
-    count, rows = await stage.store.pending_approvals()
+    count, rows = await stage.store.figures.pending_approvals()
     assert count == 2
     assert [row.id for row in rows] == [first.approvals[0], second.approvals[0]]
     assert (rows[0].tool, rows[0].address, rows[0].requester, rows[0].effect) == ("shell", ROOM, "Uma", "danger")
     assert rows[1].asked_at - rows[0].asked_at == timedelta(hours=1)
     assert rows[0].expires_at > rows[0].asked_at
     assert len(rows[1].arguments) == EXCERPT
-    assert await stage.store.pending_approvals(most=1) == (2, rows[:1])
-    assert await stage.store.pending_approvals(room=OTHER_ROOM) == (1, rows[1:])
+    assert await stage.store.figures.pending_approvals(most=1) == (2, rows[:1])
+    assert await stage.store.figures.pending_approvals(room=OTHER_ROOM) == (1, rows[1:])
 
 
 async def test_decided_approvals_are_not_pending(stage: Stage) -> None:
     parked = await stage.park(SHELL)
     await stage.click(parked.approvals[0])
-    assert await stage.store.pending_approvals() == (0, [])
+    assert await stage.store.figures.pending_approvals() == (0, [])
 
 
 @pytest.mark.parametrize("room", [None, ROOM])
@@ -191,10 +191,10 @@ async def test_dead_letters_are_listed_the_newest_first(stage: Stage, room: Addr
     duty = await stage.duty()
     made = [await stage.enqueue(f"text {number} {'y' * 1000}") for number in range(3)]
     for delivery in made[:2]:
-        assert await stage.store.give_up(duty, delivery, None, "refused " + "z" * 1000) is not None
-    count, rows = await stage.store.dead_letters(room=room)
+        assert await stage.store.outbox.give_up(duty, delivery, None, "refused " + "z" * 1000) is not None
+    count, rows = await stage.store.figures.dead_letters(room=room)
     assert (count, [row.id for row in rows]) == (2, [made[1], made[0]])
     assert (rows[0].state, rows[0].kind, rows[0].address) == ("dead", "report", ROOM)
     assert (rows[0].text[:6], len(rows[0].text), len(rows[0].reason)) == ("text 1", EXCERPT, EXCERPT)
-    assert await stage.store.dead_letters(room=room, most=1) == (2, rows[:1])
-    assert await stage.store.dead_letters(room=OTHER_ROOM) == (0, [])
+    assert await stage.store.figures.dead_letters(room=room, most=1) == (2, rows[:1])
+    assert await stage.store.figures.dead_letters(room=OTHER_ROOM) == (0, [])

@@ -18,7 +18,7 @@ SLIPS = (Receipt("m1"), Receipt("m2"))
 
 async def offered(stage: Stage, text: str = "hello", lease: Lease | None = None) -> Taken:
     """Taken in by a node that has room for one more run."""
-    return await stage.store.accept(stage.signal(Said(text)), GATE, Offer(lease or stage.lease, Busy.STEER))
+    return await stage.store.intake.accept(stage.signal(Said(text)), GATE, Offer(lease or stage.lease, Busy.STEER))
 
 
 async def begun(stage: Stage, text: str = "hello") -> Claim:
@@ -28,7 +28,7 @@ async def begun(stage: Stage, text: str = "hello") -> Claim:
 
 
 async def finish(stage: Stage, claim: Claim, final: NewDelivery) -> Released:
-    done = await stage.store.finish(
+    done = await stage.store.runs.finish(
         claim.lane, claim.run_id, claim.next_step, reply("done"), RunState.DONE, "done", [final]
     )
     assert done is not None
@@ -54,13 +54,13 @@ async def test_a_message_for_an_idle_session_begins_its_run_in_the_commit(stage:
     assert (taken.claim.resumed, taken.lane_ready) == (False, False)
     assert await stage.rows("SELECT state, owner, waiting FROM sessions") == [("running", stage.lease.node, 0)]
     assert await stage.rows("SELECT state, run_id FROM signals") == [("consumed", taken.claim.run_id)]
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
 
 
 async def test_a_claim_brings_the_transcript_that_a_reading_would_find(stage: Stage) -> None:
     await stage.finish(await begun(stage, "first"), "answer")
     claim = await begun(stage, "second")
-    assert claim.turns == tuple(await stage.store.turns(claim.lane.session))
+    assert claim.turns == tuple(await stage.store.runs.turns(claim.lane.session))
     assert [turn.text for turn in claim.turns or ()] == ["first", "answer", "second"]
 
 
@@ -95,16 +95,16 @@ async def test_the_offer_of_a_dead_node_is_not_taken(stage: Stage) -> None:
 
 async def test_an_event_delivered_twice_begins_once(stage: Stage) -> None:
     signal, offer = stage.signal(Said("hello")), Offer(stage.lease, Busy.STEER)
-    first, second = [await stage.store.accept(signal, GATE, offer) for _ in range(2)]
+    first, second = [await stage.store.intake.accept(signal, GATE, offer) for _ in range(2)]
     assert first.claim is not None
     assert (second.claim, second.verdict.outcome) == (None, Outcome.DUPLICATE)
 
 
 async def test_lanes_of_tells_what_the_node_owns(stage: Stage) -> None:
     claim = await begun(stage)
-    assert await stage.store.lanes_of(stage.lease) == [claim.lane]
+    assert await stage.store.runs.lanes_of(stage.lease) == [claim.lane]
     await stage.finish(claim)
-    assert await stage.store.lanes_of(stage.lease) == []
+    assert await stage.store.runs.lanes_of(stage.lease) == []
 
 
 # -------------------------------------------------------------------------------- a reply and its showing
@@ -128,9 +128,9 @@ async def test_a_reply_to_be_sent_has_its_first_marker_with_the_commit_that_ends
     assert await parts(stage) == [("marked", 1, None, duty.node), ("pending", 0, None, None)]
     (open_,) = await stage.waiting()
     assert [(part.body, part.fallback) for part in open_.parts] == [(w.body, w.fallback) for w in LINES]
-    assert await stage.store.checkpoint(duty, final.id, 1, SLIPS[0])
-    assert await stage.store.mark(duty, final.id, 2)
-    assert await stage.store.checkpoint(duty, final.id, 2, SLIPS[1])
+    assert await stage.store.outbox.checkpoint(duty, final.id, 1, SLIPS[0])
+    assert await stage.store.outbox.mark(duty, final.id, 2)
+    assert await stage.store.outbox.checkpoint(duty, final.id, 2, SLIPS[1])
     assert await stage.column("SELECT count(*) FROM signals WHERE answered_at IS NULL") == [0]
 
 

@@ -32,7 +32,7 @@ from tests.contract.store.stage import ADA, GATE, LIST, OTTO, ROOM, SHELL, TTL, 
 
 
 async def test_nothing_to_do_is_no_claim(stage: Stage) -> None:
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
 
 
 async def test_the_session_that_waits_longest_is_claimed_first(stage: Stage) -> None:
@@ -51,17 +51,17 @@ async def test_a_claim_tells_whose_run_it_is_and_where(stage: Stage) -> None:
 async def test_a_working_session_is_not_claimed_again(stage: Stage) -> None:
     await stage.begin("one")
     await stage.say("two")
-    assert await stage.store.claim(stage.lease, Busy.FOLLOWUP) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.FOLLOWUP) is None
 
 
 async def test_a_dead_node_claims_nothing(stage: Stage) -> None:
     await stage.say("hello")
-    assert await stage.store.claim(Lease(stage.lease.node, stage.lease.fence + 1), Busy.STEER) is None
+    assert await stage.store.runs.claim(Lease(stage.lease.node, stage.lease.fence + 1), Busy.STEER) is None
 
 
 async def test_an_unknown_node_claims_nothing(stage: Stage) -> None:
     await stage.say("hello")
-    assert await stage.store.claim(Lease(NodeId("ghost"), 1), Busy.STEER) is None
+    assert await stage.store.runs.claim(Lease(NodeId("ghost"), 1), Busy.STEER) is None
 
 
 @pytest.mark.parametrize("busy", [Busy.STEER, Busy.COLLECT])
@@ -69,7 +69,7 @@ async def test_all_that_wait_share_the_next_run(stage: Stage, busy: Busy) -> Non
     for text in ("one", "two", "three"):
         await stage.say(text)
     claim = await stage.claim(busy)
-    assert await stage.store.turns(claim.lane.session) == [UserTurn(t, "Ada") for t in ("one", "two", "three")]
+    assert await stage.store.runs.turns(claim.lane.session) == [UserTurn(t, "Ada") for t in ("one", "two", "three")]
 
 
 async def test_with_followup_each_message_gets_a_run_of_its_own(stage: Stage) -> None:
@@ -79,7 +79,7 @@ async def test_with_followup_each_message_gets_a_run_of_its_own(stage: Stage) ->
     assert await stage.finish(first) == Released(more=True)
     second = await stage.claim(Busy.FOLLOWUP)
     assert second.run_id != first.run_id
-    assert (await stage.store.turns(first.lane.session))[-1] == UserTurn("two", "Ada")
+    assert (await stage.store.runs.turns(first.lane.session))[-1] == UserTurn("two", "Ada")
 
 
 async def test_a_message_during_a_run_waits_for_the_next(stage: Stage) -> None:
@@ -99,7 +99,7 @@ async def test_two_hundred_waiting_sessions_are_claimed_once_each(stage: Stage) 
         await stage.say("hello", at=address(f"r{n}"))
     claims = [await stage.claim() for _ in range(200)]
     assert len({claim.lane.session for claim in claims}) == 200
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
 
 
 # ---------------------------------------------------------------------------------------------------------- steps
@@ -108,7 +108,7 @@ async def test_two_hundred_waiting_sessions_are_claimed_once_each(stage: Stage) 
 async def test_a_model_step_leaves_a_valid_history(stage: Stage) -> None:
     claim = await stage.begin("list them")
     await stage.record(claim, step(LIST), step(WRITE, StepState.ASKED), step(SHELL, StepState.DONE, "Not allowed."))
-    assert await stage.store.turns(claim.lane.session) == [
+    assert await stage.store.runs.turns(claim.lane.session) == [
         UserTurn("list them", "Ada"),
         AssistantTurn("", (LIST, WRITE, SHELL)),
         ToolTurn(LIST.id, LIST.tool, WAITING),
@@ -129,9 +129,9 @@ async def test_a_model_step_tells_which_calls_are_left(stage: Stage) -> None:
 async def test_a_result_takes_the_place_of_its_placeholder(stage: Stage) -> None:
     claim = await stage.begin()
     await stage.record(claim, step(LIST), step(WRITE))
-    await stage.store.mark_tool(claim.lane, claim.run_id, 3)
-    await stage.store.finish_tool(claim.lane, claim.run_id, 3, "written")
-    assert (await stage.store.turns(claim.lane.session))[2:] == [
+    await stage.store.runs.mark_tool(claim.lane, claim.run_id, 3)
+    await stage.store.runs.finish_tool(claim.lane, claim.run_id, 3, "written")
+    assert (await stage.store.runs.turns(claim.lane.session))[2:] == [
         ToolTurn(LIST.id, LIST.tool, WAITING),
         ToolTurn(WRITE.id, WRITE.tool, "written"),
     ]
@@ -140,7 +140,7 @@ async def test_a_result_takes_the_place_of_its_placeholder(stage: Stage) -> None
 async def test_usage_is_kept_once_a_model_call(stage: Stage) -> None:
     claim = await stage.begin(actor=UMA)
     await stage.record(claim, step(LIST))
-    await stage.store.finish(claim.lane, claim.run_id, 3, reply("done"), RunState.DONE, "done", [])
+    await stage.store.runs.finish(claim.lane, claim.run_id, 3, reply("done"), RunState.DONE, "done", [])
     used = Usage("demo", 10, 5, 7)
     sql = "SELECT step, agent, address, model, input_tokens, output_tokens, cost_micros FROM usage ORDER BY step"
     rest = ("main", str(ROOM), used.model, used.input_tokens, used.output_tokens, used.cost_micros)
@@ -150,10 +150,10 @@ async def test_usage_is_kept_once_a_model_call(stage: Stage) -> None:
 async def test_a_step_is_timed_by_its_marker_and_its_result(stage: Stage) -> None:
     claim = await stage.begin()
     await stage.record(claim, step(LIST))
-    await stage.store.mark_tool(claim.lane, claim.run_id, 2)
+    await stage.store.runs.mark_tool(claim.lane, claim.run_id, 2)
     stage.clock.advance(seconds=3)
-    await stage.store.finish_tool(claim.lane, claim.run_id, 2, "x")
-    run = await stage.store.run(claim.run_id)
+    await stage.store.runs.finish_tool(claim.lane, claim.run_id, 2, "x")
+    run = await stage.store.operations.run(claim.run_id)
     assert run is not None
     tool = run[1][1]
     assert tool.started_at is not None
@@ -163,8 +163,8 @@ async def test_a_step_is_timed_by_its_marker_and_its_result(stage: Stage) -> Non
 async def test_what_a_tool_did_is_audited(stage: Stage) -> None:
     claim = await stage.begin()
     await stage.record(claim, step(LIST))
-    await stage.store.mark_tool(claim.lane, claim.run_id, 2)
-    await stage.store.finish_tool(claim.lane, claim.run_id, 2, "x")
+    await stage.store.runs.mark_tool(claim.lane, claim.run_id, 2)
+    await stage.store.runs.finish_tool(claim.lane, claim.run_id, 2, "x")
     assert [subject for _, subject, _ in await stage.audit("tool ran")] == [f"{claim.run_id}/2"]
 
 
@@ -174,7 +174,7 @@ async def test_only_an_open_step_is_marked(stage: Stage, state: StepState) -> No
     await stage.record(claim, step(LIST, state))
     before = await stage.everything()
     with pytest.raises(IllegalMove):
-        await stage.store.mark_tool(claim.lane, claim.run_id, 2)
+        await stage.store.runs.mark_tool(claim.lane, claim.run_id, 2)
     assert await stage.everything() == before
 
 
@@ -182,7 +182,7 @@ async def test_a_result_without_a_marker_is_refused(stage: Stage) -> None:
     claim = await stage.begin()
     await stage.record(claim, step(LIST))
     with pytest.raises(IllegalMove):
-        await stage.store.finish_tool(claim.lane, claim.run_id, 2, "x")
+        await stage.store.runs.finish_tool(claim.lane, claim.run_id, 2, "x")
 
 
 async def test_a_write_tells_how_many_wait(stage: Stage) -> None:
@@ -190,15 +190,15 @@ async def test_a_write_tells_how_many_wait(stage: Stage) -> None:
     await stage.say("one")
     await stage.say("two")
     assert (await stage.record(claim, step(LIST))).waiting == 2
-    assert await stage.store.mark_tool(claim.lane, claim.run_id, 2) == Recorded(waiting=2)
+    assert await stage.store.runs.mark_tool(claim.lane, claim.run_id, 2) == Recorded(waiting=2)
 
 
 async def test_steered_messages_join_the_run_before_its_next_call(stage: Stage) -> None:
     claim = await stage.begin("one", actor=OTTO)
     await stage.say("two", actor=OTTO)
     await stage.say("three")
-    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=0)
-    assert (await stage.store.turns(claim.lane.session))[1:] == [UserTurn("two", "Otto"), UserTurn("three", "Ada")]
+    assert await stage.store.runs.steer(claim.lane, claim.run_id) == Recorded(waiting=0)
+    assert (await stage.store.runs.turns(claim.lane.session))[1:] == [UserTurn("two", "Otto"), UserTurn("three", "Ada")]
     assert await stage.finish(claim) == Released(more=False)
 
 
@@ -208,13 +208,16 @@ async def test_what_somebody_of_less_rights_says_waits_and_so_does_what_is_behin
     await stage.say("three", actor=UMA)
     await stage.say("four", actor=OTTO)
     for _ in range(2):  # the second look finds the same
-        assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=2)
-    assert (await stage.store.turns(claim.lane.session))[1:] == [UserTurn("two", "Ada")]
+        assert await stage.store.runs.steer(claim.lane, claim.run_id) == Recorded(waiting=2)
+    assert (await stage.store.runs.turns(claim.lane.session))[1:] == [UserTurn("two", "Ada")]
     assert await stage.finish(claim) == Released(more=True)
     second = await stage.claim()
     assert second.requester is not None
     assert second.requester.name == "Uma"
-    assert (await stage.store.turns(claim.lane.session))[-2:] == [UserTurn("three", "Uma"), UserTurn("four", "Otto")]
+    assert (await stage.store.runs.turns(claim.lane.session))[-2:] == [
+        UserTurn("three", "Uma"),
+        UserTurn("four", "Otto"),
+    ]
 
 
 @pytest.mark.parametrize("busy", [Busy.STEER, Busy.COLLECT])
@@ -235,26 +238,26 @@ async def test_of_all_who_share_a_run_the_one_who_began_it_has_the_least_rights(
         mine = await stage.column("SELECT text FROM signals WHERE run_id = :run", run=claim.run_id)
         assert set(mine) == texts
         await stage.finish(claim)
-    assert await stage.store.claim(stage.lease, busy) is None
+    assert await stage.store.runs.claim(stage.lease, busy) is None
 
 
 async def test_what_a_role_is_by_now_counts(stage: Stage) -> None:
     claim = await stage.begin("one", actor=OTTO)
     await stage.say("two", actor=UMA)
-    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=1)
+    assert await stage.store.runs.steer(claim.lane, claim.run_id) == Recorded(waiting=1)
     await stage.write("UPDATE people SET role = :role WHERE name = 'Uma'", role=int(Role.OWNER))
-    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=0)
+    assert await stage.store.runs.steer(claim.lane, claim.run_id) == Recorded(waiting=0)
 
 
 async def test_somebody_who_was_forgotten_has_no_rights_to_lend(stage: Stage) -> None:
     claim = await stage.begin("one", actor=OTTO)
     await stage.say("two", actor=UMA)
     await stage.write("DELETE FROM people WHERE name = 'Uma'")
-    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=1)
+    assert await stage.store.runs.steer(claim.lane, claim.run_id) == Recorded(waiting=1)
     await stage.write("DELETE FROM people WHERE name = 'Otto'")
     await stage.say("three")
-    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=0)
-    assert [turn.author for turn in await stage.store.turns(claim.lane.session) if isinstance(turn, UserTurn)] == [
+    assert await stage.store.runs.steer(claim.lane, claim.run_id) == Recorded(waiting=0)
+    assert [turn.author for turn in await stage.store.runs.turns(claim.lane.session) if isinstance(turn, UserTurn)] == [
         *("Otto", "Uma", "Ada")
     ]
 
@@ -272,7 +275,7 @@ async def test_what_a_program_says_joins_no_run_of_a_person_even_of_the_same_rol
     claim = await stage.begin("one", actor=UMA)
     await of_program(stage, "beep")
     await stage.say("two", actor=UMA)
-    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=2)
+    assert await stage.store.runs.steer(claim.lane, claim.run_id) == Recorded(waiting=2)
     await stage.finish(claim)
     own = await stage.claim()
     assert own.requester is not None
@@ -285,20 +288,20 @@ async def test_a_program_and_people_may_join_its_own_run(stage: Stage) -> None:
     claim = await stage.claim()
     await of_program(stage, "boop")
     await stage.say("what is this?", actor=UMA)
-    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=0)
+    assert await stage.store.runs.steer(claim.lane, claim.run_id) == Recorded(waiting=0)
 
 
 async def test_a_program_of_high_role_joins_nobody_either(stage: Stage) -> None:
-    assert await stage.store.add_person("Robot", Role.OWNER, [BOT], actor="test")
+    assert await stage.store.people.add_person("Robot", Role.OWNER, [BOT], actor="test")
     claim = await stage.begin("one", actor=UMA)
     await of_program(stage, "beep")
-    assert await stage.store.steer(claim.lane, claim.run_id) == Recorded(waiting=1)
+    assert await stage.store.runs.steer(claim.lane, claim.run_id) == Recorded(waiting=1)
 
 
 async def test_a_note_is_a_turn_of_nobody(stage: Stage) -> None:
     claim = await stage.begin("one")
-    await stage.store.note(claim.lane, claim.run_id, "decided meanwhile")
-    assert (await stage.store.turns(claim.lane.session))[1:] == [UserTurn("decided meanwhile", "")]
+    await stage.store.runs.note(claim.lane, claim.run_id, "decided meanwhile")
+    assert (await stage.store.runs.turns(claim.lane.session))[1:] == [UserTurn("decided meanwhile", "")]
 
 
 # -------------------------------------------------------------------------------------------------------- endings
@@ -308,10 +311,10 @@ async def test_a_note_is_a_turn_of_nobody(stage: Stage) -> None:
 async def test_a_run_ends_with_its_last_words(stage: Stage, state: RunState) -> None:
     claim = await stage.begin()
     await stage.finish(claim, "the end", state)
-    (run,) = await stage.store.runs()
+    (run,) = await stage.store.operations.runs()
     assert (run.state, run.ended_at, run.signals) == (state, stage.clock(), ("hello",))
     assert run.error == {RunState.DONE: "", RunState.STOPPED: "Stopped."}.get(state, "the end")
-    assert (await stage.store.turns(claim.lane.session))[-1] == AssistantTurn("the end")
+    assert (await stage.store.runs.turns(claim.lane.session))[-1] == AssistantTurn("the end")
 
 
 async def test_the_end_and_its_delivery_are_one(stage: Stage) -> None:
@@ -323,17 +326,17 @@ async def test_the_end_and_its_delivery_are_one(stage: Stage) -> None:
 async def test_an_end_closes_what_was_open(stage: Stage) -> None:
     claim = await stage.begin()
     await stage.record(claim, step(LIST), step(WRITE), step(SHELL, StepState.ASKED))
-    await stage.store.mark_tool(claim.lane, claim.run_id, 3)
-    await stage.store.finish(claim.lane, claim.run_id, 5, None, RunState.STOPPED, "Stopped.", [])
+    await stage.store.runs.mark_tool(claim.lane, claim.run_id, 3)
+    await stage.store.runs.finish(claim.lane, claim.run_id, 5, None, RunState.STOPPED, "Stopped.", [])
     assert await stage.column("SELECT DISTINCT state FROM steps") == ["done"]
-    results = [turn.text for turn in await stage.store.turns(claim.lane.session) if isinstance(turn, ToolTurn)]
+    results = [turn.text for turn in await stage.store.runs.turns(claim.lane.session) if isinstance(turn, ToolTurn)]
     assert results == ["Not finished: Stopped."] * 3
 
 
 async def test_an_end_without_a_model_call_has_no_model_step(stage: Stage) -> None:
     claim = await stage.begin()
-    await stage.store.finish(claim.lane, claim.run_id, 1, None, RunState.FAILED, "The model is away.", [])
-    run = await stage.store.run(claim.run_id)
+    await stage.store.runs.finish(claim.lane, claim.run_id, 1, None, RunState.FAILED, "The model is away.", [])
+    run = await stage.store.operations.run(claim.run_id)
     assert run is not None
     assert (run[0].iterations, run[1]) == (0, [])
 
@@ -351,8 +354,8 @@ async def test_ended_runs_are_not_resumed(stage: Stage) -> None:
 async def test_a_released_run_goes_on_where_it_stood(stage: Stage) -> None:
     claim = await stage.begin()
     await stage.record(claim, step(LIST), step(WRITE))
-    await stage.store.mark_tool(claim.lane, claim.run_id, 2)
-    await stage.store.release(claim.lane)
+    await stage.store.runs.mark_tool(claim.lane, claim.run_id, 2)
+    await stage.store.runs.release(claim.lane)
     again = await stage.claim()
     assert (again.run_id, again.resumed, again.iterations, again.next_step) == (claim.run_id, True, 1, 4)
     assert [s.state for s in again.steps] == [StepState.MARKED, StepState.OPEN]
@@ -360,21 +363,21 @@ async def test_a_released_run_goes_on_where_it_stood(stage: Stage) -> None:
 
 async def test_a_lane_given_back_twice_is_given_back_once(stage: Stage) -> None:
     claim = await stage.begin()
-    await stage.store.release(claim.lane)
+    await stage.store.runs.release(claim.lane)
     again = await stage.claim()
-    await stage.store.release(claim.lane)
+    await stage.store.runs.release(claim.lane)
     assert await stage.rows("SELECT state, fence FROM sessions") == [("running", again.lane.fence)]
 
 
 async def test_a_dead_nodes_run_goes_on_elsewhere(stage: Stage) -> None:
-    node = await stage.store.join(NodeId("doomed"), "", TTL, alone=False)
+    node = await stage.store.cluster.join(NodeId("doomed"), "", TTL, alone=False)
     await stage.say("hello")
-    doomed = await stage.store.claim(node, Busy.STEER)
+    doomed = await stage.store.runs.claim(node, Busy.STEER)
     assert doomed is not None
     await stage.record(doomed, step(LIST), step(SHELL))
-    await stage.store.mark_tool(doomed.lane, doomed.run_id, 3)
+    await stage.store.runs.mark_tool(doomed.lane, doomed.run_id, 3)
     stage.clock.advance(seconds=6)
-    assert await stage.store.reap() == 1
+    assert await stage.store.cluster.reap() == 1
     heir = await stage.claim()
     assert (heir.run_id, heir.resumed) == (doomed.run_id, True)
     assert [(s.call, s.state) for s in heir.steps] == [(LIST, StepState.OPEN), (SHELL, StepState.MARKED)]
@@ -383,7 +386,7 @@ async def test_a_dead_nodes_run_goes_on_elsewhere(stage: Stage) -> None:
 async def test_a_resumed_run_is_not_overtaken(stage: Stage) -> None:
     claim = await stage.begin()
     await stage.record(claim, step(LIST))
-    await stage.store.release(claim.lane)
+    await stage.store.runs.release(claim.lane)
     assert not (await stage.claim()).overtaken
 
 
@@ -404,32 +407,32 @@ async def test_a_parked_run_that_nobody_passed_is_not_overtaken(stage: Stage) ->
 
 Write = Callable[[Stage, Claim], Awaitable[object]]
 WRITES: dict[str, Write] = {
-    "record_model": lambda s, c: s.store.record_model(c.lane, c.run_id, 3, reply("", SHELL), [step(SHELL)]),
-    "mark_tool": lambda s, c: s.store.mark_tool(c.lane, c.run_id, 2),
-    "finish_tool": lambda s, c: s.store.finish_tool(c.lane, c.run_id, 2, "x"),
-    "steer": lambda s, c: s.store.steer(c.lane, c.run_id),
-    "note": lambda s, c: s.store.note(c.lane, c.run_id, "x"),
-    "park": lambda s, c: s.store.park(c.lane, c.run_id, [s.ask(c, 2, LIST)]),
+    "record_model": lambda s, c: s.store.runs.record_model(c.lane, c.run_id, 3, reply("", SHELL), [step(SHELL)]),
+    "mark_tool": lambda s, c: s.store.runs.mark_tool(c.lane, c.run_id, 2),
+    "finish_tool": lambda s, c: s.store.runs.finish_tool(c.lane, c.run_id, 2, "x"),
+    "steer": lambda s, c: s.store.runs.steer(c.lane, c.run_id),
+    "note": lambda s, c: s.store.runs.note(c.lane, c.run_id, "x"),
+    "park": lambda s, c: s.store.runs.park(c.lane, c.run_id, [s.ask(c, 2, LIST)]),
     "finish": lambda s, c: s.finish(c),
-    "release": lambda s, c: s.store.release(c.lane),
+    "release": lambda s, c: s.store.runs.release(c.lane),
 }
 
 
 @pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("owner", ["nobody", "another", "itself again"])
 async def test_a_stale_owners_write_changes_nothing(stage: Stage, write: str, owner: str) -> None:
-    node = await stage.store.join(NodeId("stale"), "", TTL, alone=False)
+    node = await stage.store.cluster.join(NodeId("stale"), "", TTL, alone=False)
     await stage.say("hello")
-    stale = await stage.store.claim(node, Busy.STEER)
+    stale = await stage.store.runs.claim(node, Busy.STEER)
     assert stale is not None
     await stage.record(stale, step(LIST))
     await stage.say("more")
     if owner == "itself again":
-        await stage.store.release(stale.lane)
-        assert await stage.store.claim(node, Busy.STEER) is not None
+        await stage.store.runs.release(stale.lane)
+        assert await stage.store.runs.claim(node, Busy.STEER) is not None
     else:
         stage.clock.advance(seconds=6)
-        await stage.store.reap()
+        await stage.store.cluster.reap()
     if owner == "another":
         await stage.claim()
     before = await stage.everything()
@@ -467,8 +470,8 @@ async def test_a_finished_lane_refuses_its_old_owner(stage: Stage) -> None:
 
 async def test_a_parked_run_gives_its_lane_up(stage: Stage) -> None:
     parked = await stage.park(SHELL)
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
-    (run,) = await stage.store.runs(state=RunState.PARKED)
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
+    (run,) = await stage.store.operations.runs(state=RunState.PARKED)
     assert run.id == parked.run
 
 
@@ -476,13 +479,13 @@ async def test_parking_with_messages_behind_it_leaves_the_lane_ready(stage: Stag
     claim = await stage.begin()
     await stage.record(claim, step(SHELL, StepState.ASKED))
     await stage.say("meanwhile")
-    assert await stage.store.park(claim.lane, claim.run_id, [stage.ask(claim, 2, SHELL)]) == Released(more=True)
+    assert await stage.store.runs.park(claim.lane, claim.run_id, [stage.ask(claim, 2, SHELL)]) == Released(more=True)
 
 
 async def test_others_are_served_while_a_run_waits_and_see_the_open_call(stage: Stage) -> None:
     parked = await stage.park(SHELL, text="do it")
     other = await stage.begin("what now?", actor=ADA)
-    seen: list[Turn] = await stage.store.turns(other.lane.session)
+    seen: list[Turn] = await stage.store.runs.turns(other.lane.session)
     assert other.run_id != parked.run
     assert seen[-2:] == [ToolTurn(SHELL.id, SHELL.tool, WAITING), UserTurn("what now?", "Ada")]
 
@@ -490,8 +493,8 @@ async def test_others_are_served_while_a_run_waits_and_see_the_open_call(stage: 
 async def test_a_cut_call_whose_outcome_is_asked_waits_for_its_answer(stage: Stage) -> None:
     claim = await stage.begin()
     await stage.record(claim, step(SHELL))
-    await stage.store.mark_tool(claim.lane, claim.run_id, 2)
-    await stage.store.release(claim.lane)
+    await stage.store.runs.mark_tool(claim.lane, claim.run_id, 2)
+    await stage.store.runs.release(claim.lane)
     again = await stage.claim()
-    await stage.store.park(again.lane, again.run_id, [stage.ask(again, 2, SHELL)])
+    await stage.store.runs.park(again.lane, again.run_id, [stage.ask(again, 2, SHELL)])
     assert await stage.column("SELECT state FROM steps WHERE kind = 'tool'") == [StepState.ASKED]

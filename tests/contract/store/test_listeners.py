@@ -23,8 +23,8 @@ async def note(adapter: ChannelAdapter) -> None:
 @asynccontextmanager
 async def process(stage: Stage, name: str) -> AsyncIterator[tuple[Node, Exclusive]]:
     """A node with an account that has a poller; its lease is not renewed by itself."""
-    lease = await stage.store.join(NodeId(name), name, TTL, alone=False)
-    node = Node(store=stage.store, lease=lease, length=TTL, on_reaped=lambda: None)
+    lease = await stage.store.cluster.join(NodeId(name), name, TTL, alone=False)
+    node = Node(store=stage.store.cluster, lease=lease, length=TTL, on_reaped=lambda: None)
     adapter = Exclusive("poller")
     async with at_work(AccountSupervisor(adapter, take=node.take, on_learnt=note, look=SOON)):
         yield node, adapter
@@ -45,12 +45,12 @@ async def test_when_it_dies_another_takes_over_once_its_lease_is_over(stage: Sta
         await until(lambda: first.attended)
         async with process(stage, "n2") as (heir, second):
             stage.clock.advance(seconds=4)
-            await stage.store.beat(heir.lease, TTL)
-            await stage.store.reap()
+            await stage.store.cluster.beat(heir.lease, TTL)
+            await stage.store.cluster.reap()
             await asyncio.sleep(0.1)
             assert second.attended == []
             stage.clock.advance(seconds=2)
-            await stage.store.reap()
+            await stage.store.cluster.reap()
             await until(lambda: second.attended)
 
 

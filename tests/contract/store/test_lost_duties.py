@@ -25,8 +25,8 @@ BEFORE = {
 @pytest.mark.parametrize("act", ACTS)
 async def test_a_lost_duty_changes_nothing(stage: Stage, act: str) -> None:
     sending = await BEFORE.get(act, marked)(stage)
-    await stage.store.leave(stage.lease)
-    heir = await stage.store.join(NodeId("heir"), "", TTL, alone=False)
+    await stage.store.cluster.leave(stage.lease)
+    heir = await stage.store.cluster.join(NodeId("heir"), "", TTL, alone=False)
     await stage.duty(lease=heir)
     before = await stage.everything()
     assert not await ACTS[act](sending, sending.duty)
@@ -44,7 +44,7 @@ async def test_an_older_fence_of_a_duty_changes_nothing(stage: Stage, act: str) 
 @pytest.mark.parametrize("act", [act for act in ACTS if act not in ("adopt", "pause")])
 async def test_a_discarded_delivery_is_not_moved_any_more(stage: Stage, act: str) -> None:
     sending = await BEFORE.get(act, rendered)(stage)
-    assert await stage.store.discard(sending.id, "Ada")
+    assert await stage.store.operations.discard(sending.id, "Ada")
     before = await stage.everything()
     assert not await ACTS[act](sending, sending.duty)
     assert await stage.everything() == before
@@ -54,9 +54,9 @@ async def test_a_new_courier_looks_for_what_the_old_one_was_sending(stage: Stage
     sending = await marked(stage)
     sent_at = stage.clock()
     other = await stage.enqueue(at=address("elsewhere"))
-    await stage.store.render(sending.duty, other, WIRES, mark=False)
+    await stage.store.outbox.render(sending.duty, other, WIRES, mark=False)
     stage.clock.advance(seconds=3)
-    assert await stage.store.adopt(sending.duty, "web", "main", SOON)
+    assert await stage.store.outbox.adopt(sending.duty, "web", "main", SOON)
     row = await sending.row()
     assert (row.parts[0].state, row.not_before) == (PartState.UNSETTLED, sent_at + SOON)
     assert await stage.column("SELECT state FROM parts WHERE delivery_id = :d", d=other) == ["pending"] * 3
@@ -64,5 +64,5 @@ async def test_a_new_courier_looks_for_what_the_old_one_was_sending(stage: Stage
 
 async def test_a_courier_leaves_the_parts_of_other_accounts_alone(stage: Stage) -> None:
     sending = await marked(stage)
-    assert await stage.store.adopt(sending.duty, "web", "another", SOON)
+    assert await stage.store.outbox.adopt(sending.duty, "web", "another", SOON)
     assert (await sending.part()).state is PartState.MARKED

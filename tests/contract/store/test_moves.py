@@ -29,88 +29,88 @@ from tests.contract.store.tracing import CUT, REASON, Row, doubted, given_up, mo
 
 async def _retry(stage: Stage) -> Row:
     duty, delivery = await sent(stage, ordinal=2, parts=2)
-    assert await stage.store.retry(duty, delivery, 2, stage.clock(), REASON)
+    assert await stage.store.outbox.retry(duty, delivery, 2, stage.clock(), REASON)
     return delivery, "node-1", "retry", f"part 2: {REASON}"
 
 
 async def _doubt(stage: Stage) -> Row:
     duty, delivery = await sent(stage)
-    assert await stage.store.doubt(duty, delivery, 1, stage.clock(), REASON)
+    assert await stage.store.outbox.doubt(duty, delivery, 1, stage.clock(), REASON)
     return delivery, "node-1", "doubt", f"part 1: {REASON}"
 
 
 async def _adopt(stage: Stage) -> Row:
     _, delivery = await sent(stage)
     duty = await stage.duty("another role")
-    assert await stage.store.adopt(duty, "web", "main", timedelta(seconds=10))
+    assert await stage.store.outbox.adopt(duty, "web", "main", timedelta(seconds=10))
     return delivery, "node-1", "doubt", CUT
 
 
 async def _looked(stage: Stage) -> Row:
     duty, delivery = await doubted(stage)
-    assert await stage.store.look_again(duty, delivery, 1, stage.clock(), counted=True)
+    assert await stage.store.outbox.look_again(duty, delivery, 1, stage.clock(), counted=True)
     return delivery, "node-1", "look", "part 1: being looked for: not there yet"
 
 
 async def _could_not_look(stage: Stage) -> Row:
     duty, delivery = await doubted(stage)
-    assert await stage.store.look_again(duty, delivery, 1, stage.clock(), counted=False)
+    assert await stage.store.outbox.look_again(duty, delivery, 1, stage.clock(), counted=False)
     return delivery, "node-1", "look", "part 1: being looked for: the platform could not be asked"
 
 
 async def _absent(stage: Stage) -> Row:
     duty, delivery = await doubted(stage)
-    assert await stage.store.absent(duty, delivery, 1)
+    assert await stage.store.outbox.absent(duty, delivery, 1)
     return delivery, "node-1", "absent", "part 1"
 
 
 async def _repeat(stage: Stage) -> Row:
     duty, delivery = await doubted(stage)
-    assert await stage.store.repeat(duty, delivery, 1)
+    assert await stage.store.outbox.repeat(duty, delivery, 1)
     return delivery, "node-1", "repeat", "part 1"
 
 
 async def _plain(stage: Stage) -> Row:
     duty, delivery = await sent(stage)
-    assert await stage.store.plain(duty, delivery, 1)
+    assert await stage.store.outbox.plain(duty, delivery, 1)
     return delivery, "node-1", "plain", "part 1"
 
 
 async def _hold(stage: Stage) -> Row:
     duty, delivery = await doubted(stage)
-    assert await stage.store.hold(duty, delivery, 1, REASON)
+    assert await stage.store.outbox.hold(duty, delivery, 1, REASON)
     return delivery, "node-1", "hold", f"part 1: {REASON}"
 
 
 async def _give_up(stage: Stage) -> Row:
     duty, delivery = await sent(stage)
-    assert await stage.store.give_up(duty, delivery, 1, REASON)
+    assert await stage.store.outbox.give_up(duty, delivery, 1, REASON)
     return delivery, "node-1", "give-up", f"part 1: {REASON}"
 
 
 async def _requeue(stage: Stage) -> Row:
     delivery = await given_up(stage)
-    assert await stage.store.requeue(delivery, "Otto")
+    assert await stage.store.operations.requeue(delivery, "Otto")
     return delivery, None, "requeue", "Otto"
 
 
 async def _discard(stage: Stage) -> Row:
     delivery = await given_up(stage)
-    assert await stage.store.discard(delivery, "Otto")
+    assert await stage.store.operations.discard(delivery, "Otto")
     return delivery, None, "discard", "Otto"
 
 
 async def _taken_over(stage: Stage) -> Row:
-    first = await stage.store.join(NodeId("node-0"), "zero", TTL, alone=False)
+    first = await stage.store.cluster.join(NodeId("node-0"), "zero", TTL, alone=False)
     await stage.say("hello")
-    assert await stage.store.claim(first, Busy.STEER)
-    await stage.store.leave(first)
+    assert await stage.store.runs.claim(first, Busy.STEER)
+    await stage.store.cluster.leave(first)
     return (await stage.claim()).run_id, "node-1", "resume", "node-0"
 
 
 async def _given_back(stage: Stage) -> Row:
     claim = await stage.begin()
-    await stage.store.release(claim.lane)
+    await stage.store.runs.release(claim.lane)
     return (await stage.claim()).run_id, "node-1", "resume", "node-1"
 
 
@@ -169,14 +169,14 @@ async def test_what_goes_another_way_leaves_exactly_one_row(stage: Stage, what: 
 async def test_the_straight_way_leaves_none(stage: Stage) -> None:
     claim = await stage.begin("list the files")
     await stage.record(claim, step(LIST))
-    assert await stage.store.mark_tool(claim.lane, claim.run_id, 2)
-    assert await stage.store.finish_tool(claim.lane, claim.run_id, 2, "a.txt")
+    assert await stage.store.runs.mark_tool(claim.lane, claim.run_id, 2)
+    assert await stage.store.runs.finish_tool(claim.lane, claim.run_id, 2, "a.txt")
     assert await stage.finish(replace(claim, next_step=3))
     duty, delivery = await stage.duty(), (await stage.waiting())[0].delivery.id
-    assert await stage.store.render(duty, delivery, [Wire("1"), Wire("2")], mark=True)
-    assert await stage.store.checkpoint(duty, delivery, 1, Receipt("m1"))
-    assert await stage.store.mark(duty, delivery, 2)
-    assert await stage.store.checkpoint(duty, delivery, 2, Receipt("m2"))
+    assert await stage.store.outbox.render(duty, delivery, [Wire("1"), Wire("2")], mark=True)
+    assert await stage.store.outbox.checkpoint(duty, delivery, 1, Receipt("m1"))
+    assert await stage.store.outbox.mark(duty, delivery, 2)
+    assert await stage.store.outbox.checkpoint(duty, delivery, 2, Receipt("m2"))
     assert await moves(stage) == []
 
 
@@ -184,8 +184,8 @@ async def test_neither_does_a_question_and_its_answer(stage: Stage) -> None:
     parked = await stage.park(SHELL)
     await stage.click(parked.approvals[0])
     claim = await stage.claim()
-    assert await stage.store.mark_tool(claim.lane, claim.run_id, 2)
-    assert await stage.store.finish_tool(claim.lane, claim.run_id, 2, "Linux")
+    assert await stage.store.runs.mark_tool(claim.lane, claim.run_id, 2)
+    assert await stage.store.runs.finish_tool(claim.lane, claim.run_id, 2, "Linux")
     assert await stage.finish(claim)
     await stage.drain()
     assert await moves(stage) == []
@@ -194,14 +194,14 @@ async def test_neither_does_a_question_and_its_answer(stage: Stage) -> None:
 async def test_a_courier_that_lost_its_duty_leaves_none(stage: Stage) -> None:
     duty, delivery = await sent(stage)
     stale = replace(duty, fence=duty.fence - 1)
-    assert not await stage.store.retry(stale, delivery, 1, stage.clock(), REASON)
-    assert not await stage.store.give_up(stale, delivery, 1, REASON)
-    assert not await stage.store.adopt(stale, "web", "main", timedelta(seconds=10))
+    assert not await stage.store.outbox.retry(stale, delivery, 1, stage.clock(), REASON)
+    assert not await stage.store.outbox.give_up(stale, delivery, 1, REASON)
+    assert not await stage.store.outbox.adopt(stale, "web", "main", timedelta(seconds=10))
     assert await moves(stage) == []
 
 
 async def test_what_cannot_be_requeued_or_discarded_leaves_none(stage: Stage) -> None:
     _, delivery = await sent(stage)
-    assert await stage.store.requeue(delivery, "Otto") is None
-    assert await stage.store.discard(delivery, "Otto") is None
+    assert await stage.store.operations.requeue(delivery, "Otto") is None
+    assert await stage.store.operations.discard(delivery, "Otto") is None
     assert await moves(stage) == []

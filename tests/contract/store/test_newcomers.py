@@ -29,7 +29,7 @@ async def asked(stage: Stage) -> ApprovalId:
     await stage.say("hello", actor=OTTO, at=replace(OTTOS, thread="1.5"))
     taken = await ask(stage)
     assert set(taken.deliveries) == {DIRECT, ADAS, OTTOS}
-    (card,) = await stage.store.approvals()
+    (card,) = await stage.store.approvals.approvals()
     return card.id
 
 
@@ -72,9 +72,9 @@ async def test_a_name_is_neither_long_nor_an_identity(stage: Stage) -> None:
     for user, name in ((1002, "telegram:7"), (1003, "x" * 60_000)):
         sam = Identity(f"telegram:{user}")
         await stage.take_in(replace(private(stage, actor=sam), actor_name=name), PAIRS)
-        (pending,) = await stage.store.approvals(state=ApprovalState.PENDING)
+        (pending,) = await stage.store.approvals.approvals(state=ApprovalState.PENDING)
         await press(stage, pending.id, Choice.USER)
-        who = await stage.store.identified(sam)
+        who = await stage.store.people.identified(sam)
         assert who
         assert who.name in ("telegram 7", "x" * pairing.LONGEST_NAME)
         assert len((await newest(stage, ADAS)).text) < 500
@@ -86,9 +86,9 @@ async def test_a_name_that_is_somebodys_is_told_on_the_card(stage: Stage, name: 
     await stage.say("hello", actor=ADA, at=ADAS)
     await stage.take_in(replace(private(stage), actor_name=name), gate)
     assert f"- will be called: `{name} 2`" in (await card(stage, ADAS)).text
-    (pending,) = await stage.store.approvals(state=ApprovalState.PENDING)
+    (pending,) = await stage.store.approvals.approvals(state=ApprovalState.PENDING)
     await stage.take_in(stage.signal(Clicked(pending.id, Choice.USER), actor=ADA, at=ADAS), gate)
-    who = await stage.store.identified(SAM)
+    who = await stage.store.people.identified(SAM)
     assert who
     assert who.name == f"{name} 2"
 
@@ -102,7 +102,7 @@ async def test_a_flood_of_strangers_asks_about_a_few_at_once(stage: Stage) -> No
         assert taken.deliveries, "everybody has a code"
         asked += ADAS in taken.deliveries
     assert asked == pairing.CARDS
-    await press(stage, (await stage.store.approvals(state=ApprovalState.PENDING))[0].id, Choice.NO)
+    await press(stage, (await stage.store.approvals.approvals(state=ApprovalState.PENDING))[0].id, Choice.NO)
     stage.clock.at += pairing.APART
     assert ADAS in (await ask(stage)).deliveries
 
@@ -111,7 +111,7 @@ async def test_one_press_lets_a_stranger_in_and_every_copy_says_so(stage: Stage,
     taken = await press(stage, asked, Choice.USER)
     assert taken.verdict.outcome is Outcome.DECIDED
     assert set(taken.deliveries) == {ADAS, OTTOS, DIRECT}
-    who = await stage.store.identified(SAM)
+    who = await stage.store.people.identified(SAM)
     assert who
     assert (who.name, who.role) == ("Sam", Role.USER)
     for room in (ADAS, OTTOS):
@@ -119,7 +119,7 @@ async def test_one_press_lets_a_stranger_in_and_every_copy_says_so(stage: Stage,
         assert content.text.startswith("**Let in as user** by Ada, [2026-03-01 12:00 UTC](time:")
         assert content.buttons == ()
     assert pairing.welcome(who) in str(await stage.everything())
-    assert await stage.store.pairings() == []
+    assert await stage.store.people.pairings() == []
     assert await stage.audit("paired") == [("Ada", SAM, "Sam, user")]
     assert (await stage.say("hello", actor=SAM, at=DIRECT)).verdict.outcome is Outcome.ACCEPTED
 
@@ -129,7 +129,7 @@ async def test_only_the_first_press_counts(stage: Stage, asked: ApprovalId) -> N
     both = await asyncio.gather(press(stage, asked, Choice.USER), press(stage, asked, Choice.NO, OTTO))
     outcomes = [one.verdict.outcome for one in both]
     assert sorted(outcomes) == [Outcome.DECIDED, Outcome.UNCHANGED]
-    assert (await stage.store.identified(SAM) is not None) == (outcomes[0] is Outcome.DECIDED)
+    assert (await stage.store.people.identified(SAM) is not None) == (outcomes[0] is Outcome.DECIDED)
     assert "already settled" in str(both)
 
 
@@ -139,7 +139,7 @@ async def test_who_may_not_let_in_changes_nothing(stage: Stage, asked: ApprovalI
     refused = await press(stage, asked, Choice.OPERATOR, OTTO)
     assert refused.verdict.notice == "This needs the role owner; you are operator."
     assert (await press(stage, asked, Choice.APPROVE)).verdict.notice == "This question does not have that answer."
-    assert await stage.store.identified(SAM) is None
+    assert await stage.store.people.identified(SAM) is None
     assert len(await stage.audit("click refused")) == 3
 
 
@@ -150,7 +150,7 @@ async def test_other_roles_are_a_second_press(stage: Stage, asked: ApprovalId, c
     labels = [button.label for button in (await newest(stage, ADAS)).buttons]
     assert labels == ["As user", "As viewer", "As operator", "No"]
     await press(stage, asked, choice)
-    who = await stage.store.identified(SAM)
+    who = await stage.store.people.identified(SAM)
     assert who
     assert who.role is Role[choice.name]
     assert (await newest(stage, OTTOS)).text.startswith(f"**Let in {LABELS[choice].lower()}** by Ada")
@@ -170,12 +170,12 @@ async def test_a_card_stays_when_the_code_is_over(stage: Stage, asked: ApprovalI
     stage.clock.advance(hours=1)
     assert (await ask(stage)).deliveries == (DIRECT,)
     await press(stage, asked, Choice.USER)
-    assert await stage.store.identified(SAM)
+    assert await stage.store.people.identified(SAM)
 
 
 async def test_a_card_that_nobody_answers_expires(stage: Stage, asked: ApprovalId) -> None:
     stage.clock.at += timedelta(days=1)
-    (decided,) = await stage.store.expire()
+    (decided,) = await stage.store.approvals.expire()
     assert set(decided.deliveries) == {ADAS, OTTOS}
     assert (await newest(stage, ADAS)).text.startswith("**Expired**")
     assert set((await ask(stage)).deliveries) == {DIRECT, ADAS, OTTOS}
@@ -185,7 +185,7 @@ async def test_the_code_settles_the_card(stage: Stage, asked: ApprovalId) -> Non
     made = await enter(stage, await code_of(stage), "Samuel", Role.OPERATOR)
     assert isinstance(made, Paired)
     assert set(made.cards) == {ADAS, OTTOS}
-    found = await stage.store.approval(asked)
+    found = await stage.store.approvals.approval(asked)
     assert found
     assert (found.state, found.reason) == (ApprovalState.APPROVED, "by their code, as Samuel (operator)")
     assert (await newest(stage, OTTOS)).text.startswith("**Let in** by Ada")
@@ -193,7 +193,7 @@ async def test_the_code_settles_the_card(stage: Stage, asked: ApprovalId) -> Non
 
 
 async def test_on_the_page_the_card_stands_in_the_newest_conversation(stage: Stage) -> None:
-    ada = await stage.store.identified(ADA)
+    ada = await stage.store.people.identified(ADA)
     assert ada
     for room in ("older1", "newer1"):
         await stage.say("hello", actor=Identity(f"web:{ada.id}"), at=Address("web", "main", room))
@@ -203,7 +203,7 @@ async def test_on_the_page_the_card_stands_in_the_newest_conversation(stage: Sta
 
 async def test_a_conversation_of_somebody_else_is_nobodys_private_room(stage: Stage) -> None:
     """On the page an owner reads and answers in a user's conversation: what it shows from then on the user reads."""
-    ada = await stage.store.identified(ADA)
+    ada = await stage.store.people.identified(ADA)
     assert ada
     theirs = Address("web", "main", "theirs")
     await stage.say("hello", actor=UMA, at=theirs)
@@ -216,13 +216,13 @@ async def test_without_anybody_to_ask_the_code_alone_is_sent(stage: Stage) -> No
     await stage.say("hello", actor=UMA, at=ADAS)
     assert (await ask(stage)).deliveries == (DIRECT,)
     assert "Give it to the owner" in (await stage.waiting(DIRECT))[0].delivery.content.text
-    assert await stage.store.approvals() == []
+    assert await stage.store.approvals.approvals() == []
 
 
 async def test_where_strangers_are_denied_nobody_is_asked(stage: Stage) -> None:
     await stage.say("hello", actor=ADA, at=ADAS)
     await stage.take_in(private(stage), GATE)
-    assert await stage.store.approvals() == []
+    assert await stage.store.approvals.approvals() == []
 
 
 async def test_a_room_of_several_is_nobodys_private_room(stage: Stage) -> None:
@@ -245,7 +245,7 @@ async def test_after_a_restore_a_card_that_never_left_is_shown_nowhere(stage: St
 
 
 async def test_a_no_that_comes_after_somebody_is_known_tells_them_nothing(stage: Stage, asked: ApprovalId) -> None:
-    await stage.store.add_person("Sam", Role.USER, [SAM], actor="Ada")
+    await stage.store.people.add_person("Sam", Role.USER, [SAM], actor="Ada")
     before = len(await stage.column("SELECT id FROM deliveries WHERE kind = 'final'"))
     await press(stage, asked, Choice.NO)
     assert len(await stage.column("SELECT id FROM deliveries WHERE kind = 'final'")) == before

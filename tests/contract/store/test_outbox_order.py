@@ -31,8 +31,8 @@ async def test_one_origin_stays_in_order_whatever_its_ranks(stage: Stage) -> Non
 async def test_what_is_partly_shown_goes_first(stage: Stage) -> None:
     duty = await stage.duty()
     report = await stage.enqueue("report", kind=Kind.REPORT)
-    await stage.store.render(duty, report, WIRES, mark=True)
-    await stage.store.checkpoint(duty, report, 1, SLIP)
+    await stage.store.outbox.render(duty, report, WIRES, mark=True)
+    await stage.store.outbox.checkpoint(duty, report, 1, SLIP)
     await stage.enqueue("card", kind=Kind.APPROVAL)
     waiting = await stage.waiting()
     assert (texts(waiting), waiting[0].rank) == (["report", "card"], 0)
@@ -53,14 +53,14 @@ async def test_a_room_sees_its_own_deliveries_only(stage: Stage) -> None:
 async def test_a_room_is_read_in_bounded_pieces(stage: Stage) -> None:
     for n in range(30):
         await stage.enqueue(f"{n}")
-    assert texts(await stage.store.open_deliveries(ROOM, limit=5)) == ["0", "1", "2", "3", "4"]
+    assert texts(await stage.store.outbox.open_deliveries(ROOM, limit=5)) == ["0", "1", "2", "3", "4"]
 
 
 async def test_a_dead_delivery_does_not_stop_the_next_of_its_origin(stage: Stage) -> None:
     duty = await stage.duty()
     first = await stage.enqueue("first", origin="run:1", ordinal=0)
     await stage.enqueue("second", origin="run:1", ordinal=1)
-    await stage.store.give_up(duty, first, None, "closed")
+    await stage.store.outbox.give_up(duty, first, None, "closed")
     assert texts(await stage.waiting()) == ["second"]
 
 
@@ -70,21 +70,21 @@ async def test_open_rooms_are_those_of_the_account_with_something_to_show(stage:
     await stage.enqueue(at=address("b"))
     await stage.enqueue(at=address("a"))
     await stage.enqueue(at=address("a"))
-    assert await stage.store.open_rooms("web", "main") == [address("a"), address("b")]
-    assert await stage.store.open_rooms("web", "other") == []
+    assert await stage.store.outbox.open_rooms("web", "main") == [address("a"), address("b")]
+    assert await stage.store.outbox.open_rooms("web", "other") == []
 
 
 async def test_fifty_rooms_beside_ten_thousand_in_one_are_all_found(stage: Stage) -> None:
     for n in range(50):
         await stage.enqueue(at=address(f"r{n:02}"))
-    await stage.store.enqueue(stage.new_delivery("seed", at=address("r25"), origin="o:seed"))
+    await stage.store.outbox.enqueue(stage.new_delivery("seed", at=address("r25"), origin="o:seed"))
     columns = "channel, account, address, content, run_id, state, rank, not_before, reason, created_at, settled_at"
     await stage.write(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) "
         f"INSERT INTO deliveries (id, origin, ordinal, kind, {columns}) "
         f"SELECT 'x' || i, 'x' || i, 0, 'report', {columns} FROM n, deliveries WHERE origin = 'o:seed'",
     )
-    assert await stage.store.open_rooms("web", "main") == [address(f"r{n:02}") for n in range(50)]
+    assert await stage.store.outbox.open_rooms("web", "main") == [address(f"r{n:02}") for n in range(50)]
 
 
 # ---------------------------------------------------------------------------------------------------------------- edits
@@ -92,14 +92,14 @@ async def test_fifty_rooms_beside_ten_thousand_in_one_are_all_found(stage: Stage
 
 async def test_an_edit_knows_the_receipt_of_what_it_replaces(stage: Stage) -> None:
     card = await stage.enqueue(origin="approval:1")
-    await stage.store.render_shown(await stage.duty(), card, [Wire("card")], [SLIP])
+    await stage.store.outbox.render_shown(await stage.duty(), card, [Wire("card")], [SLIP])
     await stage.enqueue(origin="approval:1", ordinal=1, edits=card)
     assert [d.edit_of for d in await stage.waiting()] == [SLIP]
 
 
 async def test_an_edit_of_what_never_appeared_has_nothing_to_replace(stage: Stage) -> None:
     card = await stage.enqueue(origin="approval:1")
-    await stage.store.give_up(await stage.duty(), card, None, "closed")
+    await stage.store.outbox.give_up(await stage.duty(), card, None, "closed")
     await stage.enqueue(origin="approval:1", ordinal=1, edits=card)
     assert [d.edit_of for d in await stage.waiting()] == [None]
 
@@ -113,7 +113,7 @@ async def test_a_shown_final_answers_its_signals_and_their_twins(stage: Stage) -
     claim = await stage.claim()
     await stage.say("one")
     await stage.say("two")
-    await stage.store.steer(claim.lane, claim.run_id)
+    await stage.store.runs.steer(claim.lane, claim.run_id)
     await stage.say("two")
     await stage.finish(claim)
     assert set(await stage.column("SELECT answered_at FROM signals")) == {None}
@@ -127,7 +127,7 @@ async def test_a_final_answers_only_when_all_of_it_is_shown(stage: Stage) -> Non
     await stage.finish(claim)
     (final,) = await stage.waiting()
     sending = Sending(stage, await stage.duty(), final.delivery.id)
-    await stage.store.render(sending.duty, sending.id, WIRES, mark=False)
+    await stage.store.outbox.render(sending.duty, sending.id, WIRES, mark=False)
     await sending.show(1)
     await sending.show(2)
     assert await stage.column("SELECT answered_at FROM signals") == [None]
@@ -138,7 +138,7 @@ async def test_a_final_answers_only_when_all_of_it_is_shown(stage: Stage) -> Non
 async def test_a_card_answers_nothing(stage: Stage) -> None:
     claim = await stage.begin()
     card = stage.new_delivery("card", kind=Kind.APPROVAL)
-    await stage.store.finish(claim.lane, claim.run_id, 1, None, RunState.FAILED, "x", [card])
+    await stage.store.runs.finish(claim.lane, claim.run_id, 1, None, RunState.FAILED, "x", [card])
     await stage.drain()
     assert await stage.column("SELECT answered_at FROM signals") == [None]
 

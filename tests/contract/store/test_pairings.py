@@ -58,13 +58,13 @@ async def ask(stage: Stage, actor: Identity = SAM) -> Taken:
 
 
 async def owner(stage: Stage) -> Person:
-    found = await stage.store.identified(ADA)
+    found = await stage.store.people.identified(ADA)
     assert found
     return found
 
 
 async def enter(stage: Stage, code: str, name: str = "", role: Role | None = None) -> Paired | Unpaired:
-    return await stage.store.pair(code, name, role, await owner(stage))
+    return await stage.store.people.pair(code, name, role, await owner(stage))
 
 
 # --------------------------------------------------------------------------------------------------------- being invited
@@ -228,7 +228,7 @@ async def test_a_code_ends_after_an_hour(stage: Stage) -> None:
     code = await code_of(stage)
     stage.clock.advance(hours=1)
     assert isinstance(await enter(stage, code), Unpaired)
-    assert await stage.store.identified(SAM) is None
+    assert await stage.store.people.identified(SAM) is None
 
 
 async def test_an_owner_names_the_person_and_their_role(stage: Stage) -> None:
@@ -244,7 +244,7 @@ async def test_a_name_that_is_known_gets_one_more_account(stage: Stage) -> None:
     made = await enter(stage, await code_of(stage), "Ada")
     assert isinstance(made, Paired)
     assert made.person == await owner(stage)
-    assert await stage.store.identified(SAM) == await owner(stage)
+    assert await stage.store.people.identified(SAM) == await owner(stage)
 
 
 async def test_who_calls_themselves_as_somebody_else_does_not_become_them(stage: Stage) -> None:
@@ -269,14 +269,14 @@ async def test_a_stranger_is_not_called_as_settings_name_somebody(stage: Stage) 
     code = await code_of(stage)
     await stage.drain(DIRECT)
     await stage.take_in(stage.signal(Said(f"/pair {code}"), actor=ADA), gate)
-    who = await stage.store.identified(SAM)
+    who = await stage.store.people.identified(SAM)
     assert who
     assert who.name == "Grace 3"
 
 
 async def test_an_owner_may_call_somebody_as_settings_do(stage: Stage) -> None:
     await stage.take_in(replace(private(stage), actor_name="Grace"), PAIRS)
-    made = await stage.store.pair(await code_of(stage), "Grace", None, await owner(stage), given={"Grace"})
+    made = await stage.store.people.pair(await code_of(stage), "Grace", None, await owner(stage), given={"Grace"})
     assert isinstance(made, Paired)
     assert made.person.name == "Grace"
 
@@ -290,9 +290,9 @@ async def test_five_wrong_codes_lock_whoever_entered_them_for_an_hour(stage: Sta
     locked = await enter(stage, code)
     assert isinstance(locked, Unpaired)
     assert locked.reason == "Too many wrong codes: entering is locked for 60 more minutes."
-    other = await stage.store.identified(UMA)
+    other = await stage.store.people.identified(UMA)
     assert other
-    assert isinstance(await stage.store.pair(code, "", None, other), Paired)
+    assert isinstance(await stage.store.people.pair(code, "", None, other), Paired)
 
 
 async def test_the_lock_ends_by_itself(stage: Stage) -> None:
@@ -322,7 +322,7 @@ async def test_who_waits_is_listed_oldest_first(stage: Stage) -> None:
     await ask(stage)
     stage.clock.advance(seconds=60)
     await ask(stage, Identity("telegram:1002"))
-    waiting = await stage.store.pairings()
+    waiting = await stage.store.people.pairings()
     assert [(one.identity, one.name) for one in waiting] == [(SAM, "Sam"), (Identity("telegram:1002"), "Sam")]
     assert waiting[0].expires_at - waiting[0].created_at == timedelta(hours=1)
 
@@ -338,7 +338,7 @@ async def test_an_owner_enters_a_code_in_a_direct_chat(stage: Stage) -> None:
     taken = await stage.say(f"/pair {code} Samuel\u3164", actor=ADA)
     assert set(taken.deliveries) == {ROOM, DIRECT}
     assert await shown(stage, ROOM) == ["telegram:1001 is paired: I know them as Samuel (user), and have told them so."]
-    assert await stage.store.identified(SAM)
+    assert await stage.store.people.identified(SAM)
     assert code not in str(await stage.column("SELECT text FROM signals"))
 
 
@@ -348,7 +348,7 @@ async def test_codes_are_not_entered_where_others_read_along(stage: Stage) -> No
     signal = replace(stage.signal(Commanded("pair", code)), reach=Addressing.MENTION)
     await stage.take_in(signal)
     assert "direct chat" in (await shown(stage, ROOM))[0]
-    assert await stage.store.identified(SAM) is None
+    assert await stage.store.people.identified(SAM) is None
 
 
 async def test_only_an_owner_enters_codes_in_chat(stage: Stage) -> None:
@@ -356,7 +356,7 @@ async def test_only_an_owner_enters_codes_in_chat(stage: Stage) -> None:
     code = await code_of(stage)
     await stage.say(f"/pair {code}", actor=UMA)
     assert (await shown(stage, ROOM))[0].startswith("I don't know the command `/pair`.")
-    assert await stage.store.identified(SAM) is None
+    assert await stage.store.people.identified(SAM) is None
 
 
 async def test_a_code_takes_the_last_owner_no_right(stage: Stage) -> None:

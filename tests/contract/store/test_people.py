@@ -14,70 +14,76 @@ NEW = Identity("slack:T1/U7")
 
 
 async def test_a_person_is_added_with_identities(stage: Stage) -> None:
-    added = await stage.store.add_person("Eve", Role.USER, [NEW], actor="test")
+    added = await stage.store.people.add_person("Eve", Role.USER, [NEW], actor="test")
     assert added is not None
-    known = await stage.store.person_named("Eve")
+    known = await stage.store.people.person_named("Eve")
     assert known is not None
     assert (known.person, known.linked) == (added, False)
     assert set(known.identities) == {NEW, f"web:{added.id}"}
 
 
 async def test_a_name_is_given_once(stage: Stage) -> None:
-    assert await stage.store.add_person("Ada", Role.USER, [NEW], actor="test") is None
-    assert await stage.store.person_named("Ada") is not None
+    assert await stage.store.people.add_person("Ada", Role.USER, [NEW], actor="test") is None
+    assert await stage.store.people.person_named("Ada") is not None
 
 
 async def test_an_identity_belongs_to_one_person(stage: Stage) -> None:
     before = await stage.everything()
-    assert await stage.store.add_person("Eve", Role.USER, [NEW, ADA], actor="test") is None
+    assert await stage.store.people.add_person("Eve", Role.USER, [NEW, ADA], actor="test") is None
     assert await stage.everything() == before
 
 
 async def test_a_person_added_by_many_at_once_is_added_once(stage: Stage) -> None:
     await stage.many()
-    added = await asyncio.gather(*(stage.store.add_person("Eve", Role.USER, [NEW], actor="test") for _ in range(5)))
+    added = await asyncio.gather(
+        *(stage.store.people.add_person("Eve", Role.USER, [NEW], actor="test") for _ in range(5))
+    )
     assert len([person for person in added if person]) == 1
 
 
 async def test_people_are_listed_by_name(stage: Stage) -> None:
-    assert [known.person.name for known in await stage.store.people()] == ["Ada", "Otto", "Uma", "Vera"]
+    assert [known.person.name for known in await stage.store.people.people()] == ["Ada", "Otto", "Uma", "Vera"]
 
 
 async def test_an_identity_names_its_person(stage: Stage) -> None:
-    person = await stage.store.identified(ADA)
+    person = await stage.store.people.identified(ADA)
     assert person is not None
     assert (person.name, person.role) == ("Ada", Role.OWNER)
 
 
 async def test_an_unknown_name_is_none(stage: Stage) -> None:
-    assert await stage.store.person_named("Nobody") is None
-    assert await stage.store.set_role("Nobody", Role.USER, actor="test") is Unmoved.NOBODY
-    assert await stage.store.set_link("Nobody", "token", actor="test") is None
+    assert await stage.store.people.person_named("Nobody") is None
+    assert await stage.store.people.set_role("Nobody", Role.USER, actor="test") is Unmoved.NOBODY
+    assert await stage.store.people.set_link("Nobody", "token", actor="test") is None
 
 
 async def test_a_role_or_a_link_is_changed_and_nothing_else_of_a_person(stage: Stage) -> None:
-    await stage.store.add_person("Eve", Role.USER, [NEW], actor="test")
-    await stage.store.set_link("Eve", "token", actor="test")
-    before = await stage.store.person_named("Eve")
+    await stage.store.people.add_person("Eve", Role.USER, [NEW], actor="test")
+    await stage.store.people.set_link("Eve", "token", actor="test")
+    before = await stage.store.people.person_named("Eve")
     assert before
-    await stage.store.set_role("Eve", Role.OPERATOR, actor="test")
-    assert await stage.store.person_named("Eve") == replace(before, person=replace(before.person, role=Role.OPERATOR))
-    assert await stage.store.person_of("token"), "the link goes on to work"
-    await stage.store.set_link("Eve", "another", actor="test")
-    assert await stage.store.person_named("Eve") == replace(before, person=replace(before.person, role=Role.OPERATOR))
+    await stage.store.people.set_role("Eve", Role.OPERATOR, actor="test")
+    assert await stage.store.people.person_named("Eve") == replace(
+        before, person=replace(before.person, role=Role.OPERATOR)
+    )
+    assert await stage.store.people.person_of("token"), "the link goes on to work"
+    await stage.store.people.set_link("Eve", "another", actor="test")
+    assert await stage.store.people.person_named("Eve") == replace(
+        before, person=replace(before.person, role=Role.OPERATOR)
+    )
 
 
 async def test_a_role_is_changed_at_once(stage: Stage) -> None:
-    changed = await stage.store.set_role("Vera", Role.USER, actor="test")
+    changed = await stage.store.people.set_role("Vera", Role.USER, actor="test")
     assert isinstance(changed, Person)
     assert changed.role is Role.USER
     assert (await stage.say("hello", actor=Identity("web:vera"))).session is not None
 
 
 async def test_changes_to_people_are_audited_with_who_made_them(stage: Stage) -> None:
-    await stage.store.add_person("Eve", Role.USER, [NEW], actor="Ada")
-    await stage.store.set_role("Vera", Role.USER, actor="command line of kim")
-    await stage.store.set_link("Vera", "token", actor="settings")
+    await stage.store.people.add_person("Eve", Role.USER, [NEW], actor="Ada")
+    await stage.store.people.set_role("Vera", Role.USER, actor="command line of kim")
+    await stage.store.people.set_link("Vera", "token", actor="settings")
     assert (await stage.audit("person added"))[-1] == ("Ada", "Eve", "user")
     assert await stage.audit("role set") == [("command line of kim", "Vera", "user")]
     assert await stage.audit("link made") == [("settings", "Vera", "")]
@@ -92,40 +98,40 @@ async def test_somebody_who_becomes_known_by_writing_is_audited(stage: Stage) ->
 
 
 async def test_a_link_tells_who_and_under_which_identity(stage: Stage) -> None:
-    person = await stage.store.set_link("Uma", "token", actor="test")
+    person = await stage.store.people.set_link("Uma", "token", actor="test")
     assert person is not None
-    assert await stage.store.person_of("token") == (person, f"web:{person.id}")
+    assert await stage.store.people.person_of("token") == (person, f"web:{person.id}")
 
 
 async def test_whoever_has_a_link_may_speak_under_it(stage: Stage) -> None:
-    await stage.store.set_link("Uma", "token", actor="test")
-    linked = await stage.store.person_of("token")
+    await stage.store.people.set_link("Uma", "token", actor="test")
+    linked = await stage.store.people.person_of("token")
     assert linked is not None
     await stage.say("hello", actor=linked[1])
     assert (await stage.claim()).requester == linked[0]
 
 
 async def test_a_new_link_voids_the_old(stage: Stage) -> None:
-    await stage.store.set_link("Uma", "old", actor="test")
-    await stage.store.set_link("Uma", "new", actor="test")
-    assert await stage.store.person_of("old") is None
-    assert await stage.store.person_of("new") is not None
+    await stage.store.people.set_link("Uma", "old", actor="test")
+    await stage.store.people.set_link("Uma", "new", actor="test")
+    assert await stage.store.people.person_of("old") is None
+    assert await stage.store.people.person_of("new") is not None
 
 
 async def test_only_the_hash_of_a_link_is_stored(stage: Stage) -> None:
-    await stage.store.set_link("Uma", "a-secret-token", actor="test")
+    await stage.store.people.set_link("Uma", "a-secret-token", actor="test")
     assert "a-secret-token" not in str(await stage.everything())
 
 
 async def test_a_wrong_or_empty_token_is_nobodys(stage: Stage) -> None:
-    await stage.store.set_link("Uma", "token", actor="test")
-    assert await stage.store.person_of("tokem") is None
-    assert await stage.store.person_of("") is None
+    await stage.store.people.set_link("Uma", "token", actor="test")
+    assert await stage.store.people.person_of("tokem") is None
+    assert await stage.store.people.person_of("") is None
 
 
 async def test_a_list_tells_who_has_a_link(stage: Stage) -> None:
-    await stage.store.set_link("Uma", "token", actor="test")
-    assert [known.person.name for known in await stage.store.people() if known.linked] == ["Uma"]
+    await stage.store.people.set_link("Uma", "token", actor="test")
+    assert [known.person.name for known in await stage.store.people.people() if known.linked] == ["Uma"]
 
 
 async def test_a_strangers_name_has_only_what_people_see(stage: Stage) -> None:
@@ -136,22 +142,24 @@ async def test_a_strangers_name_has_only_what_people_see(stage: Stage) -> None:
 
 async def test_a_role_that_is_none_is_the_least(stage: Stage) -> None:
     await stage.write("UPDATE people SET role = 77 WHERE name = 'Vera'")
-    assert [known.person.role for known in await stage.store.people() if known.person.name == "Vera"] == [Role.VIEWER]
+    assert [known.person.role for known in await stage.store.people.people() if known.person.name == "Vera"] == [
+        Role.VIEWER
+    ]
 
 
 async def test_a_link_for_one_use_works_once_in_time_and_is_no_session(stage: Stage) -> None:
-    token = await stage.store.invite("Uma", timedelta(minutes=15), actor="test")
+    token = await stage.store.people.invite("Uma", timedelta(minutes=15), actor="test")
     assert token
-    assert await stage.store.person_of(token) is None, "it is no cookie"
-    invited = await stage.store.invited(token)
+    assert await stage.store.people.person_of(token) is None, "it is no cookie"
+    invited = await stage.store.people.invited(token)
     assert invited
     assert invited.name == "Uma"
-    got = await asyncio.gather(*(stage.store.redeem(token) for _ in range(5)))
+    got = await asyncio.gather(*(stage.store.people.redeem(token) for _ in range(5)))
     [fresh] = [one for one in got if one]
-    assert await stage.store.person_of(fresh)
-    assert await stage.store.invited(token) is None
-    late = await stage.store.invite("Uma", timedelta(minutes=15), actor="test")
+    assert await stage.store.people.person_of(fresh)
+    assert await stage.store.people.invited(token) is None
+    late = await stage.store.people.invite("Uma", timedelta(minutes=15), actor="test")
     assert late
-    assert await stage.store.person_of(fresh) is None, "a newer link replaces the older one"
+    assert await stage.store.people.person_of(fresh) is None, "a newer link replaces the older one"
     stage.clock.advance(seconds=16 * 60)
-    assert (await stage.store.invited(late), await stage.store.redeem(late)) == (None, None)
+    assert (await stage.store.people.invited(late), await stage.store.people.redeem(late)) == (None, None)

@@ -19,14 +19,14 @@ async def work(stage: Stage, lease: Lease, busy: Busy, done: asyncio.Event, fini
     """A worker: claims and finishes until nothing is left and nothing will come."""
     while True:
         over = done.is_set()
-        claim = await stage.store.claim(lease, busy)
+        claim = await stage.store.runs.claim(lease, busy)
         if claim is None:
             if over:
                 return
             await asyncio.sleep(0)
             continue
         if busy is Busy.STEER:
-            await stage.store.steer(claim.lane, claim.run_id)
+            await stage.store.runs.steer(claim.lane, claim.run_id)
         await stage.finish(claim)
         finished.append(claim)
 
@@ -34,7 +34,7 @@ async def work(stage: Stage, lease: Lease, busy: Busy, done: asyncio.Event, fini
 @pytest.mark.parametrize("busy", list(Busy))
 async def test_messages_racing_the_ends_of_runs_are_each_in_one_run(stage: Stage, busy: Busy) -> None:
     await stage.many()
-    leases = [await stage.store.join(NodeId(f"n{n}"), "", LONG, alone=False) for n in range(3)]
+    leases = [await stage.store.cluster.join(NodeId(f"n{n}"), "", LONG, alone=False) for n in range(3)]
     done, finished = asyncio.Event(), list[Claim]()
 
     async def people(who: int) -> None:
@@ -58,15 +58,15 @@ async def test_messages_racing_the_ends_of_runs_are_each_in_one_run(stage: Stage
 
 async def test_two_nodes_claiming_one_session_get_one_claim(stage: Stage) -> None:
     await stage.many()
-    other = await stage.store.join(NodeId("n2"), "", LONG, alone=False)
+    other = await stage.store.cluster.join(NodeId("n2"), "", LONG, alone=False)
     for n in range(10):
         await stage.say(f"{n}", at=address(f"r{n}"))
     claims = await asyncio.gather(
-        *(stage.store.claim(lease, Busy.STEER) for lease in (stage.lease, other) for _ in range(10))
+        *(stage.store.runs.claim(lease, Busy.STEER) for lease in (stage.lease, other) for _ in range(10))
     )
     sessions = [claim.lane.session for claim in claims if claim]
     assert len(sessions) == len(set(sessions))
-    while claim := await stage.store.claim(other, Busy.STEER):
+    while claim := await stage.store.runs.claim(other, Busy.STEER):
         sessions.append(claim.lane.session)
     assert len(sessions) == len(set(sessions)) == 10
 
@@ -85,12 +85,12 @@ async def test_twins_racing_the_run_that_answers_them_are_answered(stage: Stage)
         claim = await stage.claim()
 
         async def answer(claim: Claim = claim) -> None:
-            await stage.store.steer(claim.lane, claim.run_id)
+            await stage.store.runs.steer(claim.lane, claim.run_id)
             await stage.finish(claim)
             await stage.drain()
 
         await asyncio.gather(answer(), *(stage.say(f"words {turn}") for _ in range(6)))
-        while left := await stage.store.claim(stage.lease, Busy.STEER):
+        while left := await stage.store.runs.claim(stage.lease, Busy.STEER):
             await stage.finish(left)
         await stage.drain()
         assert await stage.column("SELECT count(*) FROM signals WHERE answered_at IS NULL") == [0]
@@ -99,18 +99,20 @@ async def test_twins_racing_the_run_that_answers_them_are_answered(stage: Stage)
 async def test_a_node_that_dies_while_it_claims_leaves_no_lane_behind(stage: Stage) -> None:
     await stage.many()
     for n in range(12):
-        node = await stage.store.join(NodeId(f"doomed-{n}"), "", TTL, alone=False)
+        node = await stage.store.cluster.join(NodeId(f"doomed-{n}"), "", TTL, alone=False)
         await stage.say(f"{n}", at=address(f"r{n}"))
         await asyncio.gather(
-            *(stage.store.claim(node, Busy.STEER) for _ in range(3)),
-            stage.store.leave(node) if n % 2 else _die(stage),
+            *(stage.store.runs.claim(node, Busy.STEER) for _ in range(3)),
+            stage.store.cluster.leave(node) if n % 2 else _die(stage),
         )
     await _die(stage)
-    heir = await stage.store.join(NodeId("heir"), "", TTL, alone=False)
+    heir = await stage.store.cluster.join(NodeId("heir"), "", TTL, alone=False)
     claimed = 0
-    while await stage.store.claim(heir, Busy.STEER):
+    while await stage.store.runs.claim(heir, Busy.STEER):
         claimed += 1
-    while suspect := await stage.store.claim_suspect(heir, Busy.STEER, most=100):  # those that saw more than one death
+    while suspect := await stage.store.runs.claim_suspect(
+        heir, Busy.STEER, most=100
+    ):  # those that saw more than one death
         await stage.finish(suspect)
         claimed += 1
     assert claimed == 12
@@ -118,4 +120,4 @@ async def test_a_node_that_dies_while_it_claims_leaves_no_lane_behind(stage: Sta
 
 async def _die(stage: Stage) -> None:
     stage.clock.advance(seconds=6)
-    await stage.store.reap()
+    await stage.store.cluster.reap()

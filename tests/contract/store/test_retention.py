@@ -31,7 +31,7 @@ async def sweep(stage: Stage, stock: Stock, *, age: timedelta = DAY, limit: int 
     """Walk a stock from its first row to the end; how many rows went."""
     duty, after, removed = await duty_of(stage), None, 0
     for _ in range(1000):
-        swept = await stage.store.sweep(duty, stock, after, stage.clock() - age, limit=limit)
+        swept = await stage.store.retention.sweep(duty, stock, after, stage.clock() - age, limit=limit)
         assert swept is not None
         after, removed = swept.last, removed + swept.removed
         if not swept.more:
@@ -49,8 +49,8 @@ async def work(stage: Stage) -> None:
     """One message with a tool call."""
     claim = await stage.begin("look")
     await stage.record(claim, step(LIST))
-    assert await stage.store.mark_tool(claim.lane, claim.run_id, 2)
-    assert await stage.store.finish_tool(claim.lane, claim.run_id, 2, "a, b")
+    assert await stage.store.runs.mark_tool(claim.lane, claim.run_id, 2)
+    assert await stage.store.runs.finish_tool(claim.lane, claim.run_id, 2, "a, b")
     await stage.finish(replace(claim, next_step=3))
     await stage.drain()
 
@@ -93,7 +93,7 @@ async def test_a_tombstone_goes_later_except_of_whoever_spoke_first(stage: Stage
     assert await sweep(stage, Stock.TOMBSTONES, age=2 * DAY) == 0
     stage.clock.advance(hours=25)
     assert await sweep(stage, Stock.TOMBSTONES, age=2 * DAY) == 2
-    assert await stage.store.room_owner(ROOM) == ADA
+    assert await stage.store.history.room_owner(ROOM) == ADA
 
 
 async def test_a_room_belongs_to_whoever_spoke_first_also_when_the_words_are_gone(stage: Stage) -> None:
@@ -101,10 +101,10 @@ async def test_a_room_belongs_to_whoever_spoke_first_also_when_the_words_are_gon
     stage.clock.advance(hours=25)
     await everything_swept(stage)
     await stage.say("now me", actor=OTTO)
-    assert await stage.store.room_owner(ROOM) == ADA
-    assert [room.title for room in await stage.store.rooms("web", "main", ADA)] == []
-    assert [room.title for room in await stage.store.rooms("web", "main", OTTO)] == ["now me"]
-    assert [entry.body for entry in (await stage.store.view(ROOM)).entries] == ["now me"]
+    assert await stage.store.history.room_owner(ROOM) == ADA
+    assert [room.title for room in await stage.store.history.rooms("web", "main", ADA)] == []
+    assert [room.title for room in await stage.store.history.rooms("web", "main", OTTO)] == ["now me"]
+    assert [entry.body for entry in (await stage.store.history.view(ROOM)).entries] == ["now me"]
 
 
 async def test_a_message_nobody_took_up_keeps_its_words(stage: Stage) -> None:
@@ -124,7 +124,7 @@ async def test_a_message_keeps_its_words_until_its_answer_is_shown(stage: Stage)
 async def test_a_message_whose_answer_was_thrown_away_is_old_too(stage: Stage) -> None:
     await stage.finish(await stage.begin("hello"))
     (waiting,) = await stage.waiting()
-    assert await stage.store.discard(waiting.delivery.id, "ada")
+    assert await stage.store.operations.discard(waiting.delivery.id, "ada")
     stage.clock.advance(hours=25)
     assert await sweep(stage, Stock.RUNS) == 1
     assert await sweep(stage, Stock.MESSAGES) == 1
@@ -165,7 +165,7 @@ async def test_what_was_not_shown_stays_with_its_payload(stage: Stage, state: st
     await stage.write("UPDATE deliveries SET state = :s, settled_at = 1", s=state)
     stage.clock.advance(hours=9999)
     assert await sweep(stage, Stock.DELIVERIES) == 0
-    assert (await stage.store.delivery(card)) is not None
+    assert (await stage.store.operations.delivery(card)) is not None
 
 
 async def test_a_card_stays_while_its_question_is_open(stage: Stage) -> None:
@@ -247,9 +247,9 @@ async def test_moves_stay_while_what_they_tell_about_is_open(stage: Stage) -> No
 
 
 async def test_processes_that_are_gone_are_forgotten(stage: Stage) -> None:
-    await stage.store.join(NodeId("node-0"), "old", TTL, alone=False)
+    await stage.store.cluster.join(NodeId("node-0"), "old", TTL, alone=False)
     stage.clock.advance(seconds=10)
-    await stage.store.reap()
+    await stage.store.cluster.reap()
     stage.clock.advance(hours=25)
     assert await sweep(stage, Stock.NODES) == 1
     assert await stage.column("SELECT id FROM nodes") == ["node-1"]
@@ -263,7 +263,7 @@ async def test_a_quiet_session_loses_its_transcript(stage: Stage) -> None:
     stage.clock.advance(hours=25)
     assert await sweep(stage, Stock.TRANSCRIPTS) == 1
     claim = await stage.begin("again")
-    turns = await stage.store.turns(claim.lane.session)
+    turns = await stage.store.runs.turns(claim.lane.session)
     assert [turn.text for turn in turns if isinstance(turn, UserTurn)] == ["again"]
 
 
@@ -278,14 +278,14 @@ async def test_a_session_at_work_keeps_its_transcript(stage: Stage) -> None:
     claim = await stage.begin()
     stage.clock.advance(hours=25)
     assert await sweep(stage, Stock.TRANSCRIPTS) == 0
-    assert len(await stage.store.turns(claim.lane.session)) == 1
+    assert len(await stage.store.runs.turns(claim.lane.session)) == 1
 
 
 async def test_rooms_that_nobody_used_are_named(stage: Stage) -> None:
     await talk(stage)
     stage.clock.advance(hours=25)
     await stage.say("hello", at=OTHER_ROOM, actor=UMA)
-    quiet = await stage.store.quiet_rooms("", stage.clock() - DAY)
+    quiet = await stage.store.retention.quiet_rooms("", stage.clock() - DAY)
     assert (quiet.rooms, quiet.more) == ((ROOM,), False)
 
 
@@ -313,11 +313,11 @@ async def test_a_walk_goes_on_where_it_stopped(stage: Stage) -> None:
     await talk(stage, "first")
     stage.clock.advance(hours=25)
     duty = await duty_of(stage)
-    swept = await stage.store.sweep(duty, Stock.MESSAGES, None, stage.clock() - DAY)
+    swept = await stage.store.retention.sweep(duty, Stock.MESSAGES, None, stage.clock() - DAY)
     assert swept is not None
     await talk(stage, "second")
     stage.clock.advance(hours=25)
-    again = await stage.store.sweep(duty, Stock.MESSAGES, swept.last, stage.clock() - DAY)
+    again = await stage.store.retention.sweep(duty, Stock.MESSAGES, swept.last, stage.clock() - DAY)
     assert again is not None
     assert again.removed == 1
 
@@ -326,11 +326,11 @@ async def test_a_node_that_lost_the_duty_removes_nothing(stage: Stage) -> None:
     await talk(stage)
     stage.clock.advance(hours=25)
     duty = await duty_of(stage)
-    await stage.store.join(NodeId("heir"), "", TTL, alone=True)
+    await stage.store.cluster.join(NodeId("heir"), "", TTL, alone=True)
     before = await stage.everything()
     for stock in Stock:
-        assert await stage.store.sweep(duty, stock, None, stage.clock()) is None
-    assert await stage.store.cut_audit(duty, AuditCheckpoint(1, "x", stage.clock())) is False
+        assert await stage.store.retention.sweep(duty, stock, None, stage.clock()) is None
+    assert await stage.store.audit.cut_audit(duty, AuditCheckpoint(1, "x", stage.clock())) is False
     assert await stage.everything() == before
 
 
@@ -342,30 +342,30 @@ async def cut_at(stage: Stage, number: int) -> tuple[AuditCheckpoint, Verifier]:
     for n in range(10 - len(await stage.audit("person added"))):
         await stage.say(f"message {n}")
     duty = await stage.duty("sealer")
-    head = await stage.store.seal(duty, await stage.store.audit_head())
+    head = await stage.store.audit.seal(duty, await stage.store.audit.audit_head())
     assert head is not None
-    row = (await stage.store.audit_rows(number - 1, limit=1))[0]
+    row = (await stage.store.audit.audit_rows(number - 1, limit=1))[0]
     checkpoint = AuditCheckpoint(number, row.hash, stage.clock())
-    assert await stage.store.cut_audit(duty, checkpoint)
+    assert await stage.store.audit.cut_audit(duty, checkpoint)
     return checkpoint, Verifier(head.number, head.hash, cut=checkpoint)
 
 
 async def verified(stage: Stage, verifier: Verifier) -> str | None:
-    verifier.take(await stage.store.audit_rows(0))
+    verifier.take(await stage.store.audit.audit_rows(0))
     return verifier.fault()
 
 
 async def test_a_cut_audit_is_whole_from_its_checkpoint_on(stage: Stage) -> None:
     _, verifier = await cut_at(stage, 4)
     assert await verified(stage, verifier) is None
-    assert [row.number for row in await stage.store.audit_rows(0)] == [5, 6, 7, 8, 9, 10]
+    assert [row.number for row in await stage.store.audit.audit_rows(0)] == [5, 6, 7, 8, 9, 10]
     assert await stage.audit("audit cut") == [("node-1", "4", "4 rows were too old")]
 
 
 async def test_a_cut_audit_goes_on_being_sealed(stage: Stage) -> None:
     checkpoint, _ = await cut_at(stage, 4)
-    assert await stage.store.audit_unsealed() == 1
-    head = await stage.store.seal(await stage.duty("sealer"), await stage.store.audit_head())
+    assert await stage.store.audit.audit_unsealed() == 1
+    head = await stage.store.audit.seal(await stage.duty("sealer"), await stage.store.audit.audit_head())
     assert head is not None
     assert head.number == 11
     assert await verified(stage, Verifier(head.number, head.hash, cut=checkpoint)) is None
@@ -399,9 +399,9 @@ async def test_rows_removed_without_a_checkpoint_are_missed(stage: Stage) -> Non
 async def test_a_checkpoint_for_rows_that_are_still_there_is_no_fault_if_it_is_theirs(stage: Stage) -> None:
     for n in range(3):
         await stage.say(f"message {n}")
-    head = await stage.store.seal(await stage.duty("sealer"), await stage.store.audit_head())
+    head = await stage.store.audit.seal(await stage.duty("sealer"), await stage.store.audit.audit_head())
     assert head is not None
-    row = (await stage.store.audit_rows(2, limit=1))[0]
+    row = (await stage.store.audit.audit_rows(2, limit=1))[0]
     for removed in (0, 1, 2):
         await stage.write("DELETE FROM audit WHERE number <= :n", n=removed)
         right = AuditCheckpoint(3, row.hash, stage.clock())
@@ -419,11 +419,11 @@ async def test_the_name_of_a_room_goes_that_nobody_hears_of_nor_asked_in(stage: 
     await plan_for(stage, "news", planned)
     await stage.say("hello", at=asked)
     await stage.say("hello", at=replace(threaded, thread="1.5"))
-    await stage.store.name_rooms({one: f"#{one.room}" for one in (gone, heard, asked, threaded, planned)})
+    await stage.store.places.name_rooms({one: f"#{one.room}" for one in (gone, heard, asked, threaded, planned)})
     stage.clock.advance(hours=25)
-    await stage.store.name_rooms({heard: "#heard"})
+    await stage.store.places.name_rooms({heard: "#heard"})
     assert await sweep(stage, Stock.ROOM_NAMES, limit=2) == 1
-    assert await stage.store.room_names() == {
+    assert await stage.store.places.room_names() == {
         heard: "#heard",
         **{one: f"#{one.room}" for one in (asked, threaded, planned)},
     }
@@ -432,9 +432,9 @@ async def test_the_name_of_a_room_goes_that_nobody_hears_of_nor_asked_in(stage: 
 async def test_the_form_of_a_tool_goes_that_nobody_offers_any_more(stage: Stage) -> None:
     store = stage.store
     for tool in ("a_gone", "b_here"):
-        await store.see_form(tool, '{"description": "first"}')
+        await store.runs.see_form(tool, '{"description": "first"}')
     stage.clock.advance(hours=25)
-    await store.see_form("b_here", '{"description": "first"}')
+    await store.runs.see_form("b_here", '{"description": "first"}')
     assert await sweep(stage, Stock.TOOL_FORMS, limit=1) == 1
-    assert await store.accepted_form("a_gone", '{"description": "now"}') == '{"description": "now"}'
-    assert await store.accepted_form("b_here", '{"description": "now"}') == '{"description": "first"}'
+    assert await store.runs.accepted_form("a_gone", '{"description": "now"}') == '{"description": "now"}'
+    assert await store.runs.accepted_form("b_here", '{"description": "now"}') == '{"description": "first"}'

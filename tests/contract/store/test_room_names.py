@@ -30,7 +30,7 @@ class Counting:
         self.written = asyncio.Event()
 
     async def room_names(self, since: datetime | None = None) -> Mapping[Address, str]:
-        found = await self._stage.store.room_names(since)
+        found = await self._stage.store.places.room_names(since)
         self.read += len(found)
         return found
 
@@ -38,7 +38,7 @@ class Counting:
         return self._stage.store.now()
 
     async def name_rooms(self, names: Mapping[Address, str]) -> None:
-        await self._stage.store.name_rooms(names)
+        await self._stage.store.places.name_rooms(names)
         self.writes += 1
         self.written.set()
 
@@ -82,14 +82,14 @@ async def test_a_name_is_kept_once_and_read_by_others(stage: Stage) -> None:
 
 async def test_a_look_reads_what_is_new_and_not_every_name(stage: Stage) -> None:
     rooms = {replace(GENERAL, room=f"C{number}"): f"#{number}" for number in range(50)}
-    await stage.store.name_rooms(rooms)
+    await stage.store.places.name_rooms(rooms)
     stage.clock.advance(hours=1)
     book = Counting(stage)
     names = RoomNames(book, LocalNotifier())
     await names.refresh()
     assert book.read == 50
     await names.refresh()
-    await stage.store.name_rooms({GENERAL: "#general"})
+    await stage.store.places.name_rooms({GENERAL: "#general"})
     stage.clock.advance(seconds=1)
     await names.refresh()
     assert (names.of(GENERAL), names.of(replace(GENERAL, room="C7"))) == ("#general", "#7")
@@ -108,8 +108,8 @@ async def test_lists_are_narrowed_to_a_room_with_its_threads(stage: Stage, room:
     await stage.park(SHELL, text="in the thread", at=THREAD)
     await stage.park(SHELL, text="elsewhere", at=replace(GENERAL, room="C12"))
     store = stage.store
-    assert [one.text for one in await store.recent(room)] == ["in the thread"]
-    assert [one.address for one in await store.approvals(room=room)] == [THREAD]
-    assert [one.address for one in await store.runs(room=room)] == [THREAD]
-    assert {one.address for one in await store.deliveries(room=room)} == {THREAD}
-    assert await store.approvals(room=replace(THREAD, thread="another")) == []
+    assert [one.text for one in await store.traces.recent(room)] == ["in the thread"]
+    assert [one.address for one in await store.approvals.approvals(room=room)] == [THREAD]
+    assert [one.address for one in await store.operations.runs(room=room)] == [THREAD]
+    assert {one.address for one in await store.operations.deliveries(room=room)} == {THREAD}
+    assert await store.approvals.approvals(room=replace(THREAD, thread="another")) == []

@@ -245,9 +245,9 @@ async def test_a_room_may_have_its_own_way_with_messages_that_come_meanwhile(sta
     rules = gate(Attention.MENTION, RoomRule(str(ROOM), busy=Busy.FOLLOWUP))
     for text in ("one", "two"):
         await stage.say(text, gate=rules)
-    claim = await stage.store.claim(stage.lease, rules.busy_rules)
+    claim = await stage.store.runs.claim(stage.lease, rules.busy_rules)
     assert claim is not None
-    assert await stage.store.turns(claim.lane.session) == [UserTurn("one", "Ada")]
+    assert await stage.store.runs.turns(claim.lane.session) == [UserTurn("one", "Ada")]
 
 
 # ----------------------------------------------------------------------------------------------------------------- bots
@@ -268,7 +268,7 @@ async def test_a_bot_that_may_speak_is_heard_as_a_user_until_it_speaks_alone_for
     assert (await mentioned(stage, rules)).verdict.outcome is Outcome.ACCEPTED
     stage.clock.advance(seconds=1)
     assert (await mentioned(stage, rules, actor=BOT, by_bot=True)).verdict.outcome is Outcome.ACCEPTED
-    (person,) = [known.person for known in await stage.store.people() if BOT in known.identities]
+    (person,) = [known.person for known in await stage.store.people.people() if BOT in known.identities]
     assert person.role is Role.USER
 
 
@@ -291,7 +291,7 @@ async def test_what_is_observed_is_context_for_the_next_run(stage: Stage) -> Non
     rules = gate(Attention.OBSERVE)
     taken = await overheard(stage, rules, text="the build is red", actor=UMA)
     assert (taken.verdict.outcome, taken.lane_ready) == (Outcome.OBSERVED, False)
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
     await mentioned(stage, rules, text="why?")
     claim = await stage.claim()
     assert claim.turns == (UserTurn("the build is red", "Uma"), UserTurn("why?", "Ada"))
@@ -304,7 +304,7 @@ async def test_what_is_observed_while_a_run_works_stands_behind_its_steps(stage:
     await stage.record(claim, step(LIST))
     await overheard(stage, rules, text="by the way", actor=UMA)
     await stage.finish(replace(claim, next_step=3))
-    turns = await stage.store.turns(claim.lane.session)
+    turns = await stage.store.runs.turns(claim.lane.session)
     assert [turn.text for turn in turns] == ["look", "", "Not finished: done", "by the way", "done"]
 
 
@@ -319,7 +319,7 @@ async def test_a_talkative_room_fills_no_transcript(stage: Stage) -> None:
     rules = gate(Attention.OBSERVE)
     for number in range(OBSERVED + 20):
         await overheard(stage, rules, text=f"chatter {number}", actor=UMA)
-    turns = await stage.store.turns(SessionKey(f"main|{THREAD}"))
+    turns = await stage.store.runs.turns(SessionKey(f"main|{THREAD}"))
     assert [turn.text for turn in turns] == [f"chatter {n}" for n in range(20, OBSERVED + 20)]
 
 

@@ -17,26 +17,26 @@ JUMPS = [13 * HOUR, -13 * HOUR]
 
 async def sets(stage: Stage, jump: timedelta) -> None:
     stage.clock.at += jump
-    await stage.store.shift(jump)
+    await stage.store.cluster.shift(jump)
 
 
 @pytest.mark.parametrize("jump", JUMPS)
 async def test_a_question_waits_as_long_as_was_meant(stage: Stage, jump: timedelta) -> None:
     await stage.park(SHELL)
     await sets(stage, jump)
-    assert await stage.store.expire() == []
+    assert await stage.store.approvals.expire() == []
     stage.clock.at += LIFE - timedelta(seconds=1)
-    assert await stage.store.expire() == []
+    assert await stage.store.approvals.expire() == []
     stage.clock.advance(seconds=1)
-    assert len(await stage.store.expire()) == 1
+    assert len(await stage.store.approvals.expire()) == 1
 
 
 async def test_a_question_that_was_decided_stays_as_it_was(stage: Stage) -> None:
     parked = await stage.park(SHELL)
     await stage.click(parked.approvals[0])
-    before = await stage.store.approval(parked.approvals[0])
+    before = await stage.store.approvals.approval(parked.approvals[0])
     await sets(stage, HOUR)
-    after = await stage.store.approval(parked.approvals[0])
+    after = await stage.store.approvals.approval(parked.approvals[0])
     assert before == after
     assert after is not None
     assert after.state is ApprovalState.APPROVED
@@ -45,8 +45,8 @@ async def test_a_question_that_was_decided_stays_as_it_was(stage: Stage) -> None
 @pytest.mark.parametrize("jump", JUMPS)
 async def test_what_waits_to_be_shown_again_waits_as_long_as_was_meant(stage: Stage, jump: timedelta) -> None:
     delivery, duty, wait = await stage.enqueue(), await stage.duty(), timedelta(seconds=30)
-    await stage.store.render(duty, delivery, [Wire("hello")], mark=True)
-    await stage.store.retry(duty, delivery, 1, stage.clock() + wait, "away")
+    await stage.store.outbox.render(duty, delivery, [Wire("hello")], mark=True)
+    await stage.store.outbox.retry(duty, delivery, 1, stage.clock() + wait, "away")
     await sets(stage, jump)
     [open_] = await stage.waiting()
     assert open_.not_before == stage.clock() + wait
@@ -55,15 +55,15 @@ async def test_what_waits_to_be_shown_again_waits_as_long_as_was_meant(stage: St
 @pytest.mark.parametrize("jump", JUMPS)
 async def test_a_wait_that_a_platform_named_lasts_as_long_as_it_said(stage: Stage, jump: timedelta) -> None:
     duty, wait = await stage.duty(), timedelta(seconds=30)
-    await stage.store.pause(duty, "web", "main", "r1", stage.clock() + wait)
+    await stage.store.outbox.pause(duty, "web", "main", "r1", stage.clock() + wait)
     await sets(stage, jump)
-    assert await stage.store.paused("web", "main") == {"r1": stage.clock() + wait}
+    assert await stage.store.outbox.paused("web", "main") == {"r1": stage.clock() + wait}
 
 
 @pytest.mark.parametrize("jump", JUMPS)
 async def test_a_part_that_is_looked_for_counts_from_its_marker(stage: Stage, jump: timedelta) -> None:
     delivery, duty = await stage.enqueue(), await stage.duty()
-    await stage.store.render(duty, delivery, [Wire("hello")], mark=True)
+    await stage.store.outbox.render(duty, delivery, [Wire("hello")], mark=True)
     stage.clock.advance(seconds=3)
     await sets(stage, jump)
     [open_] = await stage.waiting()
@@ -72,7 +72,7 @@ async def test_a_part_that_is_looked_for_counts_from_its_marker(stage: Stage, ju
 
 async def test_what_was_shown_stays_where_it_was_in_time(stage: Stage) -> None:
     delivery, duty = await stage.enqueue(), await stage.duty()
-    await stage.store.render(duty, delivery, [Wire("hello")], mark=True)
+    await stage.store.outbox.render(duty, delivery, [Wire("hello")], mark=True)
     at = stage.clock()
     await sets(stage, HOUR)
     await stage.write("UPDATE parts SET state = 'shown'")
@@ -89,4 +89,4 @@ async def test_a_lane_that_is_ready_is_claimed_by_a_clock_set_back(stage: Stage)
 async def test_the_newest_fact_tells_when_it_was_written(stage: Stage) -> None:
     stage.clock.advance(seconds=7)
     await stage.say("hello")
-    assert await stage.store.last_written() == stage.clock()
+    assert await stage.store.cluster.last_written() == stage.clock()

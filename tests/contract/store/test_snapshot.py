@@ -67,8 +67,8 @@ async def busy(stage: Stage) -> None:
     """Something in most tables, with text that is hard to carry."""
     claim = await stage.begin('ünïcode "quotes" \\ back\nline\ttab \0 nul 😀')
     await stage.record(claim, step(LIST))
-    await stage.store.mark_tool(claim.lane, claim.run_id, 2)
-    await stage.store.finish_tool(claim.lane, claim.run_id, 2, "a\r\nb")
+    await stage.store.runs.mark_tool(claim.lane, claim.run_id, 2)
+    await stage.store.runs.finish_tool(claim.lane, claim.run_id, 2, "a\r\nb")
     await stage.finish(replace(claim, next_step=3))
     await stage.drain()
     await stage.park(SHELL, at=OTHER_ROOM)
@@ -160,7 +160,7 @@ async def test_rows_of_an_older_revision_are_brought_up(tmp_path: Path, target: 
     store = await open_store(target)
     life = Stage(store, HandClock())
     assert await life.rows("SELECT number, doubted_at FROM deliveries") == [(7, None)]
-    assert [known.person.name for known in await store.people()] == ["Ada"]
+    assert [known.person.name for known in await store.people.people()] == ["Ada"]
     await store.close()
 
 

@@ -15,23 +15,23 @@ MOST = 3
 
 
 async def lives(stage: Stage, name: str) -> Lease:
-    return await stage.store.join(NodeId(name), name, TTL, alone=False)
+    return await stage.store.cluster.join(NodeId(name), name, TTL, alone=False)
 
 
 async def claims(stage: Stage, lease: Lease) -> Claim:
-    claimed = await stage.store.claim(lease, Busy.STEER)
+    claimed = await stage.store.runs.claim(lease, Busy.STEER)
     assert claimed is not None
     return claimed
 
 
 async def watches(stage: Stage, lease: Lease, *, most: int = MOST) -> Claim | None:
-    return await stage.store.claim_suspect(lease, Busy.STEER, most=most)
+    return await stage.store.runs.claim_suspect(lease, Busy.STEER, most=most)
 
 
 async def dies(stage: Stage) -> None:
     """Every node whose lease is short gives no sign any more."""
     stage.clock.advance(seconds=6)
-    assert await stage.store.reap() == 1
+    assert await stage.store.cluster.reap() == 1
 
 
 async def crashes(stage: Stage) -> dict[str, int]:
@@ -66,13 +66,13 @@ async def test_a_death_counts_against_every_run_at_work(stage: Stage) -> None:
 
 async def test_joining_alone_counts_too(stage: Stage) -> None:
     await stage.begin()
-    await stage.store.join(NodeId("heir"), "heir", TTL, alone=True)
+    await stage.store.cluster.join(NodeId("heir"), "heir", TTL, alone=True)
     assert await crashes(stage) == {"r1": 1}
 
 
 async def test_a_clean_end_counts_nothing(stage: Stage) -> None:
     claim = await stage.begin()
-    await stage.store.leave(stage.lease)
+    await stage.store.cluster.leave(stage.lease)
     assert await crashes(stage) == {"r1": 0}
     heir = await lives(stage, "heir")
     assert (await claims(stage, heir)).run_id == claim.run_id
@@ -80,7 +80,7 @@ async def test_a_clean_end_counts_nothing(stage: Stage) -> None:
 
 async def test_after_one_death_a_run_is_claimed_as_ever(stage: Stage) -> None:
     claim = await stage.begin()
-    heir = await stage.store.join(NodeId("heir"), "", TTL, alone=True)
+    heir = await stage.store.cluster.join(NodeId("heir"), "", TTL, alone=True)
     assert await watches(stage, heir) is None
     again = await claims(stage, heir)
     assert (again.run_id, again.crashes) == (claim.run_id, 1)
@@ -90,7 +90,7 @@ async def test_after_two_it_is_a_suspect_and_kept_from_ordinary_claims(stage: St
     await two_deaths(stage, "a")
     await stage.say("ordinary", at=address("b"))
     assert (await stage.claim()).address == address("b")
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
     watched = await watches(stage, stage.lease)
     assert watched is not None
     assert (watched.address, watched.crashes, watched.resumed) == (address("a"), 2, True)
@@ -148,12 +148,12 @@ async def test_a_recorded_result_clears_a_run_and_a_marker_does_not(stage: Stage
     await stage.say("hello")
     first = await claims(stage, doomed)
     await stage.record(first, step(LIST))
-    await stage.store.mark_tool(first.lane, first.run_id, 2)
+    await stage.store.runs.mark_tool(first.lane, first.run_id, 2)
     await dies(stage)
     again = await stage.claim()
-    await stage.store.mark_tool(again.lane, again.run_id, 2)
+    await stage.store.runs.mark_tool(again.lane, again.run_id, 2)
     assert await crashes(stage) == {"r1": 1}
-    await stage.store.finish_tool(again.lane, again.run_id, 2, "done")
+    await stage.store.runs.finish_tool(again.lane, again.run_id, 2, "done")
     assert await crashes(stage) == {"r1": 0}
 
 
@@ -164,7 +164,7 @@ async def test_a_run_that_parks_is_cleared(stage: Stage) -> None:
     assert watched is not None
     await stage.record(watched, step(WRITE, StepState.ASKED))
     await stage.write("UPDATE runs SET crashes = 2")
-    await stage.store.park(watched.lane, watched.run_id, [stage.ask(watched, 2, WRITE)])
+    await stage.store.runs.park(watched.lane, watched.run_id, [stage.ask(watched, 2, WRITE)])
     assert await crashes(stage) == {"a": 0}
 
 
@@ -182,8 +182,8 @@ async def test_a_suspect_given_back_stays_one(stage: Stage, how: str) -> None:
     leaver = await lives(stage, "leaver")
     watched = await watches(stage, leaver)
     assert watched is not None
-    await (stage.store.release(watched.lane) if how == "release" else stage.store.leave(leaver))
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    await (stage.store.runs.release(watched.lane) if how == "release" else stage.store.cluster.leave(leaver))
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
     again = await watches(stage, stage.lease)
     assert again is not None
     assert (again.run_id, again.crashes) == (watched.run_id, 2)
@@ -229,6 +229,6 @@ async def test_a_suspect_can_be_stopped(stage: Stage) -> None:
 
 
 async def test_operators_see_how_many_are_watched(stage: Stage) -> None:
-    assert "runs.suspect" not in await stage.store.counts()
+    assert "runs.suspect" not in await stage.store.operations.counts()
     await two_deaths(stage, "a", "b")
-    assert (await stage.store.counts())["runs.suspect"] == 2
+    assert (await stage.store.operations.counts())["runs.suspect"] == 2

@@ -37,9 +37,9 @@ async def worked(stage: Stage, claim: Claim) -> None:
     stage.clock.advance(seconds=1)
     await stage.record(claim, step(LIST))
     stage.clock.advance(seconds=1)
-    assert await stage.store.mark_tool(claim.lane, claim.run_id, 2)
+    assert await stage.store.runs.mark_tool(claim.lane, claim.run_id, 2)
     stage.clock.advance(seconds=1)
-    assert await stage.store.finish_tool(claim.lane, claim.run_id, 2, "a.txt")
+    assert await stage.store.runs.finish_tool(claim.lane, claim.run_id, 2, "a.txt")
     stage.clock.advance(seconds=1)
     assert await stage.finish(replace(claim, next_step=3), "There is a.txt.")
 
@@ -50,9 +50,9 @@ async def test_a_trail_has_the_times_and_nodes_of_everything(stage: Stage) -> No
     await worked(stage, claim)
     duty, delivery = await stage.duty(), (await stage.waiting())[0].delivery.id
     stage.clock.advance(seconds=1)
-    assert await stage.store.render(duty, delivery, [Wire("There is a.txt.")], mark=True)
+    assert await stage.store.outbox.render(duty, delivery, [Wire("There is a.txt.")], mark=True)
     stage.clock.advance(seconds=1)
-    assert await stage.store.checkpoint(duty, delivery, 1, Receipt("m1"))
+    assert await stage.store.outbox.checkpoint(duty, delivery, 1, Receipt("m1"))
 
     def after(at: object) -> float:
         return (at - start).total_seconds()  # type: ignore[operator, no-any-return]  # a missing time fails the test
@@ -91,7 +91,7 @@ async def test_every_id_of_a_message_leads_to_the_same_run(stage: Stage) -> None
     await stage.click(parked.approvals[0])
     claim = await stage.claim()
     late = await stage.say("and hurry")
-    assert await stage.store.steer(claim.lane, claim.run_id)
+    assert await stage.store.runs.steer(claim.lane, claim.run_id)
     found = await trail(stage, parked.run)
     deliveries = [one.id for one in found.deliveries]
     assert len(deliveries) == 2  # the card, and the settled card
@@ -107,8 +107,8 @@ async def test_the_time_at_which_a_later_message_joined_is_known(stage: Stage) -
     late = await stage.say("and hurry")
     await stage.record(claim, step(LIST))
     stage.clock.advance(seconds=2)
-    assert await stage.store.note(claim.lane, claim.run_id, "our own words")
-    assert await stage.store.steer(claim.lane, claim.run_id)
+    assert await stage.store.runs.note(claim.lane, claim.run_id, "our own words")
+    assert await stage.store.runs.steer(claim.lane, claim.run_id)
     joined = {one.id: one.joined_at for one in (await trail(stage, claim.run_id)).signals}
     assert joined == {claim.run_id: None, late.verdict.signal_id: stage.clock()}
 
@@ -117,7 +117,7 @@ async def test_it_is_known_which_run_a_message_waited_behind(stage: Stage) -> No
     first = await stage.begin("one")
     stage.clock.advance(seconds=1)
     await stage.say("two")
-    waiting = await stage.store.recent(ROOM, limit=1)
+    waiting = await stage.store.traces.recent(ROOM, limit=1)
     assert (await trail(stage, waiting[0].id)).behind == first.run_id
     stage.clock.advance(seconds=1)
     await stage.finish(first)
@@ -145,7 +145,7 @@ async def test_a_run_that_parked_while_another_message_waited_was_waited_for(sta
     stage.clock.advance(seconds=1)
     await stage.say("two")
     stage.clock.advance(seconds=1)
-    assert await stage.store.park(first.lane, first.run_id, [stage.ask(first, 2, SHELL)])
+    assert await stage.store.runs.park(first.lane, first.run_id, [stage.ask(first, 2, SHELL)])
     second = await stage.claim(Busy.FOLLOWUP)
     assert (await trail(stage, second.run_id)).behind == first.run_id
 
@@ -180,14 +180,14 @@ async def test_a_report_without_a_run_has_a_trail(stage: Stage) -> None:
 
 async def test_moves_of_the_run_and_of_its_deliveries_are_in_order(stage: Stage) -> None:
     claim = await stage.begin()
-    await stage.store.release(claim.lane)
+    await stage.store.runs.release(claim.lane)
     claim = await stage.claim()
     stage.clock.advance(seconds=1)
     await stage.finish(claim)
     duty, delivery = await stage.duty(), (await stage.waiting())[0].delivery.id
-    assert await stage.store.render(duty, delivery, [Wire("x")], mark=True)
+    assert await stage.store.outbox.render(duty, delivery, [Wire("x")], mark=True)
     stage.clock.advance(seconds=1)
-    assert await stage.store.retry(duty, delivery, 1, stage.clock(), REASON)
+    assert await stage.store.outbox.retry(duty, delivery, 1, stage.clock(), REASON)
     found = await trail(stage, claim.run_id)
     assert [(one.subject, one.what) for one in found.moves] == [(claim.run_id, "resume"), (delivery, "retry")]
 
@@ -201,14 +201,14 @@ async def test_a_node_that_is_not_kept_any_more_has_no_label(stage: Stage) -> No
 
 
 async def test_a_node_that_gives_no_sign_any_more_is_known_to_be_gone(stage: Stage) -> None:
-    brief = await stage.store.join(NodeId("node-0"), "zero", TTL, alone=False)
+    brief = await stage.store.cluster.join(NodeId("node-0"), "zero", TTL, alone=False)
     await stage.say("hello")
-    claim = await stage.store.claim(brief, Busy.STEER)
+    claim = await stage.store.runs.claim(brief, Busy.STEER)
     assert claim is not None
     assert (await trail(stage, claim.run_id)).gone == frozenset()
     stage.clock.advance(seconds=TTL.total_seconds())
     assert (await trail(stage, claim.run_id)).gone == {"node-0"}
-    await stage.store.reap()
+    await stage.store.cluster.reap()
     assert (await trail(stage, claim.run_id)).gone == {"node-0"}
 
 
@@ -225,7 +225,7 @@ async def test_where_the_run_is_not_kept_its_message_and_its_reply_are(stage: St
 @pytest.mark.parametrize("about", ["", "nothing", "\0", "x" * 5000])
 async def test_what_is_not_there_has_no_trail(stage: Stage, about: str) -> None:
     await stage.say("hello")
-    assert await stage.store.trail(about) is None
+    assert await stage.store.traces.trail(about) is None
 
 
 async def test_a_command_leads_to_its_answer_and_the_answer_to_the_command(stage: Stage) -> None:

@@ -18,6 +18,7 @@ from runtime.contract import (
     TaskKind,
     Trigger,
 )
+from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
 from runtime.store.protocol import Claim, Stock
 from tests.contract.store.stage import ADA, OTHER_ROOM, ROOM, SHELL, Stage, step
@@ -36,7 +37,7 @@ async def fired(stage: Stage) -> tuple[Schedule, Claim]:
 
 
 async def state_of(stage: Stage, schedule: Schedule) -> OccurrenceState:
-    (made,) = await stage.store.occurrences(schedule.id)
+    (made,) = await stage.store.schedules.occurrences(schedule.id)
     return made.state
 
 
@@ -49,7 +50,7 @@ async def test_a_run_knows_what_began_it(stage: Stage) -> None:
     schedule, planned_one = await fired(stage)
     await stage.finish(planned_one)
     stage.clock.advance(seconds=1)
-    await stage.store.run_schedule(schedule.id, "ada")
+    await stage.store.schedules.run_schedule(schedule.id, "ada")
     await stage.finish(await stage.claim())
     assert await stage.column(TRIGGERS) == ["message", "hook", "schedule", "manual"]
 
@@ -75,7 +76,7 @@ async def test_what_an_older_node_began_for_a_schedule_still_works_for_it(stage:
     claim = await stage.claim()
     assert claim.job
     await stage.record(claim, step(SHELL))
-    assert await stage.store.park(claim.lane, claim.run_id, [stage.ask(claim, 2, SHELL)])
+    assert await stage.store.runs.park(claim.lane, claim.run_id, [stage.ask(claim, 2, SHELL)])
     await stage.stop(at=ROOM)
     assert await state_of(stage, schedule) is OccurrenceState.FAILED
 
@@ -86,7 +87,7 @@ async def test_what_an_older_node_began_for_a_message_works_for_no_schedule(stag
     released = await stage.finish(claim)
     assert released
     assert not released.planned
-    (run,) = await stage.store.runs()
+    (run,) = await stage.store.operations.runs()
     assert run.state is RunState.DONE
 
 
@@ -97,8 +98,8 @@ def test_a_trigger_of_a_newer_version_is_unknown() -> None:
 async def report(stage: Stage) -> Report:
     """One that somebody asked for, at work."""
     task = Task(TaskKind.REPORT, "cost", options={"hours": 48})
-    made = Report(OccurrenceId(stage.store._new_id()), "cost", task, (ROOM, OTHER_ROOM), "Europe/Berlin", "main", ADA)
-    await stage.store.begin_report(made, "Ada")
+    made = Report(OccurrenceId(new_id()), "cost", task, (ROOM, OTHER_ROOM), "Europe/Berlin", "main", ADA)
+    await stage.store.schedules.begin_report(made, "Ada")
     return made
 
 
@@ -115,10 +116,10 @@ async def test_a_report_that_is_asked_for_has_its_work_and_no_schedule(stage: St
 async def test_a_report_that_fails_is_told_in_its_first_room_and_not_tried_again(stage: Stage) -> None:
     made = await report(stage)
     claim = await stage.claim()
-    released = await stage.store.finish(claim.lane, claim.run_id, 1, None, RunState.FAILED, "no data", [])
+    released = await stage.store.runs.finish(claim.lane, claim.run_id, 1, None, RunState.FAILED, "no data", [])
     assert released
     assert (released.told, released.planned) == ((ROOM,), True)
-    (told,) = await stage.store.occurrences(ScheduleId(made.id))
+    (told,) = await stage.store.schedules.occurrences(ScheduleId(made.id))
     assert (told.state, told.reason, told.report) == (
         OccurrenceState.FAILED,
         "no data",
@@ -130,7 +131,7 @@ async def test_a_report_is_counted_in_its_room_and_goes_when_it_is_old(stage: St
     await report(stage)
     await stage.finish(await stage.claim())
     day = timedelta(days=1)
-    assert (await stage.store.activity(stage.clock() - day, room=ROOM)).occurrences == {"done": 1}
-    assert (await stage.store.activity(stage.clock() - day, room=OTHER_ROOM)).occurrences == {}
+    assert (await stage.store.figures.activity(stage.clock() - day, room=ROOM)).occurrences == {"done": 1}
+    assert (await stage.store.figures.activity(stage.clock() - day, room=OTHER_ROOM)).occurrences == {}
     stage.clock.advance(hours=72)
     assert await sweep(stage, Stock.OCCURRENCES) == 1

@@ -18,7 +18,7 @@ OPEN = "SELECT step, kind, subject FROM waits WHERE settled_at IS NULL ORDER BY 
 
 
 async def state_of(stage: Stage, run: RunId) -> RunState:
-    found = await stage.store.run(run)
+    found = await stage.store.operations.run(run)
     assert found
     return found[0].state
 
@@ -31,7 +31,7 @@ async def wait_for_a_child(stage: Stage, parked: Parked) -> None:
 async def settle_the_child(stage: Stage, parked: Parked) -> bool:
     now = stage.clock()
     await stage.write("UPDATE waits SET settled_at = :at WHERE kind = 'child'", at=micros(now))
-    return await stage.store._driver.write(lambda: settled(parked.lane.session, parked.run, now))
+    return await stage.store.driver.write(lambda: settled(parked.lane.session, parked.run, now))
 
 
 async def test_a_run_parks_with_a_wait_for_each_question(stage: Stage) -> None:
@@ -61,7 +61,7 @@ async def test_each_answer_settles_its_wait_and_the_last_one_makes_the_run_ready
 async def test_a_question_that_expires_is_settled_too(stage: Stage) -> None:
     parked = await stage.park(SHELL)
     stage.clock.advance(hours=24 * 365)
-    (decided,) = await stage.store.expire()
+    (decided,) = await stage.store.approvals.expire()
     assert decided.lane_ready
     assert await stage.rows(OPEN) == []
     assert await state_of(stage, parked.run) is RunState.READY
@@ -73,7 +73,7 @@ async def test_a_run_may_wait_for_something_else_than_a_person(stage: Stage) -> 
     taken = await stage.click(parked.approvals[0], actor=OTTO)
     assert (taken.verdict.outcome, taken.lane_ready) == (Outcome.DECIDED, False)
     assert await state_of(stage, parked.run) is RunState.PARKED
-    assert await stage.store.claim(stage.lease, Busy.STEER) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
     assert await settle_the_child(stage, parked)
     assert (await stage.claim()).run_id == parked.run
 
@@ -113,7 +113,7 @@ async def test_a_stopped_run_waits_for_nothing(stage: Stage) -> None:
 async def test_after_a_restore_the_run_waits_for_the_new_question(stage: Stage) -> None:
     parked = await stage.park(SHELL)
     now = stage.clock()
-    await stage.store._driver.write(lambda: after_restore(Origin("b1", START, "1.0"), "kim", now, new_id))
+    await stage.store.driver.write(lambda: after_restore(Origin("b1", START, "1.0"), "kim", now, new_id))
     (fresh,) = await stage.column("SELECT id FROM approvals WHERE state = 'pending'")
     assert fresh != parked.approvals[0]
     assert await stage.rows(OPEN) == [(2, "approval", fresh)]

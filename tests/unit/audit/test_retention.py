@@ -223,7 +223,7 @@ async def test_the_program_keeps_to_its_settings(tmp_path: Path) -> None:
         clock.advance(hours=36)
 
     async def role(name: str) -> Duty | None:
-        return await store.take(stage.lease, name)
+        return await store.cluster.take(stage.lease, name)
 
     job = retention_of(
         load(None, {"retention.messages_days": 2}, environ={}, folder=tmp_path),

@@ -20,7 +20,7 @@ from runtime.contract import NodeId, Role
 from runtime.domain.ids import new_id
 from runtime.errors import StoreError
 from runtime.store.protocol import Duty, Head
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from tests.contract.runtime.stores import memory_store
 
 HEAD = Head(7, "abc")
@@ -82,16 +82,16 @@ def test_another_key_is_told(tmp_path: Path) -> None:
 
 @asynccontextmanager
 async def sealing(
-    store: SqlStore, folder: Path, bell: LocalNotifier | None = None, *, every: timedelta = SOON
+    store: Store, folder: Path, bell: LocalNotifier | None = None, *, every: timedelta = SOON
 ) -> AsyncIterator[None]:
-    lease = await store.join(NodeId(new_id()), "test", timedelta(hours=1), alone=True)
+    lease = await store.cluster.join(NodeId(new_id()), "test", timedelta(hours=1), alone=True)
 
     async def take(role: str) -> Duty | None:
-        return await store.take(lease, role)
+        return await store.cluster.take(lease, role)
 
     async with asyncio.TaskGroup() as group:
         task = group.create_task(
-            Sealer(book=store, file=HeadFile(folder), take=take, bell=bell or LocalNotifier(), every=every).run()
+            Sealer(book=store.audit, file=HeadFile(folder), take=take, bell=bell or LocalNotifier(), every=every).run()
         )
         try:
             async with asyncio.timeout(30):
@@ -100,7 +100,7 @@ async def sealing(
             task.cancel()
 
 
-async def sealed(store: SqlStore, folder: Path, count: int) -> None:
+async def sealed(store: Store, folder: Path, count: int) -> None:
     """Wait until `count` rows are sealed and the head says so."""
     while True:
         with capture_logs():
@@ -111,38 +111,38 @@ async def sealed(store: SqlStore, folder: Path, count: int) -> None:
 
 
 @pytest.fixture
-async def store() -> AsyncIterator[SqlStore]:
+async def store() -> AsyncIterator[Store]:
     opened = memory_store(lambda: datetime(2026, 3, 1, tzinfo=UTC))
     yield opened
     await opened.close()
 
 
-async def test_new_rows_are_numbered_linked_and_the_head_signed(store: SqlStore, tmp_path: Path) -> None:
+async def test_new_rows_are_numbered_linked_and_the_head_signed(store: Store, tmp_path: Path) -> None:
     """Scenario 42."""
     async with sealing(store, tmp_path):
         for name in ("Ada", "Otto", "Uma"):
-            await store.add_person(name, Role.USER, [], actor="test")
+            await store.people.add_person(name, Role.USER, [], actor="test")
         await sealed(store, tmp_path, 3)
-    rows = await store.audit_rows(0)
+    rows = await store.audit.audit_rows(0)
     assert [row.number for row in rows] == [1, 2, 3]
     assert [row.previous for row in rows] == ["", *(row.hash for row in rows[:-1])]
     assert HeadFile(tmp_path).read() == Head(3, rows[-1].hash)
 
 
-async def test_who_is_told_of_new_rows_seals_them_at_once(store: SqlStore, tmp_path: Path) -> None:
+async def test_who_is_told_of_new_rows_seals_them_at_once(store: Store, tmp_path: Path) -> None:
     bell = LocalNotifier()
     async with sealing(store, tmp_path, bell, every=timedelta(hours=1)):
         await asyncio.sleep(0.05)  # it has looked and rests
-        await store.add_person("Ada", Role.USER, [], actor="test")
+        await store.people.add_person("Ada", Role.USER, [], actor="test")
         bell.ring(UNSEALED)
         await sealed(store, tmp_path, 1)
 
 
-async def test_a_restart_goes_on_where_the_chain_ended(store: SqlStore, tmp_path: Path) -> None:
+async def test_a_restart_goes_on_where_the_chain_ended(store: Store, tmp_path: Path) -> None:
     """Scenario 42."""
     for count, name in enumerate(("Ada", "Otto"), 1):
         async with sealing(store, tmp_path):
-            await store.add_person(name, Role.USER, [], actor="test")
+            await store.people.add_person(name, Role.USER, [], actor="test")
             await sealed(store, tmp_path, count)
-    rows = await store.audit_rows(0)
+    rows = await store.audit.audit_rows(0)
     assert rows[1].previous == rows[0].hash

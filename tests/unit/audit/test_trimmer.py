@@ -21,7 +21,7 @@ from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import NodeId, Role
 from runtime.errors import StoreError
 from runtime.store.protocol import AuditCheckpoint, Duty, Head
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from tests.contract.runtime.stores import memory_store
 from tests.contract.store.stage import HandClock
 
@@ -31,37 +31,37 @@ DAY = timedelta(days=1)
 class Book:
     """A store in memory with one fact a day, sealed."""
 
-    def __init__(self, store: SqlStore, clock: HandClock, folder: Path) -> None:
+    def __init__(self, store: Store, clock: HandClock, folder: Path) -> None:
         self.store = store
         self.clock = clock
         self.folder = folder
         self.duty = Duty("", NodeId(""), 0)
-        self.trimmer = Trimmer(book=store, file=CheckpointFile(folder), keep=3 * DAY, now=clock)
+        self.trimmer = Trimmer(book=store.audit, file=CheckpointFile(folder), keep=3 * DAY, now=clock)
 
     async def fill(self, days: int = 10) -> None:
-        lease = await self.store.join(NodeId("n"), "", 999 * DAY, alone=True)
-        duty = await self.store.take(lease, "sealer")
+        lease = await self.store.cluster.join(NodeId("n"), "", 999 * DAY, alone=True)
+        duty = await self.store.cluster.take(lease, "sealer")
         assert duty is not None
         self.duty = duty
         for n in range(days):
-            await self.store.add_person(f"p{n}", Role.USER, [], actor="test")
+            await self.store.people.add_person(f"p{n}", Role.USER, [], actor="test")
             self.clock.advance(hours=24)
         await self.seal()
 
     async def seal(self) -> Head:
-        head = await self.store.seal(self.duty, await self.store.audit_head())
+        head = await self.store.audit.seal(self.duty, await self.store.audit.audit_head())
         assert head is not None
         HeadFile(self.folder).write(head)
         return head
 
     async def trim(self) -> None:
-        await self.trimmer.trim(self.duty, await self.store.audit_head())
+        await self.trimmer.trim(self.duty, await self.store.audit.audit_head())
 
     async def numbers(self) -> list[int | None]:
-        return [row.number for row in await self.store.audit_rows(0)]
+        return [row.number for row in await self.store.audit.audit_rows(0)]
 
     async def told(self) -> dict[str, object]:
-        return dict(await verify(self.store, HeadFile(self.folder).read, CheckpointFile(self.folder).read))
+        return dict(await verify(self.store.audit, HeadFile(self.folder).read, CheckpointFile(self.folder).read))
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ async def test_it_looks_now_and_then_only(book: Book) -> None:
 
 
 async def test_a_kill_between_checkpoint_and_removal_is_made_good(book: Book) -> None:
-    row = (await book.store.audit_rows(4, limit=1))[0]
+    row = (await book.store.audit.audit_rows(4, limit=1))[0]
     CheckpointFile(book.folder).write(AuditCheckpoint(5, row.hash, book.clock()))
     assert (await book.told())["whole"] is True
     await book.trim()
@@ -103,13 +103,13 @@ async def test_a_kill_between_checkpoint_and_removal_is_made_good(book: Book) ->
 
 
 async def test_a_broken_chain_is_not_tidied_away(book: Book) -> None:
-    rows = await book.store.audit_rows(0)
+    rows = await book.store.audit.audit_rows(0)
     forged = [replace(row, detail="x") if row.number == 2 else row for row in rows]
 
     async def audit_rows(after: int, *, limit: int = 1000) -> list[object]:
         return list(forged)
 
-    book.store.audit_rows = audit_rows  # type: ignore[assignment,method-assign]  # what a forger's database would say
+    book.store.audit.audit_rows = audit_rows  # type: ignore[assignment,method-assign]  # what a forger's database would say
     with capture_logs() as logs:
         await book.trim()
     assert [line["fault"] for line in logs] == ["row 2: changed after it was sealed"]
@@ -150,7 +150,7 @@ async def test_who_seals_also_trims(book: Book) -> None:
         return book.duty
 
     sealer = Sealer(
-        book=book.store,
+        book=book.store.audit,
         file=HeadFile(book.folder),
         take=take,
         bell=LocalNotifier(),

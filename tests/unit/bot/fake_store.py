@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import cast
 
 from bot.operator.desk import ConsoleDesk
@@ -22,6 +23,7 @@ from runtime.contract import (
     Entry,
     Identity,
     Kind,
+    Links,
     Outcome,
     Person,
     PersonId,
@@ -46,10 +48,10 @@ from runtime.store.protocol import (
     RoomWork,
     RunRow,
     StepRow,
-    Store,
     Unmoved,
     Unpaired,
 )
+from runtime.store.store import Store
 from runtime.timeline.trail import Candidate, Thing, Trail
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -111,7 +113,7 @@ STEP = StepRow(1, "tool", "shell", '{"command": "ls"}', StepState.DONE, "<b>outp
 
 @dataclass
 class FakeStore:
-    """Behaves as `runtime.store.protocol.Store` does, as far as the console looks."""
+    """Behaves as each aggregate of `runtime.store.store.Store` does, as far as the console looks."""
 
     known: dict[str, Known] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
@@ -129,6 +131,10 @@ class FakeStore:
     actors: list[str] = field(default_factory=list)
     traceable: list[Candidate] = field(default_factory=list)
     trails: dict[str, Trail] = field(default_factory=dict)
+
+    def as_store(self) -> Store:
+        """The record, with this for each of its aggregates."""
+        return cast("Store", SimpleNamespace(**{one.name: self for one in fields(Store)}))
 
     async def people(self) -> list[Known]:
         return [self.known[name] for name in sorted(self.known)]
@@ -301,11 +307,10 @@ def desk_of(
     store: FakeStore, bell: LocalNotifier | None = None, nudged: list[Address] | None = None, token: str = TOKEN
 ) -> ConsoleDesk:
     counter = iter(range(1000))
-    real = cast("Store", store)
     return ConsoleDesk(
-        store=real,
+        store=store.as_store(),
         sink=store.sink,
-        links=real,
+        links=cast("Links", store),
         bell=bell or LocalNotifier(),
         web_account="w1",
         now=lambda: NOW,

@@ -101,7 +101,7 @@ class Running:
         )
 
     async def approve(self) -> Verdict:
-        [approval] = await self.app.store.approvals()
+        [approval] = await self.app.store.approvals.approvals()
         click = Clicked(approval.id, Choice.APPROVE)
         return await self.app.sink(Signal("notebook-1", new_id(), ADA, "Ada", DESK, click, datetime.now(UTC)))
 

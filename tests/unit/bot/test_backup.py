@@ -41,7 +41,7 @@ async def live(settings: Settings, name: str = "Ada") -> None:
     """A little of everything."""
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     store = await open_store(settings.database_url)
-    await store.add_person(name, Role.OWNER, [], actor="test")
+    await store.people.add_person(name, Role.OWNER, [], actor="test")
     await store.close()
     HeadFile(settings.data_dir).write(Head(0, ""))
     write(settings.workspace_dir / "web-main-r1" / "notes.md", b"remember the milk")
@@ -56,7 +56,7 @@ def write(path: Path, data: bytes = b"x", mode: int = 0o644) -> Path:
 
 async def names(settings: Settings) -> list[str]:
     store = await open_store(settings.database_url)
-    found = [known.person.name for known in await store.people()]
+    found = [known.person.name for known in await store.people.people()]
     await store.close()
     return found
 
@@ -227,7 +227,7 @@ async def test_a_backup_beside_writers_is_one_moment(home: Settings, tmp_path: P
 
     async def add() -> None:
         for n in range(200):
-            await store.add_person(f"p{n}", Role.USER, [], actor="test")
+            await store.people.add_person(f"p{n}", Role.USER, [], actor="test")
 
     async with asyncio.TaskGroup() as group:
         group.create_task(add())
@@ -363,7 +363,7 @@ async def test_a_journal_without_its_database_does_not_change_the_restored_one(m
     """It is what the advice for a database that was removed under its process leaves behind."""
     other = settings_in(tmp_path / "other")
     store = await open_store_of(other)
-    await store.add_person("Olga", Role.OWNER, [], actor="test")
+    await store.people.add_person("Olga", Role.OWNER, [], actor="test")
     (other.data_dir / "signalbox.db").unlink()
     left = (other.data_dir / "signalbox.db-wal").read_bytes()
     await store.close()
@@ -376,7 +376,7 @@ async def test_a_journal_without_its_database_does_not_change_the_restored_one(m
 async def test_a_database_that_was_not_closed_is_kept_aside_with_its_journal(made: Made, tmp_path: Path) -> None:
     other = settings_in(tmp_path / "other")
     store = await open_store_of(other)
-    await store.add_person("Olga", Role.OWNER, [], actor="test")
+    await store.people.add_person("Olga", Role.OWNER, [], actor="test")
     restored = await restore(other, made.path, force=True)
     kept = next(path for path in restored.kept if path.name.startswith("signalbox.db"))
     assert kept.with_name(f"{kept.name}-wal").exists()

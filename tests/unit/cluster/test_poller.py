@@ -15,7 +15,7 @@ from runtime.cluster.poller import EVERY, Poller
 from runtime.cluster.topics import DUE, LANES, ROLES, SUSPECTS, UNSEALED
 from runtime.contract import NodeId
 from runtime.errors import StoreError
-from runtime.store.protocol.registry import Agenda
+from runtime.store.protocol.cluster import Agenda
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -109,7 +109,7 @@ class Life(RuleBasedStateMachine):
 
     def join(self) -> None:
         self.born += 1
-        self.nodes.append(self.do(self.store.join(NodeId(f"worker-{self.born}"), "", TTL, alone=False)))
+        self.nodes.append(self.do(self.store.cluster.join(NodeId(f"worker-{self.born}"), "", TTL, alone=False)))
 
     # ------------------------------------------------------------------------------------------------------ people
 
@@ -126,7 +126,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(pick=picks, choice=st.sampled_from([Choice.APPROVE, Choice.DENY]), who=st.sampled_from([ADA, OTTO, UMA]))
     def click(self, pick: int, choice: Choice, who: Identity) -> None:
-        asked = self.do(self.store.approvals(state=ApprovalState.PENDING if pick % 3 else None))
+        asked = self.do(self.store.approvals.approvals(state=ApprovalState.PENDING if pick % 3 else None))
         if asked:
             approval = asked[pick % len(asked)]
             taken = self.do(self.stage.click(approval.id, choice, actor=who, at=approval.address))
@@ -144,15 +144,15 @@ class Life(RuleBasedStateMachine):
         for _ in range(seconds):
             self.clock.advance(seconds=1)
         for lease in self.nodes:
-            assert self.do(self.store.beat(lease, TTL))
+            assert self.do(self.store.cluster.beat(lease, TTL))
 
     @rule()
     def expire(self) -> None:
         self.clock.advance(hours=12)
         for lease in self.nodes:
-            assert self.do(self.store.beat(lease, TTL))
-        self.do(self.store.expire())
-        assert self.do(self.store.approvals(state=ApprovalState.PENDING)) == []
+            assert self.do(self.store.cluster.beat(lease, TTL))
+        self.do(self.store.approvals.expire())
+        assert self.do(self.store.approvals.approvals(state=ApprovalState.PENDING)) == []
 
     @precondition(lambda self: self.nodes)
     @rule(pick=picks)
@@ -160,9 +160,9 @@ class Life(RuleBasedStateMachine):
         dead = self.nodes.pop(pick % len(self.nodes))
         self.clock.advance(seconds=4)
         for lease in self.nodes:
-            assert self.do(self.store.beat(lease, TTL))
+            assert self.do(self.store.cluster.beat(lease, TTL))
         self.clock.advance(seconds=2)
-        assert self.do(self.store.reap()) == 1
+        assert self.do(self.store.cluster.reap()) == 1
         self.join()
         self.check_that_the_dead_write_nothing(dead)
 
@@ -171,7 +171,7 @@ class Life(RuleBasedStateMachine):
         self.works = [work for work in self.works if work.claim.lane.node != dead.node]
         for work in gone:
             lane, run = work.claim.lane, work.claim.run_id
-            assert self.do(self.store.steer(lane, run)) is None
+            assert self.do(self.store.runs.steer(lane, run)) is None
             assert self.do(self.stage.finish(work.claim)) is None
 
     # --------------------------------------------------------------------------------------------------------- work
@@ -210,7 +210,7 @@ class Life(RuleBasedStateMachine):
             self.works.append(Work(claim, claim.next_step, list(claim.steps), claim.stop))
 
     async def next_of(self, lease: Lease, busy: Busy) -> Claim | None:
-        return await self.store.claim(lease, busy) or await self.store.claim_suspect(lease, busy, most=3)
+        return await self.store.runs.claim(lease, busy) or await self.store.runs.claim_suspect(lease, busy, most=3)
 
     def think(self, work: Work, states: list[StepState]) -> None:
         calls = [step(call, state) for call, state in zip(CALLS, states, strict=False)]
@@ -220,21 +220,21 @@ class Life(RuleBasedStateMachine):
 
     def use(self, work: Work, tool: ToolStep, *, told: bool) -> None:
         lane, run = work.claim.lane, work.claim.run_id
-        assert self.do(self.store.mark_tool(lane, run, tool.number)) is not None
+        assert self.do(self.store.runs.mark_tool(lane, run, tool.number)) is not None
         if told:
-            assert self.do(self.store.finish_tool(lane, run, tool.number, "did it")) is not None
+            assert self.do(self.store.runs.finish_tool(lane, run, tool.number, "did it")) is not None
             work.steps.remove(tool)
 
     def park(self, work: Work, asked: list[ToolStep]) -> None:
         questions = [self.stage.ask(work.claim, s.number, s.call) for s in asked]
-        assert self.do(self.store.park(work.claim.lane, work.claim.run_id, questions)) is not None
+        assert self.do(self.store.runs.park(work.claim.lane, work.claim.run_id, questions)) is not None
         self.works.remove(work)
 
     @precondition(lambda self: self.works)
     @rule(pick=picks)
     def steer(self, pick: int) -> None:
         work = self.works[pick % len(self.works)]
-        recorded = self.do(self.store.steer(work.claim.lane, work.claim.run_id))
+        recorded = self.do(self.store.runs.steer(work.claim.lane, work.claim.run_id))
         left = self.rows(
             "SELECT p.role < asker.role FROM signals s JOIN people p ON p.id = s.person_id JOIN runs r ON r.id = :run "
             "JOIN people asker ON asker.id = r.requester WHERE s.session = r.session AND s.state = 'waiting' ORDER BY seq",
@@ -252,7 +252,7 @@ class Life(RuleBasedStateMachine):
     def end(self, work: Work, state: RunState = RunState.DONE) -> None:
         claim = work.claim
         new = self.stage.final(claim)
-        ended = self.store.finish(claim.lane, claim.run_id, work.next_step, None, state, "done", [new])
+        ended = self.store.runs.finish(claim.lane, claim.run_id, work.next_step, None, state, "done", [new])
         assert self.do(ended) is not None
         self.works.remove(work)
 
@@ -260,7 +260,7 @@ class Life(RuleBasedStateMachine):
     @rule(pick=picks)
     def release(self, pick: int) -> None:
         work = self.works.pop(pick % len(self.works))
-        self.do(self.store.release(work.claim.lane))
+        self.do(self.store.runs.release(work.claim.lane))
 
     @rule(room=st.sampled_from(ROOMS))
     def deliver(self, room: Address) -> None:

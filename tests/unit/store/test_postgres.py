@@ -18,7 +18,7 @@ from sqlalchemy import text
 from runtime.errors import StoreError, Trouble
 from runtime.store.sql import postgres as engine
 from runtime.store.sql.driver import Op
-from runtime.store.store import SqlStore, open_store
+from runtime.store.store import Store, open_store
 from tests.contract.store.stage import HandClock, Stage
 from tests.fakes.postgres import Postgres
 from tests.lab.proxy import proxy
@@ -33,7 +33,7 @@ def own_server() -> Iterator[Postgres]:
 
 
 @pytest.fixture
-async def store(postgres: Postgres) -> AsyncIterator[SqlStore]:
+async def store(postgres: Postgres) -> AsyncIterator[Store]:
     opened = await open_store(postgres.create_database())
     yield opened
     await opened.close()
@@ -117,39 +117,39 @@ async def test_a_newer_database_is_told(postgres: Postgres) -> None:
         await open_store(url)
 
 
-async def test_the_clock_is_the_servers(store: SqlStore) -> None:
+async def test_the_clock_is_the_servers(store: Store) -> None:
     (micros,) = await Stage(store, HandClock.of_today()).column(
         "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
     )
     assert abs(store.now().timestamp() - micros / 1e6) < 1
 
 
-async def test_a_write_that_fails_leaves_nothing(store: SqlStore) -> None:
+async def test_a_write_that_fails_leaves_nothing(store: Store) -> None:
     def two() -> Op[None]:
         yield text("INSERT INTO roles (name, fence) VALUES ('a', 1)"), {}
         yield text("SELECT 1 / 0"), {}
 
     with pytest.raises(StoreError):
-        await store._driver.write(two)
+        await store.driver.write(two)
     assert await Stage(store, HandClock.of_today()).column("SELECT count(*) FROM roles") == [0]
 
 
-async def test_a_reading_operation_cannot_write(store: SqlStore) -> None:
+async def test_a_reading_operation_cannot_write(store: Store) -> None:
     def write() -> Op[None]:
         yield text("INSERT INTO roles (name, fence) VALUES ('a', 1)"), {}
 
     with pytest.raises(StoreError):
-        await store._driver.read(write)
+        await store.driver.read(write)
 
 
 async def test_whoever_watches_is_told_of_commits_and_of_what_was_refused(postgres: Postgres) -> None:
     watch = Watching()
     store = await open_store(postgres.create_database(), watch=watch)
     before = len(watch.commits)
-    await store.account_identity("web", "main", "w1")
+    await store.cluster.account_identity("web", "main", "w1")
     assert [operations for operations, _ in watch.commits[before:]] == [1]
     with pytest.raises(StoreError):
-        await store._driver.read(_write)
+        await store.driver.read(_write)
     assert watch.failures == [Trouble.READ_ONLY]
     await store.close()
 
@@ -158,7 +158,7 @@ def _write() -> Op[None]:
     yield text("DELETE FROM nodes"), {}
 
 
-async def test_two_that_wait_for_each_other_both_succeed(store: SqlStore) -> None:
+async def test_two_that_wait_for_each_other_both_succeed(store: Store) -> None:
     stage = Stage(store, HandClock.of_today())
     await stage.write("INSERT INTO roles (name, fence) VALUES ('a', 0), ('b', 0)")
     met = asyncio.Barrier(2)
@@ -170,7 +170,7 @@ async def test_two_that_wait_for_each_other_both_succeed(store: SqlStore) -> Non
 
     async def cross(first: str, second: str) -> None:
         await met.wait()
-        await store._driver.write(lambda: crossing(first, second))
+        await store.driver.write(lambda: crossing(first, second))
 
     await asyncio.gather(cross("a", "b"), cross("b", "a"))
     assert await stage.column("SELECT fence FROM roles") == [2, 2]
@@ -197,13 +197,13 @@ async def test_connections_that_a_firewall_forgot_are_replaced_after_one_silence
     async with proxy(to.hostname or "", to.port or 0) as way:
         there = url.replace(f":{to.port}/", f":{way.port}/")
         store = await open_store(there, within=timedelta(seconds=0.5))
-        writing = [store._driver.write(_slow_write) for _ in range(engine.POOL)]
+        writing = [store.driver.write(_slow_write) for _ in range(engine.POOL)]
         await asyncio.gather(*writing)  # so that all connections are open
         way.lose()
         async with asyncio.timeout(20):
             with pytest.raises(StoreError, match="no answer within"):
-                await store._driver.write(_write)
-            await store._driver.write(_write)
+                await store.driver.write(_write)
+            await store.driver.write(_write)
             await store.close()
 
 
@@ -218,7 +218,7 @@ async def test_a_cancelled_operation_ends_at_once_though_the_server_is_silent(po
         store = await open_store(url.replace(f":{to.port}/", f":{way.port}/"), within=timedelta(minutes=5))
         way.stall()
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(store._driver.write(_write))
+            task = group.create_task(store.driver.write(_write))
             await asyncio.sleep(0.1)
             task.cancel()
             ended, _ = await asyncio.wait({task}, timeout=20)  # an operation may take minutes
@@ -245,7 +245,7 @@ async def test_behind_a_pooler_no_statement_outlives_its_transaction(postgres: P
     await stage.open()
     await stage.say("hello")
     left = "SELECT count(*) FROM pg_prepared_statements"
-    driver = store._driver
+    driver = store.driver
     assert isinstance(driver, engine.PostgresDriver)
     async with driver._pool.acquire() as connection:
         assert await connection.fetchval(left) == 0
@@ -264,14 +264,14 @@ async def test_an_operation_costs_a_transaction_and_nothing_between(
         return await execute(self, query, *given, **how)
 
     store = await open_store(postgres.create_database())
-    await store.next_due()
+    await store.schedules.next_due()
     monkeypatch.setattr(asyncpg.Connection, "execute", noted)
-    await store.next_due()
+    await store.schedules.next_due()
     await store.close()
     assert [query.split()[0].strip(";") for query in asked] == ["BEGIN", "COMMIT"]
 
 
-async def test_what_was_cut_in_the_middle_leaves_nothing_to_the_next(store: SqlStore) -> None:
+async def test_what_was_cut_in_the_middle_leaves_nothing_to_the_next(store: Store) -> None:
     """A waiter that goes away takes its transaction with it, not one of the connections."""
 
     def endless() -> Op[None]:
@@ -280,5 +280,5 @@ async def test_what_was_cut_in_the_middle_leaves_nothing_to_the_next(store: SqlS
     for _ in range(2 * engine.POOL):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
-                await store._driver.write(endless)
-    assert await store.next_due() is None
+                await store.driver.write(endless)
+    assert await store.schedules.next_due() is None

@@ -186,7 +186,7 @@ async def test_a_full_disk_fails_each_waiter_and_leaves_nothing_half_written(tmp
 
     async def one(n: int) -> str:
         try:
-            said = await store.accept(stage.signal(Said(f"{n}" + "x" * 20_000), actor=UMA), GATE)
+            said = await store.intake.accept(stage.signal(Said(f"{n}" + "x" * 20_000), actor=UMA), GATE)
         except StoreError as error:
             return "full" if "is full" in str(error) else str(error)
         return said.verdict.outcome.value
@@ -389,7 +389,7 @@ async def test_a_store_in_memory_reads_what_it_wrote() -> None:
     await stage.open()
     said = await stage.say("hello", at=address("x"))
     assert said.verdict.outcome is Outcome.ACCEPTED
-    assert (await store.view(address("x"))).busy
+    assert (await store.history.view(address("x"))).busy
     await store.close()
 
 

@@ -13,7 +13,7 @@ import structlog
 
 from runtime.contract import Said
 from runtime.errors import StoreError
-from runtime.store.store import SqlStore, open_store
+from runtime.store.store import Store, open_store
 from tests.contract.store.stage import GATE, UMA, HandClock, Stage, address
 
 NOBODY = 65534
@@ -27,7 +27,7 @@ def tell(**facts: object) -> None:
 async def one(stage: Stage, n: int, size: int) -> None:
     try:
         signal = stage.signal(Said(f"{n} " + "x" * size), actor=UMA, at=address(f"r{n % 7}"))
-        taken = await stage.store.accept(signal, GATE)
+        taken = await stage.store.intake.accept(signal, GATE)
         tell(accepted=taken.verdict.signal_id)
     except StoreError as error:
         tell(failed=str(error))
@@ -63,7 +63,7 @@ async def unprivileged(path: Path) -> None:
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
     try:
-        store: SqlStore = await open_store(f"sqlite:///{path}")
+        store: Store = await open_store(f"sqlite:///{path}")
     except StoreError as error:
         tell(failed=str(error))
     else:

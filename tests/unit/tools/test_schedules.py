@@ -31,7 +31,7 @@ from runtime.domain.ids import new_id
 from runtime.errors import ToolRetry
 from runtime.policy.rules import OWN_PLANS, SHIPPED, Ask, Policy, Ruling
 from runtime.schedules.service import Quotas, ScheduleService
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
 from tools.schedules import LISTED, brief, listing, outcome, schedule_tools
@@ -56,7 +56,7 @@ def named(address: Address) -> str:
 class Desk:
     """The tools over a real timetable, and the people who use them."""
 
-    store: SqlStore
+    store: Store
     tools: Mapping[str, Tool] = field(default_factory=dict)
     people: Mapping[str, Person] = field(default_factory=dict)
 
@@ -75,7 +75,7 @@ class Desk:
         return await self.tools[tool].call(given, context)
 
     async def all(self) -> list[Schedule]:
-        return await self.store.schedules()
+        return await self.store.schedules.schedules()
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ async def desk() -> AsyncIterator[Desk]:
     store = memory_store(clock := HandClock())
     booking = ScheduleService(
         agent="main",
-        book=store,
+        book=store.schedules,
         now=clock,
         new_id=new_id,
         serves=lambda address: address.channel == "slack",
@@ -92,7 +92,7 @@ async def desk() -> AsyncIterator[Desk]:
     )
     tools = {tool.spec.name: tool for tool in schedule_tools(booking, address_at=address_at, named=named)}
     roles = {"Vera": Role.VIEWER, "Uma": Role.USER, "Ugo": Role.USER, "Otto": Role.OPERATOR}
-    made = {name: await store.add_person(name, role, [], actor="test") for name, role in roles.items()}
+    made = {name: await store.people.add_person(name, role, [], actor="test") for name, role in roles.items()}
     yield Desk(store, tools, {name: person for name, person in made.items() if person})
     await store.close()
 
@@ -129,7 +129,7 @@ async def test_it_is_told_what_was_understood_with_the_zone_and_the_next_three_i
     )
     [one] = await desk.all()
     assert (one.owner, one.to, one.terms) == (desk.people["Uma"], (ROOM,), Terms())
-    assert await desk.store.identified(one.actor) == desk.people["Uma"]
+    assert await desk.store.people.identified(one.actor) == desk.people["Uma"]
 
 
 async def test_an_interval_is_told_by_the_clocks_that_are_meant(desk: Desk) -> None:

@@ -24,7 +24,7 @@ from runtime.domain.routing import RoomRules
 from runtime.errors import StoreError
 from runtime.http.guard import install
 from runtime.store.protocol import Gate
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from runtime.workspace.workspaces import SessionWorkspaces
 from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
@@ -58,7 +58,7 @@ class Answer:
 class Stage:
     """`away`: the store fails so often. `gate` may be replaced, and `account` become known later."""
 
-    store: SqlStore
+    store: Store
     clock: HandClock
     workspaces: SessionWorkspaces
     http: ClientSession
@@ -72,7 +72,7 @@ class Stage:
         if self.away:
             self.away -= 1
             raise StoreError("the database is away")
-        return (await self.store.accept(signal, self.gate)).verdict
+        return (await self.store.intake.accept(signal, self.gate)).verdict
 
     async def call(
         self, body: str | bytes = b'{"a": 1}', headers: Mapping[str, str] = JSON, *, name: str = "deploys", **more: str
@@ -86,7 +86,7 @@ class Stage:
 
     async def texts(self) -> list[str]:
         """What was taken in, oldest first."""
-        return [entry.body for entry in (await self.store.view(ROOM)).entries]
+        return [entry.body for entry in (await self.store.history.view(ROOM)).entries]
 
 
 def _named(headers: Mapping[str, str]) -> dict[str, str]:

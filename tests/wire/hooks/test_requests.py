@@ -48,7 +48,7 @@ async def nothing_is_stored(stage: Stage) -> bool:
         return (yield text("SELECT count(*) FROM signals"), {})
 
     files = [path for path in stage.workspaces.root.rglob("*") if path.is_file()]
-    return not files and [tuple(row) for row in await stage.store._driver.read(read)] == [(0,)]
+    return not files and [tuple(row) for row in await stage.store.driver.read(read)] == [(0,)]
 
 
 # ------------------------------------------------------------------------------------------------------------ taken in
@@ -61,9 +61,9 @@ async def test_what_is_posted_is_a_message_in_the_room(tmp_path: Path) -> None:
         [words] = await stage.texts()
         assert words.startswith('The webhook "deploys" was called.\n\nTell the room.\n\nWhat follows is data')
         assert words.endswith('```json\n{\n  "service": "shop"\n}\n```')
-        [entry] = (await stage.store.view(ROOM)).entries
+        [entry] = (await stage.store.history.view(ROOM)).entries
         assert (entry.id, entry.name) == (answer.told["id"], "webhook deploys")
-        [known] = await stage.store.people()
+        [known] = await stage.store.people.people()
         assert (known.person.name, known.person.role.word) == ("webhook deploys (hook:deploys)", "user")
 
 
@@ -93,7 +93,7 @@ async def test_of_a_large_payload_all_is_a_file_in_the_rooms_workspace(tmp_path:
     body = json.dumps({"lines": ["x" * 90] * 5_000}).encode()
     async with served(tmp_path) as stage:
         assert (await stage.call(body)).status == 202
-        [entry] = (await stage.store.view(ROOM)).entries
+        [entry] = (await stage.store.history.view(ROOM)).entries
         [file] = entry.files
         with stage.workspaces.open(ROOM, file.path) as kept:
             assert kept.read() == body
@@ -323,7 +323,7 @@ async def test_one_that_is_blocked_or_made_a_viewer_is_refused(tmp_path: Path) -
         stage.gate = replace(OPEN, rooms=replace(OPEN.rooms, blocked=frozenset(["hook:deploys"])))
         assert (await stage.call('{"n": 2}')).status == 403
         stage.gate = OPEN
-        assert await stage.store.set_role("webhook deploys (hook:deploys)", Role.VIEWER, actor="test")
+        assert await stage.store.people.set_role("webhook deploys (hook:deploys)", Role.VIEWER, actor="test")
         assert (await stage.call('{"n": 3}')).status == 403
         assert len(await stage.texts()) == 1
 
@@ -332,8 +332,10 @@ async def test_a_person_whom_nobody_knows_is_not_made_one(tmp_path: Path) -> Non
     async with served(tmp_path, replace(DEPLOYS, person="chat:main/ada")) as stage:
         stage.gate = replace(OPEN, rooms=RoomRules(), pairs=True)
         assert (await stage.call()).status == 403
-        assert await stage.store.people() == []
-        assert (await stage.store.counts()).get("deliveries.queued", 0) == 0, "and the room hears nothing of it"
+        assert await stage.store.people.people() == []
+        assert (await stage.store.operations.counts()).get("deliveries.queued", 0) == 0, (
+            "and the room hears nothing of it"
+        )
 
 
 # ----------------------------------------------------------------------------------------------------------- the guard

@@ -217,7 +217,7 @@ async def test_a_room_whose_own_account_is_in_trouble_is_told_once_it_works(tmp_
     async with running(tmp_path, only, room="fake:a/ops") as process:
         store = process.app.store
         async with asyncio.timeout(30):
-            while not await store.newest_of("outage:fake:a:"):  # noqa: ASYNC110 - a row rings no bell
+            while not await store.operations.newest_of("outage:fake:a:"):  # noqa: ASYNC110 - a row rings no bell
                 await asyncio.sleep(0.02)
         only.stands = CONNECTED
         await until(lambda: len(only.shown) == 2)

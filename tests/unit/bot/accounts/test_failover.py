@@ -24,7 +24,7 @@ from runtime.domain import failover as rules
 from runtime.domain.ids import new_id
 from runtime.errors import Retryable
 from runtime.store.protocol import Duty
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from tests.contract.runtime.stores import memory_store
 from tests.unit.bot.accounts.test_supervisor import Exclusive, no_sink, until
 
@@ -72,9 +72,9 @@ class OneNode:
         return self.account.attends and self.courier.on_duty
 
 
-async def a_node(store: SqlStore, bell: LocalNotifier) -> OneNode:
+async def a_node(store: Store, bell: LocalNotifier) -> OneNode:
     joined = await Node.join(
-        store=store, node=NodeId(new_id()), label="n", length=LEASE, alone=False, on_reaped=lambda: None
+        store=store.cluster, node=NodeId(new_id()), label="n", length=LEASE, alone=False, on_reaped=lambda: None
     )
     seat, adapter, others = Membership(bell), Pinged(), Others()
     seat.sit(joined, None)  # type: ignore[arg-type]  # nothing is taken in here
@@ -87,7 +87,7 @@ async def a_node(store: SqlStore, bell: LocalNotifier) -> OneNode:
 
     account = AccountSupervisor(adapter, take=take, vacancy=seat.vacancy, on_learnt=note)
     courier = Courier(
-        outbox=store,
+        outbox=store.outbox,
         adapter=account,
         take=take,
         vacancy=seat.vacancy,
@@ -95,7 +95,7 @@ async def a_node(store: SqlStore, bell: LocalNotifier) -> OneNode:
         now=store.now,
         on_shown=lambda address: None,
     )
-    watch = Failover(account, courier, store=store, seat=seat, bell=bell, others=others, now=store.now)
+    watch = Failover(account, courier, store=store.cluster, seat=seat, bell=bell, others=others, now=store.now)
     return OneNode(adapter, account, courier, others, watch, joined.lease.node)
 
 
@@ -108,7 +108,7 @@ async def cluster() -> AsyncIterator[tuple[OneNode, OneNode]]:
 
     async def pulse(one: OneNode) -> None:
         while True:
-            one.others.seen(await store.agenda(NodeId(one.lease)))
+            one.others.seen(await store.cluster.agenda(NodeId(one.lease)))
             await asyncio.sleep(0.01)
 
     with capture_logs():

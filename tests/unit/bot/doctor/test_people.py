@@ -18,7 +18,7 @@ from tests.unit.bot.settings.test_settings import read
 async def known(url: str) -> None:
     store = await open_store(url)
     for name, user in (("Ada", "telegram:1"), ("Bob", "slack:T1/U2"), ("bob", "slack:T1/U3"), ("Zoë", "")):
-        await store.add_person(name, Role.USER, [Identity(user)] if user else [], actor="")
+        await store.people.add_person(name, Role.USER, [Identity(user)] if user else [], actor="")
     await store.close()
 
 

@@ -55,10 +55,10 @@ async def looked(settings: Settings) -> dict[str, Finding]:
 async def planned(settings: Settings, url: str) -> str:
     """The book of an installation that is at rest: one schedule, paused after failures. Its id."""
     store = await open_store(url, now=lambda: datetime.now(UTC))
-    await store.note_account("web", "main", "w1")
-    await FileSchedules(book=store, now=store.now, accounts=[Called("web", "main", "w1")]).sync(settings)
-    [made] = await store.schedules()
-    await store.turn_schedule(made.id, ScheduleEvent.PAUSE, reason="holiday")
+    await store.cluster.note_account("web", "main", "w1")
+    await FileSchedules(book=store.schedules, now=store.now, accounts=[Called("web", "main", "w1")]).sync(settings)
+    [made] = await store.schedules.schedules()
+    await store.schedules.turn_schedule(made.id, ScheduleEvent.PAUSE, reason="holiday")
     await store.close()
     return made.id
 

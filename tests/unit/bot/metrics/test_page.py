@@ -116,7 +116,7 @@ async def test_a_store_that_is_away_is_told_and_the_rest_is_shown(
     async with running(tmp_path, ["done"]) as at_work:
         await at_work.say("hello")
         await at_work.notebook.until("done")
-        monkeypatch.setattr(at_work.app.store._driver, "read", lambda _: away())
+        monkeypatch.setattr(at_work.app.store.driver, "read", lambda _: away())
         after = await numbers(at_work)
     assert after["signalbox_store_up",] == 0
     assert after["signalbox_runs_total", "done"] == 1

@@ -18,7 +18,7 @@ from runtime.domain.ids import new_id
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.store.protocol import Gate, NewDelivery
-from runtime.store.store import SqlStore, open_store
+from runtime.store.store import Store, open_store
 from tests.unit.bot.fake_store import FakeStore, desk_of
 
 GATE: Final = Gate(open_to_all=True, busy=Busy.STEER, rights=Rights(), agent="main")
@@ -34,13 +34,13 @@ ACCOUNTS: Final = {"work": ("slack", "T1"), "home": ("telegram", "77"), "guild":
 
 @dataclass
 class House:
-    store: SqlStore
+    store: Store
     do: Operations
     messages: dict[Address, str]
 
     async def deliver(self, at: Address) -> DeliveryId:
         ident = DeliveryId(new_id())
-        assert await self.store.enqueue(NewDelivery(ident, f"test:{ident}", 1, Kind.FINAL, at, Content("hello")))
+        assert await self.store.outbox.enqueue(NewDelivery(ident, f"test:{ident}", 1, Kind.FINAL, at, Content("hello")))
         return ident
 
 
@@ -48,18 +48,18 @@ class House:
 async def house() -> AsyncIterator[House]:
     store = await open_store("sqlite:///:memory:")
     for name, (channel, identity) in ACCOUNTS.items():
-        await store.note_account(channel, name, identity)
-    rooms = RoomNames(store, LocalNotifier())
+        await store.cluster.note_account(channel, name, identity)
+    rooms = RoomNames(store.places, LocalNotifier())
     messages: dict[Address, str] = {}
     for number, (at, name) in enumerate(NAMES.items()):
         actor = Identity(f"{at.channel}:{number}")
         signal = Signal(PLATFORMS[at.channel], f"e{number}", actor, "Ada", at, Said(name), store.now())
-        messages[at] = (await store.accept(signal, GATE)).verdict.signal_id
-    await store.name_rooms({replace(at, thread=""): name for at, name in NAMES.items()})
-    person = await store.add_person("olga", Role.OWNER, [], actor="")
+        messages[at] = (await store.intake.accept(signal, GATE)).verdict.signal_id
+    await store.places.name_rooms({replace(at, thread=""): name for at, name in NAMES.items()})
+    person = await store.people.add_person("olga", Role.OWNER, [], actor="")
     assert person
-    named = naming(await store.named_accounts())
-    desk = replace(desk_of(FakeStore()), store=store, links=store, named=named, rooms=rooms)
+    named = naming(await store.cluster.named_accounts())
+    desk = replace(desk_of(FakeStore()), store=store, links=store.people, named=named, rooms=rooms)
     yield House(store, Operations(desk, Actor(person, Identity(f"web:{person.id}"))), messages)
     await store.close()
 

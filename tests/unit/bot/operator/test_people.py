@@ -20,7 +20,7 @@ from bot.wiring.identities import written
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import PEOPLE, ApprovalKind, Choice, Identity, Role
 from runtime.http.errors import Refusal
-from runtime.store.store import SqlStore, open_store
+from runtime.store.store import Store, open_store
 from tests.unit.bot.fake_store import FakeStore, approval, crowd, desk_of
 
 SETTINGS = Settings(
@@ -30,14 +30,14 @@ SETTINGS = Settings(
 
 
 @asynccontextmanager
-async def console(bell: LocalNotifier | None = None) -> AsyncIterator[tuple[Operations, SqlStore]]:
+async def console(bell: LocalNotifier | None = None) -> AsyncIterator[tuple[Operations, Store]]:
     """An owner's console on a real store, with `SETTINGS`."""
     store = await open_store("sqlite:///:memory:")
-    await store.add_person("owner", Role.OWNER, [Identity("telegram:1")], actor="")
+    await store.people.add_person("owner", Role.OWNER, [Identity("telegram:1")], actor="")
     for name in ("Ada", "Bob", "Mallory", "<b>Eve"):
-        await store.add_person(name, Role.USER, [], actor="")
+        await store.people.add_person(name, Role.USER, [], actor="")
     desk = replace(desk_of(FakeStore(), bell), store=store, written=partial(written, SETTINGS))
-    yield Operations(desk, await owner_of(store, "")), store
+    yield Operations(desk, await owner_of(store.people, "")), store
     await store.close()
 
 
@@ -47,7 +47,7 @@ async def test_an_owner_renames_merges_signs_out_and_removes() -> None:
         assert (await do.sign_out("Bob Hope"))["told"] == "Bob Hope is signed out everywhere; their link is void."
         assert (await do.merge_people("<b>Eve", "Bob Hope"))["role"] == "user"
         assert (await do.remove_person("Bob Hope"))["told"].startswith("Bob Hope is removed.")
-        assert [known.person.name for known in await store.people()] == ["Ada", "Mallory", "owner"]
+        assert [known.person.name for known in await store.people.people()] == ["Ada", "Mallory", "owner"]
 
 
 @pytest.mark.parametrize("verb", ["sign_out", "remove_person"])
@@ -61,7 +61,7 @@ async def test_open_pages_of_a_person_hear_at_once_that_they_are_signed_out(verb
 
 async def test_mistakes_are_told() -> None:
     async with console() as (do, store):
-        await store.set_role("Bob", Role.OWNER, actor="owner")
+        await store.people.set_role("Bob", Role.OWNER, actor="owner")
         for mistake, words in (
             (do.rename_person("none", "x"), 'nobody named "none"\\.'),
             (do.rename_person("Bob", "Bob\u3164"), r"Bob⟨U\+3164⟩.*no invisible characters"),
@@ -78,8 +78,8 @@ async def test_mistakes_are_told() -> None:
 
 async def test_only_owners_manage_people() -> None:
     async with console() as (do, store):
-        await store.set_role("Bob", Role.OPERATOR, actor="owner")
-        bob = await store.person_named("Bob")
+        await store.people.set_role("Bob", Role.OPERATOR, actor="owner")
+        bob = await store.people.person_named("Bob")
         assert bob
         for_bob = Operations(do._desk, Actor(bob.person, bob.identities[0]))
         for attempt in (
@@ -95,7 +95,7 @@ async def test_only_owners_manage_people() -> None:
 
 async def test_the_page_offers_an_owner_to_change_people() -> None:
     async with console() as (do, store):
-        await store.set_link("Bob", "token", actor="owner")
+        await store.people.set_link("Bob", "token", actor="owner")
         html = await people(cast("Request", None), do)
     for verb in ("rename", "merge", "sign-out", "remove"):
         assert f'action="/console/api/people/Bob/{verb}"' in html
@@ -108,7 +108,7 @@ async def test_the_page_asks_whether_to_let_a_stranger_in() -> None:
     store = await crowd()
     store.asked = [approval(kind=ApprovalKind.PERSON, tool="let in", arguments=about)]
     desk = desk_of(store)
-    html = await people(cast("Request", None), Operations(desk, await owner_of(desk.store, "")))
+    html = await people(cast("Request", None), Operations(desk, await owner_of(desk.store.people, "")))
     assert "Let &lt;b&gt;Sam in?" in html
     assert "<code>slack:T1/U7</code>" in html
     assert [choice for choice in Choice if f'value="{choice}"' in html] == [

@@ -19,7 +19,7 @@ from runtime.contract import Address, Busy, Effect, Identity, NodeId, Role
 from runtime.domain.routing import Attention
 from runtime.errors import ConfigError, StoreError
 from runtime.policy.rules import Ask, Ruling
-from runtime.store.store import SqlStore
+from runtime.store.store import Store
 from tests.contract.runtime.stores import memory_store
 
 FIRST = '[access]\nowners = ["telegram:1"]\n'
@@ -32,7 +32,7 @@ class Place:
     """A settings file, and a process that has read it."""
 
     file: Path
-    store: SqlStore
+    store: Store
     live: Live
     reload: Reload
     levels: list[str] = field(default_factory=list)
@@ -50,9 +50,9 @@ async def moved_in(folder: Path, text: str = FIRST, **variables: str) -> Place:
     file.write_text(text)
     settings = load(file, environ=variables)
     store, levels = memory_store(lambda: datetime.now(UTC)), list[str]()
-    await settle_owner(store, settings.access.owners, None, with_link=False)
+    await settle_owner(store.people, settings.access.owners, None, with_link=False)
     live = Live(rules_of(settings))
-    again = Reload(settings=settings, live=live, people=store, registry=store, set_level=levels.append)
+    again = Reload(settings=settings, live=live, people=store.people, registry=store.cluster, set_level=levels.append)
     return Place(file, store, live, again, levels)
 
 
@@ -95,7 +95,7 @@ async def test_rooms_and_whom_to_answer_there_count_from_then_on(place: Place) -
 
 async def test_a_new_owner_is_one_and_one_taken_out_is_told(place: Place) -> None:
     told = await place.again('[access]\nowners = ["telegram:2"]\n')
-    known = {one.person.name: one.person.role for one in await place.store.people()}
+    known = {one.person.name: one.person.role for one in await place.store.people.people()}
     assert known == {"owner": Role.OWNER, "telegram:2": Role.OWNER}
     assert told.notes == ('"owner" is still an owner; to change that: signalbox people role "owner" user',)
 
@@ -149,12 +149,12 @@ async def test_a_reload_that_changed_something_is_a_fact(place: Place) -> None:
     assert await facts(place.store) == [("ada", "policy (1 rules)")]
 
 
-async def facts(store: SqlStore) -> list[tuple[str, str]]:
-    head = await store.audit_head()
-    duty = await store.take(await store.join(*NODE, alone=True), "sealer")
+async def facts(store: Store) -> list[tuple[str, str]]:
+    head = await store.audit.audit_head()
+    duty = await store.cluster.take(await store.cluster.join(*NODE, alone=True), "sealer")
     assert duty is not None
-    await store.seal(duty, head)
-    return [(row.actor, row.detail) for row in await store.audit_rows(0) if row.kind == "reloaded"]
+    await store.audit.seal(duty, head)
+    return [(row.actor, row.detail) for row in await store.audit.audit_rows(0) if row.kind == "reloaded"]
 
 
 async def test_after_a_fault_nothing_has_changed_and_all_faults_are_told(place: Place) -> None:
@@ -187,7 +187,7 @@ async def test_a_store_that_is_away_changes_nothing(place: Place, monkeypatch: p
         raise StoreError("The database is away.")
 
     before = place.live.rules
-    monkeypatch.setattr(place.store, "note_fact", away)
+    monkeypatch.setattr(place.store.cluster, "note_fact", away)
     with capture_logs(), pytest.raises(StoreError):
         await place.again('[[policy]]\nresult = "deny"\n[log]\nlevel = "debug"\n')
     assert place.live.rules is before
@@ -209,6 +209,6 @@ async def test_a_secret_from_elsewhere_counts_as_the_same(tmp_path: Path) -> Non
 
 async def test_owners_stay_known_by_their_identity(place: Place) -> None:
     await place.again('[access]\nowners = ["telegram:1", "telegram:2"]\n')
-    found = await place.store.identified(Identity("telegram:2"))
+    found = await place.store.people.identified(Identity("telegram:2"))
     assert found is not None
     assert found.role is Role.OWNER

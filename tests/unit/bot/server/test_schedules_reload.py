@@ -105,16 +105,16 @@ async def test_an_account_that_is_learnt_late_brings_its_schedules(tmp_path: Pat
     reload = Reload(
         settings=settings,
         live=Live(rules_of(settings)),
-        people=store,
-        registry=store,
+        people=store.people,
+        registry=store.cluster,
         set_level=lambda _: None,
         accounts=[late],
-        schedules=FileSchedules(book=store, now=store.now, accounts=[late]).sync,
+        schedules=FileSchedules(book=store.schedules, now=store.now, accounts=[late]).sync,
     )
     await reload.begin()
-    assert await store.schedules() == []
+    assert await store.schedules.schedules() == []
     late.identity = "T1"
     await reload.learnt()
-    [made] = await store.schedules()
+    [made] = await store.schedules.schedules()
     assert made.to == (Address("slack", "T1", "C1"),)
     await store.close()

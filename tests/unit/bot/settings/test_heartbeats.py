@@ -60,9 +60,9 @@ def test_what_is_wrong_is_told_with_its_fix(tmp_path: Path, text: str, words: st
 
 async def test_it_stands_in_the_store_as_it_does_in_the_file(tmp_path: Path) -> None:
     store = memory_store(lambda: NOW)
-    book = FileSchedules(book=store, now=lambda: NOW, accounts=[Called("web", "main", "abc")])
+    book = FileSchedules(book=store.schedules, now=lambda: NOW, accounts=[Called("web", "main", "abc")])
     assert (await book.sync(read(tmp_path, LEAST))).changed == ("schedule 'shop' added",)
-    [kept] = await store.schedules()
+    [kept] = await store.schedules.schedules()
     assert (kept.to, kept.by_file, kept.state, kept.terms.quiet) == (
         (Address("web", "abc", "reports"),),
         True,
@@ -72,7 +72,7 @@ async def test_it_stands_in_the_store_as_it_does_in_the_file(tmp_path: Path) -> 
     assert (await book.sync(read(tmp_path, LEAST))).changed == ()
     assert (await book.sync(read(tmp_path, WHOLE))).changed == ("schedule 'shop' changed",)
     assert (await book.sync(read(tmp_path, ""))).changed == ("schedule 'shop' removed",)
-    assert await store.schedules() == []
+    assert await store.schedules.schedules() == []
     await store.close()
 
 

@@ -116,5 +116,8 @@ async def test_rules_and_owners_are_those_of_a_workspace_once_it_is_known(tmp_pa
 
 async def owners(process: Running) -> set[str]:
     return {
-        name for one in await process.app.store.people() if one.person.role is Role.OWNER for name in one.identities
+        name
+        for one in await process.app.store.people.people()
+        if one.person.role is Role.OWNER
+        for name in one.identities
     }

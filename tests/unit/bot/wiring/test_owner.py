@@ -61,8 +61,8 @@ async def test_nodes_that_start_at_once_agree_on_one_owner() -> None:
     store = await open_store("sqlite:///:memory:")
     try:
         async with asyncio.timeout(30):
-            await asyncio.gather(*(settle_owner(store, ["telegram:1", "slack:T1/U1"], None) for _ in range(3)))
-        known = await store.people()
+            await asyncio.gather(*(settle_owner(store.people, ["telegram:1", "slack:T1/U1"], None) for _ in range(3)))
+        known = await store.people.people()
     finally:
         await store.close()
     assert [(one.person.name, one.person.role) for one in known] == [("owner", Role.OWNER)]

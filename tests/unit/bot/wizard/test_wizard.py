@@ -273,7 +273,7 @@ async def test_the_first_person_is_the_owner_and_a_second_try_adds_none(draft: D
     assert await add_owner(draft) is None
     store = await open_store(draft.database_url)
     try:
-        assert [(one.person.name, one.person.role.word) for one in await store.people()] == [("Ada", "owner")]
+        assert [(one.person.name, one.person.role.word) for one in await store.people.people()] == [("Ada", "owner")]
     finally:
         await store.close()
 

@@ -110,7 +110,7 @@ class AuditCheckpoint:
     at: datetime
 
 
-class Operators(Protocol):
+class Operations(Protocol):
     """What the console and the command line read and mend."""
 
     async def runs(
@@ -160,11 +160,14 @@ class Traces(Protocol):
     async def recent(self, address: Address | None = None, *, limit: int = 10) -> list[Candidate]:
         """The newest messages of people: of one room with its threads, or of all rooms."""
 
+    async def platforms(self) -> list[str]:
+        """The identities of accounts that ever took something in."""
+
     async def trail(self, about: str) -> Trail | None:
         """All rows about the message, run, approval or delivery with this id; None when there is none."""
 
 
-class AuditBook(Protocol):
+class Audit(Protocol):
     async def seal(self, duty: Duty, head: Head, *, limit: int = 500) -> Head | None:
         """Number and link unsealed rows after `head`, oldest first; the new head, or None when the duty was lost."""
 

@@ -30,7 +30,7 @@ class Agenda:
     lease_ends_at: datetime | None = None
 
 
-class Registry(Protocol):
+class Cluster(Protocol):
     """Nodes and roles."""
 
     async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool) -> Lease:

@@ -24,7 +24,7 @@ class Decided:
     deliveries: tuple[Address, ...] = ()
 
 
-class Desk(Protocol):
+class Approvals(Protocol):
     """Approvals outside of `accept`."""
 
     async def approval(self, approval_id: ApprovalId) -> Approval | None: ...

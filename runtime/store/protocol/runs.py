@@ -169,7 +169,7 @@ class Released:
     planned: bool = False
 
 
-class Lanes(Forms, Protocol):
+class Runs(Forms, Protocol):
     async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
         """The next session's run, oldest first; None when no lane is ready or the node is dead."""
 
