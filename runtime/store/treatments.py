@@ -1,0 +1,66 @@
+"""Treatment of each table: how long its rows are kept, and what a restore makes of them.
+
+A backup holds every table, whole. A new table gets a row here; a test compares the rows with what the walks of retention
+and the transaction after a restore do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Restored(StrEnum):
+    """What becomes of a table's rows when a backup is restored."""
+
+    AS_THEY_WERE = "as they were"
+    MENDED = "mended"  # what was open is in doubt, asked again or free; fences are new ones
+    EMPTIED = "emptied"
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """`kept` are the settings of `[retention]` by which rows go; without one, `until` tells when they do."""
+
+    kept: tuple[str, ...] = ()
+    until: str = ""
+    restored: Restored = Restored.AS_THEY_WERE
+
+
+FOR_GOOD: Final = "for good"
+REMOVED: Final = "their person is removed"
+OVER: Final = "their time is over"
+
+TREATMENTS: Final[Mapping[str, Treatment]] = {
+    "signals": Treatment(("messages_days", "tombstones_days")),
+    "sessions": Treatment(until=FOR_GOOD, restored=Restored.MENDED),  # one a room, and small
+    "runs": Treatment(("runs_days",)),
+    "steps": Treatment(("runs_days",), restored=Restored.MENDED),
+    "waits": Treatment(("runs_days",), restored=Restored.MENDED),
+    "turns": Treatment(("transcripts_days",)),
+    "approvals": Treatment(("approvals_days",), restored=Restored.MENDED),
+    "votes": Treatment(("approvals_days",)),
+    "deliveries": Treatment(("messages_days",), restored=Restored.MENDED),
+    "parts": Treatment(("messages_days",), restored=Restored.MENDED),
+    "moves": Treatment(("runs_days",)),
+    "nodes": Treatment(("nodes_days",), restored=Restored.MENDED),
+    "roles": Treatment(until=FOR_GOOD, restored=Restored.MENDED),
+    "pings": Treatment(until="their node is gone", restored=Restored.EMPTIED),
+    "usage": Treatment(("usage_days",)),
+    "audit": Treatment(("audit_days",)),
+    "people": Treatment(until=REMOVED),
+    "identities": Treatment(until=REMOVED),
+    "accounts": Treatment(until=FOR_GOOD),
+    "participation": Treatment(("transcripts_days",)),
+    "pairings": Treatment(until=OVER),
+    "pairing_tries": Treatment(until="a code was right, or their person is removed"),
+    "pauses": Treatment(until=OVER),
+    "aliases": Treatment(until=FOR_GOOD),
+    "rooms": Treatment(("messages_days",)),
+    "schedules": Treatment(("runs_days",)),
+    "occurrences": Treatment(("runs_days",)),
+    "zones": Treatment(until="their person is removed; those of rooms stay"),
+    "tool_forms": Treatment(("approvals_days",)),
+}
