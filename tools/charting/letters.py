@@ -41,7 +41,8 @@ def drawable(text: str, glyphs: Collection[int]) -> str:
     ('Start', 'red apple', '□□')
     """
     kept = " ".join("".join(_kept(text, glyphs)).split())
-    return kept or ", ".join(unicodedata.name(each, "sign").lower() for each in text if ord(each) not in SKIN)[:60]
+    pictures = [each for each in text if ord(each) not in SKIN] or text  # a modifier alone is a picture, too
+    return kept or ", ".join(unicodedata.name(each, "sign").lower() for each in pictures)[:60]
 
 
 def _kept(text: str, glyphs: Collection[int]) -> Iterator[str]:

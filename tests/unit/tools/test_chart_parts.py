@@ -5,7 +5,7 @@ from math import inf, nan
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from runtime.errors import ToolRetry
@@ -163,6 +163,7 @@ def test_a_wrapped_text_fits(text: str, room: float, lines: int) -> None:
 
 
 @given(st.text(min_size=1).map(clean).filter(bool))
+@example("\U0001f3fb")  # the modifier of an emoji that is not there
 def test_a_text_is_never_drawn_as_nothing(text: str) -> None:
     latin = {*range(32, 127), 0x25A1}
     assert drawable(text, latin).strip()
