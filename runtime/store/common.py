@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Insert, Select, Table, Text, bindparam, case, func, insert, or_, select, update
 
-from runtime.contract import Address, NewId, Person, PersonId, Role, SessionKey
+from runtime.contract import Address, Identity, NewId, Person, PersonId, Role, SessionKey
 from runtime.store.protocol import Duty, Lane, NewDelivery
 from runtime.store.schema import audit, deliveries, identities, moves, people, roles, sessions
 from runtime.store.sql.driver import Op, is_word, micros
@@ -89,6 +89,10 @@ def held(duty: Duty) -> Op[bool]:
 def session_key(agent: str, address: Address) -> SessionKey:
     """One agent in one thread, or else in one room."""
     return SessionKey(f"{agent}|{address}")
+
+
+def same_account(one: Address, other: Address) -> bool:
+    return (one.channel, one.account) == (other.channel, other.account)
 
 
 def in_room(column: ColumnElement[str]) -> ColumnElement[bool]:
@@ -186,12 +190,13 @@ def whom(identity: str) -> Op[Person | None]:
 
 
 def person(row: tuple[str, str, int]) -> Person:
-    return Person(PersonId(row[0]), row[1], _role(row[2]))
+    """The least role where something else wrote a number that is none."""
+    return Person(PersonId(row[0]), row[1], Role(row[2]) if row[2] in Role._value2member_map_ else Role.VIEWER)
 
 
-def _role(number: int) -> Role:
-    """A role as it is stored; the least where something else wrote one that is none."""
-    return Role(number) if number in Role._value2member_map_ else Role.VIEWER
+def web_identity(who: Person) -> Identity:
+    """Under which a person speaks on the web page: there the person is the account."""
+    return Identity(f"web:{who.id}")
 
 
 def names_of(who: Person) -> Op[frozenset[str]]:

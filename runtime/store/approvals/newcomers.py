@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import count
 
-from sqlalchemy import bindparam, delete, exists, select, update
+from sqlalchemy import bindparam, delete, exists, select
 
 from runtime.chat import cards, pairing
 from runtime.contract import (
@@ -29,8 +29,18 @@ from runtime.domain.approvals import APPROVAL_MOVES, LETS_IN, Approval, Approval
 from runtime.domain.ids import digest
 from runtime.domain.machines import move
 from runtime.store.approvals.rulings import ADD_APPROVAL, COLUMNS, approval_of, record
-from runtime.store.common import ADD_DELIVERY, ADD_IDENTITY, delivery_row, fact, new_person, person, whom
-from runtime.store.people.people import NAMED, SET_ROLE, is_the_last_owner, web_identity
+from runtime.store.common import (
+    ADD_DELIVERY,
+    ADD_IDENTITY,
+    delivery_row,
+    fact,
+    new_person,
+    person,
+    same_account,
+    web_identity,
+    whom,
+)
+from runtime.store.people.people import NAMED, SET_ROLE, is_the_last_owner
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import approvals, identities, pairings, people, signals
 from runtime.store.sql.driver import Op, is_word, micros
@@ -73,21 +83,9 @@ LAST_PAGE = (
     .limit(1)
 )
 VOICES = select(people.c.id, people.c.name, people.c.role).where(MAY_ANSWER).order_by(people.c.id)
-NOTE_ROOM = update(identities).where(identities.c.identity == bindparam("i")).values(room=bindparam("new_room"))
 
 
 # ------------------------------------------------------------------------------------------------------------ the card
-
-
-def note_room(signal: Signal, known: str | None) -> Op[None]:
-    """Remember where a person writes to the agent alone: there they can be asked something."""
-    room = replace(signal.address, thread="")
-    if known is None or not same_account(Address.parse(known), room):
-        yield NOTE_ROOM, {"i": signal.actor, "new_room": str(room)}
-
-
-def same_account(one: Address, other: Address) -> bool:
-    return (one.channel, one.account) == (other.channel, other.account)
 
 
 def turned_away(identity: Identity, now: datetime) -> Op[bool]:

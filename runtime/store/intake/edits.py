@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, or_, select, update
 from runtime.contract import Address, Addressing, Amended, Moved, NewId, Outcome, Person, Signal, SignalId, Verdict
 from runtime.domain.ids import digest
 from runtime.store.common import LOCK_LANE, fact, in_room
-from runtime.store.intake.inbox import keep, repeated, row, tell_once
+from runtime.store.intake.inbox import ADD_SIGNAL, repeated, row, tell_once
 from runtime.store.protocol import Taken
 from runtime.store.protocol.intake import ignored
 from runtime.store.schema import aliases, signals
@@ -82,7 +82,7 @@ def amend(signal: Signal, edit: Amended, who: Person, now: datetime, new_id: New
     if not waiting and not read and signal.reach is Addressing.OVERHEARD:
         return ignored()
     signal_id = SignalId(new_id())
-    if not (yield from keep(row(signal, who, "decided", now, signal_id))):
+    if not (yield ADD_SIGNAL, row(signal, who, "decided", now, signal_id)):
         return (yield from repeated(signal))
     if read:
         message, address = read[0]
@@ -109,7 +109,7 @@ def _changed(message: str, session: str, edit: Amended) -> Op[bool]:
 def move_room(signal: Signal, to: Moved, now: datetime, new_id: NewId) -> Op[Taken]:
     """The room has another id at the platform. Rows keep the first one, so a second move changes the same alias."""
     signal_id = SignalId(new_id())
-    if not (yield from keep(row(signal, None, "decided", now, signal_id))):
+    if not (yield ADD_SIGNAL, row(signal, None, "decided", now, signal_id)):
         return (yield from repeated(signal))
     old, account = signal.address.room, {"c": signal.address.channel, "a": signal.address.account}
     known: dict[str, str] = dict((yield KNOWN_AS, account | {"old": old}))

@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, or_, select
 
 from runtime.contract import (
     Address,
+    Addressing,
     Amended,
     Clicked,
     Commanded,
@@ -44,16 +45,19 @@ ADD_SIGNAL = (
     .on_conflict_do_nothing()
     .returning(signals.c.id)
 )
+"""Returns nothing where another node was faster with the same event."""
 
 
-def seen(signal: Signal) -> Op[bool]:
-    """Whether this event was taken in before."""
-    return bool((yield SEEN, _keys(signal)))
+def keys(signal: Signal) -> Mapping[str, object]:
+    """The names of an event for `SEEN`. The natural key of an edit names the message that it changes."""
+    natural = None if isinstance(signal.body, Amended) else signal.natural_key
+    earlier = signal.earlier_key or signal.dedupe_key
+    return {"p": signal.platform, "d": signal.dedupe_key, "e": earlier, "nk": natural}
 
 
 def repeated(signal: Signal) -> Op[Taken]:
     """This event was taken in before, perhaps by another node between our first look and our write."""
-    rows = yield SEEN, _keys(signal)
+    rows = yield SEEN, keys(signal)
     return Taken(Verdict(Outcome.DUPLICATE, SignalId(rows[0][0])))
 
 
@@ -63,7 +67,7 @@ def row(signal: Signal, who: Person | None, state: str, now: datetime, signal_id
         "id": signal_id,
         "platform": signal.platform,
         "dedupe_key": signal.dedupe_key,
-        "natural_key": _natural_key(signal),
+        "natural_key": None if isinstance(signal.body, Amended) else signal.natural_key,
         "kind": type(signal.body).__name__.lower(),
         "urgency": signal.urgency.value,
         "actor": signal.actor,
@@ -88,17 +92,12 @@ def row(signal: Signal, who: Person | None, state: str, now: datetime, signal_id
     }
 
 
-def keep(values: Mapping[str, object]) -> Op[bool]:
-    """Store a row; False when another node was faster with the same event."""
-    return bool((yield ADD_SIGNAL, values))
-
-
 def refuse(
     signal: Signal, who: Person | None, reason: str, now: datetime, new_id: NewId, *, notice: str | None = None
 ) -> Op[Taken]:
     """A tombstone, and why. `notice` is what the sender reads of it."""
     signal_id = SignalId(new_id())
-    if not (yield from keep(row(signal, who, "refused", now, signal_id))):
+    if not (yield ADD_SIGNAL, row(signal, who, "refused", now, signal_id)):
         return (yield from repeated(signal))
     subject = signal.body.approval_id if isinstance(signal.body, Clicked) else str(signal.address)
     yield from fact(now, "refused", signal.actor, subject, reason)
@@ -125,6 +124,11 @@ def is_written(signal: Signal) -> bool:
             return False
 
 
+def asks_alone(signal: Signal) -> bool:
+    """Whether an answer is read by its sender alone. Of clicks and edits adapters need not know it."""
+    return signal.reach is Addressing.DIRECT and (is_written(signal) or isinstance(signal.body, Commanded))
+
+
 def replied(signal: Signal, verdict: Verdict, now: datetime, new_id: NewId) -> Op[Taken]:
     """To a message its notice is an answer in its room; else it stays a notice."""
     if not is_written(signal) or verdict.notice is None:
@@ -138,13 +142,3 @@ def tell_once(signal: Signal, origin: str, text: str, now: datetime, new_id: New
     fresh = DeliveryId(new_id())
     new = NewDelivery(fresh, origin, 0, Kind.FINAL, signal.address, Content(text), reply_to=signal.message_id)
     return (signal.address,) if (yield from enqueue(new, now)) else ()
-
-
-def _keys(signal: Signal) -> Mapping[str, object]:
-    earlier = signal.earlier_key or signal.dedupe_key
-    return {"p": signal.platform, "d": signal.dedupe_key, "e": earlier, "nk": _natural_key(signal)}
-
-
-def _natural_key(signal: Signal) -> str | None:
-    """That of an edit names the message which it changes."""
-    return None if isinstance(signal.body, Amended) else signal.natural_key

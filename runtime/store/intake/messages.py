@@ -26,14 +26,13 @@ from runtime.contract import (
 from runtime.domain.ids import digest
 from runtime.domain.routing import Decision
 from runtime.store.common import LOCK_LANE, fact, session_key
-from runtime.store.intake.admission import join
-from runtime.store.intake.inbox import answer, keep, repeated, row
+from runtime.store.intake.inbox import ADD_SIGNAL, answer, repeated, row
 from runtime.store.intake.run_stop import stop_live
 from runtime.store.protocol import Gate, Offer, Taken
 from runtime.store.runs.claims import claim_lane
 from runtime.store.runs.run_begin import with_files
 from runtime.store.runs.turns import add_turn
-from runtime.store.schema import runs, sessions, signals, turns
+from runtime.store.schema import participation, runs, sessions, signals, turns
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.sql.upsert import insert
 
@@ -42,6 +41,7 @@ OBSERVED: Final = 50
 TOLD_AGAIN: Final = 3600 * 10**6
 """Microseconds after which somebody whose message was stale is told so once more."""
 
+JOIN = insert(participation).values({c.name: bindparam(c.name) for c in participation.columns}).on_conflict_do_nothing()
 TWIN = (
     select(signals.c.id, signals.c.run_id)
     .where(
@@ -126,7 +126,8 @@ def said(
         return (yield from _stale(signal, values, gate, now, new_id))
     if course is Decision.OBSERVE:
         return (yield from _observed(signal, values, gate, now))
-    yield from join(signal, gate, now)
+    if gate.rooms.joins(signal):  # what follows in the thread needs no mention, also after a restart
+        yield JOIN, {"address": str(signal.address), "joined_at": micros(now)}
     values["node"] = offer.lease.node if offer else None  # None: this node had no room to begin with it at once
     taken = yield from _queued(signal, values, gate, offer, now)
     if course is Decision.INTERRUPT and taken.verdict.outcome is Outcome.ACCEPTED:
@@ -149,7 +150,7 @@ def _queued(signal: Signal, values: dict[str, object], gate: Gate, offer: Offer 
     if mergeable and not known and seq > 1 and (twin := (yield from _twin(values, gate, now))):
         yield UNDO_LANE, {"k": key}  # another opened this lane beside us, with the same words
         return (yield from _merge(values, twin, signal))
-    if not (yield from keep(values | {"seq": seq})):
+    if not (yield ADD_SIGNAL, values | {"seq": seq}):
         yield UNDO_LANE, {"k": key}
         return (yield from repeated(signal))
     yield from fact(now, "asked", signal.actor_name, str(values["id"]), str(signal.address))
@@ -165,7 +166,7 @@ def _twin(values: Mapping[str, object], gate: Gate, now: datetime) -> Op[tuple[s
 
 
 def _merge(values: dict[str, object], twin: tuple[str, str | None], signal: Signal) -> Op[Taken]:
-    if not (yield from keep(values | {"state": "merged", "merged_into": twin[0], "run_id": twin[1]})):
+    if not (yield ADD_SIGNAL, values | {"state": "merged", "merged_into": twin[0], "run_id": twin[1]}):
         return (yield from repeated(signal))
     return Taken(Verdict(Outcome.MERGED, SignalId(str(values["id"]))))
 
@@ -193,7 +194,7 @@ def fresh_lane(key: SessionKey, agent: str, address: Address, now: datetime) -> 
 
 def _observed(signal: Signal, values: dict[str, object], gate: Gate, now: datetime) -> Op[Taken]:
     """A turn without a run: the next one reads it."""
-    if not (yield from keep(values | {"state": "observed", "answered_at": micros(now)})):
+    if not (yield ADD_SIGNAL, values | {"state": "observed", "answered_at": micros(now)}):
         return (yield from repeated(signal))
     key, files = SessionKey(str(values["session"])), str(values["files"])
     lane = fresh_lane(key, gate.agent, signal.address, now)
@@ -209,7 +210,7 @@ def _stale(signal: Signal, values: dict[str, object], gate: Gate, now: datetime,
     """Kept, and not run: who sent it is told once, whatever they wrote besides."""
     known = {"room": values["address"], "a": values["actor"], "since": micros(now) - TOLD_AGAIN}
     told = yield TOLD, known
-    if not (yield from keep(values | {"state": "stale", "answered_at": micros(now)})):
+    if not (yield ADD_SIGNAL, values | {"state": "stale", "answered_at": micros(now)}):
         return (yield from repeated(signal))
     signal_id = SignalId(str(values["id"]))
     yield from fact(now, "stale", signal.actor_name, signal_id, str(signal.address))

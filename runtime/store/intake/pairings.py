@@ -11,8 +11,8 @@ from sqlalchemy import bindparam, delete, select
 from runtime.chat import pairing
 from runtime.contract import Address, Identity, NewId, Person, Role, Signal
 from runtime.domain.ids import digest
-from runtime.store.approvals.newcomers import DROP_CODE, known_as, last_asked, let_in_otherwise, same_account, told
-from runtime.store.common import fact
+from runtime.store.approvals.newcomers import DROP_CODE, known_as, last_asked, let_in_otherwise, told
+from runtime.store.common import fact, same_account
 from runtime.store.protocol import Paired, Pairing, Unpaired
 from runtime.store.schema import pairing_tries, pairings
 from runtime.store.sql.driver import Op, micros, moment

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from sqlalchemy import Integer, bindparam, literal_column, select, update
+
 from runtime.chat.commands import NEEDED, kept, name_of, spoken
 from runtime.contract import (
+    Address,
     Amended,
     Clicked,
     Commanded,
@@ -23,45 +27,100 @@ from runtime.contract import (
     Verdict,
 )
 from runtime.domain.approvals import ApprovalState, Voter
-from runtime.domain.routing import Decision
+from runtime.domain.routing import BY_URGENCY, Decision
 from runtime.store.approvals.decisions import decide
-from runtime.store.common import names_of
-from runtime.store.intake.admission import admitted, course_of, only_reads
+from runtime.store.common import WHO, names_of, person, same_account, web_identity
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
-from runtime.store.intake.inbox import keep, repeated, replied, row, seen
+from runtime.store.intake.inbox import ADD_SIGNAL, SEEN, asks_alone, keys, refuse, repeated, replied, row
 from runtime.store.intake.messages import said
 from runtime.store.intake.run_stop import stop
+from runtime.store.intake.strangers import only_reads, stranger, turned_away, welcome
 from runtime.store.protocol import Gate, Offer, Taken
 from runtime.store.protocol.intake import ignored
+from runtime.store.schema import identities, participation, signals
 from runtime.store.sql.base import Base
-from runtime.store.sql.driver import Op, micros
+from runtime.store.sql.driver import Op, is_word, micros
 from runtime.text.truncate import clip
 
 NOTICE: Final = 200
 Deed = Clicked | Amended | Stopped | Commanded
+CLOSED: Final = "I do not answer in this room."
 LATE: Final = "This came too late to be acted upon. Please ask again."
+MET = WHO.add_columns(identities.c.room)
+"""With the room in which they wrote to the agent alone before."""
+JOINED = select(participation.c.address).where(participation.c.address == bindparam("room"))
+NOTE_ROOM = update(identities).where(identities.c.identity == bindparam("i")).values(room=bindparam("new_room"))
+"""Where a person writes to the agent alone: there they can be asked something."""
+LAST_SPEAKERS = (
+    select(signals.c.actor)
+    .where(
+        signals.c.address == bindparam("room"),
+        is_word(signals.c.kind, "said"),
+        signals.c.state != literal_column("'refused'"),
+    )
+    .order_by(signals.c.accepted_at.desc())
+    .limit(bindparam("n", type_=Integer))
+)
 
 
 def accept(
     signal: Signal, gate: Gate, offer: Offer | None, now: datetime, new_id: NewId, aside: Aside = NO_ASIDE
 ) -> Op[Taken]:
     """The whole of taking in. Ids made here are made anew when a batch is replayed; nobody saw the old ones."""
-    course = yield from course_of(signal, gate)
+    course = yield from _course_of(signal, gate)
     if course is Decision.IGNORE:
         return ignored()
-    if (yield from seen(signal)):
+    if (yield SEEN, keys(signal)):
         return (yield from repeated(signal))
     if isinstance(signal.body, Moved):
         return (yield from move_room(signal, signal.body, now, new_id))
-    who = yield from admitted(signal, gate, course, now, new_id)
+    who = yield from _admitted(signal, gate, course, now, new_id)
     if isinstance(who, Taken):
         return who
-    if who.role < _needed(body := meant(signal.body, course)):
+    # A message may be a command, but for one that is only observed.
+    body = spoken(signal.body) if isinstance(signal.body, Said) and course is not Decision.OBSERVE else signal.body
+    if who.role < _needed(body):
         return (yield from only_reads(signal, who, now, new_id))
     if isinstance(body, Said):
         return (yield from said(signal, body, who, course, gate, offer, now, new_id))
     return (yield from _done(signal, body, who, gate, aside, now, new_id))
+
+
+def _course_of(signal: Signal, gate: Gate) -> Op[Decision]:
+    """What becomes of a signal as far as its room decides."""
+    course = gate.rooms.course(signal)
+    if course is Decision.IF_JOINED:
+        course = Decision.RUN if (yield JOINED, {"room": str(signal.address)}) else Decision.IGNORE
+    talks = signal.by_bot and signal.actor not in gate.rooms.sources
+    if course is Decision.RUN and talks and (yield from _alone_with_bots(signal, gate)):
+        return Decision.IGNORE
+    return BY_URGENCY[signal.urgency] if course is Decision.RUN and isinstance(signal.body, Said) else course
+
+
+def _alone_with_bots(signal: Signal, gate: Gate) -> Op[bool]:
+    """Whether bots alone were answered in this conversation for too long: two of them would never end."""
+    rows = yield LAST_SPEAKERS, {"room": str(signal.address), "n": gate.bots_in_a_row}
+    return len(rows) == gate.bots_in_a_row and all(actor in gate.rooms.bots for (actor,) in rows)
+
+
+def _admitted(signal: Signal, gate: Gate, course: Decision, now: datetime, new_id: NewId) -> Op[Person | Taken]:
+    """Who sent it, if they may speak there; else what became of it."""
+    if course is Decision.REFUSE:
+        return (yield from refuse(signal, None, CLOSED, now, new_id, notice=CLOSED))
+    rows = yield MET, {"identity": signal.actor}
+    who, room = (person(rows[0][:3]), rows[0][3]) if rows else (None, None)
+    if gate.rooms.bars(signal, who):
+        return (yield from turned_away(signal, who, now, new_id))
+    if who is None and (gate.open_to_all or signal.by_bot):
+        return (yield from welcome(signal, now, new_id))
+    if who is None:
+        return (yield from stranger(signal, gate, now, new_id))
+    if asks_alone(signal) and signal.actor != web_identity(who):  # on the page a person has many rooms
+        alone = replace(signal.address, thread="")
+        if room is None or not same_account(Address.parse(room), alone):
+            yield NOTE_ROOM, {"i": signal.actor, "new_room": str(alone)}
+    return who
 
 
 def _done(signal: Signal, body: Deed, who: Person, gate: Gate, aside: Aside, now: datetime, new_id: NewId) -> Op[Taken]:
@@ -73,11 +132,6 @@ def _done(signal: Signal, body: Deed, who: Person, gate: Gate, aside: Aside, now
             return (yield from amend(signal, body, who, now, new_id))
         case Stopped() | Commanded():
             return (yield from _asked(signal, body, who, gate, aside, now, new_id))
-
-
-def meant(body: Said | Deed, course: Decision) -> Said | Deed:
-    """What a signal says: a message may be a command. What is only observed is none."""
-    return spoken(body) if isinstance(body, Said) and course is not Decision.OBSERVE else body
 
 
 def _needed(body: Said | Deed) -> Role:
@@ -93,7 +147,7 @@ def _needed(body: Said | Deed) -> Role:
 
 def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
     signal_id = SignalId(new_id())
-    if not (yield from keep(row(signal, who, "decided", now, signal_id))):
+    if not (yield ADD_SIGNAL, row(signal, who, "decided", now, signal_id)):
         return (yield from repeated(signal))
     voter = Voter(who, (yield from names_of(who)), signal.address, signal.console)
     decided = yield from decide(click.approval_id, voter, click.choice, click.reason, gate.rights, now, new_id)
@@ -115,7 +169,7 @@ def _asked(
     """A stop or a command: decided at once. One that comes a day late is about something that is long over."""
     signal_id = SignalId(new_id())
     values = row(signal, who, "decided", now, signal_id) | _written(signal, body, now)
-    if not (yield from keep(values)):
+    if not (yield ADD_SIGNAL, values):
         return (yield from repeated(signal))
     if now - signal.received_at > gate.freshness:
         return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, LATE), now, new_id))

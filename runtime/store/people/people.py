@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select, update
 
 from runtime.contract import Identity, NewId, Person, Role
 from runtime.domain.ids import digest
-from runtime.store.common import ADD_IDENTITY, NAMES, fact, new_person, person
+from runtime.store.common import ADD_IDENTITY, NAMES, fact, new_person, person, web_identity
 from runtime.store.protocol import Known, Unmoved
 from runtime.store.schema import identities, people
 from runtime.store.sql.driver import Op
@@ -36,11 +36,6 @@ REDEEM = (
 ONCE: Final = "once:"
 """Begins the stored hash of a link for one use, so that no cookie can carry such a token."""
 SET_LINK = update(people).where(people.c.name == bindparam("n")).values(link_hash=bindparam("new_hash"))
-
-
-def web_identity(who: Person) -> Identity:
-    """Under which a person speaks on the web page: there the person is the account."""
-    return Identity(f"web:{who.id}")
 
 
 def everyone() -> Op[list[Known]]:

@@ -9,8 +9,8 @@ from typing import Final
 from sqlalchemy import Column, Update, bindparam, delete, select, update
 
 from runtime.contract import Person, PersonId, Role
-from runtime.store.common import LOCK_LANE, fact, person
-from runtime.store.people.people import is_the_last_owner, web_identity
+from runtime.store.common import LOCK_LANE, fact, person, web_identity
+from runtime.store.people.people import is_the_last_owner
 from runtime.store.protocol import Unmoved
 from runtime.store.schema import (
     approvals,

@@ -14,7 +14,7 @@ from runtime.contract import (
     Receipt,
     Wire,
 )
-from runtime.store.intake.admission import STRANGER as STRANGER_TOLD
+from runtime.store.intake.strangers import STRANGER as STRANGER_TOLD
 from tests.contract.store.stage import (
     LIST,
     SHELL,

@@ -27,7 +27,7 @@ from runtime.contract import (
     Stopped,
 )
 from runtime.domain.approvals import Rights
-from runtime.store.intake.admission import STRANGER
+from runtime.store.intake.strangers import STRANGER
 from runtime.store.protocol import Paired, Taken, Unpaired
 from tests.contract.store.stage import ADA, GATE, ROOM, UMA, Stage, hashed
 

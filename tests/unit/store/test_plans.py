@@ -17,7 +17,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from runtime.store.approvals import decisions
 from runtime.store.cluster import agenda, nodes
 from runtime.store.delivery import open_deliveries
-from runtime.store.intake import admission, commands, edits, messages, places, run_stop
+from runtime.store.intake import commands, edits, messages, places, run_stop, signals
 from runtime.store.operations import audit, figures, finding, history, operators, queue_depths, retention, trail
 from runtime.store.protocol import Stock
 from runtime.store.runs import claims, run_begin, waits
@@ -103,7 +103,7 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
         "uq_deliveries_origin|autoindex_deliveries",
     ),
     "who spoke last in a conversation": (
-        admission.LAST_SPEAKERS,
+        signals.LAST_SPEAKERS,
         {"room": "web:main/r7", "n": 5},
         "ix_signals_said",
     ),

@@ -1,4 +1,4 @@
-"""Who may come in: the room's rules, threads that were joined, people who are known, and what strangers are told."""
+"""What people read who may not speak, or not here, and how strangers come in."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Integer, bindparam, literal_column, select
+from sqlalchemy import bindparam, select
 
 from runtime.chat import pairing
 from runtime.contract import (
@@ -17,89 +17,26 @@ from runtime.contract import (
     Outcome,
     Person,
     Role,
-    Said,
     Signal,
     Stopped,
 )
-from runtime.domain.routing import BY_URGENCY, Decision
 from runtime.store.approvals import newcomers
-from runtime.store.common import ADD_IDENTITY, WHO, fact, moved, new_person, person
-from runtime.store.intake.inbox import answer, is_written, refuse, tell_once
+from runtime.store.common import ADD_IDENTITY, fact, moved, new_person, web_identity
+from runtime.store.intake.inbox import answer, asks_alone, is_written, refuse, tell_once
 from runtime.store.intake.pairings import invite
-from runtime.store.people.people import web_identity
 from runtime.store.protocol import Gate, Taken
 from runtime.store.protocol.intake import ignored
-from runtime.store.schema import identities, moves, participation, signals
-from runtime.store.sql.driver import Op, is_word, micros
-from runtime.store.sql.upsert import insert
+from runtime.store.schema import moves
+from runtime.store.sql.driver import Op
 
 STRANGER: Final = "I don't know you. Ask the owner of this bot to add you."
 READER: Final = "You may read here, but not ask. An owner can change that."
-CLOSED: Final = "I do not answer in this room."
 BARRED: Final = "I do not answer you here."
 
-MET = WHO.add_columns(identities.c.room)
-JOINED = select(participation.c.address).where(participation.c.address == bindparam("room"))
-JOIN = insert(participation).values({c.name: bindparam(c.name) for c in participation.columns}).on_conflict_do_nothing()
 TOLD_ALREADY = select(moves.c.number).where(moves.c.subject == bindparam("subject")).limit(1)
-LAST_SPEAKERS = (
-    select(signals.c.actor)
-    .where(
-        signals.c.address == bindparam("room"),
-        is_word(signals.c.kind, "said"),
-        signals.c.state != literal_column("'refused'"),
-    )
-    .order_by(signals.c.accepted_at.desc())
-    .limit(bindparam("n", type_=Integer))
-)
 
 
-def course_of(signal: Signal, gate: Gate) -> Op[Decision]:
-    """What becomes of a signal as far as its room decides."""
-    course = gate.rooms.course(signal)
-    if course is Decision.IF_JOINED:
-        course = Decision.RUN if (yield JOINED, {"room": str(signal.address)}) else Decision.IGNORE
-    talks = signal.by_bot and signal.actor not in gate.rooms.sources
-    if course is Decision.RUN and talks and (yield from _alone_with_bots(signal, gate)):
-        return Decision.IGNORE
-    return BY_URGENCY[signal.urgency] if course is Decision.RUN and isinstance(signal.body, Said) else course
-
-
-def _alone_with_bots(signal: Signal, gate: Gate) -> Op[bool]:
-    """Whether bots alone were answered in this conversation for too long: two of them would never end."""
-    rows = yield LAST_SPEAKERS, {"room": str(signal.address), "n": gate.bots_in_a_row}
-    return len(rows) == gate.bots_in_a_row and all(actor in gate.rooms.bots for (actor,) in rows)
-
-
-def join(signal: Signal, gate: Gate, now: datetime) -> Op[None]:
-    """A mention makes the agent part of the thread: what follows there needs none, also after a restart."""
-    if gate.rooms.joins(signal):
-        yield JOIN, {"address": str(signal.address), "joined_at": micros(now)}
-
-
-def admitted(signal: Signal, gate: Gate, course: Decision, now: datetime, new_id: NewId) -> Op[Person | Taken]:
-    """Who sent it, if they may speak there; else what became of it."""
-    if course is Decision.REFUSE:
-        return (yield from refuse(signal, None, CLOSED, now, new_id, notice=CLOSED))
-    who, room = yield from _met(signal)
-    if gate.rooms.bars(signal, who):
-        return (yield from _turned_away(signal, who, now, new_id))
-    if who is None and (gate.open_to_all or signal.by_bot):
-        return (yield from _welcome(signal, now, new_id))
-    if who is None:
-        return (yield from _stranger(signal, gate, now, new_id))
-    if _asks_alone(signal) and signal.actor != web_identity(who):  # on the page a person has many rooms
-        yield from newcomers.note_room(signal, room)
-    return who
-
-
-def _met(signal: Signal) -> Op[tuple[Person | None, str | None]]:
-    """The person who sent it, and the room in which they wrote to the agent alone before."""
-    rows = yield MET, {"identity": signal.actor}
-    return (person(rows[0][:3]), rows[0][3]) if rows else (None, None)
-
-
-def _turned_away(signal: Signal, who: Person | None, now: datetime, new_id: NewId) -> Op[Taken]:
+def turned_away(signal: Signal, who: Person | None, now: datetime, new_id: NewId) -> Op[Taken]:
     """Somebody who is blocked, or is none of those for whom the room is."""
     if signal.reach is Addressing.OVERHEARD:
         return ignored()
@@ -114,7 +51,7 @@ def only_reads(signal: Signal, who: Person, now: datetime, new_id: NewId) -> Op[
     return (yield from _told_once(signal, taken, f"reader:{who.id}", READER, now, new_id))
 
 
-def _welcome(signal: Signal, now: datetime, new_id: NewId) -> Op[Person]:
+def welcome(signal: Signal, now: datetime, new_id: NewId) -> Op[Person]:
     # The identity is part of the name, since two strangers may call themselves the same.
     who = yield from new_person(f"{newcomers.own(signal.actor_name)} ({signal.actor})", Role.USER, now, new_id)
     for identity in (signal.actor, web_identity(who)):
@@ -126,11 +63,11 @@ def _welcome(signal: Signal, now: datetime, new_id: NewId) -> Op[Person]:
 # ------------------------------------------------------------------------------------------------------------ strangers
 
 
-def _stranger(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+def stranger(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
     """Nobody we know: told so, once, where they write to the agent alone, and in a private answer; in a room nothing."""
     if signal.reach is Addressing.OVERHEARD:
         return ignored()
-    if gate.pairs and _asks_alone(signal):
+    if gate.pairs and asks_alone(signal):
         return (yield from _invited(signal, gate, now, new_id))
     notice: str | None = pairing.UNPAIRED if gate.pairs else STRANGER
     if not _is_pressed(signal) and (signal.reach is Addressing.DIRECT or not (yield from _is_first_word(signal, now))):
@@ -151,11 +88,6 @@ def _is_first_word(signal: Signal, now: datetime) -> Op[bool]:
         return False
     yield from moved(now, about["subject"], None, "told", "a private line to a stranger")
     return True
-
-
-def _asks_alone(signal: Signal) -> bool:
-    """Whether an answer is read by its sender alone. Of clicks and edits adapters need not know it."""
-    return signal.reach is Addressing.DIRECT and (is_written(signal) or isinstance(signal.body, Commanded))
 
 
 def _told_once(signal: Signal, taken: Taken, origin: str, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
