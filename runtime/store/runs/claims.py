@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select, update
 
 from runtime.contract import Address, Busy, RunId, SessionKey, Trigger
 from runtime.domain.joining import NOBODY, Standing, joining
-from runtime.domain.routing import BusyRules, busy_at
+from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunEvent
 from runtime.store.common import moved, owned
 from runtime.store.protocol import Claim, Lane, Lease, Offer, Recorded
@@ -113,17 +113,11 @@ def claim_suspect(lease: Lease, busy: Busy | BusyRules, most: int, now: datetime
 
 def _taken(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
     taken = yield TAKE_LANE, {"k": key, "node": lease.node}
-    fence, agent, address, next_turn, since = taken[0]
-    lane = Lane(key, lease.node, fence)
-    return (yield from _run_of(lane, agent, Address.parse(address), next_turn, since, busy, now))
-
-
-def _run_of(
-    lane: Lane, agent: str, address: Address, next_turn: int, since: int, busy: Busy | BusyRules, now: datetime
-) -> Op[Claim | None]:
+    fence, agent, room, next_turn, since = taken[0]
+    lane, address = Lane(key, lease.node, fence), Address.parse(room)
     rows = yield GOING_ON, {"s": lane.session}
     if not rows or rows[0][-1] == "parked":
-        return (yield from begin_run(lane, agent, address, next_turn, since, busy_at(busy, address), now))
+        return (yield from begin_run(lane, agent, address, next_turn, since, busy, now))
     *row, state = rows[0]
     if state == "running":
         yield from moved(now, row[0], lane.node, RunEvent.RESUME, row[8] or "")

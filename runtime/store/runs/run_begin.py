@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, case, or_, select, update
 
 from runtime.contract import Address, Busy, Person, PersonId, RunId, Trigger
 from runtime.domain.joining import NOBODY, Standing, joining
+from runtime.domain.routing import BusyRules, busy_at
 from runtime.store.common import PERSON, add, person
 from runtime.store.protocol import Claim, Lane
 from runtime.store.runs.turns import add_turn, transcript
@@ -69,14 +70,15 @@ ADD_RUN = add(runs)
 
 
 def begin_run(
-    lane: Lane, agent: str, address: Address, next_turn: int, since: int, busy: Busy, now: datetime
+    lane: Lane, agent: str, address: Address, next_turn: int, since: int, busy: Busy | BusyRules, now: datetime
 ) -> Op[Claim | None]:
     """A run for the signals that wait in the lane, whatever began it; None where nothing waits."""
     waiting = [Waiting(*row) for row in (yield WAITING_SIGNALS, {"s": lane.session})]
     if not waiting:
         return None
-    first = waiting[0]
-    share = [first] if busy is Busy.FOLLOWUP else joining(waiting, lambda one: one.standing, first.standing)
+    first, share = waiting[0], waiting[:1]
+    if len(waiting) > 1 and busy_at(busy, address) is not Busy.FOLLOWUP:
+        share = joining(waiting, lambda one: one.standing, first.standing)
     run = RunId(first.id)  # one id follows a message from its arrival to its reply
     yield (
         ADD_RUN,

@@ -23,10 +23,10 @@ from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
 
-END_OF: Final[Mapping[RunState, RunEvent]] = {
-    RunState.DONE: RunEvent.FINISH,
-    RunState.FAILED: RunEvent.FAIL,
-    RunState.STOPPED: RunEvent.STOP,
+ENDED: Final[Mapping[RunState, RunState]] = {
+    RunState.DONE: move(RUN_MOVES, RunState.RUNNING, RunEvent.FINISH),
+    RunState.FAILED: move(RUN_MOVES, RunState.RUNNING, RunEvent.FAIL),
+    RunState.STOPPED: move(RUN_MOVES, RunState.RUNNING, RunEvent.STOP),
 }
 WHY: Final[Mapping[RunState, str]] = {RunState.DONE: "", RunState.STOPPED: "Stopped."}
 """What a run's row says of its end, where that is not its last words."""
@@ -145,9 +145,8 @@ def finish(
     why = WHY.get(state, text)
     yield from _close_steps(lane, run, why or text, now)
     yield from add_turn(lane.session, mine[0], run, "assistant", text, now)
-    after = move(RUN_MOVES, RunState.RUNNING, END_OF[state])
     calls = int(reply is not None)
-    end = {"run": run, "new_state": after.value, "why": why, "at": micros(now)}
+    end = {"run": run, "new_state": ENDED[state].value, "why": why, "at": micros(now)}
     rows = yield END_RUN, end | {"calls": calls, "step": number + calls, "turn": mine[0]}
     trigger = Trigger(rows[0][0])
     begun = set()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, case, select, update
 
-from runtime.contract import Call, Effect, FileRef, ModelReply, NodeId, RunId, Usage, files_json
+from runtime.contract import Call, Effect, FileRef, ModelReply, NodeId, RunId, files_json
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
 from runtime.domain.transcript import WAITING
@@ -35,6 +35,10 @@ OPEN_STEPS = (
 )
 
 ADD_STEP = add(steps)
+BLANK_STEP: Mapping[str, object] = {
+    **dict.fromkeys(("call_id", "effect", "arguments", "arguments_hash", "result", "caution"), ""),
+    "started_at": None,
+}
 ADD_USAGE = add(usage)
 ADVANCE_LANE = update(sessions).where(sessions.c.key == bindparam("k")).values(next_turn=bindparam("next"))
 ADVANCE_RUN = (
@@ -51,6 +55,11 @@ ADVANCE_RUN = (
 LAST_TURN = update(runs).where(runs.c.id == bindparam("run")).values(last_turn=bindparam("turn")).returning(runs.c.stop)
 STOP = select(runs.c.stop, runs.c.crashes).where(runs.c.id == bindparam("run"))
 CLEARED = update(runs).where(runs.c.id == bindparam("run")).values(crashes=0)
+RUN_FACTS = (
+    select(sessions.c.agent, runs.c.address, runs.c.requester)
+    .join(sessions, sessions.c.key == runs.c.session)
+    .where(runs.c.id == bindparam("run"))
+)
 STEP_STATE = select(steps.c.state, steps.c.turn, steps.c.tool, steps.c.arguments_hash).where(
     steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n")
 )
@@ -95,37 +104,22 @@ def record_model(
 
 
 def model_step(node: NodeId, run: RunId, number: int, reply: ModelReply, turn: int, now: datetime) -> Op[None]:
+    """A model call that was answered, and what it cost."""
+    used = reply.usage
     yield (
         ADD_STEP,
         {
+            **BLANK_STEP,
             "run_id": run,
             "number": number,
             "kind": "model",
             "state": "done",
-            "call_id": "",
-            "tool": reply.usage.model,
-            "effect": "",
-            "arguments": "",
-            "arguments_hash": "",
-            "result": "",
-            "caution": "",
+            "tool": used.model,
             "turn": turn,
-            "started_at": None,
             "ended_at": micros(now),
             "node": node,
         },
     )
-    yield from _use(run, number, reply.usage, now)
-
-
-RUN_FACTS = (
-    select(sessions.c.agent, runs.c.address, runs.c.requester)
-    .join(sessions, sessions.c.key == runs.c.session)
-    .where(runs.c.id == bindparam("run"))
-)
-
-
-def _use(run: RunId, number: int, used: Usage, now: datetime) -> Op[None]:
     rows = yield RUN_FACTS, {"run": run}
     agent, address, requester = rows[0]
     yield (
@@ -150,6 +144,7 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
     yield (
         ADD_STEP,
         {
+            **BLANK_STEP,
             "run_id": run,
             "number": number,
             "kind": "tool",
@@ -162,7 +157,6 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
             "result": step.result,
             "caution": step.caution,
             "turn": turn,
-            "started_at": None,
             "ended_at": micros(now) if done else None,
             "node": lane.node,
         },

@@ -85,13 +85,17 @@ class Compiled:
 
     def arguments(self, given: Mapping[str, object]) -> tuple[object, ...]:
         values = [given[name] if name in given else self.defaults[name] for name in self.names]
-        return tuple([storable(value) if type(value) is str else value for value in values])  # our own words need none
+        # Our own words, and ASCII without a NUL, are as any database takes them.
+        return tuple(
+            [
+                value if type(value) is not str or (value.isascii() and "\0" not in value) else storable(value)
+                for value in values
+            ]
+        )
 
 
-def storable(value: object) -> object:
-    """`value`, or for a text that no database takes (a NUL, half a surrogate pair) the nearest that it does."""
-    if not isinstance(value, str) or (value.isascii() and "\0" not in value):
-        return value
+def storable(value: str) -> str:
+    """The nearest text that every database takes: none takes a NUL or half a surrogate pair."""
     return value.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

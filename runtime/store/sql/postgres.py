@@ -212,7 +212,8 @@ class PostgresDriver:
             self._health.failed(error)
             self._watch.failed(error)
             raise
-        self._health.worked()
+        if self._health.trouble:
+            self._health.worked()
         return written
 
     async def read(self, make: MakeOp[T]) -> T:

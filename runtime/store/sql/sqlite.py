@@ -289,7 +289,8 @@ class SqliteDriver:
                 self._health.failed(error)
             self._watch.failed(error)
             raise
-        self._health.worked()
+        if self._health.trouble:
+            self._health.worked()
         return written
 
     async def read(self, make: MakeOp[T]) -> T:
