@@ -13,7 +13,6 @@ from typing import Any, Final
 import structlog
 
 from bot.accounts.reachability import Reachability
-from bot.telemetry.wrappers import AdapterWrapper
 from runtime.cancellation import cancellable
 from runtime.cluster.pause import Pause
 from runtime.contract import (
@@ -21,11 +20,14 @@ from runtime.contract import (
     ChannelAdapter,
     Connection,
     ConnectionStatus,
+    Delivery,
+    Features,
     Listeners,
     Part,
     Receipt,
     Settled,
     Sink,
+    Wire,
 )
 from runtime.domain.clock import steady
 from runtime.errors import BotError, ConfigError, StoreError
@@ -43,7 +45,7 @@ Work = Callable[[], Coroutine[Any, Any, object]]
 log = structlog.get_logger("accounts")
 
 
-class AccountSupervisor(AdapterWrapper):
+class AccountSupervisor:
     """An account as the rest of the program has it. Implements `contract.ChannelAdapter`.
 
     `take` asks for a role, and `vacancy` waits until one may be free again; `on_learnt` is told once the account has its
@@ -62,7 +64,9 @@ class AccountSupervisor(AdapterWrapper):
         pause: timedelta = PAUSE_FIRST,
         clock: Callable[[], float] = steady,
     ) -> None:
-        super().__init__(adapter)
+        self.channel = adapter.channel
+        self.account = adapter.account
+        self._adapter = adapter
         self._take = take
         self._on_learnt = on_learnt
         self._twin_of = twin
@@ -87,7 +91,7 @@ class AccountSupervisor(AdapterWrapper):
     @property
     def identity(self) -> str:
         """Empty until it is known, and while another account of ours has it."""
-        return "" if self._twin else super().identity
+        return "" if self._twin else self._adapter.identity
 
     @property
     def is_known(self) -> bool:
@@ -128,6 +132,12 @@ class AccountSupervisor(AdapterWrapper):
             return self._adapter.standing()
         except Exception as error:  # noqa: BLE001 - whoever asks looks at other accounts too
             return self._fault("how it stands", error)
+
+    def render(self, delivery: Delivery) -> list[Wire]:
+        return self._adapter.render(delivery)
+
+    def features(self) -> Features:
+        return self._adapter.features()
 
     async def show(self, part: Part) -> Receipt:
         return await self.reachability.tried(self._adapter.show(part))
