@@ -64,10 +64,9 @@ from runtime.contract import (
     NewId,
     Now,
     Probe,
-    Signal,
+    Sink,
     Timetable,
     Tool,
-    Verdict,
     no_probe,
     room_topic,
 )
@@ -76,7 +75,6 @@ from runtime.delivery.couriers import Couriers
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
 from runtime.domain.ids import new_id as fresh_id
-from runtime.domain.routing import BusyRules
 from runtime.errors import Rejected
 from runtime.intake.dispatch import Dispatch
 from runtime.intake.reception import Reception
@@ -196,7 +194,7 @@ class App:
         self._agent = self._make_loop(workspaces)
         self._elsewhere = PeerEvents(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
         self._reception = self._make_reception()
-        self._sink = instruments.sink(self._reception.sink)
+        self.sink: Sink = instruments.sink(self._reception.sink)
         self._webhooks = webhooks_of(settings, self._accounts, workspaces, store.now, new_id)
         self._watchdog = Watchdog(check=store.check, place=settings.data_dir)
         self._standings = AccountStatuses(self._accounts, store.now)
@@ -299,7 +297,7 @@ class App:
             now=self.store.now,
             new_id=self._new_id,
             named=self._named,
-            busy=lambda address: self._busy_rules().at(address),
+            busy=lambda address: self._live.busy_rules().at(address),
             probe=self._probe,
             files=fetching_of(self._settings, files_of, self.store.runs.senders, self._new_id, self._space),
             long_replies=long_replies,
@@ -326,7 +324,7 @@ class App:
     def _desk(self, web_identity: str) -> ConsoleDesk:
         return ConsoleDesk(
             store=self.store,
-            sink=self._sink,
+            sink=self.sink,
             links=self.store.people,
             bell=self._bell,
             web_account=web_identity,
@@ -404,9 +402,6 @@ class App:
 
     # ---------------------------------------------------------------------------------------------------- rooms
 
-    def _busy_rules(self) -> BusyRules:
-        return self._live.gate().busy_rules
-
     async def _store_trouble(self) -> str | None:
         """Why the store takes nothing. Errors: StoreError says it too."""
         if trouble := self._seat.trouble():
@@ -429,10 +424,6 @@ class App:
     async def reload(self, by: str) -> dict[str, Any]:
         """Read the settings again, for whoever is recorded as `by`. Errors: ConfigError, StoreError: nothing changed."""
         return in_words(await self._reload(by))
-
-    async def sink(self, signal: Signal) -> Verdict:
-        """Take a signal in: for those that hold no adapter."""
-        return await self._sink(signal)
 
     # --------------------------------------------------------------------------------------------------- running
 
@@ -474,7 +465,7 @@ class App:
             couriers=self._couriers,
             dispatch=self._dispatch,
             others=self._others,
-            listeners=[partial(listen, self._sink) for listen in (*listening, self._webhooks.listen)],
+            listeners=[partial(listen, self.sink) for listen in (*listening, self._webhooks.listen)],
             duties=lambda: self._duties(jumps),
             goodbye=self._tell_of_leaving,
             new_id=self._new_id,
@@ -486,7 +477,7 @@ class App:
             lease=lease,
             agent=self._instruments.worker(self._agent),
             bell=self._bell,
-            busy=self._busy_rules,
+            busy=self._live.busy_rules,
             lease_is_fresh=self._seat.lease_is_fresh,
             max_crashes=self._settings.run.max_crashes,
             probe=self._probe,

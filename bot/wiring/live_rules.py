@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from bot.settings.settings import Planning, PolicyRule, Settings
 from bot.wiring.gate import UNNAMED, gate_of
 from runtime.contract import Address
-from runtime.domain.routing import AccountNames
+from runtime.domain.routing import AccountNames, BusyRules
 from runtime.policy.matchers import Commands, words_of
 from runtime.policy.rules import SHIPPED, Policy, Rule, Ruling
 from runtime.store.protocol import Gate
@@ -40,6 +40,11 @@ class Live:
             gate = replace(gate, rooms=replace(gate.rooms, named=names))
             self.rules = replace(self.rules, gate=gate)
         return gate
+
+    def busy_rules(self) -> BusyRules:
+        """What a message meets that comes while the agent works."""
+        gate = self.gate()
+        return BusyRules(gate.busy, gate.rooms)
 
 
 MakeGate = Callable[[Settings], Gate]

@@ -44,11 +44,6 @@ class Gate:
     model: str = ""
     trouble: Callable[[Address], str | None] = field(default=lambda _: None, compare=False)
 
-    @property
-    def busy_rules(self) -> BusyRules:
-        """What a message meets that comes while the agent works."""
-        return BusyRules(self.busy, self.rooms)
-
 
 @dataclass(frozen=True, slots=True)
 class Taken:

@@ -24,7 +24,7 @@ from runtime.contract import (
     Urgency,
     UserTurn,
 )
-from runtime.domain.routing import Attention, RoomRule, RoomRules
+from runtime.domain.routing import Attention, BusyRules, RoomRule, RoomRules
 from runtime.store.intake.messages import OBSERVED
 from runtime.store.protocol import Gate, Taken
 from tests.contract.store.stage import ADA, GATE, LIST, OTTO, ROOM, SHELL, STRANGER, UMA, VERA, Stage, step
@@ -245,7 +245,7 @@ async def test_a_room_may_have_its_own_way_with_messages_that_come_meanwhile(sta
     rules = gate(Attention.MENTION, RoomRule(str(ROOM), busy=Busy.FOLLOWUP))
     for text in ("one", "two"):
         await stage.say(text, gate=rules)
-    claim = await stage.store.runs.claim(stage.lease, rules.busy_rules)
+    claim = await stage.store.runs.claim(stage.lease, BusyRules(rules.busy, rules.rooms))
     assert claim is not None
     assert await stage.store.runs.turns(claim.lane.session) == [UserTurn("one", "Ada")]
 

@@ -90,7 +90,7 @@ async def test_rooms_and_whom_to_answer_there_count_from_then_on(place: Place) -
         frozenset({"Bob"}),
         frozenset({"telegram:9"}),
     )
-    assert (gate.rooms.rule(there).attention, gate.busy_rules.at(there)) == (Attention.OPEN, Busy.COLLECT)
+    assert (gate.rooms.rule(there).attention, place.live.busy_rules().at(there)) == (Attention.OPEN, Busy.COLLECT)
 
 
 async def test_a_new_owner_is_one_and_one_taken_out_is_told(place: Place) -> None:
