@@ -9,7 +9,7 @@ from bot.accounts.lookup import Accounts
 from bot.accounts.supervisor import AccountSupervisor
 from bot.plugins.packages import model_driver
 from bot.settings.settings import Settings
-from runtime.agent.long_text import LongForm, LongText
+from runtime.agent.outcome import LongForm, LongText
 from runtime.contract import Address, Fetch, Model, NewId, Space, Transcriber
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.intake.downloads import Fetching, FileBounds, FilesOf, Senders

@@ -11,8 +11,7 @@ from typing import Final, Protocol
 import structlog
 
 from runtime.agent.context import UNBOUNDED, RunFacts, build
-from runtime.agent.long_text import LongText
-from runtime.agent.outcome import RunOutcome
+from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.registry import Agents
 from runtime.agent.run_state import Dropped, Ended, LiveRun, own
 from runtime.agent.tool_calls import Calls, in_doubt
@@ -165,7 +164,7 @@ class AgentLoop:
 
     async def _until_end(self, run: LiveRun) -> Released:
         try:
-            if released := await self._pick_up(run):
+            if run.claim.resumed and (released := await self._pick_up(run)):
                 return released
             while run.iterations < run.agent.limits.iterations:
                 reply = await self._ask_model(run)
@@ -194,8 +193,7 @@ class AgentLoop:
             return await self._park(run, asked)
         if run.claim.overtaken:
             own(await self._store.note(run.claim.lane, run.claim.run_id, overtaken_note()))
-        if run.claim.resumed:
-            await self._join(run)
+        await self._join(run)
         return None
 
     async def _ask_model(self, run: LiveRun) -> ModelReply:

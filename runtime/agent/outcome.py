@@ -1,18 +1,77 @@
-"""What a run hands to people where its turn in the lane ends: its questions, or what it has to say at last."""
+"""A run's last words where its turn in the lane ends: its questions or its answer, a long one as a file."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
 
-from runtime.agent.long_text import LongText
+import structlog
+
 from runtime.agent.run_state import LiveRun
 from runtime.chat import cards
-from runtime.contract import Address, ApprovalId, ApprovalKind, Content, DeliveryId, Kind, NewId, Now, RunId
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    ApprovalKind,
+    Content,
+    DeliveryId,
+    Fetch,
+    FileRef,
+    Kind,
+    NewId,
+    Now,
+    RunId,
+)
 from runtime.domain.runs import RunState, StepState
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import MOST_FILES, Reporting
 from runtime.store.protocol import NewDelivery, Question, ToolStep
+from runtime.workspace.workspaces import SessionWorkspaces
+
+log = structlog.get_logger("files")
+
+FOLDER: Final = "replies"
+NAME: Final = "reply.md"
+
+
+class LongForm(StrEnum):
+    """How a long final text is shown."""
+
+    PARTS = "parts"  # in as many messages as it takes
+    FILE = "file"  # its begin, and a file with all of it, where the channel carries files
+
+
+@dataclass(frozen=True, slots=True)
+class LongText:
+    """Makes a file of a final text of more than `characters`."""
+
+    workspaces: SessionWorkspaces
+    new_id: NewId
+    files_of: Callable[[Address], Fetch | None] = lambda _: None
+    form: LongForm = LongForm.PARTS
+    characters: int = 12_000
+
+    async def content(self, address: Address, run: RunId, text: str) -> Content:
+        """`text` as what a delivery says. A repeat after a kill writes the same file again."""
+        if self.form is LongForm.PARTS or len(text) <= self.characters or self.files_of(address) is None:
+            return Content(text)
+        try:
+            return Content(text, text_file=await asyncio.to_thread(self._written, address, run, text))
+        except OSError as error:  # a full disk, or a tool made a link of the folder: the text goes in parts
+            log.warning("a long reply goes in parts", reason=str(error))
+            return Content(text)
+
+    def _written(self, address: Address, run: RunId, text: str) -> FileRef:
+        path, arriving = f"{FOLDER}/{run}.md", self.workspaces.arriving(self.new_id())
+        try:
+            size = arriving.write_bytes(text.encode("utf-8", "replace"))
+            self.workspaces.keep(address, path, arriving)
+        finally:
+            arriving.unlink(missing_ok=True)
+        return FileRef(NAME, path, size)
 
 
 class RunOutcome:
@@ -49,14 +108,11 @@ class RunOutcome:
             return await self._reporting.deliveries(claim.job, claim.run_id, text, run.files)
         if claim.job and state is RunState.FAILED:
             return []
-        content = await self._content(run.address, claim.run_id, text)
+        content = Content(text)
+        if self._long_replies:
+            content = await self._long_replies.content(run.address, claim.run_id, text)
         files = tuple(run.files[:MOST_FILES])
         return [self._made(run, f"run:{claim.run_id}", Kind.FINAL, replace(content, files=files))]
-
-    async def _content(self, address: Address, run: RunId, text: str) -> Content:
-        if self._long_replies is None:
-            return Content(text)
-        return await self._long_replies.content(address, run, text)
 
     def _made(self, run: LiveRun, origin: str, kind: Kind, content: Content) -> NewDelivery:
         delivery, answers = DeliveryId(self._new_id()), run.claim.reply_to

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
-from runtime.agent.long_text import LongForm, LongText
 from runtime.agent.loop import AgentLoop
+from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.registry import Agent, Agents, Limits
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
@@ -69,7 +69,7 @@ from runtime.delivery.couriers import Couriers
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.domain.ids import new_id
-from runtime.domain.routing import RoomRules
+from runtime.domain.routing import BusyRules, RoomRules
 from runtime.domain.runs import RunState
 from runtime.intake.dispatch import Dispatch
 from runtime.intake.downloads import Fetching, FileBounds
@@ -296,7 +296,7 @@ class Process:
             outlet=Couriers([self.courier], self.store.outbox),
             now=self.stage.clock,
             new_id=new_id,
-            busy=self.gate.busy_rules.at,
+            busy=self._busy_rules().at,
             probe=given.probe,
         )
 
@@ -316,13 +316,16 @@ class Process:
             space=self.stage.space,
         )
 
+    def _busy_rules(self) -> BusyRules:
+        return BusyRules(self.gate.busy, self.gate.rooms)
+
     def _make_dispatch(self) -> Dispatch:
         return Dispatch(
             store=self.store.runs,
             lease=self.lease,
             agent=self.agent,
             bell=self.bell,
-            busy=lambda: self.gate.busy_rules,
+            busy=self._busy_rules,
             lease_is_fresh=self._is_fresh,
             max_crashes=self._given.max_crashes,
             width=self._given.width,

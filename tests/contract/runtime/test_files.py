@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 
 import pytest
 
-from runtime.agent.long_text import LongForm
+from runtime.agent.outcome import LongForm
 from runtime.contract import Content, Effect, FileRef, Json, Kind, ModelReply, ModelRequest, OnText, UserTurn
 from runtime.domain.runs import RunState
 from runtime.errors import Rejected, Retryable, ToolFailed
