@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from runtime.chat.stop_words import is_stop
 from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
 from runtime.domain.approvals import Approval
 from runtime.domain.runs import RunState
@@ -30,6 +29,28 @@ NEEDED: Final[Mapping[str, Role]] = {name: Role.USER if name in ACTS else Role.V
 FORM: Final = re.compile(rf"[/!]({'|'.join(COMMANDS)})", re.IGNORECASE)
 ARGUED: Final = re.compile(rf"[/!]({'|'.join(ARGUMENTS)})[ \t]+(\S[^\n]{{0,99}})", re.IGNORECASE)
 PAIR_FORM: Final = re.compile(rf"[/!]{PAIR}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+STOP_WORDS: Final[Mapping[str, Sequence[str]]] = {
+    "English": ("stop", "cancel", "halt", "abort"),
+    "German": ("stopp", "halt", "anhalten", "abbrechen", "abbruch"),
+    "French": ("arrête", "arrêtez", "arrêter", "annule", "annuler"),
+    "Spanish": ("detente", "alto", "cancela", "cancelar"),
+    "Portuguese": ("pare", "parar", "cancela", "cancelar"),
+    "Italian": ("ferma", "fermati", "basta", "annulla"),
+    "Dutch": ("stoppen", "annuleer", "annuleren"),
+    "Polish": ("stop", "zatrzymaj", "anuluj"),
+    "Turkish": ("dur", "durdur", "iptal"),
+    "Russian": ("стоп", "отмена", "остановись", "хватит"),
+    "Ukrainian": ("стоп", "зупинись", "скасуй"),
+    "Chinese": ("停", "停止", "取消"),
+    "Japanese": ("停止", "中止", "ストップ", "キャンセル"),
+    "Korean": ("중지", "취소", "멈춰"),
+}
+"""By language, in lower case. docs/access.md lists them."""
+
+_ALL: Final = frozenset(word for words in STOP_WORDS.values() for word in words)
+_LONGEST: Final = max(map(len, _ALL))
+_AROUND: Final = " \t\r\n.!?…。\uff01\uff1f"
+
 SHOWN: Final = 60  # characters of a call in a list
 DOLLAR: Final = 1_000_000  # in micros
 
@@ -88,6 +109,12 @@ def spoken(said: Said) -> Said | Stopped | Commanded:
     if found := PAIR_FORM.fullmatch(text):
         return Commanded(PAIR, found[1].strip())
     return said
+
+
+def is_stop(text: str) -> bool:
+    """Tell whether a message is a stop word alone, whatever its case and the marks around it."""
+    bare = text.strip(_AROUND)
+    return len(bare) <= _LONGEST and bare.casefold() in _ALL
 
 
 def name_of(command: Commanded) -> str:

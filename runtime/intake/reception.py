@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from hashlib import sha256
 
 import structlog
 
 from runtime.cluster.topics import LANES
 from runtime.contract import (
+    INBOX,
     Address,
     Clicked,
+    FileRef,
     Notifier,
     Outcome,
     Probe,
@@ -17,19 +21,16 @@ from runtime.contract import (
     Said,
     Signal,
     Verdict,
+    clean_name,
     no_probe,
     room_topic,
 )
 from runtime.domain.routing import Decision
 from runtime.errors import Rejected
-from runtime.intake.attachments import placed
 from runtime.store.protocol import Decided, Gate, Intake, Offer, Taken
 from runtime.store.protocol.intake import ignored
 
 log = structlog.get_logger("intake")
-
-"""The Bell's topic for "a lane is ready"."""
-
 
 Accept = Callable[[Offer | None], Awaitable[Taken]]
 """Takes one signal in; with an offer, its run may begin in the same commit."""
@@ -85,14 +86,12 @@ class Reception:
             self._probe("approval-decided")
         self._probe("accepted")
         if taken.verdict.outcome is not Outcome.IGNORED:
-            self._tell(signal, taken.verdict)
-            self._heard(signal)
+            kind, outcome = type(signal.body).__name__.lower(), taken.verdict.outcome.value
+            log.info("signal", trace=taken.verdict.signal_id, kind=kind, outcome=outcome, address=str(signal.address))
+            if signal.room_name:
+                self._heard(signal)
             self._wake(taken, signal.address)
         return taken.verdict
-
-    def _tell(self, signal: Signal, verdict: Verdict) -> None:
-        kind, outcome = type(signal.body).__name__.lower(), verdict.outcome.value
-        log.info("signal", trace=verdict.signal_id, kind=kind, outcome=outcome, address=str(signal.address))
 
     def decided(self, decided: Decided) -> None:
         """Wake whoever has work from a decision that no click made."""
@@ -110,3 +109,34 @@ class Reception:
             self._nudge(room)
         if taken.verdict.outcome is not Outcome.DUPLICATE:
             self._bell.ring(room_topic(address))
+
+
+def placed(signal: Signal) -> Signal:
+    """`signal` with a path for each file that is still at its platform.
+
+    The path is made of what makes the event unique, so an event that comes twice means the same file; and of a name
+    that is harmless whatever the platform, or a person, called it.
+    """
+    match signal.body:
+        case Said(text, files) if any(file.remote for file in files):
+            return replace(signal, body=Said(text, tuple(_placed(files, _folder(signal)))))
+        case _:
+            return signal
+
+
+def _folder(signal: Signal) -> str:
+    """By day, so that a person who looks finds the newest last."""
+    key = f"{signal.platform} {signal.natural_key or signal.dedupe_key}"
+    return f"{INBOX}/{signal.received_at:%Y-%m-%d}-{sha256(key.encode()).hexdigest()[:10]}"
+
+
+def _placed(files: tuple[FileRef, ...], folder: str) -> Iterator[FileRef]:
+    taken: set[str] = set()
+    for number, file in enumerate(files, 1):
+        if not file.remote:
+            yield file
+            continue
+        name = clean_name(file.name)
+        name = f"{number}-{name}" if name.casefold() in taken else name
+        taken.add(name.casefold())
+        yield replace(file, path=f"{folder}/{name}")

@@ -56,8 +56,6 @@ class RoomNames:
 
     def hear(self, signal: Signal) -> None:
         """Take in the name that `signal` brings along."""
-        if not signal.room_name:
-            return
         room, name = room_at(signal.address), seen(signal.room_name)[:LONGEST]
         now = monotonic()
         if name and (self._known.get(room) != name or now - self._seen.get(room, -SEEN_AGAIN) >= SEEN_AGAIN):

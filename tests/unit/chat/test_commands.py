@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from runtime.chat import commands
 from runtime.chat.commands import Going, Spent, Sum, Work
 from runtime.chat.pairing import ALPHABET, LENGTH, fresh_code, invitation, locked, tidy, wrong
-from runtime.chat.stop_words import STOP_WORDS, is_stop
 from runtime.contract import COMMANDS, Commanded, FileRef, Role, Said, Stopped
 from runtime.domain.ids import first_at, made_at, new_id
 from runtime.domain.runs import RunState
@@ -86,7 +85,7 @@ def test_words_with_a_file_are_said() -> None:
 def test_no_text_breaks_the_reading(text: str) -> None:
     said = Said(text)
     found = commands.spoken(said)
-    assert found is said or text.strip()[0] in "/!" or is_stop(text)
+    assert found is said or text.strip()[0] in "/!" or commands.is_stop(text)
 
 
 @pytest.mark.parametrize("text", ["stop", " Stop!\n", "HALT", "cancel…", "стоп", "停止。", "abbrechen"])
@@ -102,7 +101,7 @@ def test_a_sentence_with_a_stop_word_is_said(text: str) -> None:
 
 def test_the_docs_list_every_stop_word() -> None:
     told = Path("docs/access.md").read_text(encoding="utf-8")
-    assert [word for words in STOP_WORDS.values() for word in words if word not in told] == []
+    assert [word for words in commands.STOP_WORDS.values() for word in words if word not in told] == []
 
 
 @pytest.mark.parametrize("name", ["/Status", "status", "!STATUS", " status "])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.contract import Address, FileRef, Identity, Said, Signal, Stopped
-from runtime.intake.attachments import placed
+from runtime.intake.reception import placed
 from runtime.workspace.safe_fs import parts
 
 SIGNAL = Signal(
