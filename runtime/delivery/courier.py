@@ -201,31 +201,26 @@ class Courier:
 
         Whoever asked says what became of it, by `begin` or `let_go`. Edits wait: what they replace is read first.
         """
-        if self._duty is None or self._is_busy(new.address) or not self._lease_is_fresh():
+        room = new.address
+        is_busy = room in self._active or room in self._wanted or room in self._later or self._width.locked()
+        if self._duty is None or is_busy or not self._lease_is_fresh():
             return None
         if new.edits and self._previews.receipt(new.edits) is None:
             return None
         try:
-            wires, floor = self._wires(delivery_of(new)), self.features.floor_at(new.address)
-            if not self._has_token(new):
-                return None
+            floor = self.features.floor_at(room)
+            wires: tuple[Wire, ...]
+            if new.kind is Kind.PROGRESS:
+                wires, has_token = (self._previews.rendered(delivery_of(new)),), self._rates.spare(room)
+            else:
+                wires, has_token = self._showing.rendered(delivery_of(new)), self._rates.take_now(room, new.kind.rank)
         except Exception:  # noqa: BLE001 - it is rendered once more in its turn, which keeps the payload and tells
             return None
-        self._active.add(new.address)
+        if not has_token:
+            return None
+        self._active.add(room)
         self._calm.clear()
-        return Rendered(self._duty, wires, await self._showing.receipts(new.id, new.address, wires), floor)
-
-    def _wires(self, delivery: Delivery) -> tuple[Wire, ...]:
-        is_preview = delivery.kind is Kind.PROGRESS
-        return (self._previews.rendered(delivery),) if is_preview else self._showing.rendered(delivery)
-
-    def _has_token(self, new: NewDelivery) -> bool:
-        if new.kind is Kind.PROGRESS:
-            return self._rates.spare(new.address)
-        return self._rates.take_now(new.address, new.kind.rank)
-
-    def _is_busy(self, address: Address) -> bool:
-        return address in self._active or address in self._wanted or address in self._later or self._width.locked()
+        return Rendered(self._duty, wires, await self._showing.receipts(new.id, room, wires), floor)
 
     def begin(self, new: NewDelivery, run_id: RunId) -> None:
         """It is committed, with the marker of its first part or as shown: go on from there."""

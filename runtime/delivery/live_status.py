@@ -65,6 +65,8 @@ class LiveStatus:
 
     def note(self, claim: Claim, event: Progress) -> None:
         """A run tells what it does."""
+        if not self._liveness.offers:
+            return
         if isinstance(event, Resting):
             self._liveness.hush(claim.run_id)
             self._previews.forget(claim.run_id)
@@ -76,6 +78,8 @@ class LiveStatus:
 
         Most runs have none, and the store is not asked for any: only this process made those of a run that began here.
         """
+        if not self._liveness.offers:
+            return new
         run = claim.run_id
         self._liveness.hush(run)
         if not self._posts or not (claim.resumed or self._previews.tried(run)):

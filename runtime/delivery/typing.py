@@ -119,11 +119,11 @@ class Typing:
         self._heed = heed
         self._say = say
         self._lives: dict[RunId, Life] = {}
-        self._offers = bool(self._types or self._drafts or say)
+        self.offers = bool(self._types or self._drafts or say)
 
     def note(self, claim: Claim, event: Progress) -> None:
         """A run tells what it does."""
-        if not self._offers:
+        if not self.offers:
             return
         life = self._lives.get(claim.run_id)
         if life:
