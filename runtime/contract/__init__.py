@@ -42,21 +42,6 @@ from runtime.contract.features import (
 )
 from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pending, Stuck
 from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
-from runtime.contract.ids import (
-    ApprovalId,
-    DeliveryId,
-    Identity,
-    Json,
-    NewId,
-    NodeId,
-    Now,
-    PersonId,
-    Probe,
-    RunId,
-    SessionKey,
-    SignalId,
-    no_probe,
-)
 from runtime.contract.models import (
     AssistantTurn,
     Attach,
@@ -76,7 +61,25 @@ from runtime.contract.models import (
     Usage,
     UserTurn,
 )
-from runtime.contract.people import Address, Person, Role
+from runtime.contract.people import (
+    Address,
+    ApprovalId,
+    DeliveryId,
+    Identity,
+    Json,
+    NewId,
+    NodeId,
+    Now,
+    Person,
+    PersonId,
+    Probe,
+    Role,
+    RunId,
+    SessionKey,
+    SignalId,
+    no_probe,
+    room_topic,
+)
 from runtime.contract.plugins import AccountSecret, ChannelPlugin, TokenForm
 from runtime.contract.rooms import (
     BOUNDLESS,
@@ -97,7 +100,6 @@ from runtime.contract.rooms import (
     View,
     Workspaces,
     alone,
-    room_topic,
 )
 from runtime.contract.schedules import (
     Asker,

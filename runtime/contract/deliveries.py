@@ -9,8 +9,7 @@ from datetime import datetime
 from enum import Enum, StrEnum
 from typing import Final
 
-from runtime.contract.ids import ApprovalId, DeliveryId
-from runtime.contract.people import Address
+from runtime.contract.people import Address, ApprovalId, DeliveryId
 from runtime.contract.signals import Choice, FileRef, files_json
 
 

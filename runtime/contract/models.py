@@ -10,8 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from runtime.contract.ids import Json, RunId, SessionKey
-from runtime.contract.people import Address, Person
+from runtime.contract.people import Address, Json, Person, RunId, SessionKey
 from runtime.contract.signals import FileRef
 
 

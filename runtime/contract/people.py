@@ -1,11 +1,34 @@
-"""People and places."""
+"""Ids, people and places; times, and the points tests can stop at."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from enum import IntEnum
+from typing import Any, NewType
 
-from runtime.contract.ids import PersonId
+SignalId = NewType("SignalId", str)
+SessionKey = NewType("SessionKey", str)
+RunId = NewType("RunId", str)
+ApprovalId = NewType("ApprovalId", str)
+DeliveryId = NewType("DeliveryId", str)
+NodeId = NewType("NodeId", str)
+PersonId = NewType("PersonId", str)
+Identity = NewType("Identity", str)
+"""A person's account on a platform: `channel:user`, such as `web:ada`, `telegram:1001` or `slack:T1/U1`."""
+
+Json = Any
+"""What `json.loads` gives: the shape is checked where it is read."""
+
+Now = Callable[[], datetime]
+NewId = Callable[[], str]
+Probe = Callable[[str], None]
+"""Called with the name of each point at which a kill must be harmless. Production passes `no_probe`."""
+
+
+def no_probe(point: str) -> None:
+    """The probe of production: nothing happens."""
 
 
 class Role(IntEnum):
@@ -53,3 +76,8 @@ class Address:
         if not (channel and colon and len(parts) >= 2 and all(parts)):
             raise ValueError(f"{text!r} is not an address; write channel:account/room or channel:account/room/thread")
         return cls(channel, parts[0], parts[1], parts[2] if len(parts) == 3 else "")
+
+
+def room_topic(address: Address) -> str:
+    """The Bell's topic for whatever lasting changed in a room: a message taken in, a part shown, a run that ended."""
+    return f"room:{address}"

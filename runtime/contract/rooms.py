@@ -10,8 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-from runtime.contract.ids import Identity, NewId, Now
-from runtime.contract.people import Address, Person
+from runtime.contract.people import Address, Identity, NewId, Now, Person
 from runtime.contract.signals import FileRef
 
 
@@ -37,11 +36,6 @@ class Finding:
 
 PEOPLE: Final = "people"
 """The Bell's topic for a change of people, by which a link may have become void."""
-
-
-def room_topic(address: Address) -> str:
-    """The Bell's topic for whatever lasting changed in a room: a message taken in, a part shown, a run that ended."""
-    return f"room:{address}"
 
 
 @dataclass(frozen=True, slots=True)

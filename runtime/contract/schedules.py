@@ -9,8 +9,7 @@ from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
 from typing import NewType, Protocol
 
-from runtime.contract.ids import Identity, Json, RunId
-from runtime.contract.people import Address, Person
+from runtime.contract.people import Address, Identity, Json, Person, RunId
 
 ScheduleId = NewType("ScheduleId", str)
 OccurrenceId = NewType("OccurrenceId", str)

@@ -9,8 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from runtime.contract.ids import ApprovalId, Identity, SignalId
-from runtime.contract.people import Address
+from runtime.contract.people import Address, ApprovalId, Identity, SignalId
 
 
 class Urgency(StrEnum):

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 import structlog
@@ -20,11 +21,10 @@ LEAST: Final = timedelta(seconds=2)
 """A smaller step needs no mending: every wait has more slack than that."""
 
 
-def steady() -> float:
-    """Seconds that only grow: nobody sets them, and they go on while the machine sleeps, as leases do."""
-    if hasattr(time, "CLOCK_BOOTTIME"):
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.monotonic()
+steady: Callable[[], float] = time.monotonic
+if hasattr(time, "CLOCK_BOOTTIME"):
+    steady = partial(time.clock_gettime, time.CLOCK_BOOTTIME)
+"""Seconds that only grow: nobody sets them, and they go on while the machine sleeps, as leases do."""
 
 
 class Jumps:
