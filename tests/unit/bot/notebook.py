@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,9 +29,11 @@ from runtime.contract import (
     SettleResult,
     Signal,
     Sink,
+    Tool,
     Verdict,
     Wire,
 )
+from runtime.domain.approvals import ApprovalState
 from runtime.domain.ids import new_id
 from runtime.errors import Uncertain
 from tests.fakes.models import Answer, Scripted
@@ -100,14 +102,18 @@ class Running:
             Signal("notebook-1", key or new_id(), ADA, "Ada", DESK, Said(words), datetime.now(UTC))
         )
 
-    async def approve(self) -> Verdict:
-        [approval] = await self.app.store.approvals.approvals()
+    async def approve(self, about_to: Callable[[], None] = lambda: None) -> Verdict:
+        """Say yes to the one open question; `about_to` is told before the click goes in."""
+        [approval] = await self.app.store.approvals.approvals(state=ApprovalState.PENDING)
         click = Clicked(approval.id, Choice.APPROVE)
+        about_to()
         return await self.app.sink(Signal("notebook-1", new_id(), ADA, "Ada", DESK, click, datetime.now(UTC)))
 
 
 @asynccontextmanager
-async def running(folder: Path, answers: Sequence[Answer], *, cut: int = 0, **given: object) -> AsyncIterator[Running]:
+async def running(
+    folder: Path, answers: Sequence[Answer], *, cut: int = 0, tools: Mapping[str, Tool] | None = None, **given: object
+) -> AsyncIterator[Running]:
     overrides = {"web.port": 0, "data_dir": str(folder), "access.owners": [ADA], "nodes.lease_seconds": 30}
     settings = load(
         overrides={**overrides, **{name.replace("__", "."): value for name, value in given.items()}},
@@ -117,7 +123,7 @@ async def running(folder: Path, answers: Sequence[Answer], *, cut: int = 0, **gi
     notebook, made = Notebook(cut), list[App]()
 
     async def make(settings: Settings) -> App:
-        made.append(await build(settings, adapters=lambda _: [notebook], model=Scripted(answers)))
+        made.append(await build(settings, adapters=lambda _: [notebook], model=Scripted(answers), tools=tools))
         return made[0]
 
     async with serving(settings, make=make, with_link=False) as ready:

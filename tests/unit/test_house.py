@@ -1,0 +1,96 @@
+"""How much of the house must be read to follow one event through it, and how its rooms are kept."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.walks import PAGE, PRODUCT, ROOT, Walk, document, size, walks, written
+
+MOST_IN_A_FOLDER: Final = 15
+BOUNDS: Final = {"A text": (200, 45), "A click": (260, 60)}
+"""Functions and modules at most; aimed at are 160 and 35, and 200 and 40. For a click 52 modules are wanted."""
+
+
+# ------------------------------------------------------------------------------------------------------------ the walks
+
+
+async def test_a_walk_can_be_read(tmp_path: Path) -> None:
+    walked = await walks(tmp_path)
+    for name, walk in walked.items():
+        sys.stdout.write(f"{name}: {size(walk)}\n")
+        sys.stdout.writelines(f"  {module}.{function}\n" for module, function in walk)
+    over = {
+        name: size(walked[name])
+        for name, (functions, modules) in BOUNDS.items()
+        if _is_over(walked[name], functions, modules)
+    }
+    assert over == {}
+    assert _steps(written(PAGE.read_text(encoding="utf-8"))) == _steps(document(walked)), "run python -m tests.walks"
+
+
+def _is_over(walk: Walk, functions: int, modules: int) -> bool:
+    has_functions, has_modules = size(walk)
+    return has_functions > functions or has_modules > modules
+
+
+def _steps(section: str) -> list[set[str]]:
+    """The functions of each walk, in any order: two threads may come to theirs in either."""
+    blocks = section.split("```text\n")[1:]
+    return [set(_functions(block.partition("```")[0])) for block in blocks]
+
+
+def _functions(block: str) -> Iterator[str]:
+    for line in block.splitlines():
+        module, _, functions = line.partition(": ")
+        yield from (f"{module}.{function}" for function in functions.split(", "))
+
+
+# ------------------------------------------------------------------------------------------------------------ the rooms
+
+
+@pytest.fixture(scope="module")
+def modules() -> Mapping[str, Path]:
+    """By their dotted names; a package stands for its `__init__`."""
+    found = {}
+    for path in (path for top in PRODUCT for path in sorted((ROOT / top).rglob("*.py"))):
+        if "migrations" not in path.parts:
+            found[".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")] = path
+    return found
+
+
+def test_no_folder_holds_too_many_modules(modules: Mapping[str, Path]) -> None:
+    held = Counter(path.parent for path in modules.values())
+    assert {str(folder.relative_to(ROOT)): n for folder, n in held.items() if n > MOST_IN_A_FOLDER} == {}
+
+
+def test_no_two_packages_import_each_other(modules: Mapping[str, Path]) -> None:
+    needs: dict[str, set[str]] = defaultdict(set)
+    for name, path in modules.items():
+        needs[_package(name, path)] |= {_package(other, modules[other]) for other in _imported(path, modules)}
+    assert len(needs) > len(PRODUCT)
+    assert [(a, b) for a in sorted(needs) for b in sorted(needs[a]) if a < b and a in needs[b]] == []
+
+
+def _package(module: str, path: Path) -> str:
+    """The first two parts, so that the rooms of one package count as one; of a module beside packages the first."""
+    inside = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    return ".".join(inside.split(".")[:2])
+
+
+def _imported(path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        if isinstance(node, ast.ImportFrom):
+            assert node.module, f"{path} imports by a relative name, which this reader does not follow"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                if found := next((name for name in (whole, node.module) if name in modules), None):
+                    yield found
