@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, case, or_, select, update
 from runtime.contract import Address, Busy, Person, PersonId, RunId, Trigger
 from runtime.domain.joining import NOBODY, Standing, joining
 from runtime.domain.routing import BusyRules, busy_at
+from runtime.domain.runs import FOR_SCHEDULES
 from runtime.store.common import PERSON, add, person
 from runtime.store.protocol import Claim, Lane
 from runtime.store.runs.turns import add_turn, transcript
@@ -108,7 +109,8 @@ def begin_run(
     who, names = yield from requester_of(first.person_id)
     near = next_turn + len(share) - since <= NEAR
     turns = tuple((yield from transcript(lane.session, since))) if near else None
-    job, to = (yield from job_of(run, Trigger(first.trigger))), first.message_id
+    trigger, to = Trigger(first.trigger), first.message_id
+    job = (yield from job_of(run, trigger)) if trigger in FOR_SCHEDULES else None
     return Claim(
         lane, agent, run, address, who, False, 0, 1, False, False, names, turns=turns, reply_to=to, since=since, job=job
     )

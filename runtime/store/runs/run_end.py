@@ -10,7 +10,7 @@ from sqlalchemy import and_, bindparam, case, update
 
 from runtime.contract import ModelReply, NewId, RunId, Trigger
 from runtime.domain.machines import move
-from runtime.domain.runs import RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
+from runtime.domain.runs import FOR_SCHEDULES, RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
 from runtime.store.approvals.rulings import ADD_APPROVAL
 from runtime.store.common import fact, owned
 from runtime.store.delivery.enqueue import put
@@ -153,7 +153,9 @@ def finish(
     for new in new_deliveries:
         if (yield from put(new, now, run)):
             begun.add(new.id)
-    told = yield from ended(run, trigger, state, text, len(new_deliveries), now, new_id)
+    told = None
+    if trigger in FOR_SCHEDULES:
+        told = yield from ended(run, trigger, state, text, len(new_deliveries), now, new_id)
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
     return Released(rows[0][0] == "ready", frozenset(begun), told or (), planned=told is not None)
 
