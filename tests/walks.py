@@ -151,7 +151,7 @@ async def _walked(steps: Steps, at_work: Running, name: str, go: Round) -> Walk:
 
 async def _over(at_work: Running) -> None:
     """What follows an answer: it is recorded as shown, and its room is free again."""
-    while await at_work.app.store.open_rooms(DESK.channel, DESK.account):  # noqa: ASYNC110 - nobody rings for it
+    while await at_work.app.store.outbox.open_rooms(DESK.channel, DESK.account):  # noqa: ASYNC110 - nobody rings for it
         await asyncio.sleep(0.05)
     await asyncio.sleep(0.2)
 
@@ -187,7 +187,7 @@ async def _schedule(at_work: Running, begin: Callable[[], None]) -> None:
         next_at=now,
     )
     begin()
-    await at_work.app.store.add_schedule(one, now, "Ada")
+    await at_work.app.store.schedules.add_schedule(one, now, "Ada")
 
 
 def document(walked: Mapping[str, Walk]) -> str:
