@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -46,6 +46,8 @@ class Store:
     """One database, an object for each aggregate: whoever needs one is handed that one."""
 
     driver: Driver
+    now: Now
+    """The store's clock: the database's on PostgreSQL, the process's on SQLite."""
     intake: Intake
     places: PlaceStore
     runs: Runs
@@ -67,6 +69,7 @@ class Store:
         given = driver, new_id, observer
         return cls(
             driver=driver,
+            now=driver.now,
             intake=IntakeStore(*given),
             places=PlaceStore(*given),
             runs=RunStore(*given),
@@ -83,10 +86,6 @@ class Store:
             figures=FigureStore(*given),
             queues=QueueStore(*given),
         )
-
-    def now(self) -> datetime:
-        """The store's clock: the database's on PostgreSQL, the process's on SQLite."""
-        return self.driver.now()
 
     async def check(self) -> None:
         """Read something. Errors: StoreError in words for an operator."""

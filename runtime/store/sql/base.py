@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from runtime.contract import NewId
+from runtime.contract import NewId, Now
 from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.sql.driver import Driver
 
@@ -16,6 +14,4 @@ class Base:
         self._driver = driver
         self._new_id = new_id
         self._observer = observer
-
-    def now(self) -> datetime:
-        return self._driver.now()
+        self.now: Now = driver.now
