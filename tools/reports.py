@@ -16,18 +16,18 @@ from runtime.contract import Activity, Address, Cost, Costs, Effect, Figures, Js
 from runtime.errors import ToolRetry
 from tools.kit.declare import tool
 
-LONGEST: Final = 24 * 366
+LOOK_BACK_MAX_HOURS: Final = 24 * 366
 """Hours that one report looks back."""
-MOST: Final = 50
+LINES_LISTED: Final = 50
 """Lines of a list; how many there are in all is told beside."""
 DRAWN: Final = 15
 """Rooms in a chart; the others are one bar."""
 MICROS: Final = 1_000_000
-OTHERS: Final = "other rooms"
+OTHER_ROOMS: Final = "other rooms"
 
 Named = Callable[[Address], str]
 
-Hours = Annotated[int, f"How many hours to look back, 1 to {LONGEST:,}."]
+Hours = Annotated[int, f"How many hours to look back, 1 to {LOOK_BACK_MAX_HOURS:,}."]
 
 
 def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool]:
@@ -53,14 +53,14 @@ def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool
     async def pending_approvals(context: ToolContext) -> str:
         """List the questions about risky calls that wait for a person, those first that expire first."""
         room = scope(context)
-        count, rows = await figures.pending_approvals(room=room, most=MOST)
+        count, rows = await figures.pending_approvals(room=room, most=LINES_LISTED)
         return _told(_about(room, named) | {"count": count, "approvals": _listed(rows, named)})
 
     @tool(effect=Effect.READ)
     async def dead_letters(context: ToolContext) -> str:
         """List messages that could not be shown (dead), or of which nobody can tell whether they were (held)."""
         room = scope(context)
-        count, rows = await figures.dead_letters(room=room, most=MOST)
+        count, rows = await figures.dead_letters(room=room, most=LINES_LISTED)
         return _told(_about(room, named) | {"count": count, "letters": _listed(rows, named)})
 
     return [activity, costs, pending_approvals, dead_letters]
@@ -96,7 +96,12 @@ def costs_of(found: Costs, named: Named) -> dict[str, Json]:
     """Sums, a line for each agent in each room (threads belong to theirs), and the same as a chart's labels and series."""
     rows = _by_room(found.rows, named)
     total = {key: value for key, value in asdict(found).items() if key != "rows"}
-    return {"total": total, "rows": rows[:MOST], "more": max(len(rows) - MOST, 0), "chart": chart_of(rows)}
+    return {
+        "total": total,
+        "rows": rows[:LINES_LISTED],
+        "more": max(len(rows) - LINES_LISTED, 0),
+        "chart": chart_of(rows),
+    }
 
 
 def _by_room(rows: Iterable[Cost], named: Named) -> list[dict[str, Json]]:
@@ -117,8 +122,8 @@ def chart_of(rows: list[dict[str, Json]]) -> dict[str, Json]:
     dearest = sorted((room for room in spent if sum(spent[room].values())), key=lambda room: -sum(spent[room].values()))
     for room in dearest[DRAWN:]:
         for agent, micros in spent[room].items():
-            spent[OTHERS][agent] += micros
-    drawn = dearest[:DRAWN] + ([OTHERS] if len(dearest) > DRAWN else [])
+            spent[OTHER_ROOMS][agent] += micros
+    drawn = dearest[:DRAWN] + ([OTHER_ROOMS] if len(dearest) > DRAWN else [])
     agents = sorted({agent for room in drawn for agent in spent[room]})
     return {
         "labels": drawn,
@@ -150,8 +155,8 @@ def _plain(value: Any, named: Named) -> Json:
 
 
 def _since(now: datetime, hours: int) -> datetime:
-    if not 1 <= hours <= LONGEST:
-        raise ToolRetry(f"hours: {hours} is not from 1 to {LONGEST:,}. A day is 24, a week 168.")
+    if not 1 <= hours <= LOOK_BACK_MAX_HOURS:
+        raise ToolRetry(f"hours: {hours} is not from 1 to {LOOK_BACK_MAX_HOURS:,}. A day is 24, a week 168.")
     return now - timedelta(hours=hours)
 
 

@@ -37,9 +37,9 @@ from tools.kit.declare import tool
 NEXT: Final = 3
 """Instants that are told of one that was planned or changed."""
 LISTED: Final = 50
-TOLD: Final = 10
+OCCURRENCES_LISTED: Final = 10
 """Past instants of a history."""
-SHOWN: Final = 80
+TASK_MAX_CHARS: Final = 80
 """Characters of a task in a list."""
 TIMEOUT: Final = timedelta(seconds=30)
 UTC: Final = "UTC"
@@ -182,7 +182,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
     async def schedule_history(name: Name, context: ToolContext) -> str:
         """What became of the last times of a schedule, newest first, and when it is due next."""
         found = await timetable.find(name, asker_of(context))
-        past = await timetable.history(found.id, most=TOLD)
+        past = await timetable.history(found.id, most=OCCURRENCES_LISTED)
         clocks = timetable.clocks(found)
         lines = [f"- {shown(one.planned_at.astimezone(clocks))}: {outcome(one)}" for one in past]
         return "\n".join([words.line(found, context), "", *(lines or ["It has not been due yet."])])
@@ -362,4 +362,4 @@ def reached(one: Occurrence) -> str:
 
 
 def brief(text: str) -> str:
-    return clip(" ".join(text.split()), SHOWN)
+    return clip(" ".join(text.split()), TASK_MAX_CHARS)

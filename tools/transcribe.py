@@ -21,7 +21,7 @@ PLACE: Final = "{file}"
 ENVIRONMENT: Final = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
 """All of it: no secret of ours is in it, and what the program needs beside can be set by `env` in the command."""
 
-KEPT: Final = 100_000  # characters of what it prints
+TRANSCRIPT_MAX_CHARS: Final = 100_000  # characters of what it prints
 BLAMED: Final = 300  # characters of that in a failure
 
 
@@ -56,7 +56,13 @@ class CommandTranscriber:
         uid = self._uid if os.geteuid() == 0 else None
         try:
             ended = await capture(
-                argv, cwd=copy.parent, deadline=self._timeout, limit=KEPT, env=ENVIRONMENT, quiet=True, uid=uid
+                argv,
+                cwd=copy.parent,
+                deadline=self._timeout,
+                limit=TRANSCRIPT_MAX_CHARS,
+                env=ENVIRONMENT,
+                quiet=True,
+                uid=uid,
             )
         except OSError as error:
             raise ToolFailed(f"{argv[0]} cannot be started ({error.strerror})") from error

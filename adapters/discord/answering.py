@@ -17,7 +17,7 @@ from runtime.errors import ChannelError, Rejected
 
 log = logging.getLogger(__name__)
 
-TRIES: Final = 2
+ANSWER_TRIES: Final = 2
 
 
 class Answering:
@@ -32,7 +32,7 @@ class Answering:
         """At most once on screen: a second answer is refused as a repeat, so a lost one is simply given again."""
         path = "/interactions/{interaction}/{webhook_token}/callback"
         route = Route("POST", path, interaction=str(interaction["id"]), webhook_token=str(interaction["token"]))
-        for _ in range(TRIES):
+        for _ in range(ANSWER_TRIES):
             try:
                 await self._http.request(route, json=dict(answer))
             except discord.HTTPException as error:

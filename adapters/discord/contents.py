@@ -13,11 +13,11 @@ from runtime.contract import FileRef
 Raw = Mapping[str, Any]
 
 USER: Final = re.compile(r"<@!?(\d+)>")
-ROLE: Final = re.compile(r"<@&(\d+)>")
+ROLE_MENTION: Final = re.compile(r"<@&(\d+)>")
 EDGES: Final = " \t\n,:\u00a0"
-FOLDER: Final = "inbox"  # where files are put in the workspace
+INBOX_FOLDER: Final = "inbox"  # where files are put in the workspace
 UNSAFE: Final = re.compile(r"[^\w.\- ]+")
-NAME: Final = 100  # characters of a file name
+FILE_NAME_MAX_CHARS: Final = 100  # characters of a file name
 TEXT_DISPLAY: Final = 10
 UNREADABLE: Final[Mapping[str, str]] = {
     "poll": "a poll",
@@ -36,7 +36,7 @@ def words(raw: Raw, identity: str, roles: frozenset[str]) -> str:
         name = names.get(found[1])
         return found[0] if name is None else f"@{name}"
 
-    text = _without(_without(content, USER, {identity}), ROLE, roles)
+    text = _without(_without(content, USER, {identity}), ROLE_MENTION, roles)
     return USER.sub(user, text).strip()
 
 
@@ -58,7 +58,7 @@ def files_of(raw: Raw) -> tuple[FileRef, ...]:
 def safe(name: str) -> str:
     """A file name that leads nowhere else; its end, which says the kind, is kept."""
     plain = UNSAFE.sub("_", PurePosixPath(name.replace("\\", "/")).name).strip(". ") or "file"
-    return plain[-NAME:]
+    return plain[-FILE_NAME_MAX_CHARS:]
 
 
 def _written(raw: Raw) -> str:
@@ -98,7 +98,7 @@ def _file(raw: Raw, number: int, attachment: Raw) -> FileRef:
     name = str(attachment["filename"])
     return FileRef(
         name=name,
-        path=f"{FOLDER}/{raw['id']}-{number}-{safe(name)}",
+        path=f"{INBOX_FOLDER}/{raw['id']}-{number}-{safe(name)}",
         size=int(attachment.get("size") or 0),
         remote=f"{raw['channel_id']}/{raw['id']}/{attachment['id']}",
         mime=str(attachment.get("content_type") or ""),

@@ -24,8 +24,8 @@ NO_RIGHT: Final = 50013
 ARCHIVED: Final = 50083
 NO_REPLIES: Final = 160002
 THREAD_EXISTS: Final = 160004
-LOCKED: Final = 160005
-NO_THREAD: Final = frozenset({UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, NO_ACCESS, NOT_THERE, NO_RIGHT, LOCKED})
+THREAD_LOCKED: Final = 160005
+NO_THREAD: Final = frozenset({UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, NO_ACCESS, NOT_THERE, NO_RIGHT, THREAD_LOCKED})
 """A message has no thread that could be written to, and none can be begun: it is gone, or this is no place for threads."""
 
 # What a person must mend, by Discord's code. A code without a row is told in Discord's words alone.
@@ -43,11 +43,11 @@ FIXES: Final[Mapping[int, str]] = {
     "Read Message History and Create Public Threads.",
     ARCHIVED: "The thread is archived.",
     NO_REPLIES: "The bot's role lacks the right Read Message History there, which a reply needs.",
-    LOCKED: "The thread is locked: a moderator must unlock it.",
+    THREAD_LOCKED: "The thread is locked: a moderator must unlock it.",
     200000: "A rule of the server's AutoMod blocks the message.",
     200001: "A rule of the server's AutoMod blocks the title.",
 }
-LONGEST: Final = 500  # characters of a foreign error
+FOREIGN_ERROR_MAX_CHARS: Final = 500  # characters of a foreign error
 OF_THE_FORM: Final = frozenset({0, 50006, 50035, 50109, 40005})
 """The plain twin, which may be shorter and has no file, may pass."""
 
@@ -148,7 +148,7 @@ def told(error: BaseException) -> str:
     """The error in its own words, on one line."""
     text = error.text or str(error.status) if isinstance(error, discord.HTTPException) else str(error)
     code = f"{error.code} " if isinstance(error, discord.HTTPException) and error.code else ""
-    return " ".join(f"{code}{text or type(error).__name__}"[:LONGEST].split()).rstrip(".")
+    return " ".join(f"{code}{text or type(error).__name__}"[:FOREIGN_ERROR_MAX_CHARS].split()).rstrip(".")
 
 
 def _of(account: str, words: str) -> str:

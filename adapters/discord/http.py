@@ -20,7 +20,7 @@ from adapters.discord.errors import Closed
 from adapters.discord.settings import DiscordSettings
 
 GOODBYE: Final = 2.0  # seconds that a closing socket waits for the other side: a deaf one never answers
-PATIENCE: Final = 5.0  # seconds a call waits for its bucket; beyond, the caller is told
+BUCKET_TIMEOUT_SECONDS: Final = 5.0  # seconds a call waits for its bucket; beyond, the caller is told
 LEARNT: Final = 1000  # buckets that are remembered
 
 
@@ -79,7 +79,7 @@ class Http(HTTPClient):
     async def _admit(self, bucket: str) -> None:
         """Wait until this bucket has something left, by what Discord said last. Errors: discord.RateLimited."""
         left = self._dry.get(bucket, 0.0) - asyncio.get_running_loop().time()
-        if left > PATIENCE:
+        if left > BUCKET_TIMEOUT_SECONDS:
             raise discord.RateLimited(left)
         if left > 0:
             await asyncio.sleep(left)

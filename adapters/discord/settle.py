@@ -31,7 +31,7 @@ NONCE_IS_KNOWN: Final = timedelta(seconds=120)
 """Discord says "the past few minutes": discord.com/developers/docs/resources/message#create-message, read 2026-08."""
 CLOCKS_APART: Final = timedelta(seconds=60)
 """How far our clock may be ahead of Discord's, by which message ids are made."""
-PAGE: Final = 100
+PAGE_MAX_MESSAGES: Final = 100
 PAGES: Final = 5
 
 
@@ -79,7 +79,7 @@ class Settling:
             if found:
                 return Shown(Receipt(str(found[0]["id"])))
             count += len(page)
-            if len(page) < PAGE:
+            if len(page) < PAGE_MAX_MESSAGES:
                 return SettleResult.ABSENT if count or await self._can_read(channel, after) else SettleResult.UNKNOWN
             after = int(page[-1]["id"])
         return SettleResult.UNKNOWN
@@ -109,7 +109,7 @@ class Settling:
         return any(channel in channels_of(one) for one in seen)
 
     async def _page(self, channel: str, after: int) -> list[Raw]:
-        page = await self._get(f"/channels/{channel}/messages", after=str(after), limit=str(PAGE))
+        page = await self._get(f"/channels/{channel}/messages", after=str(after), limit=str(PAGE_MAX_MESSAGES))
         return sorted(page, key=lambda raw: int(raw["id"]))
 
     async def _get(self, path: str, **params: str) -> Any:

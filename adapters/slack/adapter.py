@@ -51,7 +51,7 @@ from runtime.errors import ChannelError, Rejected, Retryable
 
 # chat.postMessage: about one a second in a channel, short bursts are borne; beyond them Slack says how long to wait.
 # Source: docs.slack.dev/apis/web-api/rate-limits, read 2026-08.
-EVERY: Final = timedelta(seconds=1)
+HEALTH_INTERVAL: Final = timedelta(seconds=1)
 BURST: Final = 20
 STATUS_LASTS: Final = timedelta(seconds=110)  # Slack takes a status away after about two minutes
 
@@ -249,7 +249,7 @@ class SlackAdapter:
                 raise
 
     def buckets(self, address: Address) -> Sequence[Bucket]:
-        return [Bucket(f"channel {address.room}", BURST, EVERY)]
+        return [Bucket(f"channel {address.room}", BURST, HEALTH_INTERVAL)]
 
     async def typing(self, address: Address, status: str) -> None:
         await self._speaking.status(address, status)

@@ -31,7 +31,7 @@ NEEDED: Final = frozenset({"chat:write"})
 """Without these nothing works at all."""
 MANIFEST: Final = "Take config/slack-manifest.yaml as the app's manifest (docs/channels/slack.md), and install the app once more."  # fmt: skip
 UNTOLD: Final = "Compare the scopes under OAuth & Permissions of the app with config/slack-manifest.yaml."
-AGAIN: Final = "Try again; see https://slack-status.com."
+TRY_AGAIN: Final = "Try again; see https://slack-status.com."
 
 
 def granted(headers: Mapping[str, str]) -> frozenset[str] | None:
@@ -102,7 +102,7 @@ class Checks:
 
     def _failed(self, step: str, setting: str, error: ChannelError) -> Finding:
         why = "Without it no answer is sent." if setting == "bot_token" else "Without it nobody is heard."
-        fix = token_fix(error.code, setting) or MANIFEST if isinstance(error, Refusal) else AGAIN
+        fix = token_fix(error.code, setting) or MANIFEST if isinstance(error, Refusal) else TRY_AGAIN
         return Finding(Level.ERROR, f"{self._id}.{step}", f"{self._who}: {setting}: {error}", why, fix)
 
     def _ok(self, step: str, what: str) -> Finding:

@@ -11,7 +11,7 @@ from adapters.slack.me import Me
 from runtime.contract import Address, Body, Identity, Signal
 
 CHANNEL: Final = "slack"
-NOTHING: Final = "nothing"
+NO_EVENT: Final = "nothing"
 PRIVATE: Final = 3000  # characters of an ephemeral message, which Slack cuts at 4,000
 
 Raw = Mapping[str, Any]
@@ -64,7 +64,7 @@ class Happening:
 def kind_of(body: Raw) -> str:
     """What a request is about: message, block_actions, view_submission, command, or Slack's own word."""
     if body.get("type") == "event_callback":
-        kind = mapping(body.get("event")).get("type") or NOTHING
+        kind = mapping(body.get("event")).get("type") or NO_EVENT
         return "message" if kind == "app_mention" else str(kind)
     return "command" if "command" in body else str(body.get("type"))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from adapters.slack import pressed, spoken
-from adapters.slack.envelope import NOTHING, Happening, Malformed, kind_of
+from adapters.slack.envelope import NO_EVENT, Happening, Malformed, kind_of
 from runtime.contract import Signal
 
-TAKEN: Final = frozenset({"message", "block_actions", "view_submission", "command", NOTHING})
+TAKEN: Final = frozenset({"message", "block_actions", "view_submission", "command", NO_EVENT})
 """Kinds that something may come of. For any other no name is looked up, and nobody waits."""
 
 
@@ -27,7 +27,7 @@ def parse(happened: Happening) -> Signal | None:
                 return pressed.form(happened)
             case "command":
                 return pressed.command(happened)
-            case kind if kind == NOTHING:
+            case kind if kind == NO_EVENT:
                 raise Malformed("there is no event in it")
             case _:
                 return None

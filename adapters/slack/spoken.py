@@ -14,10 +14,10 @@ from runtime.contract import COMMANDS, Addressing, Amended, Body, Commanded, Fil
 SPOKEN: Final = frozenset({None, "file_share", "thread_broadcast", "bot_message", "me_message"})
 """Kinds of messages in which somebody says something; joins, topics and the like are no words to us."""
 
-GONE: Final = frozenset({"tombstone", "hidden_by_limit"})
+FILE_GONE: Final = frozenset({"tombstone", "hidden_by_limit"})
 """Modes of files that nobody can read any more: deleted, or older than the workspace's plan shows."""
 COMMAND: Final = re.compile(rf"!({'|'.join(COMMANDS)})\b\s*(.*)", re.IGNORECASE | re.DOTALL)
-NAME: Final = re.compile(r"[^\w.() -]+")
+UNSAFE_IN_FILE_NAME: Final = re.compile(r"[^\w.() -]+")
 
 
 def message(happened: Happening) -> Signal | None:
@@ -27,7 +27,7 @@ def message(happened: Happening) -> Signal | None:
         return _changed(happened)
     if event.get("subtype") not in SPOKEN or _is_mine(event, me):
         return None
-    files = tuple(_file(file) for file in event.get("files") or () if file.get("mode") not in GONE)
+    files = tuple(_file(file) for file in event.get("files") or () if file.get("mode") not in FILE_GONE)
     text = readable(_text(event), me)
     if not text and not files and not names_me(text_of(event), me):
         return None
@@ -103,6 +103,6 @@ def ordered(name: str, argument: str) -> Commanded | Stopped:
 def _file(file: Raw) -> FileRef:
     """A file that is still at Slack. Its id is the handle: the link would need the token."""
     name = str(file.get("name") or file.get("title") or file["id"])
-    safe = NAME.sub("_", name.rpartition("/")[2]).lstrip(". ")[-100:] or file["id"]
+    safe = UNSAFE_IN_FILE_NAME.sub("_", name.rpartition("/")[2]).lstrip(". ")[-100:] or file["id"]
     size, mime = int(file.get("size") or 0), str(file.get("mimetype") or "")
     return FileRef(name, f"inbox/{file['id']}/{safe}", size, file["id"], mime)

@@ -28,7 +28,7 @@ log = structlog.get_logger("telegram")
 
 CONNECTIONS: Final = 64
 IDLE: Final = 15.0  # seconds a connection is kept without use: less than the platform keeps it
-CHUNK: Final = 64 * 1024  # bytes
+DOWNLOAD_CHUNK_BYTES: Final = 64 * 1024  # bytes
 NOT_SENT: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
 """No connection, no answer to connecting, or a proxy that made none: the request never left."""
 
@@ -193,7 +193,7 @@ async def _write(content: aiohttp.StreamReader, into: Path, most: int) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_LINK
     with open(await asyncio.to_thread(os.open, into, flags, 0o600), "wb") as file:  # noqa: ASYNC230, PTH123 - a descriptor
         size = 0
-        async for chunk in content.iter_chunked(CHUNK):
+        async for chunk in content.iter_chunked(DOWNLOAD_CHUNK_BYTES):
             size += len(chunk)
             if size > most:
                 break

@@ -14,7 +14,7 @@ from telegram.error import NetworkError, TelegramError
 from runtime.errors import ChannelError, Rejected, Retryable, Uncertain
 
 UNTOUCHED: Final = "message is not modified"
-GONE: Final = ("message to edit not found", "message can't be edited", "message_id_invalid")
+MESSAGE_GONE: Final = ("message to edit not found", "message can't be edited", "message_id_invalid")
 NO_TEXT_THERE: Final = "there is no text in the message to edit"
 TOO_BIG: Final = "file is too big"
 ROOM_CLOSED: Final = (
@@ -32,7 +32,7 @@ ROOM_CLOSED: Final = (
     "user not found",
     "group is deactivated",
     "the group chat was deleted",
-    *GONE,
+    *MESSAGE_GONE,
 )
 """What a 400 says of the room or the message. Any other is about the form: the plain twin may pass."""
 

@@ -11,11 +11,13 @@ from typing import Final
 
 from runtime.contract import Bucket
 
-ALL: Final = Bucket("all", burst=10, every=timedelta(seconds=0.05))
+ACCOUNT_BUCKET: Final = Bucket("all", burst=10, every=timedelta(seconds=0.05))
 IN_A_CHAT: Final = (3, timedelta(seconds=1))
 IN_A_GROUP: Final = (5, timedelta(seconds=4))
 
 
 def buckets(room: str) -> tuple[Bucket, ...]:
     chat = Bucket(f"chat {room}", *IN_A_CHAT)
-    return (ALL, chat, Bucket(f"group {room}", *IN_A_GROUP)) if room.startswith("-") else (ALL, chat)
+    return (
+        (ACCOUNT_BUCKET, chat, Bucket(f"group {room}", *IN_A_GROUP)) if room.startswith("-") else (ACCOUNT_BUCKET, chat)
+    )

@@ -13,7 +13,7 @@ from runtime.http.door import Door, Visitor
 from runtime.http.errors import Refusal
 
 OWNERS_IN_MIND: Final = 10_000
-ROOM: Final = re.compile(r"[a-z0-9]{6,32}")
+ROOM_NAME: Final = re.compile(r"[a-z0-9]{6,32}")
 UNOPENED: Final = "There is no such conversation: open one on the page and say something in it first."
 NO_ROOM: Final = "There is no such conversation, or it is somebody else's."
 
@@ -53,7 +53,7 @@ class Rooms:
 
     def address(self, room: str) -> Address:
         """Errors: Refusal 404 for what is no room's name."""
-        if not ROOM.fullmatch(room):
+        if not ROOM_NAME.fullmatch(room):
             raise Refusal(404, NO_ROOM)
         return Address(self._channel, self._account, room)
 
@@ -105,5 +105,5 @@ class Rooms:
 
 async def reach(ledger: History, is_named: IsNamed, address: Address) -> str | None:
     """Why nothing can be posted in a room of the page; None where it can. Also for commands while no process runs."""
-    there = ROOM.fullmatch(address.room) and (is_named(address) or not await ledger.is_untouched(address))
+    there = ROOM_NAME.fullmatch(address.room) and (is_named(address) or not await ledger.is_untouched(address))
     return None if there else UNOPENED

@@ -21,7 +21,9 @@ from runtime.contract import BOUNDLESS, UPLOADS, NewId, Shortage, Space, Workspa
 from runtime.http.errors import Refusal
 from runtime.workspace.safe_fs import BadPath, reading
 
-CHUNK: Final = 256 * 1024  # bytes a disk call; small enough to stay off the loop's back, large enough to be few
+TRANSFER_CHUNK_BYTES: Final = (
+    256 * 1024
+)  # bytes a disk call; small enough to stay off the loop's back, large enough to be few
 WRITE_LIMIT: Final = timedelta(seconds=30)  # a reader that takes no CHUNK in so long is gone
 FORM_OVERHEAD: Final = 64 * 1024  # bytes a form adds around a file, generously
 PICTURES: Final = {
@@ -141,7 +143,7 @@ async def _chunks(field: BodyPartReader) -> AsyncIterator[bytes]:
     try:
         while piece := await field.read_chunk(64 * 1024):
             gathered += piece
-            if len(gathered) >= CHUNK:
+            if len(gathered) >= TRANSFER_CHUNK_BYTES:
                 yield bytes(gathered)
                 gathered.clear()
     except ValueError as error:
@@ -169,7 +171,7 @@ async def _stream(request: web.Request, headers: Mapping[str, str], file: int, s
     await response.prepare(request)
     left = size if request.method == "GET" else 0
     while left:
-        chunk = await asyncio.to_thread(os.read, file, min(CHUNK, left))
+        chunk = await asyncio.to_thread(os.read, file, min(TRANSFER_CHUNK_BYTES, left))
         if not chunk:
             raise ConnectionAbortedError("the file became shorter while it was sent")
         async with asyncio.timeout(WRITE_LIMIT.total_seconds()):

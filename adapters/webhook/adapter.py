@@ -18,7 +18,7 @@ import structlog
 from aiohttp import web
 
 from adapters.webhook.keys import NoId, keys_of
-from adapters.webhook.pace import AT_ONCE, Pace, ticking
+from adapters.webhook.pace import NO_WAIT, Pace, ticking
 from adapters.webhook.parse import Told, signal_of, told_of
 from adapters.webhook.payload import Unknown, Unreadable, payload_of
 from adapters.webhook.proof import Proven, proven
@@ -30,7 +30,7 @@ from runtime.http.bodies import read
 log = structlog.get_logger("hooks")
 
 READ_WITHIN: Final = timedelta(seconds=20)
-AGAIN: Final = timedelta(seconds=5)
+RETRY_AFTER: Final = timedelta(seconds=5)
 """When a sender is told to come back, while we are away."""
 
 STRANGER: Final = "There is no hook of this name, or what proves that you may call it is missing or wrong."
@@ -38,7 +38,7 @@ LATE: Final = "The request is rightly signed, and its timestamp too far from our
 BY_POST: Final = "A hook is called by POST."
 TOO_LARGE: Final = "A hook takes at most 1 MiB."
 TOO_SLOW: Final = "The body did not arrive in time: send it again."
-CUT: Final = "The body ended in the middle, or cannot be unpacked."
+BODY_CUT: Final = "The body ended in the middle, or cannot be unpacked."
 TOO_MANY: Final = "This hook is called too often: send it again after the time in Retry-After."
 NO_ID: Final = "The header {name}, which tells repeats from news, is missing: this hook demands it (dedupe_header)."
 CLOSED: Final = "Not taken in: the room is off, or the one as whom this hook acts may not speak there."
@@ -99,7 +99,7 @@ class Webhooks:
         except TimeoutError:
             return refused(408, TOO_SLOW)
         except web.RequestPayloadError:
-            return refused(400, CUT)
+            return refused(400, BODY_CUT)
         if body is None:
             return refused(413, TOO_LARGE)
         return await self._admitted(request, body)
@@ -118,7 +118,7 @@ class Webhooks:
                 return refused(401, STRANGER)
 
     async def _paced(self, hook: Hook, request: web.Request, body: bytes) -> web.Response:
-        if (wait := self._paces[hook.name].take()) > AT_ONCE:
+        if (wait := self._paces[hook.name].take()) > NO_WAIT:
             log.warning("a hook is called too often", hook=hook.name, per_minute=hook.per_minute)
             return refused(429, TOO_MANY, wait=wait)
         try:
@@ -138,14 +138,14 @@ class Webhooks:
         keys = keys_of(hook, headers, body, now)
         if self._sink is None or address is None or actor is None:
             log.warning("not taken in: its room is not known to its platform yet", hook=hook.name, to=hook.to)
-            return refused(503, AWAY, wait=AGAIN)
+            return refused(503, AWAY, wait=RETRY_AFTER)
         try:
             if told.file:
                 await asyncio.to_thread(self._keep, address, told.file.path, body)
             return answer(await self._sink(signal_of(hook, told, keys, actor=actor, address=address, now=now)))
         except (StoreError, Rejected, OSError) as error:
             log.warning("not taken in, so the sender is asked to repeat it", hook=hook.name, reason=str(error))
-            return refused(503, AWAY, wait=AGAIN)
+            return refused(503, AWAY, wait=RETRY_AFTER)
 
 
 def answer(verdict: Verdict) -> web.Response:

@@ -13,7 +13,7 @@ from adapters.webhook.settings import Hook
 
 USUAL: Final = ("Idempotency-Key", "X-GitHub-Delivery", "webhook-id", "X-Gitlab-Event-UUID")
 """Headers that carry an id which stays the same when a delivery is repeated."""
-LONGEST: Final = 128
+KEY_MAX_CHARS: Final = 128
 """Characters of an id that is kept as it is; of a longer one its hash."""
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -80,7 +80,7 @@ def _now(body: bytes, now: datetime) -> str:
 
 
 def _brief(given: str) -> str:
-    fits = len(given) <= LONGEST and given.isascii() and given.isprintable()
+    fits = len(given) <= KEY_MAX_CHARS and given.isascii() and given.isprintable()
     return given if fits else _hash(given.encode("utf-8", "surrogateescape"))
 
 

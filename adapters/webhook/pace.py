@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 MINUTE: Final = timedelta(minutes=1)
-AT_ONCE: Final = timedelta()
+NO_WAIT: Final = timedelta()
 
 
 def ticking() -> timedelta:
@@ -20,7 +20,7 @@ class Pace:
     """At most `per_minute` in a row, and one more each time its share of a minute is over; 0 is no bound."""
 
     def __init__(self, per_minute: int, ticks: Callable[[], timedelta] = ticking) -> None:
-        self._every = MINUTE / per_minute if per_minute else AT_ONCE
+        self._every = MINUTE / per_minute if per_minute else NO_WAIT
         self._ticks = ticks
         self._full_at = ticks()
 
@@ -28,7 +28,7 @@ class Pace:
         """Nothing, and one is taken; or how long it is until there is one."""
         now = self._ticks()
         wait: timedelta = self._full_at + self._every - MINUTE - now
-        if wait > AT_ONCE and self._every:
+        if wait > NO_WAIT and self._every:
             return wait
         self._full_at = max(self._full_at, now) + self._every
-        return AT_ONCE
+        return NO_WAIT

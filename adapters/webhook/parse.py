@@ -14,7 +14,7 @@ from adapters.webhook.payload import Payload
 from adapters.webhook.settings import Hook
 from runtime.contract import INBOX, Address, Addressing, FileRef, Identity, Said, Signal, Trigger
 
-MOST: Final = 20_000
+PAYLOAD_MAX_CHARS: Final = 20_000
 """Characters of a payload that the model is shown; the rest is in a file."""
 HEADER_MOST: Final = 500  # characters
 DATA: Final = (
@@ -37,7 +37,7 @@ def told_of(hook: Hook, headers: Mapping[str, str], payload: Payload, body: byte
 
     Our own words come first: whatever the others are, no message that begins so is a command.
     """
-    file = _file(hook, payload, body, now) if len(payload.words) > MOST else None
+    file = _file(hook, payload, body, now) if len(payload.words) > PAYLOAD_MAX_CHARS else None
     pieces = [
         f'The webhook "{hook.name}" was called.',
         hook.prompt.strip(),
@@ -78,7 +78,7 @@ def _block(payload: Payload) -> str:
     """A block that nothing in the words can end."""
     if not payload.words:
         return ""
-    words = payload.words[:MOST]
+    words = payload.words[:PAYLOAD_MAX_CHARS]
     fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(words)), default=0))
     return f"{fence}{payload.language}\n{words}\n{fence}"
 
@@ -86,7 +86,7 @@ def _block(payload: Payload) -> str:
 def _rest(payload: Payload, file: FileRef | None) -> str:
     if file is None:
         return ""
-    return f"These are the first {MOST:,} of {len(payload.words):,} characters; all that was sent is in the file."
+    return f"These are the first {PAYLOAD_MAX_CHARS:,} of {len(payload.words):,} characters; all that was sent is in the file."
 
 
 def _file(hook: Hook, payload: Payload, body: bytes, now: datetime) -> FileRef:

@@ -35,7 +35,7 @@ class Payload:
     ending: str = "txt"
 
 
-NOTHING: Final = Payload("")
+EMPTY_PAYLOAD: Final = Payload("")
 
 
 def payload_of(kind: str, charset: str | None, body: bytes, fields: Sequence[str] = ()) -> Payload:
@@ -44,7 +44,7 @@ def payload_of(kind: str, charset: str | None, body: bytes, fields: Sequence[str
     Errors: Unknown, Unreadable.
     """
     if not body:
-        return NOTHING
+        return EMPTY_PAYLOAD
     if kind == JSON or (kind.startswith("application/") and kind.endswith("+json")):
         return _json(_text(body, charset), fields)
     if kind == FORM:

@@ -22,7 +22,7 @@ from runtime.markup.moments import moment
 from runtime.store.protocol import NewDelivery
 
 BAD: Final = frozenset({Connection.REFUSED, Connection.DEAF})
-ROLE: Final = "outages"
+ALERTS_ROLE: Final = "outages"
 TURN: Final = timedelta(seconds=5)
 """How much later a process without the role tells what it sees: by then whoever has it has told the same."""
 BEGAN: Final = 1
@@ -93,7 +93,7 @@ class AccountAlerts:
 
     async def _is_due(self, since: datetime) -> bool:
         passed = self._now() - since
-        return passed >= self._after and (passed >= self._after + TURN or await self._take(ROLE) is not None)
+        return passed >= self._after and (passed >= self._after + TURN or await self._take(ALERTS_ROLE) is not None)
 
     async def _going_on(self, account: str) -> str:
         """The origin of the outage that was told and has no end yet; empty without one."""

@@ -31,11 +31,11 @@ from runtime.store.protocol.cluster import Agenda
 
 log = structlog.get_logger("accounts")
 
-EVERY: Final = timedelta(seconds=5)
+QUIET_BEFORE_PING: Final = timedelta(seconds=5)
 """How long nothing need be answered before the way is tried."""
-AGAIN: Final = timedelta(seconds=3)
+TRY_INTERVAL: Final = timedelta(seconds=3)
 """From one try to the next while there is doubt, and how long one takes at most: three of them fit into `LOST`."""
-LOOK: Final = timedelta(seconds=1)
+WAY_LOOK_INTERVAL: Final = timedelta(seconds=1)
 """From one look to the next where all is well; it asks nobody anything."""
 
 
@@ -95,10 +95,10 @@ class Failover:
     async def _rest(self, took: timedelta) -> None:
         """Until the next look: in doubt that is the next try, else a call without an answer ends it too."""
         if self._asked or self._asks or self._way.way().is_in_doubt:
-            await asyncio.sleep((AGAIN - took).total_seconds())
+            await asyncio.sleep((TRY_INTERVAL - took).total_seconds())
             return
         with suppress(TimeoutError):
-            async with asyncio.timeout(LOOK.total_seconds()):
+            async with asyncio.timeout(WAY_LOOK_INTERVAL.total_seconds()):
                 await self._way.silence.wait()
 
     async def _look(self) -> None:
@@ -122,12 +122,12 @@ class Failover:
     def _is_due(self) -> bool:
         if self._asked or self._way.way().unanswered:
             return True
-        return (self._account.listens or self._courier.on_duty) and self._way.silent() >= EVERY
+        return (self._account.listens or self._courier.on_duty) and self._way.silent() >= QUIET_BEFORE_PING
 
     async def _try(self) -> None:
         ping = self._account.features().ping
         assert ping  # noqa: S101 - else nobody watches it
-        within = max(min(AGAIN, LOST - self._way.silent()), LOOK).total_seconds()
+        within = max(min(TRY_INTERVAL, LOST - self._way.silent()), WAY_LOOK_INTERVAL).total_seconds()
         try:
             async with asyncio.timeout(within):
                 await cancellable(ping())

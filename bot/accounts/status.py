@@ -12,7 +12,7 @@ import structlog
 
 from runtime.contract import Connection, ConnectionStatus, Now
 
-LOOK: Final = timedelta(seconds=1)
+STATUS_INTERVAL: Final = timedelta(seconds=1)
 
 log = structlog.get_logger("accounts")
 
@@ -50,7 +50,7 @@ class AccountStatuses:
         """All of them, at this moment."""
         return [self._look_at(account) for account in self._accounts]
 
-    async def run(self, tell: Tell | None, every: timedelta = LOOK) -> None:
+    async def run(self, tell: Tell | None, every: timedelta = STATUS_INTERVAL) -> None:
         """Look now and then, and `tell` what is seen, until cancelled."""
         while True:
             states = self.look()

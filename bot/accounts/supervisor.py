@@ -33,7 +33,7 @@ from runtime.domain.clock import steady
 from runtime.errors import BotError, ConfigError, StoreError
 from runtime.store.protocol import Duty
 
-LOOK: Final = timedelta(seconds=0.5)
+ROLE_RETRY_DELAY: Final = timedelta(seconds=0.5)
 """How soon a listener's role is asked for again, where nobody tells that it may be free."""
 PAUSE_FIRST: Final = timedelta(seconds=1)
 PAUSE_MOST: Final = timedelta(minutes=1)
@@ -60,7 +60,7 @@ class AccountSupervisor:
         on_learnt: Callable[[ChannelAdapter], Coroutine[Any, Any, None]],
         twin: Callable[[ChannelAdapter], str | None] = lambda adapter: None,
         vacancy: Work | None = None,
-        look: timedelta = LOOK,
+        look: timedelta = ROLE_RETRY_DELAY,
         pause: timedelta = PAUSE_FIRST,
         clock: Callable[[], float] = steady,
     ) -> None:

@@ -18,10 +18,17 @@ from bot.backup import manifest
 from bot.backup.errors import BadBackup
 from bot.backup.manifest import Manifest
 
-CHUNK: Final = 1 << 20  # bytes
+MEMBER_CHUNK_BYTES: Final = 1 << 20  # bytes
 MANIFEST_MAX_BYTES: Final = 1 << 28
 """Far beyond the manifest of any backup of ours: it is read into memory, whatever somebody made of the file."""
-BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError, RuntimeError)
+DAMAGED_ERRORS: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    UnicodeDecodeError,
+    RuntimeError,
+)
 """What reading a damaged archive may raise."""
 
 
@@ -58,7 +65,7 @@ class Writer:
             self._zip.close()
 
     def close(self, last: Manifest) -> None:
-        self._zip.writestr(manifest.NAME, last.to_json())
+        self._zip.writestr(manifest.MANIFEST_NAME, last.to_json())
         self._zip.close()
 
 
@@ -73,7 +80,7 @@ class Archive:
     def check(self, on_member: Callable[[str], None] = lambda _: None) -> None:
         """Read all of it, and compare it with its manifest."""
         there = [about.filename for about in self._zip.infolist()]
-        wrong = {*there} ^ {*self.manifest.members, manifest.NAME}
+        wrong = {*there} ^ {*self.manifest.members, manifest.MANIFEST_NAME}
         if wrong or len(there) != len({*there}):
             raise self.bad(f"its list of members does not agree with its manifest ({', '.join(sorted(wrong)[:3])}).")
         for name, expected in self.manifest.members.items():
@@ -92,7 +99,7 @@ class Archive:
 
     def chunks(self, name: str) -> Iterator[bytes]:
         with self._open(name) as member:
-            while chunk := self._reading(name, lambda: member.read(CHUNK)):
+            while chunk := self._reading(name, lambda: member.read(MEMBER_CHUNK_BYTES)):
                 yield chunk
 
     def lines(self, name: str) -> Iterator[bytes]:
@@ -110,7 +117,7 @@ class Archive:
     def _open(self, name: str) -> Iterator[IO[bytes]]:
         try:
             member = self._zip.open(name)
-        except (*BROKEN, KeyError, OSError) as error:
+        except (*DAMAGED_ERRORS, KeyError, OSError) as error:
             raise self.bad(f"its member {name} cannot be read ({error}).") from error
         with member:
             yield member
@@ -118,15 +125,15 @@ class Archive:
     def _reading(self, name: str, read: Callable[[], bytes]) -> bytes:
         try:
             return read()
-        except (*BROKEN, OSError) as error:
+        except (*DAMAGED_ERRORS, OSError) as error:
             raise self.bad(f"its member {name} is damaged ({error}).") from error
 
     def _manifest(self) -> Manifest:
-        if manifest.NAME not in self._zip.namelist():
+        if manifest.MANIFEST_NAME not in self._zip.namelist():
             raise self.bad("it has no manifest, so it is no backup of Signalbox.")
-        if self._zip.getinfo(manifest.NAME).file_size > MANIFEST_MAX_BYTES:
+        if self._zip.getinfo(manifest.MANIFEST_NAME).file_size > MANIFEST_MAX_BYTES:
             raise self.bad("its manifest is longer than any that Signalbox writes.")
-        text = self.read(manifest.NAME).decode("utf-8", "replace")
+        text = self.read(manifest.MANIFEST_NAME).decode("utf-8", "replace")
         try:
             return Manifest.from_json(text)
         except BadBackup as error:
@@ -142,7 +149,7 @@ def opened(path: Path) -> Iterator[Archive]:
         raise BadBackup(f"There is no file {path}.") from None
     except OSError as error:
         raise BadBackup(f"{path} cannot be read: {error.strerror}.") from error
-    except (*BROKEN, ValueError) as error:
+    except (*DAMAGED_ERRORS, ValueError) as error:
         raise BadBackup(f"{path} cannot be used: it is cut off, or no backup of Signalbox.") from error
     with archive:
         yield Archive(path, archive)

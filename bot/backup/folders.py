@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from bot.backup.archive import CHUNK, Archive, Writer
+from bot.backup.archive import MEMBER_CHUNK_BYTES, Archive, Writer
 from runtime.contract import PARTIAL
-from runtime.workspace.safe_fs import FILE, NEW_FILE, BadPath, is_link, parts
+from runtime.workspace.safe_fs import NEW_FILE, OPEN_FILE, BadPath, is_link, parts
 
-FOLDER: Final = "workspaces/"
+WORKSPACES_FOLDER: Final = "workspaces/"
 
 
 def write_folders(root: Path, writer: Writer) -> list[str]:
@@ -32,9 +32,9 @@ def write_folders(root: Path, writer: Writer) -> list[str]:
         inner = Path(folder).relative_to(root)
         folders.sort()
         if not folders and not files and inner != Path():
-            _write_empty(f"{FOLDER}{inner.as_posix()}/", writer)
+            _write_empty(f"{WORKSPACES_FOLDER}{inner.as_posix()}/", writer)
         for name in sorted(files) + [name for name in folders if is_link(name, descriptor)]:
-            if reason := _write_file(f"{FOLDER}{(inner / name).as_posix()}", name, descriptor, writer):
+            if reason := _write_file(f"{WORKSPACES_FOLDER}{(inner / name).as_posix()}", name, descriptor, writer):
                 leave_out(inner / name, reason)
     return left_out
 
@@ -50,7 +50,7 @@ def _write_file(member: str, name: str, folder: int, writer: Writer) -> str | No
         return None  # on its way when the backup was taken: nobody knows of it yet
     try:
         member.encode()
-        file = os.open(name, FILE, dir_fd=folder)
+        file = os.open(name, OPEN_FILE, dir_fd=folder)
     except UnicodeEncodeError:
         return "its name is no text"
     except FileNotFoundError:
@@ -62,7 +62,7 @@ def _write_file(member: str, name: str, folder: int, writer: Writer) -> str | No
         if not stat.S_ISREG(about.st_mode):
             return "no plain file"
         with writer.member(member, stat.S_IMODE(about.st_mode)) as write:
-            while chunk := source.read(CHUNK):
+            while chunk := source.read(MEMBER_CHUNK_BYTES):
                 write(chunk)
     return None
 
@@ -71,8 +71,8 @@ def read_folders(archive: Archive, root: Path, admit: Callable[[Path], None]) ->
     """Make `root`, which is not there yet, with all files of the backup; how many. `admit` gives each its owner."""
     root.mkdir(mode=0o700)
     count = 0
-    for name in archive.names(FOLDER):
-        path = _below(archive, root, name.removeprefix(FOLDER).removesuffix("/"))
+    for name in archive.names(WORKSPACES_FOLDER):
+        path = _below(archive, root, name.removeprefix(WORKSPACES_FOLDER).removesuffix("/"))
         folder = path if name.endswith("/") else path.parent
         for missing in _missing(folder, root):
             missing.mkdir(mode=0o700)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from bot.backup.errors import BadBackup
 
 FORMAT: Final = 1
-NAME: Final = "manifest.json"
+MANIFEST_NAME: Final = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from bot.backup.make import flush_folder
 from bot.node.lock import UNFINISHED
 from runtime.errors import ConfigError
 
-FRESH: Final = ".restoring"
+RESTORING_SUFFIX: Final = ".restoring"
 SQLITE_ENDINGS: Final = ("", "-wal", "-shm", "-journal")
 
 
@@ -77,7 +77,7 @@ class Places:
 
 def fresh(final: Path) -> Path:
     """Where the new one is made: in the same folder, so that moving it in is one step."""
-    return final.with_name(final.name + FRESH)
+    return final.with_name(final.name + RESTORING_SUFFIX)
 
 
 def _has_content(path: Path) -> bool:

@@ -12,13 +12,13 @@ from bot.backup.manifest import Table
 from runtime.store.snapshot import Snapshot
 from runtime.store.sql.driver import Rows
 
-FOLDER: Final = "tables/"
+TABLES_FOLDER: Final = "tables/"
 BATCH: Final = 500
 ENCODE: Final = json.JSONEncoder(ensure_ascii=False).encode  # made once: half of the time otherwise
 
 
 def member_of(table: str) -> str:
-    return f"{FOLDER}{table}.jsonl"
+    return f"{TABLES_FOLDER}{table}.jsonl"
 
 
 async def write_tables(snapshot: Snapshot, writer: Writer) -> dict[str, Table]:

@@ -24,7 +24,7 @@ ID_HELP: Final = "As `approvals list` shows it, or its first characters."
 ApprovalArgument = Annotated[str, typer.Argument(metavar="ID", help=ID_HELP)]
 MaybeApproval = Annotated[str, typer.Argument(metavar="[ID]", show_default=False, help=ID_HELP)]
 Reason = Annotated[str, typer.Option("--reason", help="Told to the agent and shown on the card.")]
-COLUMNS = {
+APPROVAL_COLUMNS = {
     "id": "Id",
     "state": "State",
     "tool": "Tool",
@@ -52,7 +52,7 @@ def list_(
     from runtime.markup.arguments import in_a_line
 
     shown = [{**row, "call": in_a_line(row["arguments"])} for row in rows]
-    show_rows(shown, by_name(COLUMNS, with_ids=ids), empty="Nothing waits for a decision.")
+    show_rows(shown, by_name(APPROVAL_COLUMNS, with_ids=ids), empty="Nothing waits for a decision.")
 
 
 @commands.command()

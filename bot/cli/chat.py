@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 WAITS_FOR_APPROVAL: Final = 3
 TIMED_OUT: Final = 4
-FAILED: Final = 1
+EXIT_FAILED: Final = 1
 
-TRIES: Final = 10  # processes of others that one question may outlive
+CHAT_TRIES: Final = 10  # processes of others that one question may outlive
 MOST_READ: Final = 1 << 20  # bytes of standard input; more than the longest message, so that its length is refused
 Room = Annotated[str, typer.Option("--room", help="A conversation to go on with. Without it a new one begins.")]
 
@@ -78,7 +78,7 @@ async def _ask(settings: Settings, text: str, room: str, patience: timedelta) ->
                 return await _answer(conversation, text, message_id, patience)
         except (AlreadyRunning, Gone):
             tries += 1
-            if tries == TRIES:
+            if tries == CHAT_TRIES:
                 raise
 
 
@@ -122,4 +122,4 @@ def _how_it_ended(view: View) -> int:
         tell(as_called(f"Answer it: signalbox approvals approve {approval['id']}  (or deny)"))
     if view["approvals"]:
         return WAITS_FOR_APPROVAL
-    return FAILED if view["run"] in ("failed", "stopped") else 0
+    return EXIT_FAILED if view["run"] in ("failed", "stopped") else 0

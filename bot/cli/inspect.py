@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 config_commands = typer.Typer(no_args_is_help=True, help="Settings.")
 audit_commands = typer.Typer(no_args_is_help=True, help="The audit chain.")
-MARKS: Final = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "error": ("ERROR", "red")}
+MARK_OF_LEVEL: Final = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "error": ("ERROR", "red")}
 INDENT: Final = " " * 24  # below what was found
 
 
@@ -112,7 +112,7 @@ def version() -> None:
 
 
 def _print(finding: Finding) -> None:
-    mark, colour = MARKS[finding.level]
+    mark, colour = MARK_OF_LEVEL[finding.level]
     group = _group(finding.id)
     what = clean(finding.what).replace("\n", f"\n{INDENT}")
     typer.echo(f"{typer.style(f'{mark:<7}', fg=colour)}  {group:<13}  {what}")

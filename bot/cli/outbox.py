@@ -37,8 +37,8 @@ DeliveryArgument = Annotated[
     typer.Argument(metavar="[ID]", show_default=False, help="As `outbox list` shows it, or its first characters."),
 ]
 STUCK: Final = ("held", "dead")
-UNSETTLED: Final = ("queued", "open", *STUCK)
-COLUMNS = {
+UNSETTLED_STATES: Final = ("queued", "open", *STUCK)
+DELIVERY_COLUMNS = {
     "id": "Id",
     "state": "State",
     "kind": "Kind",
@@ -83,7 +83,7 @@ def list_(
     if as_json:
         show_json(rows)
     else:
-        show_rows(rows, by_name(COLUMNS, with_ids=ids), empty="No deliveries.")
+        show_rows(rows, by_name(DELIVERY_COLUMNS, with_ids=ids), empty="No deliveries.")
 
 
 @commands.command()
@@ -130,7 +130,9 @@ def discard(
 ) -> None:
     """Throw one away: it will not be shown."""
     ask_first(yes, f"Throw {f'the delivery {delivery}' if delivery else 'the newest delivery'} away")
-    made = _done(context, config, _which(delivery, last, room, UNSETTLED), lambda office, one: office.discard(one))
+    made = _done(
+        context, config, _which(delivery, last, room, UNSETTLED_STATES), lambda office, one: office.discard(one)
+    )
     typer.echo(f"{made['id']}: {made['state']}.")
 
 

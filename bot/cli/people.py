@@ -29,8 +29,8 @@ def add_to(cli: typer.Typer) -> None:
 
 Name = Annotated[str, typer.Argument(metavar="NAME")]
 RoleName = Annotated[str, typer.Argument(metavar="ROLE", help="viewer, user, operator or owner.")]
-WAITING = {"name": "Calls themselves", "identity": "Identity", "address": "Room", "until": "Until"}
-COLUMNS = {"name": "Name", "role": "Role", "identities": "Identities", "linked": "Has a link"}
+PAIRING_COLUMNS = {"name": "Calls themselves", "identity": "Identity", "address": "Room", "until": "Until"}
+PEOPLE_COLUMNS = {"name": "Name", "role": "Role", "identities": "Identities", "linked": "Has a link"}
 
 
 @commands.command("list")
@@ -40,7 +40,7 @@ def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
     if as_json:
         show_json(rows)
     else:
-        show_rows(rows, COLUMNS, empty="Nobody yet.")
+        show_rows(rows, PEOPLE_COLUMNS, empty="Nobody yet.")
 
 
 @commands.command()
@@ -80,7 +80,7 @@ def pending(context: typer.Context, as_json: AsJson = False, config: ConfigFile 
     if as_json:
         show_json(rows)
     else:
-        show_rows(rows, WAITING, empty="Nobody waits for a pairing code to be entered.")
+        show_rows(rows, PAIRING_COLUMNS, empty="Nobody waits for a pairing code to be entered.")
 
 
 @commands.command()

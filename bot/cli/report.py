@@ -17,11 +17,11 @@ from runtime.errors import ConfigError
 if TYPE_CHECKING:
     from bot.operator.api import OperatorApi
 
-LOOK: Final = 0.3  # seconds between two looks how it goes
-FAILED: Final = 1
+POLL_SECONDS: Final = 0.3  # seconds between two looks how it goes
+EXIT_FAILED: Final = 1
 WAITS: Final = 3
 TIMED_OUT: Final = 4
-COLUMNS: Final = {"name": "Report", "about": "What it tells", "options": "Options"}
+REPORT_COLUMNS: Final = {"name": "Report", "about": "What it tells", "options": "Options"}
 AT_WORK: Final = "working"
 
 
@@ -99,7 +99,7 @@ async def _made(office: OperatorApi, wish: Wish) -> dict[str, Any]:
     told = await office.make_report(wish.name, wish.to, wish.options)
     end = asyncio.get_running_loop().time() + wish.seconds
     while told["state"] == AT_WORK and told["runs"] and asyncio.get_running_loop().time() < end:
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(POLL_SECONDS)
         told = await office.report(told["id"])
     return dict(told)
 
@@ -109,7 +109,7 @@ def _list(rows: Sequence[Mapping[str, Any]], as_json: bool) -> None:
         show_json(rows)
         return
     lines = [{**row, "options": [f"{key}={_plain(value)}" for key, value in row["options"].items()]} for row in rows]
-    show_rows(lines, COLUMNS, empty="There are no reports.")
+    show_rows(lines, REPORT_COLUMNS, empty="There are no reports.")
 
 
 def _plain(value: object) -> str:
@@ -163,6 +163,6 @@ def code_of(told: Mapping[str, Any]) -> int:
         case "waiting":
             return WAITS
         case "failed" | "stuck":
-            return FAILED
+            return EXIT_FAILED
         case _:
             return TIMED_OUT if told["runs"] else 0

@@ -15,7 +15,7 @@ from bot.terminal.misuse import NoArgsIsHelpError, UsageError, as_typed, told
 from bot.terminal.options import ConfigFile, mask_of
 from runtime.errors import BotError, ConfigError
 
-FAILED: Final = 1
+EXIT_FAILED: Final = 1
 WRONG_USE: Final = 2
 INTERRUPTED: Final = 130
 
@@ -74,7 +74,7 @@ class Commands(TyperGroup):
         except ConfigError as error:
             raise _ended(ctx, error, WRONG_USE) from None
         except BotError as error:
-            raise _ended(ctx, error, FAILED) from None
+            raise _ended(ctx, error, EXIT_FAILED) from None
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
 

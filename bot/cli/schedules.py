@@ -52,7 +52,7 @@ ScheduleArgument = Annotated[
         help="Its name or id, as `schedules list` shows it, or the first characters of its id.",
     ),
 ]
-COLUMNS: Final = {
+SCHEDULE_COLUMNS: Final = {
     "name": "Name",
     "state": "State",
     "due": "Next",
@@ -122,7 +122,7 @@ def list_(
     if as_json:
         show_json(rows)
     else:
-        show_rows([_row(row, with_ids=ids) for row in rows], COLUMNS, empty="Nothing is planned.")
+        show_rows([_row(row, with_ids=ids) for row in rows], SCHEDULE_COLUMNS, empty="Nothing is planned.")
 
 
 @commands.command()
@@ -449,7 +449,7 @@ def _given(fields: dict[str, Any]) -> dict[str, Any]:
 def _instant(text: str, zone: ZoneInfo) -> datetime:
     """What `--from` says. Errors: ConfigError."""
     from runtime.calendar.errors import quoted
-    from runtime.calendar.zones import FIRST, LAST, instant_of
+    from runtime.calendar.zones import FIRST_INSTANT, LAST_INSTANT, instant_of
 
     if not text:
         return datetime.now(UTC).replace(microsecond=0)
@@ -458,8 +458,10 @@ def _instant(text: str, zone: ZoneInfo) -> datetime:
         at = said.astimezone(UTC) if said.tzinfo else instant_of(said, zone)
     except (ValueError, OverflowError):
         raise ConfigError(f"--from: {quoted(text)} is not an instant. For example: {INSTANT}") from None
-    if not FIRST <= at < LAST:
-        raise ConfigError(f"--from: {quoted(text)} is not between {FIRST.year} and {LAST.year}. For example: {INSTANT}")
+    if not FIRST_INSTANT <= at < LAST_INSTANT:
+        raise ConfigError(
+            f"--from: {quoted(text)} is not between {FIRST_INSTANT.year} and {LAST_INSTANT.year}. For example: {INSTANT}"
+        )
     return at
 
 

@@ -32,9 +32,9 @@ FromInput = Annotated[bool, typer.Option("--stdin", help="Read it from standard 
 WithKeyFile = Annotated[
     bool, typer.Option("--key-file", help="Lock a new file with a key kept in your config folder: no passphrase.")
 ]
-NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
-LONGEST: Final = 64 << 10  # characters; a private key has 3,000
-COLUMNS: Final = {"name": "Name", "where": "Where", "set_at": "Set", "used_for": "Used for"}
+SECRET_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+SECRET_MAX_CHARS: Final = 64 << 10  # characters; a private key has 3,000
+SECRET_COLUMNS: Final = {"name": "Name", "where": "Where", "set_at": "Set", "used_for": "Used for"}
 
 
 @commands.command("set")
@@ -70,7 +70,7 @@ def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
     else:
         there = any(member.file.exists() for member in settings.chain.members)
         empty = "Nothing to show." if there else "Nothing is sealed yet. To begin: signalbox secrets set NAME"
-        show_rows(rows, COLUMNS, empty=as_called(empty))
+        show_rows(rows, SECRET_COLUMNS, empty=as_called(empty))
 
 
 @commands.command()
@@ -148,7 +148,7 @@ def _opened_or_made(file: SealedFile, settings: Settings, *, key_file: bool) -> 
 
 def _check_name(name: str) -> None:
     """What is refused is not repeated: it may be the secret itself."""
-    if not NAME.fullmatch(name):
+    if not SECRET_NAME.fullmatch(name):
         raise ConfigError(
             "NAME: only the name belongs on the command line, in letters, digits and _, such as OPENAI_API_KEY. "
             "The value is asked for. If you gave it just now, take it out of your shell's history."
@@ -166,7 +166,7 @@ def _value(name: str, *, stdin: bool) -> str:
 
 def _read_input() -> str:
     try:
-        return _checked(sys.stdin.buffer.read(4 * LONGEST).decode())
+        return _checked(sys.stdin.buffer.read(4 * SECRET_MAX_CHARS).decode())
     except UnicodeDecodeError:
         raise ConfigError("Standard input is not UTF-8 text. Nothing was changed.") from None
 
@@ -174,7 +174,7 @@ def _read_input() -> str:
 def _checked(text: str) -> str:
     """Without the blanks and line ends around it, which come along when a key is copied."""
     value = text.strip()
-    if not value or len(value) > LONGEST:
+    if not value or len(value) > SECRET_MAX_CHARS:
         reason = "is too long" if value else "is empty"
         raise ConfigError(f"The value {reason}. Nothing was changed.")
     return value
@@ -257,7 +257,9 @@ def _hint(settings: Settings, name: str, value: str, entries: Entries) -> None:
     elif place := _open_place(settings, name):
         tell(f"{name} is in {place} too, and that goes first.")
     if not _used_for(settings, name):
-        where = "model.name chooses its model" if name in model_keys.ALL else "a setting that ends with _env names it"
+        where = (
+            "model.name chooses its model" if name in model_keys.ALL_KEYS else "a setting that ends with _env names it"
+        )
         tell(f"Nothing uses it until {where}.")
     for other, entry in entries.items():
         if other != name and entry.value == value:

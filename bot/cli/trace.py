@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bot.operator.api import OperatorApi
     from bot.operator.views import View
 
-COLUMNS: Final = {
+TRACE_COLUMNS: Final = {
     "id": "Id",
     "at": "When",
     "kind": "What",
@@ -30,7 +30,7 @@ COLUMNS: Final = {
 }
 CHOOSE: Final = "signalbox trace ID tells what happened to one of them; --last takes the newest."
 NEWEST: Final = 10  # messages of the list
-LEAST: Final = 30  # columns for words, however narrow the terminal is
+WORDS_MIN_COLUMNS: Final = 30  # columns for words, however narrow the terminal is
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -88,7 +88,7 @@ def _list(rows: Sequence[View], *, as_json: bool, with_ids: bool) -> None:
     if as_json:
         show_json(list(rows))
         return
-    show_rows(rows, by_name(COLUMNS, with_ids=with_ids), empty="No messages.")
+    show_rows(rows, by_name(TRACE_COLUMNS, with_ids=with_ids), empty="No messages.")
     if rows:
         typer.echo(f"\n{as_called(CHOOSE)}")
 
@@ -124,7 +124,7 @@ def _events(events: Sequence[dict[str, Any]], nodes: Sequence[str], width: int) 
     for time, event in zip(times, events, strict=True):
         node = f"{event['node'] or '':{named}}  " if nodes else ""
         before = f"  {time:>{wide}}  {node}"
-        room = max(width - len(before), LEAST)
+        room = max(width - len(before), WORDS_MIN_COLUMNS)
         words = textwrap.wrap(clean(event["words"]), room, break_on_hyphens=False) or [""]
         yield before + words[0]
         yield from (" " * len(before) + more for more in words[1:])

@@ -18,7 +18,7 @@ from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
 from runtime.text.glyphs import legible
 
-FOLDER: Final = Path(__file__).parent / "static"
+STATIC_FOLDER: Final = Path(__file__).parent / "static"
 ASSETS: Final = {"console.css": "text/css", "console.js": "text/javascript"}
 
 Make = Callable[[web.Request, Operations], Awaitable[Html]]
@@ -59,7 +59,9 @@ async def _asset(request: web.Request) -> web.Response:
     if name not in ASSETS:
         raise web.HTTPNotFound
     headers = {"Cache-Control": "no-cache"}
-    return web.Response(body=(FOLDER / name).read_bytes(), content_type=ASSETS[name], charset="utf-8", headers=headers)
+    return web.Response(
+        body=(STATIC_FOLDER / name).read_bytes(), content_type=ASSETS[name], charset="utf-8", headers=headers
+    )
 
 
 async def _overview(_request: web.Request, do: Operations) -> Html:

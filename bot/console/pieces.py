@@ -18,7 +18,7 @@ from runtime.text.glyphs import legible, visible
 from runtime.text.truncate import clip
 
 MENDED: Final = {"held": ("requeue", "discard"), "dead": ("requeue", "discard"), "queued": ("discard",)}
-LONGEST: Final = 1_000
+REASON_MAX_CHARS: Final = 1_000
 """Characters of a reason: it is shown in full."""
 PLAIN_FROM: Final = 600  # characters of Markdown, of which `plain` makes its line
 MAIN: Final = frozenset({Choice.APPROVE, Choice.USER})
@@ -65,7 +65,7 @@ def _asked(row: View) -> Iterator[Html]:
 
 def settled(row: View) -> tuple[str, ...]:
     how = row["choices"][row["choice"]] if row["state"] == "answered" else row["state"]
-    who = f"{row['decided_by']}: {cut(row['reason'], LONGEST)}" if row["reason"] else row["decided_by"]
+    who = f"{row['decided_by']}: {cut(row['reason'], REASON_MAX_CHARS)}" if row["reason"] else row["decided_by"]
     about = tag("code", row["tool"]) if row["kind"] == ApprovalKind.CALL else row["question"]
     what = tag("details", tag("summary", about), tag("pre", row["call"]), id=f"a-{row['id']}")
     when = moment(row["decided_at"])

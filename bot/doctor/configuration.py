@@ -45,7 +45,7 @@ def _exposed(settings: Settings) -> Iterator[Finding]:
 def _unused(settings: Settings) -> Iterator[Finding]:
     """Variables that are set and not used: one may wonder why it is still the demo, or another database."""
     yield from unused_database(settings)
-    names = [name for name in model_keys.ALL if settings.chain.variables.get(name)]
+    names = [name for name in model_keys.ALL_KEYS if settings.chain.variables.get(name)]
     if settings.model.is_demo and names:
         why = "Without model.name it is the demo, whatever keys there are."
         yield warning(

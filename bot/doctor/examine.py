@@ -30,7 +30,7 @@ from bot.settings.settings import Settings
 from runtime.contract import Finding, Level
 from runtime.errors import ConfigError
 
-PATIENCE: Final = timedelta(seconds=60)  # for one check: a model that is loaded and asked takes the longest
+CHECK_TIMEOUT: Final = timedelta(seconds=60)  # for one check: a model that is loaded and asked takes the longest
 CHECKS: Final[Mapping[str, Check]] = {
     "settings": check_configuration,
     "secrets": check_secrets,
@@ -76,10 +76,10 @@ def is_healthy(findings: Sequence[Finding]) -> bool:
 async def _made(name: str, check: Check, subject: Subject) -> Sequence[Finding]:
     why = "So nobody knows how this stands."
     try:
-        async with asyncio.timeout(PATIENCE.total_seconds()):
+        async with asyncio.timeout(CHECK_TIMEOUT.total_seconds()):
             return await check(subject)
     except TimeoutError:
-        what = f"this check did not end within {PATIENCE.total_seconds():g} s"
+        what = f"this check did not end within {CHECK_TIMEOUT.total_seconds():g} s"
         return [fault(f"{name}.check", what, why, "look again when the machine is less busy: signalbox doctor")]
     except Exception as error:  # noqa: BLE001 - a check that breaks must not hide what the others find
         what = f"this check failed: {type(error).__name__}: {error}"

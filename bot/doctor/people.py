@@ -13,9 +13,11 @@ from bot.wiring.identities import named
 from runtime.contract import Finding
 from runtime.text.naming import alike, is_identity
 
-NAMED: Final = "SELECT p.name, i.identity FROM people p LEFT JOIN identities i ON i.person_id = p.id ORDER BY 1, 2"
+NAMES_AND_IDENTITIES: Final = (
+    "SELECT p.name, i.identity FROM people p LEFT JOIN identities i ON i.person_id = p.id ORDER BY 1, 2"
+)
 ANYBODY: Final = "*"
-PAGE: Final = "web:"
+WEB_IDENTITY_PREFIX: Final = "web:"
 """Begins the identity that everybody has."""
 
 Names = Mapping[str, Sequence[str]]
@@ -26,7 +28,7 @@ async def check_people(subject: Subject) -> Sequence[Finding]:
     settings = subject.settings
     if not any(True for _ in _written(settings)):
         return []
-    (rows,) = await rows_of(settings, NAMED)
+    (rows,) = await rows_of(settings, NAMES_AND_IDENTITIES)
     if not rows:  # before the first start, or told by the check of the store
         return []
     known: dict[str, list[str]] = {}
@@ -63,5 +65,5 @@ def _of(place: str, name: str, known: Names) -> Finding:
 
 
 def _told(name: str, known: Names) -> str:
-    accounts = [identity for identity in known[name] if not identity.startswith(PAGE)]
+    accounts = [identity for identity in known[name] if not identity.startswith(WEB_IDENTITY_PREFIX)]
     return f'"{name}" ({", ".join(accounts) or "the page alone"})'

@@ -12,13 +12,15 @@ from bot.doctor.rows import Rows, rows_of
 from bot.doctor.subject import Subject, fine, warning
 from bot.node.lock import Control
 from bot.operator.client import connected
-from bot.settings.cross_checks import PAGE
+from bot.settings.cross_checks import WEB_ACCOUNT
 from bot.settings.settings import Settings
 from runtime.contract import Address, Finding
 from runtime.errors import BotError
 
-COLUMNS: Final = "id, name, state, reason, failures, by_file, addresses"
-PLANNED: Final = f"SELECT {COLUMNS} FROM schedules WHERE state IN ('active', 'paused') ORDER BY name, id LIMIT 1000"  # noqa: S608 - ours
+SCHEDULE_COLUMNS: Final = "id, name, state, reason, failures, by_file, addresses"
+PLANNED: Final = (
+    f"SELECT {SCHEDULE_COLUMNS} FROM schedules WHERE state IN ('active', 'paused') ORDER BY name, id LIMIT 1000"  # noqa: S608 - ours
+)
 ACCOUNTS: Final = "SELECT channel, identity, name FROM accounts"
 
 
@@ -48,7 +50,7 @@ async def check_schedules(subject: Subject) -> Sequence[Finding]:
 
 
 def findings(settings: Settings, rows: Sequence[Row]) -> Iterator[Finding]:
-    here = {PAGE, *(f"{one.channel}:{one.name}" for one in settings.accounts if one.enabled)}
+    here = {WEB_ACCOUNT, *(f"{one.channel}:{one.name}" for one in settings.accounts if one.enabled)}
     planned = [row for row in rows if row.state != "ended"]
     told = [finding for row in planned for finding in _of(row, here)]
     yield from told

@@ -13,7 +13,7 @@ from runtime.contract import DataCall, Finding, TaskKind
 if TYPE_CHECKING:
     from runtime.templating.renderer import Renderer
 
-WHY: Final = "Its reports would fail, and after five in a row its schedule is paused."
+WHY_TEMPLATE: Final = "Its reports would fail, and after five in a row its schedule is paused."
 FIX: Final = "correct the template, then: signalbox reload"
 
 
@@ -29,17 +29,17 @@ async def check_templates(subject: Subject) -> Sequence[Finding]:
 
 
 async def _checked(table: ScheduleTable, renderer: Renderer) -> Finding:
-    from bot.operator.reports import FOLDER
+    from bot.operator.reports import REPORTS_FOLDER
     from runtime.reports.catalogue import Catalogue, sheet_of
     from runtime.templating.sheet import TemplateError
 
     ident = f"templates.{table.name}"
     try:
         task = table.task()
-        sheet = sheet_of(task, table.name, Catalogue(FOLDER))
+        sheet = sheet_of(task, table.name, Catalogue(REPORTS_FOLDER))
         await renderer.check(sheet, datetime.now(UTC))
     except (TemplateError, OSError, UnicodeDecodeError) as error:
-        return fault(ident, f"{error}", WHY, FIX)
+        return fault(ident, f"{error}", WHY_TEMPLATE, FIX)
     what = f"the report {task.text}" if task.kind is TaskKind.REPORT else "its template"
     return fine(ident, f"schedule {table.name!r}: {what} can be read; it calls {_tools(sheet.data)}")
 

@@ -29,10 +29,10 @@ HEADER_LIMIT: Final = timedelta(seconds=10)
 BODY_LIMIT: Final = timedelta(seconds=30)
 UPLOAD_RATE: Final = 8 * 1024  # bytes a second, over each BODY_LIMIT
 GRACE: Final = timedelta(seconds=5)  # to answer that a body was too slow, before the connection is cut
-LOOK: Final = timedelta(seconds=1)
+CONNECTIONS_LOOK_INTERVAL: Final = timedelta(seconds=1)
 TELL: Final = timedelta(minutes=1)
 STORE_FILES: Final = 32  # descriptors kept for the store
-MOST: Final = 4096
+CONNECTIONS_MAX: Final = 4096
 BACKLOG: Final = 128
 FILES_UNKNOWN: Final = 64  # open descriptors where the system does not list them
 UPLOAD: Final = "multipart/form-data"
@@ -57,19 +57,21 @@ class Bounds:
     backlog: int
     header: timedelta = HEADER_LIMIT
     body: timedelta = BODY_LIMIT
-    look: timedelta = LOOK
+    look: timedelta = CONNECTIONS_LOOK_INTERVAL
 
     @classmethod
     def of(cls, descriptors: int, used: int) -> Self:
         """Half of what is free: a connection may need a file too. One address leaves a quarter of them to others."""
         free = max(descriptors - used - STORE_FILES, 32)
-        most = min(free // 2, MOST)
+        most = min(free // 2, CONNECTIONS_MAX)
         return cls(most, most * 3 // 4, min(free // 4, BACKLOG))
 
     @classmethod
     def of_this_process(cls) -> Self:
         descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        return cls.of(descriptors if descriptors != resource.RLIM_INFINITY else 2 * MOST + 1024, _open_files())
+        return cls.of(
+            descriptors if descriptors != resource.RLIM_INFINITY else 2 * CONNECTIONS_MAX + 1024, _open_files()
+        )
 
 
 def _open_files() -> int:

@@ -15,7 +15,7 @@ from runtime.errors import BotError
 Check = Callable[[], Awaitable[str | None] | str | None]
 """None when all is well, else the reason in words."""
 
-PATIENCE: Final = timedelta(seconds=0.8)
+HEALTH_CHECK_TIMEOUT: Final = timedelta(seconds=0.8)
 """For one check: whoever asks has an answer within a second."""
 
 
@@ -57,11 +57,11 @@ async def reasons_against(checks: Mapping[str, Check]) -> dict[str, str]:
 
 async def _reason(check: Check) -> str | None:
     try:
-        async with asyncio.timeout(PATIENCE.total_seconds()):
+        async with asyncio.timeout(HEALTH_CHECK_TIMEOUT.total_seconds()):
             found = check()
             return await found if inspect.isawaitable(found) else found
     except TimeoutError:
-        return f"no answer within {PATIENCE.total_seconds():g} seconds"
+        return f"no answer within {HEALTH_CHECK_TIMEOUT.total_seconds():g} seconds"
     except BotError as error:
         return str(error)
     except Exception as error:  # noqa: BLE001 - a check that breaks is no reason to look healthy, or to fall over

@@ -7,7 +7,7 @@ from typing import Final
 
 from runtime.contract import DeliveryId, RunId
 
-MOST: Final = 10_000
+ANSWERS_REMEMBERED: Final = 10_000
 """Answers that are remembered. One that is forgotten is missing from the lag, and from nothing else."""
 
 STRAIGHT: Final = "straight"  # begun, answered and shown by this process, without a stop in between
@@ -27,7 +27,7 @@ class Answer:
 class Answers:
     """What this process knows of them; rows are the truth, and this is only for measuring."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = ANSWERS_REMEMBERED) -> None:
         self._open: dict[DeliveryId, Answer] = {}
         self._most = most
 

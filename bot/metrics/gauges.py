@@ -47,7 +47,7 @@ DELIVERIES_AGE: Final = Gauge(
     "channel",
     "account",
 )
-UNSETTLED: Final = Gauge(
+UNSETTLED_PARTS: Final = Gauge(
     "signalbox_parts_unsettled", "Parts that are perhaps on screen and are being looked for.", "channel", "account"
 )
 NODES: Final = Gauge("signalbox_nodes", "Nodes that live.")
@@ -64,10 +64,10 @@ OF_THE_STORE: Final[Sequence[Gauge]] = (
     SCHEDULES_LATE,
     DELIVERIES,
     DELIVERIES_AGE,
-    UNSETTLED,
+    UNSETTLED_PARTS,
     NODES,
 )
-ALL: Final[Sequence[Gauge]] = (BUILD, CONNECTED, STATE, STORE_UP, *OF_THE_STORE)
+ALL_GAUGES: Final[Sequence[Gauge]] = (BUILD, CONNECTED, STATE, STORE_UP, *OF_THE_STORE)
 
 OPEN_RUNS: Final = (RunState.RUNNING, RunState.PARKED, RunState.READY)
 PLANNED: Final = (ScheduleState.ACTIVE, ScheduleState.PAUSED)
@@ -117,7 +117,7 @@ def _outbox(depths: Depths, labels: Labels) -> Iterator[Reading]:
     for account, seconds in _named(ages, labels, join=max).items():
         yield DELIVERIES_AGE, account, seconds
     for account, count in _named(depths.unsettled, labels).items():
-        yield UNSETTLED, account, count
+        yield UNSETTLED_PARTS, account, count
 
 
 def _named(

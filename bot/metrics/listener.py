@@ -17,13 +17,15 @@ from runtime.http.guard import install
 
 log = structlog.get_logger("metrics")
 
-AGAIN: Final = timedelta(seconds=5)
+LISTEN_RETRY_DELAY: Final = timedelta(seconds=5)
 
 
 class Listener:
     """Serves `routes` on `host`:`port` until cancelled."""
 
-    def __init__(self, routes: Sequence[web.RouteDef], host: str, port: int, *, again: timedelta = AGAIN) -> None:
+    def __init__(
+        self, routes: Sequence[web.RouteDef], host: str, port: int, *, again: timedelta = LISTEN_RETRY_DELAY
+    ) -> None:
         self._routes = routes
         self._host = host
         self._port = port

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 log = structlog.get_logger("metrics")
 
 PATH: Final = "/metrics"
-PATIENCE: Final = timedelta(seconds=3)  # a scrape is given up after 10 by default; what we count must arrive anyway
+SCRAPE_TIMEOUT: Final = timedelta(
+    seconds=3
+)  # a scrape is given up after 10 by default; what we count must arrive anyway
 
 
 class Page:
@@ -58,7 +60,7 @@ class Page:
 
     async def _look(self) -> Depths | None:
         try:
-            async with asyncio.timeout(PATIENCE.total_seconds()):
+            async with asyncio.timeout(SCRAPE_TIMEOUT.total_seconds()):
                 return await self._depths()
         except (StoreError, TimeoutError) as error:
             log.debug("the queues cannot be read", reason=str(error) or "no answer in time")

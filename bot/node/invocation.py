@@ -11,7 +11,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Final
 
-NAME: Final = "signalbox"
+PROGRAM: Final = "signalbox"
 CONFIG: Final = "--config"
 COMMANDS: Final = (
     *(
@@ -30,16 +30,16 @@ COMMANDS: Final = (
     ),
     *("config", "doctor", "audit", "version", "backup", "restore"),
 )
-TOLD: Final = re.compile(rf"(?<![\w./-]){NAME}(?= (?:{'|'.join(COMMANDS)})\b)")
+PROGRAM_NAMED: Final = re.compile(rf"(?<![\w./-]){PROGRAM}(?= (?:{'|'.join(COMMANDS)})\b)")
 
 
 def called(started_as: str | None = None) -> str:
     """The word or path that starts it: `signalbox` where the PATH leads to this very program."""
     given = sys.argv[0] if started_as is None else started_as
-    if Path(given).name != NAME:  # loaded in some other way, by people who know how
-        return NAME
-    found = shutil.which(NAME)
-    return NAME if found and Path(found).resolve() == Path(given).resolve() else given
+    if Path(given).name != PROGRAM:  # loaded in some other way, by people who know how
+        return PROGRAM
+    found = shutil.which(PROGRAM)
+    return PROGRAM if found and Path(found).resolve() == Path(given).resolve() else given
 
 
 def settings_file(given: Sequence[str] | None = None) -> str:
@@ -54,10 +54,10 @@ def as_called(text: str, by: str | None = None) -> str:
     """`text`, with the commands in it as they work here: by this program, with these settings."""
     file = settings_file() if by is None else ""
     command = f"{called()} {CONFIG} {quote(file)}" if file else called() if by is None else by
-    return text if command == NAME else TOLD.sub(lambda _: command, text)
+    return text if command == PROGRAM else PROGRAM_NAMED.sub(lambda _: command, text)
 
 
 def for_strangers() -> str:
     """The same for those who only see the page: where it is installed is none of their business."""
     command = called()
-    return NAME if Path(command).is_absolute() else command
+    return PROGRAM if Path(command).is_absolute() else command

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 HEADER: Final = "X-Signalbox-Login"
 """Names the user of this machine with each request that carries the control token."""
-LONGEST: Final = 64
+LOGIN_MAX_CHARS: Final = 64
 """Characters of a login that are kept."""
 
 
@@ -37,5 +37,5 @@ def header() -> dict[str, str]:
 
 def sender(given: str | None) -> str:
     """The command line that sent a request; a login that is none is somebody's."""
-    user = unquote(given or "")[:LONGEST]
+    user = unquote(given or "")[:LOGIN_MAX_CHARS]
     return command_line(user if user and user.isprintable() else "somebody")

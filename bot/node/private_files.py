@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 UMASK: Final = 0o077
-OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+MODE_OF_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 def keep_to_ourselves() -> None:
@@ -21,7 +21,7 @@ def keep_to_ourselves() -> None:
 def open_to_others(folder: Path) -> list[Path]:
     """Files right in `folder` that other users may read or write, by name."""
     with suppress(OSError):
-        return sorted(path for path in _files(folder) if path.lstat().st_mode & OTHERS)
+        return sorted(path for path in _files(folder) if path.lstat().st_mode & MODE_OF_OTHERS)
     return []
 
 
@@ -29,7 +29,7 @@ def close_to_others(folder: Path) -> None:
     """Take other users' rights from the files in `folder`; what is not ours to change stays, and doctor tells."""
     for path in open_to_others(folder):
         with suppress(OSError):
-            path.chmod(path.lstat().st_mode & ~OTHERS & 0o777)
+            path.chmod(path.lstat().st_mode & ~MODE_OF_OTHERS & 0o777)
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -21,9 +21,9 @@ import structlog
 from runtime.domain.clock import steady
 from runtime.errors import StoreError
 
-FILE: Final = "watchdog.json"
-EVERY: Final = timedelta(seconds=1)
-PATIENCE: Final = timedelta(seconds=15)
+WATCHDOG_FILE: Final = "watchdog.json"
+WATCHDOG_INTERVAL: Final = timedelta(seconds=1)
+STORE_ANSWER_TIMEOUT: Final = timedelta(seconds=15)
 """How long the store may answer a process that is no node."""
 TELLS: Final = timedelta(seconds=2)
 """How long `/healthz` tells before the process ends."""
@@ -50,8 +50,8 @@ class Watchdog:
         *,
         check: Callable[[], Awaitable[object]],
         place: Path,
-        patience: timedelta = PATIENCE,
-        every: timedelta = EVERY,
+        patience: timedelta = STORE_ANSWER_TIMEOUT,
+        every: timedelta = WATCHDOG_INTERVAL,
         tells: timedelta = TELLS,
         end: Callable[[int], object] = os._exit,
         clock: Callable[[], float] = steady,
@@ -109,7 +109,7 @@ class Watchdog:
         log.error("this process is stuck and ends", reason=self.reason, tasks=", ".join(sorted(set(_tasks()))))
         with suppress(OSError):
             told = json.dumps({"at": datetime.now(UTC).isoformat(), "reason": self.reason})
-            (self._place / FILE).write_text(told, encoding="utf-8")
+            (self._place / WATCHDOG_FILE).write_text(told, encoding="utf-8")
         await asyncio.sleep(self._tells.total_seconds())
         self._end(1)
 
@@ -123,6 +123,6 @@ def _tasks() -> Iterator[str]:
 def last_end(place: Path) -> Ended | None:
     """When and why a watchdog last ended a process that had this folder."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        told = json.loads((place / FILE).read_text(encoding="utf-8"))
+        told = json.loads((place / WATCHDOG_FILE).read_text(encoding="utf-8"))
         return Ended(datetime.fromisoformat(told["at"]), str(told["reason"]))
     return None

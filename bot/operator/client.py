@@ -20,7 +20,7 @@ from runtime.errors import BotError
 from runtime.http import bodies
 from runtime.http.errors import Refusal
 
-PATIENCE: Final = timedelta(seconds=30)  # above the longest wait of the API, 25 s
+API_TIMEOUT: Final = timedelta(seconds=30)  # above the longest wait of the API, 25 s
 
 
 class Gone(BotError):
@@ -68,6 +68,6 @@ class Client(OperatorApi):
 async def connected(control: Control) -> AsyncIterator[Client]:
     # The guard of the page wants to hear the origin with everything that changes something.
     headers = {"Authorization": f"Bearer {control.token}", "Origin": control.url, **login.header()}
-    timeout = aiohttp.ClientTimeout(total=PATIENCE.total_seconds())
+    timeout = aiohttp.ClientTimeout(total=API_TIMEOUT.total_seconds())
     async with aiohttp.ClientSession(headers=headers, timeout=timeout, trust_env=False) as session:
         yield Client(session, control)

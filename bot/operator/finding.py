@@ -20,14 +20,14 @@ from runtime.timeline.trail import Candidate, Thing
 
 MANY: Final = 10
 """Matches of one search."""
-NOTHING: Final = (
+NOT_FOUND: Final = (
     'Nothing here goes by "{words}". Give the id of a message, run, approval or delivery, its first four or more '
     "characters, or the id that the page gave a message. Logs name it as `trace`."
 )
 NO_SUCH: Final = "There is no {kind} {words}: give its id, or the first four or more characters of it."
 SHORTENED: Final = 40
 """Characters of a text by which one of several is told from the others."""
-WORDS: Final = {Thing.SIGNAL: "message"}
+WORD_OF_THING: Final = {Thing.SIGNAL: "message"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Finder:
         )
         if others and others[0].id == words:
             return f"{words} is {_one(others[0].thing)}, and not {_one(things[0])}."
-        told = NO_SUCH if len(things) == 1 else NOTHING
+        told = NO_SUCH if len(things) == 1 else NOT_FOUND
         return told.format(words=words, kind=_kind(things[0]))
 
     def _told(self, one: Candidate) -> str:
@@ -123,7 +123,7 @@ def _going_by(words: str, names: Mapping[Address, str], called: Named) -> Sequen
 
 
 def _kind(thing: Thing) -> str:
-    return WORDS.get(thing, thing.value)
+    return WORD_OF_THING.get(thing, thing.value)
 
 
 def _one(thing: Thing) -> str:

@@ -16,7 +16,7 @@ from functools import wraps
 from typing import Any, Final, TypeVar
 
 from adapters.web.adapter import CHANNEL
-from adapters.web.rooms import ROOM
+from adapters.web.rooms import ROOM_NAME
 from bot.accounts.naming import Named
 from bot.operator import audit, titles, trails, views
 from bot.operator.actor import Actor
@@ -373,7 +373,7 @@ class Operations(OperatorApi):
         return await self._desk.finder.room(words) if words.strip() else None
 
     def _room(self, room: str) -> Address:
-        if not ROOM.fullmatch(room):
+        if not ROOM_NAME.fullmatch(room):
             raise Refusal(404, "A room's name has 6 to 32 small letters and digits.")
         return Address(CHANNEL, self._desk.web_account, room)
 

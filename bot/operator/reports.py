@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from runtime.templating.renderer import Renderer
     from runtime.templating.sheet import Sheet
 
-FOLDER: Final = Path(__file__).parents[2] / "config" / "reports"
+REPORTS_FOLDER: Final = Path(__file__).parents[2] / "config" / "reports"
 STUCK: Final = (DeliveryState.DEAD, DeliveryState.HELD)
 
 AddressAt = Callable[[str], Address | None]
@@ -58,7 +58,7 @@ AddressAt = Callable[[str], Address | None]
 class LateReporters:
     """Makes a report's model: `AgentLoop(reporter=…)`. What reads and renders templates is loaded for the first one."""
 
-    def __init__(self, now: Now, folder: Path = FOLDER) -> None:
+    def __init__(self, now: Now, folder: Path = REPORTS_FOLDER) -> None:
         self._now = now
         self._folder = folder
 

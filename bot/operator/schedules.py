@@ -38,11 +38,11 @@ BACK: Final = 20
 MOST_BACK: Final = 500
 NOWHERE: Final = Address(CHANNEL, "", "console")
 """Where operators stand at the console: in no room, so that no room is meant without being named."""
-WORDS: Final = ("name", "when", "zone", "starts", "ends")
+TEXT_FIELDS: Final = ("name", "when", "zone", "starts", "ends")
 KINDS: Final = {"prompt": TaskKind.PROMPT, "template": TaskKind.TEMPLATE, "report": TaskKind.REPORT}
 TERMS: Final = tuple(TermsTable.model_fields)
 ORDER: Final = list(ScheduleState)
-FIELDS: Final = frozenset((*WORDS, *KINDS, *TERMS, "to", "options"))
+FIELDS: Final = frozenset((*TEXT_FIELDS, *KINDS, *TERMS, "to", "options"))
 
 AddressAt = Callable[[str], Address | None]
 """The room that people write so; None where no account here is called that. Errors: ValueError for no address."""
@@ -127,7 +127,7 @@ class ScheduleDesk:
         """What `fields` name, of a new one or of `old`."""
         if unknown := next((name for name in fields if name not in FIELDS), None):
             raise Refusal(400, f"There is no field `{unknown}`. There are: {', '.join(sorted(FIELDS))}.")
-        words = {name: text_in(fields, name) for name in WORDS}
+        words = {name: text_in(fields, name) for name in TEXT_FIELDS}
         task, terms = (old.task, old.terms) if old else (None, Terms())
         to = self._rooms(fields.get("to"))
         return ScheduleRequest(**words, task=task_in(fields, task), to=to, terms=terms_in(fields, terms))

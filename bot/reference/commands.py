@@ -10,8 +10,8 @@ from typer.main import get_command
 
 from bot.cli.root import cli
 
-FILE: Final = Path(__file__).parents[2] / "docs" / "commands.md"
-NAME: Final = "signalbox"
+COMMANDS_PAGE: Final = Path(__file__).parents[2] / "docs" / "commands.md"
+PROGRAM: Final = "signalbox"
 INTRODUCTION: Final = """\
 # Commands
 
@@ -43,7 +43,7 @@ def document() -> str:
 
 def commands() -> Iterator[tuple[str, Command]]:
     """(what is typed, the command) of each command, in the order of `--help`."""
-    yield from _below(NAME, get_command(cli))
+    yield from _below(PROGRAM, get_command(cli))
 
 
 def _below(path: str, group: Command) -> Iterator[tuple[str, Command]]:
@@ -85,4 +85,4 @@ def _cell(text: str) -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(document(), encoding="utf-8")
+    COMMANDS_PAGE.write_text(document(), encoding="utf-8")

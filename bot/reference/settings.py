@@ -16,7 +16,7 @@ from pydantic_core import PydanticUndefined
 
 from bot.settings.settings import Settings
 
-FILE: Final = Path(__file__).parents[2] / "docs" / "settings.md"
+SETTINGS_PAGE: Final = Path(__file__).parents[2] / "docs" / "settings.md"
 INTRODUCTION: Final = """\
 # Settings
 
@@ -31,7 +31,14 @@ variable; its `…_env` names whichever variable holds the secret. Relative path
 Everything is checked at the start, and all faults are told at once. `signalbox config show` prints what is in effect and
 where it came from.
 """
-WORDS: Final = {bool: "switch", int: "whole number", float: "number", str: "text", Path: "path", SecretStr: "secret"}
+WORD_OF_TYPE: Final = {
+    bool: "switch",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    Path: "path",
+    SecretStr: "secret",
+}
 BOUNDS: Final = {Ge: ("ge", "≥"), Gt: ("gt", ">"), Le: ("le", "≤"), Lt: ("lt", "<")}
 
 
@@ -90,7 +97,7 @@ def _kind(annotation: Any) -> str:
         return _kind(annotation.__origin__)
     if isinstance(annotation, type) and issubclass(annotation, StrEnum):
         return " or ".join(f'`"{choice}"`' for choice in annotation)
-    return WORDS.get(annotation, "text")
+    return WORD_OF_TYPE.get(annotation, "text")
 
 
 def _default(info: FieldInfo) -> str:
@@ -142,4 +149,4 @@ def _table(annotation: Any) -> type[BaseModel] | None:
 
 
 if __name__ == "__main__":
-    FILE.write_text(document(), encoding="utf-8")
+    SETTINGS_PAGE.write_text(document(), encoding="utf-8")

@@ -14,7 +14,7 @@ from bot.secrets.errors import NoSealedFile, SecretsError, WrongMode, WrongPassp
 from bot.secrets.keys import VARIABLE, Keyring, Passphrase
 from bot.secrets.sealed import Damaged, Entry, Lock, Newer, WrongKey, header_of, seal, unseal
 
-LARGEST: Final = 4 << 20  # bytes; some thousand secrets
+SEALED_FILE_MAX_BYTES: Final = 4 << 20  # bytes; some thousand secrets
 
 Entries = dict[str, Entry]
 
@@ -82,7 +82,7 @@ class SealedFile:
             if (mode := stat.S_IMODE(status.st_mode)) != PRIVATE:
                 raise WrongMode(self.path, mode)
             with self.path.open("rb") as file:
-                return file.read(LARGEST)
+                return file.read(SEALED_FILE_MAX_BYTES)
         except FileNotFoundError:
             raise NoSealedFile(self.path) from None
         except OSError as error:

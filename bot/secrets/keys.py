@@ -14,7 +14,7 @@ from bot.secrets.sealed import Lock
 
 VARIABLE: Final = "SIGNALBOX_SECRETS_PASSPHRASE"
 KEY_FILE: Final = "secrets.key"
-LONGEST: Final = 4096  # bytes of a passphrase file
+PASSPHRASE_MAX_BYTES: Final = 4096  # bytes of a passphrase file
 
 Ask = Callable[[str], str]
 """Puts a question to the person at the terminal; the answer is not shown."""
@@ -84,7 +84,7 @@ def _of_file(path: Path) -> Passphrase:
     """The first line, without its end: editors add one. Errors: SecretsError."""
     try:
         with path.open("rb") as file:
-            line = file.read(LONGEST).split(b"\n", 1)[0].rstrip(b"\r")
+            line = file.read(PASSPHRASE_MAX_BYTES).split(b"\n", 1)[0].rstrip(b"\r")
         text = line.decode()
     except OSError as error:
         fix = "Make it readable, or change secrets.passphrase_file."

@@ -26,7 +26,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "nvidia_nim": ("NVIDIA_NIM_API_KEY",),
 }
 
-ALL: Final = tuple(dict.fromkeys(name for group in KEYS.values() for name in group))
+ALL_KEYS: Final = tuple(dict.fromkeys(name for group in KEYS.values() for name in group))
 
 # LiteLLM lets these names go without their vendor.
 BARE: Final[Mapping[str, str]] = {
@@ -54,4 +54,4 @@ def names(model: str) -> tuple[str, ...]:
 
 def any_present(variables: Mapping[str, str]) -> str | None:
     """The name of a vendor's key that is set, if there is one."""
-    return next((name for name in ALL if variables.get(name)), None)
+    return next((name for name in ALL_KEYS if variables.get(name)), None)

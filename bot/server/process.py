@@ -18,7 +18,7 @@ from bot.settings.settings import Settings
 from bot.wiring.owner import owner_name, settle_owner
 from runtime.errors import BotError, ConfigError
 
-LOOK: Final = timedelta(seconds=1)
+PROCESS_LOOK_INTERVAL: Final = timedelta(seconds=1)
 
 MakeApp = Callable[[Settings], Awaitable[App]]
 
@@ -70,7 +70,7 @@ async def serving(
 async def _stay_found(settings: Settings, control: Control) -> None:
     """Until cancelled, see that commands find us, whatever becomes of the folder."""
     while True:
-        await asyncio.sleep(LOOK.total_seconds())
+        await asyncio.sleep(PROCESS_LOOK_INTERVAL.total_seconds())
         with suppress(OSError, BotError):
             announce_again(settings.data_dir, control)
 

@@ -17,7 +17,7 @@ from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
 from runtime.contract import Address
 
-PAGE: Final = "web:main"
+WEB_ACCOUNT: Final = "web:main"
 """The page, which is there without being named."""
 
 Fault = tuple[str, str]
@@ -84,7 +84,7 @@ def _nowhere(layers: Layers, setting: str) -> Iterator[Fault]:
     account = f"{address.channel}:{address.account}"
     if account in known and known[account].get("enabled") is False:
         yield setting, f"the account {account} is not enabled; set its enabled to true, or name another room"
-    elif account not in (PAGE, *known):
-        near = nearest(account, [PAGE, *known])
+    elif account not in (WEB_ACCOUNT, *known):
+        near = nearest(account, [WEB_ACCOUNT, *known])
         fix = f"did you mean {near}?" if near else "add it under [[accounts]]"
         yield setting, f"there is no account {account}; {fix}"

@@ -17,7 +17,7 @@ from runtime.settings.types import Number, Place, Secret, Section, Switch, Text,
 if TYPE_CHECKING:
     from bot.settings.sources import Layers
 
-NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,23}")
+SERVER_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,23}")
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 FOR_PROGRAMS: Final = ("args", "env", "env_from", "env_secret", "cwd", "uid", "sandbox", "network")
 FOR_ADDRESSES: Final = ("headers", "token", "token_env")
@@ -27,7 +27,7 @@ Fault = tuple[str, str]
 
 
 def _named(name: str) -> str:
-    if not NAME.fullmatch(name):
+    if not SERVER_NAME.fullmatch(name):
         raise ValueError('a name of at most 24 small letters, digits and dashes, such as "tickets"')
     return name
 

@@ -43,10 +43,15 @@ DAY_EXAMPLE: Final = '"2026-12-24" or "2026-12-24T18:00"'
 
 
 def _name(name: str) -> str:
-    from runtime.schedules.service import NAME
+    from runtime.schedules.service import SCHEDULE_NAME_MAX_CHARS
 
-    if not name.strip() or " ".join(name.split()) != name or not name.isprintable() or len(name) > NAME:
-        raise ValueError(f'one line of at most {NAME} characters, such as "morning"')
+    if (
+        not name.strip()
+        or " ".join(name.split()) != name
+        or not name.isprintable()
+        or len(name) > SCHEDULE_NAME_MAX_CHARS
+    ):
+        raise ValueError(f'one line of at most {SCHEDULE_NAME_MAX_CHARS} characters, such as "morning"')
     return name
 
 

@@ -373,7 +373,7 @@ class _Reading:
         settings._file = self.file.absolute() if self.file else None
         settings._sources = dict(layers.sources)
         settings._unused_key = model_keys.any_present(self.variables)
-        settings._held = [value for name in model_keys.ALL if (value := self.variables.get(name))]
+        settings._held = [value for name in model_keys.ALL_KEYS if (value := self.variables.get(name))]
         settings._chain = chain
         return settings
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from bot.settings.faults import MASK, Faults, is_secret, nearest
 from runtime.errors import ConfigError
 
-FILE: Final = "signalbox.toml"
+SETTINGS_FILE: Final = "signalbox.toml"
 LEVEL: Final = "__"
 _PLACE: Final = re.compile(r"(?P<reason>.*) \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
 _HEAD: Final = re.compile(r"^\s*(#|\[{1,2}[\w.\"-]+\]{1,2}\s*(#|$))")  # a comment, or the head of a table
@@ -144,7 +144,7 @@ def _own(value: object) -> object:
 def find_file(folder: Path, variables: Mapping[str, str]) -> Path | None:
     """The settings file of the working folder, or else the user's."""
     own = config_folder(variables)
-    places = [folder / FILE, *([own / FILE] if own else [])]
+    places = [folder / SETTINGS_FILE, *([own / SETTINGS_FILE] if own else [])]
     return next((place for place in places if place.is_file()), None)
 
 

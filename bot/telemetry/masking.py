@@ -18,7 +18,9 @@ ANYWHERE: Final = 16
 """Characters from which on a value is no word: it is hidden inside others too, as a bot's token in an address is."""
 WORD: Final = "[A-Za-z0-9_]"
 # Escapes of JSON and of addresses, and colours of a terminal, end with a letter and are a border all the same.
-BEFORE: Final = rf"(?:(?<!{WORD})|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{{4}})|(?<=%[0-9A-Fa-f]{{2}})|(?<=\[\dm)|(?<=\[\d\dm))"
+BORDER_BEFORE: Final = (
+    rf"(?:(?<!{WORD})|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{{4}})|(?<=%[0-9A-Fa-f]{{2}})|(?<=\[\dm)|(?<=\[\d\dm))"
+)
 
 
 class Mask:
@@ -48,7 +50,7 @@ def _found(form: str) -> re.Pattern[str]:
     """Finds `form`: a short one as a word of its own, so that no setting loses its name to a value like it."""
     if len(form) >= ANYWHERE:
         return re.compile(re.escape(form))
-    before = BEFORE if re.match(WORD, form) else ""
+    before = BORDER_BEFORE if re.match(WORD, form) else ""
     behind = f"(?!{WORD})" if re.match(WORD, form[-1]) else ""
     return re.compile(f"{before}{re.escape(form)}{behind}")
 

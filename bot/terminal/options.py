@@ -36,7 +36,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs."
 
 MASK: Final = "signalbox.mask"  # in the context of a command
 STARTING: Final = 5.0  # seconds to wait for a process that holds the folder and does not listen yet
-LOOK: Final = 0.1  # seconds between two looks for it
+POLL_SECONDS: Final = 0.1  # seconds between two looks for it
 
 Answer = TypeVar("Answer")
 
@@ -106,12 +106,12 @@ async def reachable(settings: Settings) -> Control | None:
     """How to reach the running process; one that is starting is waited for. None when none runs."""
     from bot.node.lock import control_of, holder
 
-    for _ in range(int(STARTING / LOOK)):
+    for _ in range(int(STARTING / POLL_SECONDS)):
         if control := control_of(settings.data_dir):
             return control
         if holder(settings.data_dir) is None:
             return None
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(POLL_SECONDS)
     return None
 
 

@@ -13,23 +13,25 @@ from runtime.contract import Finding, Level
 from runtime.errors import BotError
 from runtime.settings.accounts import Account
 
-PATIENCE: Final = timedelta(seconds=20)  # a platform that does not answer is told, and the others with it
-WHY: Final = "Nobody is answered there."
+ACCOUNT_TRIAL_TIMEOUT: Final = timedelta(seconds=20)  # a platform that does not answer is told, and the others with it
+WHY_ACCOUNT: Final = "Nobody is answered there."
 
 
-async def look_at(account: Account, patience: timedelta = PATIENCE) -> Sequence[Finding]:
+async def look_at(account: Account, patience: timedelta = ACCOUNT_TRIAL_TIMEOUT) -> Sequence[Finding]:
     """Ask the platform about an account. Whatever goes wrong is a finding too."""
     try:
         return await _checked(account, patience)
     except BotError as error:
-        return [_finding(account, Level.ERROR, "settings", str(error), WHY, "change it, then: signalbox doctor")]
+        return [
+            _finding(account, Level.ERROR, "settings", str(error), WHY_ACCOUNT, "change it, then: signalbox doctor")
+        ]
     except TimeoutError:
         what = f"the platform did not answer within {patience.total_seconds():g} s"
         fix = "look at this machine's network, and at the status page of the platform"
-        return [_finding(account, Level.ERROR, "reachable", what, WHY, fix)]
+        return [_finding(account, Level.ERROR, "reachable", what, WHY_ACCOUNT, fix)]
     except Exception as error:  # noqa: BLE001 - what breaks with one account must not hide the others
         what = f"looking at it failed: {type(error).__name__}: {error}"
-        return [_finding(account, Level.ERROR, "check", what, WHY, "report it: this is a fault of Signalbox")]
+        return [_finding(account, Level.ERROR, "check", what, WHY_ACCOUNT, "report it: this is a fault of Signalbox")]
 
 
 async def _checked(account: Account, patience: timedelta) -> Sequence[Finding]:

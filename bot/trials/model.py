@@ -10,7 +10,7 @@ from typing import Final
 from runtime.contract import ModelRequest, UserTurn
 from runtime.errors import ModelFailed
 
-PATIENCE: Final = timedelta(seconds=20)
+MODEL_TRIAL_TIMEOUT: Final = timedelta(seconds=20)
 QUESTION: Final = ModelRequest("You check a connection.", [UserTurn("Answer with the one word: ready")], ())
 
 
@@ -28,7 +28,9 @@ class Refused:
     fix: str
 
 
-async def try_model(name: str, api_base: str, key: str, *, patience: timedelta = PATIENCE) -> Answered | Refused:
+async def try_model(
+    name: str, api_base: str, key: str, *, patience: timedelta = MODEL_TRIAL_TIMEOUT
+) -> Answered | Refused:
     """Ask the model once, without repeats. The client library is loaded first, which is not counted."""
     from runtime.models.library import LIBRARY
     from runtime.models.lite import LiteModel, ModelSettings

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from tools.mcp.server import McpServer
     from tools.mcp.terms import Endpoint, Program, ServerTerms, Walls
 
-FOLDER: Final = "mcp"
+MCP_FOLDER: Final = "mcp"
 """Of `data_dir`: a folder for each server that is started here, and what each of them last offered."""
 
-AGAIN: Final = 5.0  # seconds
+RECONNECT_SECONDS: Final = 5.0  # seconds
 
 SEEN_AGAIN: Final = timedelta(days=1)
 """A form that nobody sees for long is forgotten: retention.approvals_days."""
@@ -85,7 +85,7 @@ class Toolbox(Mapping[str, Tool]):
             except (StoreError, Rejected) as error:
                 log.warning("forms of tools are not kept yet", reason=str(error))
                 self._renewed.set()
-                await asyncio.sleep(AGAIN)
+                await asyncio.sleep(RECONNECT_SECONDS)
 
     def duties(self) -> Sequence[Callable[[], Coroutine[Any, Any, None]]]:
         """What keeps the servers at work: long loops, each of one server."""
@@ -136,7 +136,7 @@ def terms_of(settings: Settings, table: McpTable) -> ServerTerms:
     return ServerTerms(
         name=table.name,
         way=_endpoint(table) if table.url else _program(settings, table),
-        memory=settings.data_dir / FOLDER / f"{table.name}.json",
+        memory=settings.data_dir / MCP_FOLDER / f"{table.name}.json",
         effect=table.effect,
         effects=table.effects,
         trust_hints=table.trust_hints,
@@ -152,7 +152,7 @@ def _program(settings: Settings, table: McpTable) -> Program:
     uid = shell_of(settings).uid if table.uid is None else table.uid
     return Program(
         command=(table.command, *table.args),
-        folder=settings.data_dir / FOLDER / table.name,
+        folder=settings.data_dir / MCP_FOLDER / table.name,
         env={"PATH": path, **table.env, **_open(table.env_secret)},
         cwd=table.cwd,
         uid=uid or None,

@@ -11,7 +11,7 @@ from typing import Final
 from runtime.contract import Identity, Role
 from runtime.store.protocol import Known, People
 
-NAME: Final = "owner"
+OWNER_NAME: Final = "owner"
 ONCE_WITHIN: Final = timedelta(minutes=15)
 SETTINGS: Final = "settings"
 """Who it is, for the audit: a start does what the settings say."""
@@ -50,7 +50,7 @@ async def settle_owner(
 
 async def owner_name(people: People) -> str:
     """Whose link the start of an installation printed."""
-    return next((one.person.name for one in await people.people() if one.person.role is Role.OWNER), NAME)
+    return next((one.person.name for one in await people.people() if one.person.role is Role.OWNER), OWNER_NAME)
 
 
 async def _owner(people: People, identities: Sequence[str], actor: str) -> Known:
@@ -61,7 +61,7 @@ async def _owner(people: People, identities: Sequence[str], actor: str) -> Known
             return found
         taken = {identity for one in known for identity in one.identities}
         free = [Identity(identity) for identity in identities if identity not in taken]
-        if added := await people.add_person(_free_name(NAME, known), Role.OWNER, free, actor=actor):
+        if added := await people.add_person(_free_name(OWNER_NAME, known), Role.OWNER, free, actor=actor):
             return Known(added, tuple(free), linked=False)
 
 

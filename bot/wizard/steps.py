@@ -23,7 +23,7 @@ class Step:
     ask: Callable[[Draft, Dialogue], None]
 
 
-STEPS: Final[Sequence[Step]] = (
+WIZARD_STEPS: Final[Sequence[Step]] = (
     Step("Data", "The database, the files of conversations and sealed secrets live in one folder.", ask_place),
     Step(
         "Model",
@@ -47,7 +47,7 @@ STEPS: Final[Sequence[Step]] = (
 )
 
 
-def walk(draft: Draft, dialogue: Dialogue, steps: Sequence[Step] = STEPS) -> None:
+def walk(draft: Draft, dialogue: Dialogue, steps: Sequence[Step] = WIZARD_STEPS) -> None:
     """All of them, in order."""
     for number, step in enumerate(steps, 1):
         dialogue.begin(f"{number}/{len(steps)} {step.title}", step.about)

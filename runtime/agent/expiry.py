@@ -14,7 +14,7 @@ from runtime.store.protocol import Approvals, Decided
 
 log = structlog.get_logger("expiry")
 
-EVERY: Final = timedelta(seconds=5)
+EXPIRY_INTERVAL: Final = timedelta(seconds=5)
 
 
 class Expiry:
@@ -26,7 +26,7 @@ class Expiry:
         desk: Approvals,
         decided: Callable[[Decided], None],
         first: Callable[[], Awaitable[None]],
-        every: timedelta = EVERY,
+        every: timedelta = EXPIRY_INTERVAL,
     ) -> None:
         self._desk = desk
         self._decided = decided

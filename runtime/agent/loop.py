@@ -47,7 +47,7 @@ from runtime.workspace.workspaces import SessionWorkspaces
 log = structlog.get_logger("agent")
 
 STOPPED: Final = "Stopped here."
-NOTHING: Final = "The model answered nothing. Please ask again, perhaps in other words."
+EMPTY_REPLY: Final = "The model answered nothing. Please ask again, perhaps in other words."
 
 
 class Outlet(Protocol):
@@ -203,7 +203,7 @@ class AgentLoop:
         run.said = ""
         self._probe("model-answered")
         if not reply.calls and not reply.text.strip():
-            raise ModelFailed(NOTHING)
+            raise ModelFailed(EMPTY_REPLY)
         return reply
 
     async def _turns(self, run: LiveRun) -> Sequence[Turn]:

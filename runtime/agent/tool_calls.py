@@ -38,7 +38,7 @@ from runtime.text.truncate import bound
 T = TypeVar("T")
 log = structlog.get_logger("agent")
 
-PATIENCE: Final = timedelta(seconds=0.5)
+STORE_RETRY_DELAY: Final = timedelta(seconds=0.5)
 """Between two tries to record a result."""
 
 
@@ -136,7 +136,7 @@ class Calls:
                 if repeatable(run.agent.tools, step) or not self._lease_is_fresh():
                     raise
                 log.debug("a result is not recorded yet", reason=str(error))
-                await asyncio.sleep(PATIENCE.total_seconds())
+                await asyncio.sleep(STORE_RETRY_DELAY.total_seconds())
 
     async def _call(self, run: LiveRun, step: ToolStep, attach: Attach) -> str:
         """Run one tool: its result, or its failure in words for the model. Only a read is cut by a stop."""

@@ -17,12 +17,12 @@ from runtime.workspace.cleanup import Leftovers
 
 log = structlog.get_logger("retention")
 
-ROLE: Final = "retention"
-FIRST: Final = timedelta(minutes=1)
+RETENTION_ROLE: Final = "retention"
+START_DELAY: Final = timedelta(minutes=1)
 """After the start, which has better things to do."""
-EVERY: Final = timedelta(minutes=10)
+RETENTION_INTERVAL: Final = timedelta(minutes=10)
 BEHIND: Final = timedelta(seconds=30)
-AGAIN: Final = timedelta(days=1)
+FULL_WALK_INTERVAL: Final = timedelta(days=1)
 """How often to walk from the first row again, for what was still open when it was passed."""
 SLICES: Final = 25
 """Slices of one stock in a round: 5,000 rows."""
@@ -64,19 +64,19 @@ class Retention:
 
     async def run(self) -> None:
         """Remove what is old until cancelled."""
-        wait = FIRST
+        wait = START_DELAY
         while True:
             await asyncio.sleep(wait.total_seconds())
-            wait = EVERY
+            wait = RETENTION_INTERVAL
             try:
-                if (duty := await self._take(ROLE)) and await self.round(duty):
+                if (duty := await self._take(RETENTION_ROLE)) and await self.round(duty):
                     wait = BEHIND
             except (StoreError, OSError) as error:
                 log.warning("what is old could not be removed yet", reason=str(error))
 
     async def round(self, duty: Duty) -> bool:
         """Go on with every walk, a bounded way; whether one of them is not at its end."""
-        if self._began is None or self._now() - self._began >= AGAIN:
+        if self._began is None or self._now() - self._began >= FULL_WALK_INTERVAL:
             self._began = self._now()
             self._reached.clear()
             await self._tidy_folders()

@@ -16,17 +16,17 @@ from runtime.audit.anchor import HeadFile, HeadMissing
 from runtime.audit.trimmer import Trimmer
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import UNSEALED
-from runtime.domain.audit_chain import FIRST
+from runtime.domain.audit_chain import FIRST_HASH
 from runtime.errors import StoreError
 from runtime.store.protocol import Audit, Duty, Head
 
 log = structlog.get_logger("sealer")
 
-EVERY: Final = timedelta(seconds=5)
+SEALING_INTERVAL: Final = timedelta(seconds=5)
 """How often to look without a ring, since old rows are removed a slice at a time."""
 DAMAGED: Final = timedelta(minutes=1)
-ROLE: Final = "sealer"
-NOTHING: Final = Head(0, FIRST)
+SEALER_ROLE: Final = "sealer"
+NOTHING_SEALED: Final = Head(0, FIRST_HASH)
 """Sealed yet."""
 
 
@@ -41,7 +41,7 @@ class Sealer:
         take: Callable[[str], Awaitable[Duty | None]],
         bell: LocalNotifier,
         trimmer: Trimmer | None = None,
-        every: timedelta = EVERY,
+        every: timedelta = SEALING_INTERVAL,
     ) -> None:
         self._book = book
         self._file = file
@@ -50,13 +50,13 @@ class Sealer:
         self._ear = bell.listen(UNSEALED)
         self._every = every
         self._trouble = ""
-        self._sealed = NOTHING  # by this process, whatever the file says
+        self._sealed = NOTHING_SEALED  # by this process, whatever the file says
 
     async def run(self) -> None:
         """Seal until cancelled."""
         while True:
             try:
-                if duty := await self._take(ROLE):
+                if duty := await self._take(SEALER_ROLE):
                     await self._seal(duty)
             except StoreError as error:
                 log.debug("the audit is not sealed yet", reason=str(error))  # the store itself has told
@@ -105,9 +105,9 @@ class Sealer:
         except HeadMissing:
             if head.number:
                 return None
-            await asyncio.to_thread(self._file.write, NOTHING)
-            return NOTHING
-        return found or NOTHING
+            await asyncio.to_thread(self._file.write, NOTHING_SEALED)
+            return NOTHING_SEALED
+        return found or NOTHING_SEALED
 
     async def _holds(self, known: Head) -> bool:
         """Whether the row that was sealed last, as far as is known, is still there as it was."""

@@ -16,7 +16,7 @@ from runtime.store.protocol import Audit, AuditCheckpoint, AuditRow, Duty, Head
 
 log = structlog.get_logger("audit")
 
-EVERY: Final = timedelta(minutes=10)
+TRIMMING_INTERVAL: Final = timedelta(minutes=10)
 BEHIND: Final = timedelta(seconds=5)
 SLICE: Final = 500
 """Rows removed by one transaction."""
@@ -37,7 +37,7 @@ class Trimmer:
         now = self._now()
         if self._next is not None and now < self._next:
             return
-        self._next = now + EVERY
+        self._next = now + TRIMMING_INTERVAL
         try:
             await self._slice(duty, head, now)
         except (StoreError, OSError) as error:
@@ -50,7 +50,7 @@ class Trimmer:
             await self._book.cut_audit(duty, last)  # a kill came between the checkpoint and this
         elif old := self._old(rows, head, now):
             await self._cut(duty, last, old, now)
-            self._next = now + (BEHIND if len(old) == SLICE else EVERY)
+            self._next = now + (BEHIND if len(old) == SLICE else TRIMMING_INTERVAL)
 
     async def _cut(self, duty: Duty, last: AuditCheckpoint | None, old: list[AuditRow], now: datetime) -> None:
         verifier = Verifier(cut=last)

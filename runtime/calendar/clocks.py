@@ -9,8 +9,8 @@ from typing import Final
 
 from runtime.calendar.errors import WhenError, quoted
 
-EXAMPLE: Final = '"9:30", "9am", "21:00" or "noon"'
-NAMED: Final = {"noon": time(12), "midday": time(12), "midnight": time(0)}
+CLOCK_EXAMPLES: Final = '"9:30", "9am", "21:00" or "noon"'
+NAMED_TIMES: Final = {"noon": time(12), "midday": time(12), "midnight": time(0)}
 HALF: Final = r"(?:a\.?m\.?|p\.?m\.?)"
 CLOCK: Final = re.compile(rf"(?P<hour>[0-9]{{1,2}})(?::(?P<minute>[0-9]{{2}}))? ?(?P<half>{HALF})?")
 PLAIN: Final = rf"(?:noon|midday|midnight|[0-9]{{1,2}}:[0-9]{{2}}(?: ?{HALF})?|[0-9]{{1,2}} ?{HALF})"
@@ -36,12 +36,12 @@ def cut_out(words: str) -> tuple[str, Sequence[time]]:
 
 def time_of(text: str) -> time:
     """One time of day. A bare number is an hour of 24. Errors: WhenError."""
-    if text in NAMED:
-        return NAMED[text]
+    if text in NAMED_TIMES:
+        return NAMED_TIMES[text]
     found = CLOCK.fullmatch(text)
     if not found:
-        raise WhenError(f"{quoted(text)} is not a time of day", EXAMPLE)
+        raise WhenError(f"{quoted(text)} is not a time of day", CLOCK_EXAMPLES)
     hour, minute, half = int(found["hour"]), int(found["minute"] or 0), (found["half"] or "")[:1]
     if minute > 59 or hour > 23 or (half and not 1 <= hour <= 12):
-        raise WhenError(f"{quoted(text)} is not on the clock", EXAMPLE)
+        raise WhenError(f"{quoted(text)} is not on the clock", CLOCK_EXAMPLES)
     return time(hour % 12 + (12 if half == "p" else 0) if half else hour, minute)

@@ -15,7 +15,7 @@ from typing import Final
 
 from runtime.calendar.errors import WhenError, quoted
 
-EXAMPLE: Final = '"0 9 * * 1-5" is 09:00 on weekdays'
+CRON_EXAMPLE: Final = '"0 9 * * 1-5" is 09:00 on weekdays'
 SUNDAY: Final = 7
 """Also 0; as the end of a range only this one can be meant."""
 DAYS_IN: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -107,7 +107,7 @@ def cron_of(text: str) -> Cron:
     if words and words[0].startswith("@"):
         words = _nickname(words)
     if len(words) != len(FIELDS):
-        raise WhenError(_miscounted(text, len(words)), EXAMPLE)
+        raise WhenError(_miscounted(text, len(words)), CRON_EXAMPLE)
     cron = Cron(*(_written(field, word) for field, word in zip(FIELDS, words, strict=True)))
     _refuse_impossible(cron)
     return cron

@@ -17,9 +17,19 @@ from zoneinfo import ZoneInfo
 from runtime.calendar.cron import Cron, values_of
 from runtime.calendar.plans import At, Every, Planned
 from runtime.calendar.walls import next_wall
-from runtime.calendar.zones import DAY, FIRST, LAST, WIDEST, Stretch, instant_of, stretch, wall_of, zone_named
+from runtime.calendar.zones import (
+    DAY,
+    FIRST_INSTANT,
+    LAST_INSTANT,
+    WIDEST,
+    Stretch,
+    instant_of,
+    stretch,
+    wall_of,
+    zone_named,
+)
 
-LEAST: Final = timedelta(microseconds=1)
+SMALLEST_STEP: Final = timedelta(microseconds=1)
 
 
 def next_after(planned: Planned, after: datetime, *, anchor: datetime) -> datetime | None:
@@ -28,8 +38,8 @@ def next_after(planned: Planned, after: datetime, *, anchor: datetime) -> dateti
     Shape:  aware, in UTC. `anchor` is where intervals count from, and is an instant of theirs itself.
     Errors: WhenError when `planned` names no zone, which `plan` and `read` have seen to.
     """
-    start = max(after.astimezone(UTC) + LEAST, FIRST)
-    if start >= LAST:
+    start = max(after.astimezone(UTC) + SMALLEST_STEP, FIRST_INSTANT)
+    if start >= LAST_INSTANT:
         return None
     match planned.when:
         case Cron() as cron:
@@ -88,13 +98,13 @@ def _of_cron(cron: Cron, zone: ZoneInfo, start: datetime) -> datetime | None:
     over a century takes no more looks than tomorrow. There is no leap over a change of clocks that is near, since walls
     that were seen may be shown again after it.
     """
-    while start < LAST:
+    while start < LAST_INSTANT:
         here = stretch(zone, start)
         wall = next_wall(cron, (start + here.offset).replace(tzinfo=None))
         found = [at for at in _within(cron, here, start, wall) if here.begins <= at < here.ends]
         if found:
             return min(found)
-        far = wall.replace(tzinfo=UTC) - here.offset - WIDEST if wall else LAST
+        far = wall.replace(tzinfo=UTC) - here.offset - WIDEST if wall else LAST_INSTANT
         start = max(here.ends, far) if here.ends - start > WIDEST else here.ends
     return None
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from runtime.text.truncate import clip
 
-SHOWN: Final = 60
+QUOTE_MAX_CHARS: Final = 60
 """Characters of somebody's words that a refusal repeats."""
 
 
@@ -23,4 +23,4 @@ class WhenError(ValueError):
 def quoted(text: str) -> str:
     """`text` as a refusal repeats it: one short line that cannot steer a terminal."""
     line = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
-    return f'"{clip(line, SHOWN + 1)}"'
+    return f'"{clip(line, QUOTE_MAX_CHARS + 1)}"'

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from runtime.calendar.errors import WhenError, quoted
 from runtime.calendar.plans import At, Unit, When
 from runtime.calendar.scene import Scene, bounded, count_of, unit_of
-from runtime.calendar.zones import LAST, instant_of, wall_of
+from runtime.calendar.zones import LAST_INSTANT, instant_of, wall_of
 
 DATE: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
@@ -29,7 +29,7 @@ def instant_said(words: str, zone: ZoneInfo, now: datetime) -> At | None:
 
 
 def _ahead(at: datetime, words: str, zone: ZoneInfo, now: datetime) -> At:
-    if at >= LAST:
+    if at >= LAST_INSTANT:
         raise WhenError(f"{quoted(words)} is not in this calendar", '"2026-12-24 at 18:00"')
     if at <= now:
         shown = f"{wall_of(now, zone):%Y-%m-%d %H:%M} in {zone.key}"

@@ -18,7 +18,7 @@ from runtime.calendar.errors import WhenError, quoted
 from runtime.calendar.plans import MONTH_NAMES, When
 from runtime.calendar.scene import DAY_NAMES, NUMBERS, Scene
 
-EXAMPLE: Final = '"every weekday at 9:30", "every 2 hours", "tomorrow at 14:30", or as cron "30 9 * * 1-5"'
+PHRASE_EXAMPLES: Final = '"every weekday at 9:30", "every 2 hours", "tomorrow at 14:30", or as cron "30 9 * * 1-5"'
 LAST_DAY: Final = re.compile(r"\blast (?:working )?(?:day|weekday|[a-z]+day)\b")
 
 
@@ -41,7 +41,7 @@ def when_of(words: str, *, zone: ZoneInfo, now: datetime) -> When:
     for pattern, make in RULES:
         if found := pattern.fullmatch(what):
             return make(found, scene)
-    raise WhenError(f"{quoted(words)} is not understood", EXAMPLE)
+    raise WhenError(f"{quoted(words)} is not understood", PHRASE_EXAMPLES)
 
 
 DAY: Final = rf"(?:{'|'.join(sorted(DAY_NAMES, key=len, reverse=True))})"
@@ -49,7 +49,7 @@ AND: Final = "(?: ?, ?| and | ?& ?| |, and )"
 DAYS: Final = rf"{DAY}s?(?:{AND}{DAY}s?)*"
 EACH_DAY: Final = rf"{DAY}s(?:{AND}{DAY}s)*"
 MONTH: Final = rf"(?:{'|'.join(f'{name}|{name[:3]}' for name in MONTH_NAMES)})"
-EVERY: Final = "(?:every|each)"
+EACH: Final = "(?:every|each)"
 COUNT: Final = rf"(?P<count>-?[0-9][0-9.,]*|other|{'|'.join(NUMBERS)})"
 
 Rule = tuple[re.Pattern[str], Callable[[re.Match[str], Scene], When]]
@@ -62,21 +62,21 @@ RULES: Final[Sequence[Rule]] = [
         ("(?:on )?(today|tomorrow)", once.today_or_tomorrow),
         (f"(?:on )?({once.DATE})", once.on_date),
         (r"in (?P<count>-?[0-9.]+|[a-z]+) ?(?P<unit>[a-z]+)", once.in_a_while),
-        (f"{EVERY} minute", repeats.minutely),
-        (f"hourly|{EVERY} hour", repeats.hourly),
-        (f"daily|everyday|{EVERY} day", repeats.daily),
-        (f"(?:(?:on|{EVERY}) )?weekdays?", repeats.weekdays),
-        (f"(?:(?:on|{EVERY}) )?weekends?", repeats.weekends),
-        (f"(?:weekly|{EVERY} week)(?P<days> on {DAYS})?", repeats.weekly),
-        (f"(?:(?:on|{EVERY}) )*(?P<first>{DAY}s?) ?(?:-|to|through|until|till) ?(?P<last>{DAY}s?)", repeats.from_to),
-        (f"(?:on )?{EVERY} (?P<days>{DAYS})|(?:on )?(?P<plurals>{EACH_DAY})", repeats.on_days),
+        (f"{EACH} minute", repeats.minutely),
+        (f"hourly|{EACH} hour", repeats.hourly),
+        (f"daily|everyday|{EACH} day", repeats.daily),
+        (f"(?:(?:on|{EACH}) )?weekdays?", repeats.weekdays),
+        (f"(?:(?:on|{EACH}) )?weekends?", repeats.weekends),
+        (f"(?:weekly|{EACH} week)(?P<days> on {DAYS})?", repeats.weekly),
+        (f"(?:(?:on|{EACH}) )*(?P<first>{DAY}s?) ?(?:-|to|through|until|till) ?(?P<last>{DAY}s?)", repeats.from_to),
+        (f"(?:on )?{EACH} (?P<days>{DAYS})|(?:on )?(?P<plurals>{EACH_DAY})", repeats.on_days),
         (f"(?:on |next |this )*(?P<day>{DAY})", repeats.one_day),
-        (f"(?:monthly|{EVERY} month)(?: on)?(?P<days> .+)?", repeats.monthly),
-        (f"(?:on )?(?:the )?(?P<days>.+?) (?:of|in) (?:{EVERY}|the) month", repeats.monthly),
-        (f"yearly|annually|{EVERY} year", repeats.yearly),
-        (f"(?:yearly|annually|{EVERY} year) on (?P<month>{MONTH}) (?P<day>[0-9]+)(?:st|nd|rd|th)?", repeats.yearly_on),
+        (f"(?:monthly|{EACH} month)(?: on)?(?P<days> .+)?", repeats.monthly),
+        (f"(?:on )?(?:the )?(?P<days>.+?) (?:of|in) (?:{EACH}|the) month", repeats.monthly),
+        (f"yearly|annually|{EACH} year", repeats.yearly),
+        (f"(?:yearly|annually|{EACH} year) on (?P<month>{MONTH}) (?P<day>[0-9]+)(?:st|nd|rd|th)?", repeats.yearly_on),
         (
-            f"(?:yearly|annually|{EVERY} year) on (?:the )?(?P<day>[0-9]+)(?:st|nd|rd|th)? (?:of )?(?P<month>{MONTH})",
+            f"(?:yearly|annually|{EACH} year) on (?:the )?(?P<day>[0-9]+)(?:st|nd|rd|th)? (?:of )?(?P<month>{MONTH})",
             repeats.yearly_on,
         ),
         (rf"every {COUNT} ?(?P<unit>[a-z]+)(?: on (?:a )?(?P<day>[a-z]+))?", repeats.interval),

@@ -42,7 +42,7 @@ LENGTHS: Final = {
     Unit.DAY: timedelta(days=1),
     Unit.WEEK: timedelta(weeks=1),
 }
-LONGEST: Final = timedelta(days=3660)
+INTERVAL_MAX: Final = timedelta(days=3660)
 """Ten years: of an interval, and until something that is to happen in so and so long."""
 
 
@@ -139,6 +139,6 @@ def _when(raw: dict[str, Any]) -> When:
 def _every(count: int, unit: str, at: str | None, weekday: int | None) -> Every:
     """Errors: ValueError when it is nothing that can be counted with."""
     every = Every(int(count), Unit(unit), time.fromisoformat(at) if at else None, weekday)
-    if every.count < 1 or every.step > LONGEST or weekday not in (None, *range(len(WEEKDAYS))):
+    if every.count < 1 or every.step > INTERVAL_MAX or weekday not in (None, *range(len(WEEKDAYS))):
         raise ValueError(f"{every!r} is out of bounds")
     return every

@@ -8,11 +8,11 @@ from typing import Final
 
 from runtime.calendar.cron import cron_of, is_cron
 from runtime.calendar.errors import WhenError, quoted
-from runtime.calendar.phrases import EXAMPLE, normal, when_of
+from runtime.calendar.phrases import PHRASE_EXAMPLES, normal, when_of
 from runtime.calendar.plans import Planned
 from runtime.calendar.zones import zone_named
 
-LONGEST: Final = 200
+EXPRESSION_MAX_CHARS: Final = 200
 """Characters. An expression with every value written out is no longer than that without being a mistake."""
 IN_ZONE: Final = re.compile(r"(?P<rest>.*?\S) (?:in (?P<zone>[a-z].*)|\((?P<braced>[a-z].*)\))")
 LAST_WORD: Final = re.compile(r"(?P<rest>.*\S) (?P<zone>utc|gmt|[a-z_]+(?:/[a-z][a-z0-9_+-]*)+)")
@@ -23,11 +23,11 @@ def plan(text: str, *, zone: str, now: datetime) -> Planned:
 
     Errors: WhenError when it is not understood, never comes, or is past at `now`.
     """
-    if len(text) > LONGEST:
-        raise WhenError(f"{quoted(text)} is longer than {LONGEST} characters", EXAMPLE)
+    if len(text) > EXPRESSION_MAX_CHARS:
+        raise WhenError(f"{quoted(text)} is longer than {EXPRESSION_MAX_CHARS} characters", PHRASE_EXAMPLES)
     words, named = _zone_cut(normal(text))
     if not words:
-        raise WhenError("No time is named", EXAMPLE)
+        raise WhenError("No time is named", PHRASE_EXAMPLES)
     there = zone_named(named or zone)
     when = cron_of(words) if is_cron(words) else when_of(words, zone=there, now=now)
     return Planned(when, there.key, text)

@@ -10,7 +10,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from runtime.calendar.errors import WhenError, quoted
-from runtime.calendar.plans import LENGTHS, LONGEST, WEEKDAYS, Unit
+from runtime.calendar.plans import INTERVAL_MAX, LENGTHS, WEEKDAYS, Unit
 from runtime.calendar.zones import wall_of
 
 NUMBERS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -79,7 +79,7 @@ def unit_of(word: str, scene: Scene) -> Unit:
 
 
 def bounded(count: int, unit: Unit, scene: Scene) -> timedelta:
-    if count > LONGEST / LENGTHS[unit]:
+    if count > INTERVAL_MAX / LENGTHS[unit]:
         raise WhenError(f"{quoted(scene.words)} is longer than ten years", '"every 2 weeks", "2040-12-24 at 18:00"')
     return count * LENGTHS[unit]
 

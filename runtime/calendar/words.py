@@ -12,7 +12,7 @@ from runtime.calendar.zones import wall_of, zone_named
 
 MONTHS: Final = tuple(name.title() for name in MONTH_NAMES)
 DAYS: Final = tuple(name.title() for name in (WEEKDAYS[-1], *WEEKDAYS[:-1]))
-MOST: Final = 6
+TIMES_LISTED: Final = 6
 """Times or days that are listed; more of them are easier read as the expression."""
 HOUR: Final = range(60)
 SHORT_MONTH: Final = 28
@@ -62,14 +62,14 @@ def _cron(cron: Cron) -> str:
 def _times(cron: Cron, values: Values) -> str:
     if cron.hour != "*":
         clocks = [f"{hour:02}:{minute:02}" for hour in sorted(values.hours) for minute in sorted(values.minutes)]
-        return f"at {_and(clocks)}" if len(clocks) <= MOST else ""
+        return f"at {_and(clocks)}" if len(clocks) <= TIMES_LISTED else ""
     if len(values.minutes) == len(HOUR):
         return "every minute"
     first, *others = sorted(values.minutes)
     step = others[0] - first if others else len(HOUR)
     if values.minutes == frozenset(HOUR[::step]) and len(HOUR) % step == 0:
         return f"every {step} minutes by the clock" if others else "every hour"
-    if len(values.minutes) > MOST:
+    if len(values.minutes) > TIMES_LISTED:
         return ""
     return f"every hour at :{_and([f'{minute:02}' for minute in (first, *others)], ':')}"
 
@@ -81,7 +81,7 @@ def _days(cron: Cron, values: Values) -> str:
     months = _months(cron, values)
     if cron.weekday == "*":
         return _of_month(cron, values, months)
-    if not values.either or not months or len(values.days) > MOST:
+    if not values.either or not months or len(values.days) > TIMES_LISTED:
         return ""
     if cron.month == "*":
         return f"on the {_ordinals(values)} of every month and {_of_week(values)}"
@@ -103,11 +103,11 @@ def _of_week(values: Values) -> str:
 def _months(cron: Cron, values: Values) -> str:
     if cron.month == "*":
         return "every month"
-    return _and(MONTHS[month - 1] for month in sorted(values.months)) if len(values.months) <= MOST else ""
+    return _and(MONTHS[month - 1] for month in sorted(values.months)) if len(values.months) <= TIMES_LISTED else ""
 
 
 def _of_month(cron: Cron, values: Values, months: str) -> str:
-    if not months or (cron.day != "*" and len(values.days) > MOST):
+    if not months or (cron.day != "*" and len(values.days) > TIMES_LISTED):
         return ""
     if cron.day == "*":
         return f"every day of {months}"

@@ -21,12 +21,12 @@ LONGEST_NAME: Final = 64
 """Characters; the longest name of the data has 32."""
 WIDEST: Final = timedelta(hours=26)
 """No clock was ever set by more: two islands of the Pacific left out a whole day."""
-FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
-LAST: Final = datetime(9900, 1, 1, tzinfo=UTC)
+FIRST_INSTANT: Final = datetime(1970, 1, 1, tzinfo=UTC)
+LAST_INSTANT: Final = datetime(9900, 1, 1, tzinfo=UTC)
 """Between them dates can be reckoned with, and none falls off a calendar: APScheduler's begins in 1970."""
 DAY: Final = timedelta(days=1)
 SECOND: Final = timedelta(seconds=1)
-EXAMPLE: Final = "Europe/Berlin, America/New_York or UTC"
+ZONE_EXAMPLES: Final = "Europe/Berlin, America/New_York or UTC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def zone_named(name: str) -> ZoneInfo:
         raise WhenError(f"{quoted(name)} is {len(found)} time zones: {', '.join(found)}", found[0])
     near = _nearest(wanted[:LONGEST_NAME])
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise WhenError(f"There is no time zone called {quoted(name)}{meant}", near[0] if near else EXAMPLE)
+    raise WhenError(f"There is no time zone called {quoted(name)}{meant}", near[0] if near else ZONE_EXAMPLES)
 
 
 def instant_of(wall: datetime, zone: ZoneInfo) -> datetime:

@@ -51,7 +51,7 @@ _ALL: Final = frozenset(word for words in STOP_WORDS.values() for word in words)
 _LONGEST: Final = max(map(len, _ALL))
 _AROUND: Final = " \t\r\n.!?…。\uff01\uff1f"
 
-SHOWN: Final = 60  # characters of a call in a list
+CALL_MAX_CHARS: Final = 60  # characters of a call in a list
 DOLLAR: Final = 1_000_000  # in micros
 
 
@@ -223,7 +223,7 @@ def _asked(one: Approval, now: datetime) -> str:
 
 def _arguments(text: str) -> str:
     """A call's arguments in one short line of code."""
-    line = in_a_line(text, SHOWN)
+    line = in_a_line(text, CALL_MAX_CHARS)
     fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
     gap = " " if "`" in (line[:1], line[-1:]) else ""
     return f"{fence}{gap}{line}{gap}{fence}"

@@ -12,7 +12,7 @@ ALPHABET: Final = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 """Letters and digits of which none looks like another: 31 ** 8 codes."""
 LENGTH: Final = 8
 LIFE: Final = timedelta(hours=1)
-FRESH: Final = 3
+FRESH_CODES_MAX: Final = 3
 """Codes of one account that may be made within `APART`, one for each person: a crowd cannot shut others out for long."""
 APART: Final = timedelta(minutes=10)
 CARDS: Final = 10
@@ -23,9 +23,9 @@ SILENCE: Final = timedelta(days=1)
 """How long nobody is asked again about somebody who was turned away."""
 LONGEST_NAME: Final = 100
 """Characters of what somebody calls themselves."""
-TRIES: Final = 5
+WRONG_CODES: Final = 5
 """Wrong codes after which whoever enters them waits."""
-LOCKED: Final = timedelta(hours=1)
+LOCKED_FOR: Final = timedelta(hours=1)
 
 UNPAIRED: Final = (
     "I don't know you yet. Write to me in a direct message, and I'll ask the people who run me to let you in."

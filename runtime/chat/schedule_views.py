@@ -9,19 +9,21 @@ from typing import Final
 from runtime.contract import Address, Schedule, ScheduleState
 from runtime.markup.moments import moment
 
-MOST: Final = 20
+SCHEDULES_LISTED: Final = 20
 HOW_TO: Final = "Tell me what to do and when, such as *every weekday at 9, summarise what is new in the files*."
-EXAMPLE: Final = "`/timezone Europe/Berlin`"
-UNKNOWN: Final = f"I do not know your time zone. Tell me with {EXAMPLE}, and I read the times you say by its clocks."
+ZONE_COMMAND_EXAMPLE: Final = "`/timezone Europe/Berlin`"
+UNKNOWN: Final = (
+    f"I do not know your time zone. Tell me with {ZONE_COMMAND_EXAMPLE}, and I read the times you say by its clocks."
+)
 
 
 def planned(schedules: Sequence[Schedule]) -> str:
     """What `/schedules` answers."""
     if not schedules:
         return f"Nothing is planned here. {HOW_TO}"
-    lines = [f"- {_line(one)}" for one in schedules[:MOST]]
-    if len(schedules) > MOST:
-        lines.append(f"- and {len(schedules) - MOST:,} more")
+    lines = [f"- {_line(one)}" for one in schedules[:SCHEDULES_LISTED]]
+    if len(schedules) > SCHEDULES_LISTED:
+        lines.append(f"- and {len(schedules) - SCHEDULES_LISTED:,} more")
     return "\n".join(["What is planned here:", "", *lines])
 
 
@@ -62,9 +64,9 @@ def zone_set(zone: str) -> str:
 def zone_known(zones: Mapping[str, str], person: str, room: str) -> str:
     """What `/timezone` answers: `zones` are those of the person and the room."""
     if own := zones.get(person):
-        return f"I read the times you say by the clocks of {own}. Another zone is set with {EXAMPLE}."
+        return f"I read the times you say by the clocks of {own}. Another zone is set with {ZONE_COMMAND_EXAMPLE}."
     if of_room := zones.get(room):
-        return f"Times said in this room are read by the clocks of {of_room}. One of your own is set with {EXAMPLE}."
+        return f"Times said in this room are read by the clocks of {of_room}. One of your own is set with {ZONE_COMMAND_EXAMPLE}."
     return UNKNOWN
 
 

@@ -22,7 +22,7 @@ from runtime.store.protocol.cluster import Agenda
 
 log = structlog.get_logger("pulse")
 
-EVERY: Final = timedelta(seconds=1)
+POLL_INTERVAL: Final = timedelta(seconds=1)
 
 
 class Agendas(Protocol):
@@ -58,7 +58,7 @@ class Poller:
     async def run(self) -> None:
         """Look until cancelled."""
         while True:
-            wait = EVERY
+            wait = POLL_INTERVAL
             try:
                 wait = await self.look()
             except StoreError as error:
@@ -83,7 +83,7 @@ class Poller:
 
 def topics(agenda: Agenda, now: datetime) -> list[str]:
     """What to ring. The timer is told before the next look, since it fires at the instant and not at a look."""
-    soon = agenda.fires_at is not None and agenda.fires_at <= now + EVERY
+    soon = agenda.fires_at is not None and agenda.fires_at <= now + POLL_INTERVAL
     told = {
         LANES: agenda.lanes,
         SUSPECTS: agenda.suspects,
@@ -96,5 +96,5 @@ def topics(agenda: Agenda, now: datetime) -> list[str]:
 
 def rest(agenda: Agenda, now: datetime) -> timedelta:
     if agenda.lease_ends_at is None or agenda.lease_ends_at <= now:
-        return EVERY
-    return min(EVERY, agenda.lease_ends_at - now)
+        return POLL_INTERVAL
+    return min(POLL_INTERVAL, agenda.lease_ends_at - now)

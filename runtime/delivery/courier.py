@@ -47,7 +47,7 @@ log = structlog.get_logger("courier")
 
 POLL: Final = timedelta(seconds=1)
 """How soon to ask again for a duty, where nobody tells that it may be free."""
-PATIENCE: Final = timedelta(seconds=1)
+STORE_RETRY_DELAY: Final = timedelta(seconds=1)
 OVERTAKEN: Final = 10
 """Attempts, about six minutes, after which a delivery lets later ones of its kind in the room pass."""
 
@@ -391,13 +391,13 @@ class Courier:
                 later = await self.serve_room(duty, address)
         except StoreError as error:
             log.debug("cannot serve the room", address=str(address), reason=str(error))
-            later = self._now() + PATIENCE
+            later = self._now() + STORE_RETRY_DELAY
         except DutyLost:
             raise
         except Exception:
             # A bug of ours stops this room alone, and not for good.
             log.exception("room not served", address=str(address))
-            later = self._now() + PATIENCE
+            later = self._now() + STORE_RETRY_DELAY
         self._active.discard(address)
         if later is not None:
             self._later[address] = later
@@ -414,7 +414,7 @@ class Courier:
                 case later:
                     self._rates.leave(address)
                     return later
-        return self._now() + PATIENCE
+        return self._now() + STORE_RETRY_DELAY
 
     async def _told(self, duty: Duty, open_: OpenDelivery, work: Awaitable[None]) -> None:
         """Do `work` under the delivery's name in the log. Errors: DutyLost only if it is lost indeed."""

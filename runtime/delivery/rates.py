@@ -18,8 +18,8 @@ from typing import Final
 
 from runtime.contract import Address, Bucket, Kind
 
-AT_ONCE: Final = timedelta()
-MOST: Final = 1000
+NO_WAIT: Final = timedelta()
+BUCKETS_REMEMBERED: Final = 1000
 """Buckets and pauses that are remembered before it is worth looking for those that are over."""
 
 Place = tuple[int, int]
@@ -66,7 +66,7 @@ class Rates:
         self._kept: dict[Address, tuple[str, int]] = {}
         self._shut: dict[str, timedelta] = {}
         self._numbers = count()
-        self._tidy_at = MOST
+        self._tidy_at = BUCKETS_REMEMBERED
 
     def take(self, address: Address, rank: int) -> timedelta:
         """A token of each bucket of `address` and nothing to wait for; or how long to wait before asking again.
@@ -74,17 +74,17 @@ class Rates:
         Who waits keeps a place in line until it takes its token or leaves.
         """
         if self._buckets is None:
-            return AT_ONCE
+            return NO_WAIT
         buckets, place = self._buckets(address), (rank, self._number(address))
         need = 2 if rank >= Kind.PROGRESS.rank else 1  # so that progress never takes what a reply would need next
         waits = [(self._wait(bucket, address, place, min(need, bucket.burst)), bucket.key) for bucket in buckets]
         wait, key = max([(self._shut_for(address), ""), *waits])
         self.leave(address)
-        if wait > AT_ONCE:
+        if wait > NO_WAIT:
             self._stand(address, key, place)
             return wait
         self._spend(buckets)
-        return AT_ONCE
+        return NO_WAIT
 
     def take_now(self, address: Address, rank: int) -> bool:
         """Whether a token of each bucket was there and nobody was ahead; else nothing changed."""
@@ -97,7 +97,7 @@ class Rates:
 
     def is_open(self, address: Address) -> bool:
         """Whether the platform has not said to wait, for what takes no token."""
-        return self._shut_for(address) <= AT_ONCE
+        return self._shut_for(address) <= NO_WAIT
 
     def leave(self, address: Address) -> None:
         """Nothing of this room waits for a token any more."""
@@ -109,7 +109,7 @@ class Rates:
     def shut(self, room: str, wait: timedelta) -> None:
         """The platform said to wait: nothing goes to this room meanwhile, or with "" nothing of the account."""
         if self._buckets is not None:
-            self._shut[room] = max(self._shut.get(room, AT_ONCE), self._ticks() + wait)
+            self._shut[room] = max(self._shut.get(room, NO_WAIT), self._ticks() + wait)
             self._tidy()
 
     # ------------------------------------------------------------------------------------------------------ buckets
@@ -118,7 +118,7 @@ class Rates:
         if self._buckets is None:
             return True
         buckets = self._buckets(address)
-        if self._shut_for(address) > AT_ONCE or any(wait(bucket) > AT_ONCE for bucket in buckets):
+        if self._shut_for(address) > NO_WAIT or any(wait(bucket) > NO_WAIT for bucket in buckets):
             return False
         self._spend(buckets)
         return True
@@ -167,9 +167,9 @@ class Rates:
 
     def _shut_for(self, address: Address) -> timedelta:
         if not self._shut:
-            return AT_ONCE
-        until = max(self._shut.get("", AT_ONCE), self._shut.get(address.room, AT_ONCE))
-        return max(until - self._ticks(), AT_ONCE) if until else AT_ONCE
+            return NO_WAIT
+        until = max(self._shut.get("", NO_WAIT), self._shut.get(address.room, NO_WAIT))
+        return max(until - self._ticks(), NO_WAIT) if until else NO_WAIT
 
     def _tidy(self) -> None:
         """Throw out what is over, so that a million rooms leave nothing behind. A full bucket is as good as a new one."""
@@ -178,4 +178,4 @@ class Rates:
         now = self._ticks()
         self._lines = {key: line for key, line in self._lines.items() if line.waiting or line.full_at > now}
         self._shut = {room: until for room, until in self._shut.items() if until > now}
-        self._tidy_at = max(MOST, 2 * (len(self._lines) + len(self._shut)))
+        self._tidy_at = max(BUCKETS_REMEMBERED, 2 * (len(self._lines) + len(self._shut)))

@@ -42,9 +42,9 @@ from runtime.store.protocol import Duty, OpenDelivery, OpenPart, Outbox
 
 log = structlog.get_logger("courier")
 
-LOOKS: Final = 2
+EMPTY_LOOKS: Final = 2
 """Empty looks before a part counts as absent, since a platform may apply a request late."""
-PATIENCE: Final = timedelta(seconds=1)
+STORE_RETRY_DELAY: Final = timedelta(seconds=1)
 
 
 def passing(open_: OpenDelivery) -> bool:
@@ -297,9 +297,9 @@ class Showing:
 
     async def _absent(self, duty: Duty, open_: OpenDelivery, known: OpenPart, marked: datetime) -> None:
         delivery = open_.delivery.id
-        if known.looks + 1 >= LOOKS and passing(open_):
+        if known.looks + 1 >= EMPTY_LOOKS and passing(open_):
             await self._drop(duty, open_, known, PartEvent.ABSENT, "it is certainly not on screen")
-        elif known.looks + 1 >= LOOKS:
+        elif known.looks + 1 >= EMPTY_LOOKS:
             self._held(await self._outbox.absent(duty, delivery, known.ordinal))
         else:
             at = self._pace.second_look(marked, self._now(), at_once=self._features.looks_at_once)
@@ -339,4 +339,4 @@ class Showing:
                 return self._held(await write())
             except StoreError as error:
                 log.debug("an outcome is not recorded yet", reason=str(error))
-                await asyncio.sleep(PATIENCE.total_seconds())
+                await asyncio.sleep(STORE_RETRY_DELAY.total_seconds())

@@ -35,13 +35,13 @@ from runtime.text.truncate import head
 
 log = structlog.get_logger("previews")
 
-MOST: Final = 1500
+PREVIEW_MAX_CHARS: Final = 1500
 """Characters of a text that a preview shows: within one message on every platform, and cheap to render often."""
 REMEMBERED: Final = 1000
 """Runs of which it is known that they may have one: many times those that are at work."""
 GROWING: Final = " …"
 FENCE: Final = "```"
-PATIENCE: Final = timedelta(seconds=1)
+PREVIEW_CHANGE_TIMEOUT: Final = timedelta(seconds=1)
 """How long what takes a preview's place waits for a change of it that is on its way."""
 
 
@@ -52,9 +52,9 @@ def origin_of(run: RunId) -> str:
 
 def shortened(text: str) -> str:
     """The text of a reply so far, as a preview shows it: never what the whole reply will be."""
-    if len(text) <= MOST:
+    if len(text) <= PREVIEW_MAX_CHARS:
         return text.rstrip() + GROWING
-    begun = head(text, MOST).rstrip()
+    begun = head(text, PREVIEW_MAX_CHARS).rstrip()
     fence = f"\n{FENCE}" if begun.count(FENCE) % 2 else ""
     return f"{begun}{GROWING}{fence}\n\n*Still writing: {len(text):,} characters so far*{GROWING}"
 
@@ -189,7 +189,7 @@ class Previews:
         """Return once no change of it is on its way, or after a moment."""
         if arrived := self._on_its_way.get(preview):
             try:
-                async with asyncio.timeout(PATIENCE.total_seconds()):
+                async with asyncio.timeout(PREVIEW_CHANGE_TIMEOUT.total_seconds()):
                     await arrived.wait()
             except TimeoutError:
                 self._doubt(preview)

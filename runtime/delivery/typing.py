@@ -29,7 +29,7 @@ LINGERS: Final = timedelta(seconds=30)
 """A status that stays for longer is changed with the words and taken away at the end; others lapse by themselves."""
 RENEW: Final = 0.8
 """The share of its time after which a status is renewed."""
-MOST: Final = 64
+TYPING_MAX_RUNS: Final = 64
 """Runs of one account that are seen at work at a time."""
 
 Say = Callable[[Claim, str], Awaitable[bool]]
@@ -128,7 +128,7 @@ class Typing:
         life = self._lives.get(claim.run_id)
         if life:
             life.hear(event, asyncio.get_running_loop().time())
-        elif len(self._lives) < MOST:
+        elif len(self._lives) < TYPING_MAX_RUNS:
             life = self._begin(claim, event)
         if life and life.is_long:
             self._appear(life)  # there is no answer within the time for which nothing is shown

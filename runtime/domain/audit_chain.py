@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final, Protocol
 
-FIRST: Final = ""
+FIRST_HASH: Final = ""
 """What the first row calls the hash before it."""
 
 
@@ -56,12 +56,12 @@ class Verifier:
     may be gone, from the first one on.
     """
 
-    def __init__(self, head_number: int = 0, head_hash: str = FIRST, *, cut: Anchor | None = None) -> None:
+    def __init__(self, head_number: int = 0, head_hash: str = FIRST_HASH, *, cut: Anchor | None = None) -> None:
         self.number = 0
-        self.hash = FIRST
+        self.hash = FIRST_HASH
         self.walked = 0
         self._head = (head_number, head_hash)
-        self._cut = (cut.number, cut.hash) if cut else (0, FIRST)
+        self._cut = (cut.number, cut.hash) if cut else (0, FIRST_HASH)
         self._fault: str | None = None
 
     def take(self, rows: Iterable[SealedRow]) -> None:
@@ -90,7 +90,7 @@ class Verifier:
             may_be_gone = 1 < (row.number or 0) <= cut
             self.number, self.hash = ((row.number or 0) - 1, row.previous) if may_be_gone else (cut, hashed)
         if self.walked == 0 and row.number == 1:
-            self.number, self.hash = 0, FIRST
+            self.number, self.hash = 0, FIRST_HASH
 
     def _wrong(self, row: SealedRow) -> str | None:
         expected = self.number + 1

@@ -10,7 +10,7 @@ from runtime.domain.transcript import DENIED, ERROR
 
 DATA: Final = "data-"
 """How the id of a call begins that a template reads; the rest is the name by which it does."""
-FAILED: Final = "failed"
+FAILED_DIGEST: Final = "failed"
 """In place of a digest: words about a failure often hold a time or a number, and it is still the same news."""
 LENGTH: Final = 24
 """Characters of a digest; nobody gains from making two results look alike."""
@@ -36,5 +36,5 @@ def digest(result: str) -> str:
     'failed'
     """
     if has_failed(result):
-        return FAILED
+        return FAILED_DIGEST
     return hashlib.sha256(result.encode("utf-8", "surrogatepass")).hexdigest()[:LENGTH]

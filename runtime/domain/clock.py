@@ -16,8 +16,8 @@ from runtime.errors import StoreError
 
 log = structlog.get_logger("clock")
 
-EVERY: Final = timedelta(seconds=1)
-LEAST: Final = timedelta(seconds=2)
+CLOCK_LOOK_INTERVAL: Final = timedelta(seconds=1)
+SHIFT_MIN: Final = timedelta(seconds=2)
 """A smaller step needs no mending: every wait has more slack than that."""
 
 
@@ -55,16 +55,16 @@ class Jumps:
                 await self.look()
             except StoreError as error:
                 log.debug("waits are not moved with the clock yet", reason=str(error))
-            await asyncio.sleep(EVERY.total_seconds())
+            await asyncio.sleep(CLOCK_LOOK_INTERVAL.total_seconds())
 
     async def look(self) -> None:
         """Notice and mend. Errors: StoreError; then the next look mends."""
         at, tick = self._now(), self._steady()
         jump = at - self._at - timedelta(seconds=tick - self._tick)
         self._at, self._tick = at, tick
-        self._owed += jump if abs(jump) >= LEAST else timedelta()
+        self._owed += jump if abs(jump) >= SHIFT_MIN else timedelta()
         owed = self._owed
-        if abs(owed) < LEAST:
+        if abs(owed) < SHIFT_MIN:
             return
         await self._mend(owed)
         self._owed -= owed  # another one may have come meanwhile

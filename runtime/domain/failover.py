@@ -23,9 +23,9 @@ UNANSWERED: Final = 3
 """Calls in a row without an answer that this takes besides: one alone may just have been unlucky."""
 DOWN: Final = timedelta(seconds=5)
 """How long a connection may be down before the other nodes are asked: most are up again by then."""
-FRESH: Final = timedelta(seconds=10)
+ANSWER_FRESH_FOR: Final = timedelta(seconds=10)
 """How long an answer to another node tells that its way is open."""
-NEVER: Final = datetime.min.replace(tzinfo=UTC)
+LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 CALM: Final = timedelta(minutes=5)
 """How long a node is not given back what it could not connect itself, while the platform answers both of us."""
 
@@ -95,10 +95,10 @@ def decide(way: Way, others: Sequence[Ping], now: datetime) -> Decision:
 
 def _is_better(other: Ping, way: Way, now: datetime) -> bool:
     """Where we are answered too and only our connection is down, who could not connect either is no better."""
-    if now - _answered(other) > FRESH:
+    if now - _answered(other) > ANSWER_FRESH_FOR:
         return False
     return way.is_cut or other.left_at is None or now - other.left_at > CALM
 
 
 def _answered(other: Ping) -> datetime:
-    return other.answered_at or NEVER
+    return other.answered_at or LONG_AGO

@@ -23,13 +23,13 @@ from runtime.contract import (
 
 LATE: Final = timedelta(minutes=1)
 """An instant that is older was missed: nobody was there to fire it."""
-TOLD: Final = 100
+SKIPPED_ROWS_MAX: Final = 100
 """Skipped instants that get a row of their own; the oldest of them tells how many came before it."""
 WAITS: Final = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=20), timedelta(hours=1))
 """Between the tries of one occurrence."""
 PAUSED_AFTER: Final = 5
 """Failures in a row, tries of one occurrence among them."""
-KEPT: Final = 8_000
+RESULT_MAX_CHARS: Final = 8_000
 """Characters of a report that are kept for the next one to know."""
 
 NO_NEWS: Final = "NO NEWS"
@@ -120,16 +120,16 @@ def _made_up(terms: Terms, missed: Sequence[datetime], now: datetime) -> Sequenc
         case Misfire.ALL:
             return missed[-terms.catch_up :] if terms.catch_up else []
         case Misfire.WINDOW:
-            return [at for at in missed if at >= now - terms.window][-TOLD:]
+            return [at for at in missed if at >= now - terms.window][-SKIPPED_ROWS_MAX:]
 
 
 def _shortened(told: Sequence[Instant]) -> list[Instant]:
-    """At most `TOLD` skipped ones, the newest; the oldest of them speaks for all before it."""
+    """At most `SKIPPED_ROWS_MAX` skipped ones, the newest; the oldest of them speaks for all before it."""
     skipped = [one for one in told if one.skip]
-    if len(skipped) <= TOLD:
+    if len(skipped) <= SKIPPED_ROWS_MAX:
         return list(told)
-    first = skipped[-TOLD]
-    spoken = Instant(first.planned_at, f"{first.skip}, and {len(skipped) - TOLD:,} before this")
+    first = skipped[-SKIPPED_ROWS_MAX]
+    spoken = Instant(first.planned_at, f"{first.skip}, and {len(skipped) - SKIPPED_ROWS_MAX:,} before this")
     return [spoken, *(one for one in told if not one.skip or one.planned_at > first.planned_at)]
 
 

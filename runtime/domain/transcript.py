@@ -10,7 +10,7 @@ from typing import Final
 
 from runtime.contract import AssistantTurn, Call, ToolTurn, Turn, UserTurn
 
-WAITING: Final = "waiting for approval"
+WAITING_FOR_APPROVAL: Final = "waiting for approval"
 """The result of a call that people have not decided yet."""
 
 DENIED: Final = "denied: "

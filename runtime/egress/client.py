@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from runtime.egress.dialling import Wire
     from runtime.egress.places import Place
 
-AT_ONCE: Final = 16  # requests; each may hold its whole bounded body in memory
+REQUESTS_AT_ONCE: Final = 16  # requests; each may hold its whole bounded body in memory
 LOOKUP_TIME: Final = timedelta(seconds=5)
 MOST_REDIRECTS: Final = 5
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -68,7 +68,7 @@ class Egress:
         self._look_up = look_up or SystemLookUp()
         self._lookup_time = lookup_time
         self._tls = tls
-        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._turn = asyncio.Semaphore(REQUESTS_AT_ONCE)
 
     async def request(
         self,

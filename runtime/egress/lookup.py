@@ -12,7 +12,7 @@ from typing import Final
 LookUp = Callable[[str], Awaitable[Sequence[str]]]
 """What a host's addresses are, as texts. Errors: OSError when it has none."""
 
-AT_ONCE: Final = 4
+LOOKUPS_AT_ONCE: Final = 4
 
 
 def system_addresses(host: str) -> Sequence[str]:
@@ -29,7 +29,7 @@ class SystemLookUp:
 
     def __init__(self, ask: Callable[[str], Sequence[str]] = system_addresses) -> None:
         self._ask = ask
-        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._turn = asyncio.Semaphore(LOOKUPS_AT_ONCE)
 
     async def __call__(self, host: str) -> Sequence[str]:
         await self._turn.acquire()

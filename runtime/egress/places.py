@@ -14,9 +14,9 @@ from yarl import URL
 from runtime.egress.addresses import Ip
 from runtime.egress.errors import Refused, Why
 
-LONGEST: Final = 8000  # characters; servers take about this much (RFC 9110, 4.1)
+URL_MAX_CHARS: Final = 8000  # characters; servers take about this much (RFC 9110, 4.1)
 LONGEST_NAME: Final = 253  # RFC 1035, 2.3.4
-NAME: Final = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
+HOST_NAME: Final = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
 NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 # Names that mean something else on every network, which no public host can have (RFC 6761, 6762, 7686, 8375, and the names
@@ -69,8 +69,8 @@ class Place:
 
 
 def _url(text: str) -> URL:
-    if len(text) > LONGEST:
-        raise Refused(Why.FORM, f"the address has {len(text):,} characters; at most {LONGEST:,} are sent.")
+    if len(text) > URL_MAX_CHARS:
+        raise Refused(Why.FORM, f"the address has {len(text):,} characters; at most {URL_MAX_CHARS:,} are sent.")
     _check_characters(text)
     _check_userinfo(text)
     try:
@@ -105,7 +105,7 @@ def _host(url: URL) -> tuple[str, Ip | None]:
         return _v6(host)
     if host.endswith("."):
         raise Refused(Why.HOST, f"the host {host[:LONGEST_NAME]} ends with a dot; write it without.")
-    if len(host) > LONGEST_NAME or not NAME.fullmatch(host):
+    if len(host) > LONGEST_NAME or not HOST_NAME.fullmatch(host):
         raise Refused(Why.HOST, "the host is no name that DNS could know.")
     if NUMBER.fullmatch(host.rpartition(".")[2]):
         return _v4(host)

@@ -20,9 +20,9 @@ from runtime.store.protocol import Claim, Lane, Lease, Offer, Runs, Taken
 T = TypeVar("T")
 log = structlog.get_logger("dispatch")
 
-PATIENCE: Final = timedelta(seconds=1)
+CLAIM_RETRY_DELAY: Final = timedelta(seconds=1)
 MAX_CRASHES: Final = 3
-BROKEN: Final = (
+RUN_BROKEN: Final = (
     "Something went wrong inside Signalbox, so I could not finish this. The operator's log says what, and "
     "`signalbox trace {run}` how far it came."
 )
@@ -114,7 +114,7 @@ class Dispatch:
 
     async def _wait(self) -> None:
         try:
-            async with asyncio.timeout((PATIENCE if self._unsure else REST).total_seconds()):
+            async with asyncio.timeout((CLAIM_RETRY_DELAY if self._unsure else REST).total_seconds()):
                 self._suspects |= await anext(self._ear) == SUSPECTS
         except TimeoutError:
             self._suspects = True
@@ -152,7 +152,7 @@ class Dispatch:
         except StoreError:
             if not self._unsure:
                 self._unsure = True
-                self._ear.hear(LANES)  # it may rest: from now on it looks each `PATIENCE`
+                self._ear.hear(LANES)  # it may rest: from now on it looks each `CLAIM_RETRY_DELAY`
             raise
         finally:
             self._asking -= 1
@@ -220,7 +220,7 @@ class Dispatch:
         except Exception:
             # A bug of ours: the person is told rather than left waiting, and the log has the trace.
             log.exception("run broke")
-            return await self._end(claim, BROKEN.format(run=claim.run_id))
+            return await self._end(claim, RUN_BROKEN.format(run=claim.run_id))
 
     async def _set_aside(self, claim: Claim) -> bool:
         """It killed each process that worked on it: nobody does any more, and the person is told."""
@@ -237,7 +237,7 @@ class Dispatch:
     async def _give_back(self, lane: Lane) -> bool:
         """Make the lane claimable again, as often as it takes: until then nobody works for that session."""
         while True:
-            await asyncio.sleep(PATIENCE.total_seconds())
+            await asyncio.sleep(CLAIM_RETRY_DELAY.total_seconds())
             try:
                 await self._store.release(lane)
             except StoreError as error:

@@ -36,13 +36,13 @@ from runtime.workspace.workspaces import SessionWorkspaces
 
 log = structlog.get_logger("files")
 
-AT_ONCE: Final = 4
+DOWNLOADS_AT_ONCE: Final = 4
 """Files fetched side by side, of all conversations here: more would only share the same line."""
 
 WAITS: Final = (timedelta(seconds=1), timedelta(seconds=3), timedelta(seconds=8))
 """Before the repeats of a fetch, where the platform names none."""
 
-WORDS: Final = 20_000
+VOICE_NOTE_MAX_CHARS: Final = 20_000
 """Characters of a voice note: two hours of speech."""
 
 LINK: Final = re.compile(r"\w+://\S+")
@@ -109,7 +109,7 @@ class Fetching:
         self._transcriber = transcriber
         self._waits = waits
         self._space = space
-        self._room = asyncio.Semaphore(AT_ONCE)
+        self._room = asyncio.Semaphore(DOWNLOADS_AT_ONCE)
 
     async def gather(
         self, session: SessionKey, address: Address, turns: Sequence[Turn], into: SessionWorkspaces
@@ -216,7 +216,7 @@ class Fetching:
         except (ToolError, OSError) as error:
             log.warning("a voice note was not transcribed", file=file.path, reason=str(error))
             return f"{_not_heard(file)}{error}"
-        return f"{_heard(file)}{bound(words, WORDS) or '(nothing is said in it)'}]"
+        return f"{_heard(file)}{bound(words, VOICE_NOTE_MAX_CHARS) or '(nothing is said in it)'}]"
 
 
 def is_voice(file: FileRef) -> bool:

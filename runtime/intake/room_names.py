@@ -17,12 +17,12 @@ from runtime.errors import StoreError
 from runtime.text.glyphs import seen
 
 TOPIC: Final = "room names"
-LONGEST: Final = 80  # characters
+ROOM_NAME_MAX_CHARS: Final = 80  # characters
 SEEN_AGAIN: Final = 86_400.0
 """Seconds after which a room that is heard of is kept as seen anew; names of rooms that nobody hears of go."""
 OVERLAP: Final = timedelta(minutes=5)
 """Read again with each look, since clocks of nodes differ and a write takes a while."""
-AGAIN: Final = timedelta(seconds=10)
+STORE_RETRY_DELAY: Final = timedelta(seconds=10)
 """After the store could not take a name."""
 
 log = structlog.get_logger("rooms")
@@ -56,7 +56,7 @@ class RoomNames:
 
     def hear(self, signal: Signal) -> None:
         """Take in the name that `signal` brings along."""
-        room, name = room_at(signal.address), seen(signal.room_name)[:LONGEST]
+        room, name = room_at(signal.address), seen(signal.room_name)[:ROOM_NAME_MAX_CHARS]
         now = monotonic()
         if name and (self._known.get(room) != name or now - self._seen.get(room, -SEEN_AGAIN) >= SEEN_AGAIN):
             self._known[room] = self._fresh[room] = name
@@ -87,7 +87,7 @@ class RoomNames:
                     await anext(self._ear)
             except StoreError as error:
                 log.debug("names of rooms cannot be kept yet", reason=str(error))
-                await asyncio.sleep(AGAIN.total_seconds())
+                await asyncio.sleep(STORE_RETRY_DELAY.total_seconds())
 
     async def _keep(self) -> None:
         if names := dict(self._fresh):

@@ -44,7 +44,14 @@ class Cut:
 
 
 # How much of what would fit a piece must hold for a cut of this rank; with less the next rank is tried.
-LEAST: Final = {Rank.BLOCK: 0.4, Rank.ITEM: 0.5, Rank.INNER: 0.6, Rank.LINE: 0.6, Rank.SENTENCE: 0.6, Rank.WORD: 0.0}
+LEAST_FILLED: Final = {
+    Rank.BLOCK: 0.4,
+    Rank.ITEM: 0.5,
+    Rank.INNER: 0.6,
+    Rank.LINE: 0.6,
+    Rank.SENTENCE: 0.6,
+    Rank.WORD: 0.0,
+}
 
 
 class Cuts:
@@ -60,7 +67,7 @@ class Cuts:
 
     def best(self, start: int, reach: int) -> Cut:
         """Where to cut a piece that begins at `start` and may go on up to `reach`, which is beyond `start`."""
-        for rank, least in LEAST.items():
+        for rank, least in LEAST_FILLED.items():
             cut = self.last(rank, reach)
             if cut is not None and cut.end > start and cut.end - start >= least * (reach - start):
                 return cut

@@ -31,7 +31,7 @@ from runtime.markup.tree import (
 )
 
 CODE_INDENT: Final = "    "
-LINE: Final = "-" * 20
+RULE_LINE: Final = "-" * 20
 
 
 def to_plain(document: Document) -> str:
@@ -57,7 +57,7 @@ def _block(block: Block) -> str:
         case Table():
             return table_text(block)
         case Rule():
-            return LINE
+            return RULE_LINE
 
 
 def _prefixed(text: str, first: str, rest: str) -> str:

@@ -22,7 +22,7 @@ WHAT_I_KNOW: Final = f"""\
 
 Several of them may stand in one message, one a line."""
 
-FIRST: Final[Sequence[Phrase]] = (
+PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"run:\s*(?P<command>.+)", "shell", {}),
     (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
     (r"read (?:the file )?(?P<path>.+)", "read_file", {}),
@@ -31,10 +31,11 @@ FIRST: Final[Sequence[Phrase]] = (
 )
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
 PHRASES: Final = [
-    (re.compile(pattern, re.IGNORECASE | re.DOTALL), tool, defaults) for pattern, tool, defaults in (*FIRST, *PLANS)
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), tool, defaults)
+    for pattern, tool, defaults in (*PHRASES_FIRST_TRIED, *PLANS)
 ]
-FIRST_PHRASES: Final = PHRASES[: len(FIRST)]
-LONGEST: Final = 4_000
+FIRST_PHRASES: Final = PHRASES[: len(PHRASES_FIRST_TRIED)]
+PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
 VERBATIM: Final = AS_WRITTEN | {"shell"}
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
@@ -64,7 +65,7 @@ def wish(line: str) -> Wish | None:
     Wish(tool='write_file', arguments={'content': 'hello', 'path': 'notes.txt'})
     """
     line = re.sub(r"^please\s+", "", line, flags=re.IGNORECASE)
-    for pattern, tool, defaults in PHRASES if len(line) <= LONGEST else FIRST_PHRASES:
+    for pattern, tool, defaults in PHRASES if len(line) <= PLAN_LINE_MAX_CHARS else FIRST_PHRASES:
         if found := pattern.fullmatch(line if tool in VERBATIM else without_full_stop(line)):
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}
             return Wish(tool, {**defaults, **(with_task(groups) if tool in VERBATIM else unquoted(groups))})

@@ -17,14 +17,14 @@ WHEN: Final = (
 )
 """How a time begins and where it may end: whether it is one is for the calendar to say."""
 SEPARATED: Final = r"(?:,? do:?|:) +"
-ROOM: Final = r"(?:slack|telegram|discord|web):\S+?"
+ROOM_ADDRESS: Final = r"(?:slack|telegram|discord|web):\S+?"
 SCHEDULE: Final = r"(?:the |my )?(?:schedule|reminder) (?P<name>.+)"
 
 Phrase = tuple[str, str, Mapping[str, Json]]
 
 # As `demo_phrases.PHRASES` has them. The group `reminder` becomes a task, see `with_task`.
 PLANS: Final[Sequence[Phrase]] = (
-    (rf"(?P<when>{WHEN}) (?:in|to) (?P<room>{ROOM}){SEPARATED}(?P<task>.+)", "schedule_elsewhere", {}),
+    (rf"(?P<when>{WHEN}) (?:in|to) (?P<room>{ROOM_ADDRESS}){SEPARATED}(?P<task>.+)", "schedule_elsewhere", {}),
     (rf"(?P<when>{WHEN}){SEPARATED}(?P<task>.+)", "schedule_set", {}),
     (rf"remind me (?P<when>{WHEN}),? (?:to|that) (?P<reminder>.+)", "schedule_set", {}),
     (rf"remind me (?:to|that) (?P<reminder>.+?),? (?P<when>{WHEN})[.!]?", "schedule_set", {}),
@@ -50,7 +50,7 @@ WHAT_I_PLAN: Final = """\
 # ------------------------------------------------------------------------------------------------------ what is due
 
 OPENING: Final = re.compile(r"\[Scheduled (?:work|report) .+, planned for [^\n]+\]")
-BEFORE: Final = "\n\n[Your report before this one said:]\n"
+REPORT_BEFORE: Final = "\n\n[Your report before this one said:]\n"
 REMINDER: Final = re.compile(r"Remind me: (?P<words>.+)")
 SAYING: Final = re.compile(r"say:? (?P<words>.+)", re.IGNORECASE)
 
@@ -75,7 +75,7 @@ def due(text: str) -> Due | None:
     opening, _, rest = text.partition("\n")
     if not OPENING.fullmatch(opening):
         return None
-    task, _, previous = rest.partition(BEFORE)
+    task, _, previous = rest.partition(REPORT_BEFORE)
     return Due(task.strip(), previous.strip(), NO_NEWS in opening)
 
 

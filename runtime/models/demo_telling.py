@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from runtime.contract import Call
-from runtime.domain.transcript import DENIED, ERROR, NOT_RUN, WAITING
+from runtime.domain.transcript import DENIED, ERROR, NOT_RUN, WAITING_FOR_APPROVAL
 from runtime.text.truncate import bound
 
 TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -52,7 +52,7 @@ def reason(text: str) -> str:
 
 
 def is_waiting(result: str) -> bool:
-    return result.startswith(WAITING)
+    return result.startswith(WAITING_FOR_APPROVAL)
 
 
 def subject(call: Call, argument: str) -> str:

@@ -40,7 +40,7 @@ class Unusable(Exception):
 BROKE_OFF: Final = Failure("The connection to the model broke off in the middle of its answer.", Repeat.OFTEN)
 TOO_LONG: Final = Failure("The model's answer was cut at its length limit before it was complete, so it was not used.")
 FILTERED: Final = Failure("The model's provider stopped the answer with its content filter.")
-NOTHING: Final = Failure("The model answered nothing.", Repeat.ONCE)
+EMPTY_ANSWER: Final = Failure("The model answered nothing.", Repeat.ONCE)
 AWAY: Final = Failure("The model's server cannot be reached.", Repeat.OFTEN)
 
 NOT_REACHED: Final = re.compile("Connection error|Cannot connect to host")

@@ -18,7 +18,7 @@ EVENTS: Final = "text/event-stream"
 # What else may begin a line of events. Source: html.spec.whatwg.org, "Server-sent events", read 2026-11.
 ASIDES: Final = (b":", b"event:", b"id:", b"retry:")
 DONE: Final = b"[DONE]"
-CUT: Final = (httpx.ReadError, httpx.RemoteProtocolError)
+CUT_ERRORS: Final = (httpx.ReadError, httpx.RemoteProtocolError)
 BOM: Final = b"\xef\xbb\xbf"
 
 

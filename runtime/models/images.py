@@ -14,7 +14,7 @@ from runtime.contract import FileRef, ModelRequest, Turn, UserTurn
 MOST_BYTES: Final = 5 << 20
 """Of one image: what the strictest of the large vendors takes."""
 
-NEWEST: Final = 4
+REQUEST_MAX_IMAGES: Final = 4
 """Images of one request, the newest of the conversation: every model call carries them again."""
 
 HEAD: Final = 16  # bytes in which each of these formats tells itself
@@ -77,7 +77,7 @@ def pictures(request: ModelRequest) -> Mapping[str, str]:
     found: dict[str, str] = {}
     if request.files is not None:
         for file in _newest_first(request.turns):
-            if len(found) == NEWEST:
+            if len(found) == REQUEST_MAX_IMAGES:
                 break
             if file.path not in found and (url := _data_url(request, file)):
                 found[file.path] = url

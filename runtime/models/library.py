@@ -19,7 +19,7 @@ Schema = Mapping[str, Any]
 SCHEMAS: Final = 2_000
 """Schemas of tools that are remembered: far more than one process offers."""
 
-NEVER: Final = 1 << 30
+GC_GENERATIONS: Final = 1 << 30
 """Collections of the middle generation before a full one."""
 
 VARIABLES: Final = ("LITELLM_LOCAL_MODEL_COST_MAP", "EXPERIMENTAL_OPENAI_BASE_LLM_HTTP_HANDLER")
@@ -110,7 +110,7 @@ def no_full_collections() -> Iterator[None]:
     130 ms, several times in one import; without them the longest hold is 25 ms, and the import takes a fifth less.
     """
     young, middle, full = gc.get_threshold()
-    gc.set_threshold(young, middle, NEVER)
+    gc.set_threshold(young, middle, GC_GENERATIONS)
     try:
         yield
     finally:

@@ -17,8 +17,8 @@ from runtime.errors import ModelFailed
 from runtime.models.draft import Draft
 from runtime.models.failures import (
     BROKE_OFF,
+    EMPTY_ANSWER,
     FILTERED,
-    NOTHING,
     TOO_LONG,
     Failure,
     Repeat,
@@ -199,7 +199,7 @@ def require_usable(draft: Draft) -> None:
     if draft.finish == "length" and (draft.has_calls or not draft.text.strip()):
         raise Unusable(TOO_LONG)
     if not draft.text.strip() and not draft.has_calls:
-        raise Unusable(NOTHING)
+        raise Unusable(EMPTY_ANSWER)
 
 
 def whole(answer: Any) -> Draft:
@@ -229,14 +229,14 @@ async def streamed_usage(litellm: Any, stream: Any) -> Any:
     """
     found = next((usage for chunk in reversed(stream.chunks) if (usage := getattr(chunk, "usage", None))), None)
     if stream.received_finish_reason and hasattr(stream.completion_stream, "__aiter__"):
-        from runtime.models.frames import CUT, Unreadable  # at this point its library is loaded
+        from runtime.models.frames import CUT_ERRORS, Unreadable  # at this point its library is loaded
 
         try:
             async for raw in stream.completion_stream:
                 found = (raw.get("usage") if isinstance(raw, dict) else getattr(raw, "usage", None)) or found
         except Unreadable as error:
             raise Unusable(BROKE_OFF) from error
-        except CUT as error:
+        except CUT_ERRORS as error:
             log.debug("cut behind the end of an answer", reason=str(error))
     return found if found is None or isinstance(found, litellm.Usage) else litellm.Usage(**dict(found))
 

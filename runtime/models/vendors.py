@@ -196,7 +196,7 @@ BY_FORM: Final = re.compile(r"claude-|gpt-image|amazon_nova|.*ft:gpt-(?:3\.5-tur
 MODELS: Final = "model_prices_and_context_window_backup.json"
 """LiteLLM's own list of models. Some of them may go without their vendor."""
 
-EXAMPLE: Final = "openai/gpt-4o-mini"
+MODEL_EXAMPLE: Final = "openai/gpt-4o-mini"
 
 
 SERVERS: Final = ("constants.py", "llms/openai_like/providers.json")
@@ -213,11 +213,11 @@ def fault_of(name: str, api_base: str = "") -> str | None:
     if (slash and model and vendor in VENDORS) or BY_FORM.match(name) or _is_known(name, api_base):
         return None
     if not slash:
-        return f"{name} names no provider; write provider/model, such as {EXAMPLE}"
+        return f"{name} names no provider; write provider/model, such as {MODEL_EXAMPLE}"
     if not model:
-        return f"{name} names no model; write provider/model, such as {EXAMPLE}"
+        return f"{name} names no model; write provider/model, such as {MODEL_EXAMPLE}"
     near = difflib.get_close_matches(vendor.lower(), VENDORS, n=1, cutoff=0.6)
-    fix = f"did you mean {near[0]}/{model}?" if near else f"write provider/model, such as {EXAMPLE}"
+    fix = f"did you mean {near[0]}/{model}?" if near else f"write provider/model, such as {MODEL_EXAMPLE}"
     return f'there is no provider "{vendor}"; {fix}'
 
 

@@ -20,7 +20,7 @@ DEEPEST: Final = 20  # substitutions in substitutions, lines in words of lines
 
 ORDINARY: Final = re.compile(r"""[^ \t\n"'\\$`;&|<>()]+""")
 QUOTED: Final = re.compile(r"""[^"\\$`]+""")
-NAME: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
+VARIABLE_NAME: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 BRACED_NAME: Final = re.compile(r"\{#?(?:[A-Za-z_]\w*|[0-9@*#?$!-]+)\}", re.ASCII)
 ARITHMETIC: Final = re.compile(r"""\(\((?:[^()`$'"\\]|\$(?=\w)|\([^()`$'"\\]*\))*\)\)""")
 FUNCTION: Final = re.compile(r"\([ \t]*\)")
@@ -328,7 +328,7 @@ class _Reader:
             self.at = arithmetic.end()
         elif self._skips("("):
             self._nested(")")
-        elif name := BRACED_NAME.match(self.text, self.at) or NAME.match(self.text, self.at):
+        elif name := BRACED_NAME.match(self.text, self.at) or VARIABLE_NAME.match(self.text, self.at):
             self.at = name.end()
         elif self._skips("{"):
             self.plain = False

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from runtime.text.glyphs import shortened
 
-NAMED: Final = 5
+ARGUMENTS_NAMED: Final = 5
 """Arguments that a card names of those that changed."""
-LONGEST: Final = 60
+ARGUMENT_NAME_MAX_CHARS: Final = 60
 """Characters of such a name."""
 HINTS: Final = ("read_only", "idempotent", "hints", "needs_task")
 
@@ -43,10 +43,10 @@ def _properties(form: Mapping[str, Any]) -> Mapping[str, Any]:
 def _arguments(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     both = sorted(name for name in old.keys() & new.keys() if old[name] != new[name])
     parts = {"new": sorted(new.keys() - old.keys()), "gone": sorted(old.keys() - new.keys()), "changed": both}
-    told = [f"{what}: {', '.join(map(_code, names[:NAMED]))}" for what, names in parts.items() if names]
+    told = [f"{what}: {', '.join(map(_code, names[:ARGUMENTS_NAMED]))}" for what, names in parts.items() if names]
     return f"its arguments ({'; '.join(told)})" if told else "its arguments"
 
 
 def _code(name: str) -> str:
     """A name as the server gives it, which no mark-up in it can leave."""
-    return f"`{shortened(name, LONGEST).replace('`', chr(39))}`"
+    return f"`{shortened(name, ARGUMENT_NAME_MAX_CHARS).replace('`', chr(39))}`"

@@ -26,7 +26,7 @@ from runtime.contract import (
     Turn,
     Usage,
 )
-from runtime.domain.change_digest import FAILED, call_id, digest, has_failed
+from runtime.domain.change_digest import FAILED_DIGEST, call_id, digest, has_failed
 from runtime.domain.schedules import NO_MODEL, NO_NEWS
 from runtime.errors import ModelFailed
 from runtime.templating.order import Order, Piece
@@ -38,7 +38,7 @@ CHARTS: Final = "chart-"
 """How the id of a call begins that draws."""
 USAGE: Final = Usage(NO_MODEL)
 NO_DIGESTS: Final[Mapping[str, str]] = {}
-NOTHING: Final = "There is nothing to tell."
+NOTHING_TO_TELL: Final = "There is nothing to tell."
 """In place of a blank text, where silence is not what the schedule wants."""
 
 
@@ -76,7 +76,7 @@ class TemplateModel:
         text = await self._renderer.text(self._sheet, self._order(results))
         if text.strip():
             return text.strip()
-        return NO_NEWS if self._job.terms.quiet else NOTHING
+        return NO_NEWS if self._job.terms.quiet else NOTHING_TO_TELL
 
     def _order(self, results: Mapping[str, str]) -> Order:
         job, sheet = self._job, self._sheet
@@ -115,7 +115,7 @@ class Unmade:
 def piece_of(call: DataCall, result: str, seen: Mapping[str, str] = NO_DIGESTS) -> Piece:
     """What a data call gave, compared with the digests of the occurrence before."""
     before = seen.get(call.name)
-    return Piece(call.tool, result, has_failed(result), before != digest(result), before == FAILED)
+    return Piece(call.tool, result, has_failed(result), before != digest(result), before == FAILED_DIGEST)
 
 
 def written(call: DataCall) -> Call:

@@ -19,10 +19,10 @@ from runtime.store.protocol.schedules import Schedules
 
 log = structlog.get_logger("timer")
 
-ROLE: Final = "timer"
-PATIENCE: Final = timedelta(seconds=1)
-AT_ONCE: Final = 100
-MOST: Final = 50_000
+FIRING_ROLE: Final = "timer"
+FIRING_RETRY_DELAY: Final = timedelta(seconds=1)
+FIRED_AT_ONCE: Final = 100
+INSTANTS_WALKED: Final = 50_000
 """Instants of one schedule that are walked after a long rest: five weeks of every minute."""
 
 
@@ -53,20 +53,20 @@ class Scheduler:
                 wait = await self.look()
             except StoreError as error:
                 log.debug("what is due cannot be read yet", reason=str(error))
-                wait = PATIENCE
+                wait = FIRING_RETRY_DELAY
             await self._ear.within(wait.total_seconds())
 
     async def look(self) -> timedelta:
         """Fire what is due; how long until there may be more."""
         if (rest := await self._rest()) > timedelta():
             return rest
-        if not await self._take(ROLE):
+        if not await self._take(FIRING_ROLE):
             return REST  # whoever has the role fires it; if that one is gone, the pulse goes on to tell
-        while due := await self._book.due_schedules(self._now(), limit=AT_ONCE):
+        while due := await self._book.due_schedules(self._now(), limit=FIRED_AT_ONCE):
             fired = await self._each([self._fire(schedule) for schedule in due])
             if not any(fired):
                 break  # another one was faster with all of them, or a clock went back
-        for occurrence in await self._book.due_again(self._now(), limit=AT_ONCE):
+        for occurrence in await self._book.due_again(self._now(), limit=FIRED_AT_ONCE):
             await self._again(occurrence)
         return await self._rest()
 
@@ -99,7 +99,7 @@ def planned(schedule: Schedule, now: datetime, chance: float) -> Firing:
     first = schedule.next_at or now  # one that is due has a next instant
     rule = read(schedule.when)
     upto = min(now, schedule.ends_at or now)
-    later = instants(rule, first, anchor=schedule.anchor_at, most=MOST, until=upto)
+    later = instants(rule, first, anchor=schedule.anchor_at, most=INSTANTS_WALKED, until=upto)
     come = [first, *later]
     following = next_after(rule, come[-1], anchor=schedule.anchor_at)
     if following and schedule.ends_at and following > schedule.ends_at:

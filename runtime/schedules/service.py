@@ -35,12 +35,12 @@ from runtime.errors import ToolRetry
 from runtime.store.protocol.schedules import Schedules
 from runtime.text.naming import meant
 
-NAME: Final = 60  # characters
+SCHEDULE_NAME_MAX_CHARS: Final = 60  # characters
 TASK: Final = 20_000  # characters
 DESTINATIONS: Final = 20
 LOOKED_AT: Final = 60
 """Instants between which the least distance is measured: an hour of every minute."""
-WORDS: Final = 4
+NAME_MAX_WORDS: Final = 4
 """Words of a task that become its name."""
 REMINDER: Final = re.compile(r"\s*remind me\b(?: (?:to|that)\b)?", re.IGNORECASE)
 """How the task of a reminder begins, which tells nothing of it."""
@@ -129,7 +129,7 @@ class ScheduleService:
     async def _written(self, schedule: Schedule, asker: Asker, *, is_named: bool) -> Schedule:
         """Add it under its name; one that we made of its words gets a number where it is taken."""
         for number in range(1, 100):
-            name = schedule.name if number == 1 else f"{schedule.name[: NAME - 4]} {number}"
+            name = schedule.name if number == 1 else f"{schedule.name[: SCHEDULE_NAME_MAX_CHARS - 4]} {number}"
             made = replace(schedule, name=name)
             if await self._book.add_schedule(made, self._due(made), who(asker)):
                 return made
@@ -411,12 +411,12 @@ def checked_task(task: Task | None) -> Task:
 
 def checked_name(name: str) -> str:
     clean = " ".join(name.split())
-    if len(clean) > NAME:
-        raise ToolRetry(f"A name has at most {NAME} characters; this has {len(clean)}.")
+    if len(clean) > SCHEDULE_NAME_MAX_CHARS:
+        raise ToolRetry(f"A name has at most {SCHEDULE_NAME_MAX_CHARS} characters; this has {len(clean)}.")
     return clean
 
 
 def name_of(task: Task) -> str:
     """A name made of the first words of a task."""
     words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*", REMINDER.sub("", task.text))
-    return " ".join(words[:WORDS]).lower()[:NAME] or TaskKind(task.kind).value
+    return " ".join(words[:NAME_MAX_WORDS]).lower()[:SCHEDULE_NAME_MAX_CHARS] or TaskKind(task.kind).value

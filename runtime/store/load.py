@@ -22,7 +22,7 @@ from runtime.store.sql.driver import Compiler, Op, T
 from runtime.store.sql.sqlite import drive, explain
 from runtime.store.upgrade import create_sqlite, migrate, migrate_sqlite, postgres_engine, upgrade_sqlite
 
-NAME: Final = re.compile(r"[a-z_]+")
+SQL_NAME: Final = re.compile(r"[a-z_]+")
 SERIALS: Final = tuple(
     (table.name, column.name)
     for table in metadata.sorted_tables
@@ -46,7 +46,7 @@ class Source(Protocol):
 def check_names(source: Source) -> None:
     """Errors: StoreError for names that are not plain words of ours: they become part of statements."""
     for table, columns in source.columns.items():
-        strange = next((name for name in columns if not NAME.fullmatch(name)), None)
+        strange = next((name for name in columns if not SQL_NAME.fullmatch(name)), None)
         if table not in OURS or strange is not None:
             raise StoreError(f"There is no {strange or table!r} in a database of Signalbox.")
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol
 from runtime.errors import StoreError
 from runtime.store.schema import metadata
 from runtime.store.sql.driver import Rows
-from runtime.store.sql.sqlite import MEMORY, connect, explain
+from runtime.store.sql.sqlite import MEMORY_DATABASE, connect, explain
 from runtime.store.upgrade import CURRENT, check_revision
 
 SQLITE: Final = "sqlite:///"
@@ -77,7 +77,7 @@ class SqliteSnapshot:
 
 @contextmanager
 def _sqlite(path: str) -> Iterator[Snapshot]:
-    if path == MEMORY:
+    if path == MEMORY_DATABASE:
         raise StoreError(IN_MEMORY)
     if not Path(path).is_file():
         raise StoreError(NO_TABLES.format(place=path))
@@ -102,7 +102,7 @@ def _columns(raw: sqlite3.Connection, table: str) -> list[str]:
 
 # -------------------------------------------------------------------------------------------------------- PostgreSQL
 
-COLUMNS: Final = (
+COLUMNS_OF_A_TABLE: Final = (
     "SELECT table_name, column_name FROM information_schema.columns "
     "WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position"
 )
@@ -143,7 +143,7 @@ async def _postgres(url: str) -> AsyncIterator[Snapshot]:
 
 async def _shape(connection: Any) -> tuple[str, Mapping[str, Sequence[str]]]:
     columns: dict[str, list[str]] = {}
-    for table, column in await connection.fetch(COLUMNS):
+    for table, column in await connection.fetch(COLUMNS_OF_A_TABLE):
         columns.setdefault(table, []).append(column)
     if "alembic_version" not in columns:
         raise StoreError(NO_TABLES.format(place="database_url"))

@@ -31,8 +31,8 @@ from runtime.store.protocol import Approvals, Audit, Intake, Operations, Outbox,
 from runtime.store.runs.store import RunStore
 from runtime.store.schedules.store import ScheduleStore
 from runtime.store.schema import nodes
-from runtime.store.sql.driver import PATIENCE, UNWATCHED, Driver, Op, Watch
-from runtime.store.sql.sqlite import MEMORY, SqliteDriver, connect, explain, system_now
+from runtime.store.sql.driver import OPERATION_TIMEOUT, UNWATCHED, Driver, Op, Watch
+from runtime.store.sql.sqlite import MEMORY_DATABASE, SqliteDriver, connect, explain, system_now
 from runtime.store.upgrade import upgrade_postgres, upgrade_sqlite
 
 SQLITE: Final = "sqlite:///"
@@ -113,7 +113,7 @@ async def open_store(
     new_id: NewId = fresh_id,
     watch: Watch = UNWATCHED,
     observer: Observer = UNOBSERVED,
-    within: timedelta = PATIENCE,
+    within: timedelta = OPERATION_TIMEOUT,
 ) -> Store:
     """The store at `url`, brought to the newest schema.
 
@@ -129,7 +129,7 @@ async def open_store(
 
 
 def _open_sqlite(path: str, now: Now | None, watch: Watch, within: timedelta) -> Driver:
-    path = path or MEMORY
+    path = path or MEMORY_DATABASE
     connection = connect(path)
     try:
         upgrade_sqlite(connection)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 LOCK: Final = 0x5167_6E61_6C62_6F78  # "Signalbox": one node migrates, the others wait
-LONGEST: Final = 600
+MIGRATION_TIMEOUT_SECONDS: Final = 600
 """Seconds that a migration may take."""
 CURRENT: Final = "SELECT version_num FROM alembic_version"
 
@@ -124,7 +124,7 @@ async def upgrade_postgres(url: str, pool: asyncpg.Pool[Any]) -> None:
         return
     # Of a transaction, since behind a pooler the session that would have the lock is not the one that frees it.
     async with pool.acquire() as connection, connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock($1)", LOCK, timeout=LONGEST)
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", LOCK, timeout=MIGRATION_TIMEOUT_SECONDS)
         if await _postgres_revision(pool) != REVISION:
             await _run_async(url)
 
@@ -141,7 +141,7 @@ async def _postgres_revision(connection: Any) -> str | None:
 
 async def _run_async(url: str) -> None:
     engine = postgres_engine(url)
-    async with asyncio.timeout(LONGEST), engine.begin() as connection:
+    async with asyncio.timeout(MIGRATION_TIMEOUT_SECONDS), engine.begin() as connection:
         await connection.run_sync(migrate)
     await engine.dispose()
 

@@ -27,7 +27,7 @@ from markupsafe import Markup
 
 from runtime.templating.filters import in_zone, joined, moment
 from runtime.templating.marks import shown
-from runtime.templating.order import CUT, MOST, Order, Piece
+from runtime.templating.order import RENDERED_MAX_CHARS, REST_WAS_CUT, Order, Piece
 
 THEIRS: Final = (
     *("abs", "batch", "capitalize", "count", "d", "default", "dictsort", "first", "float", "groupby", "int", "items"),
@@ -205,8 +205,8 @@ def rendered(order: Order) -> str:
     try:
         for piece in sandbox.from_string(order.body).generate(known):
             text += piece
-            if len(text) > MOST:
-                return text[: MOST - len(CUT)] + CUT
+            if len(text) > RENDERED_MAX_CHARS:
+                return text[: RENDERED_MAX_CHARS - len(REST_WAS_CUT)] + REST_WAS_CUT
     except MemoryError:
         raise
     except Exception as error:

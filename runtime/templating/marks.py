@@ -17,7 +17,7 @@ INLINE: Final = 4_000
 """Characters of one value in a line."""
 BLOCK: Final = 20_000
 """Characters of one value in lines of its own."""
-NOTHING: Final = "–"  # noqa: RUF001 - a dash is meant
+EMPTY_CELL: Final = "–"  # noqa: RUF001 - a dash is meant
 CLOCK: Final = "%Y-%m-%d %H:%M"
 _ALWAYS: Final = re.compile(r"[\\`*\[\]<>&|~]")
 _UNDERSCORE: Final = re.compile(r"(?<![^\W_])_|_(?![^\W_])")  # inside a word it is a letter, as in snake_case
@@ -39,7 +39,7 @@ def shown(value: Any, zone: ZoneInfo) -> Markup:
         case Markup():
             return value
         case None:
-            return trusted(NOTHING)
+            return trusted(EMPTY_CELL)
         case bool():
             return trusted("yes" if value else "no")
         case datetime():

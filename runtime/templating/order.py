@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-MOST: Final = 50_000
+RENDERED_MAX_CHARS: Final = 50_000
 """Characters of a rendered text."""
-CUT: Final = "\n\n_(The rest was cut: a report has at most 50,000 characters.)_"
+REST_WAS_CUT: Final = "\n\n_(The rest was cut: a report has at most 50,000 characters.)_"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-MEMORY: Final = 512 << 20  # bytes of addresses; about 100 MB of it are used
-BROKEN: Final = 3  # exit code
+MEMORY_MAX_BYTES: Final = 512 << 20  # bytes of addresses; about 100 MB of it are used
+EXIT_BROKEN: Final = 3  # exit code
 
 
 def main(seconds: int) -> int:
@@ -20,14 +20,14 @@ def main(seconds: int) -> int:
     try:
         answer = answered(Order.from_json(sys.stdin.read()))
     except MemoryError:
-        return BROKEN
+        return EXIT_BROKEN
     sys.stdout.write(json.dumps(answer))
     return 0
 
 
 def _bound(seconds: int) -> None:
     bounds = {
-        resource.RLIMIT_AS: MEMORY,
+        resource.RLIMIT_AS: MEMORY_MAX_BYTES,
         resource.RLIMIT_FSIZE: 0,
         resource.RLIMIT_NOFILE: 64,
         resource.RLIMIT_CORE: 0,

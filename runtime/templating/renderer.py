@@ -22,8 +22,8 @@ from runtime.templating.sheet import Sheet, TemplateError
 PROGRAM: Final = Path(__file__).with_name("program.py")  # not imported: its library stays out of this process
 DEADLINE: Final = timedelta(seconds=20)  # a hundredth of it is needed; a machine at full load must not fail reports
 PROCESSOR: Final = timedelta(seconds=5)
-AT_ONCE: Final = 2
-BROKEN: Final = 3
+RENDERERS_AT_ONCE: Final = 2
+EXIT_BROKEN: Final = 3
 """Exit code: out of memory."""
 
 
@@ -33,7 +33,7 @@ class Renderer:
     def __init__(self, *, processor: timedelta = PROCESSOR, deadline: timedelta = DEADLINE) -> None:
         self._processor = processor
         self._deadline = deadline
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._places = asyncio.Semaphore(RENDERERS_AT_ONCE)
 
     async def text(self, sheet: Sheet, order: Order) -> str:
         """The Markdown. Errors: TemplateError with the line."""
@@ -95,7 +95,7 @@ class Renderer:
             return (
                 f"it did not end within {self._processor.total_seconds():g} seconds, so it was stopped. Does it loop?"
             )
-        if code == BROKEN:
+        if code == EXIT_BROKEN:
             return "it needs too much memory, so it was stopped. Does a text in it grow with each turn of a loop?"
         return f"the process that renders it ended with code {code}."
 

@@ -27,11 +27,11 @@ from runtime.contract import DataCall, Json
 from runtime.errors import BotError
 
 FENCE: Final = "+++"
-LONGEST: Final = 50_000
+TEMPLATE_MAX_CHARS: Final = 50_000
 """Characters of a template with its header."""
 MOST_CALLS: Final = 20
 MOST_CHARTS: Final = 5
-NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+OPTION_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 TAKEN: Final = frozenset(
     (
         *("data", "options", "charts", "name", "now", "planned_at", "previous", "previous_at", "zone", "quiet"),
@@ -84,8 +84,10 @@ def read_sheet(name: str, text: str, data: Sequence[DataCall] = ()) -> Sheet:
 
     Errors: TemplateError. The text below the header is not looked at: that is done where it is rendered.
     """
-    if len(text) > LONGEST:
-        raise TemplateError(f"template {name}: it has {len(text):,} characters; at most {LONGEST:,} are read.")
+    if len(text) > TEMPLATE_MAX_CHARS:
+        raise TemplateError(
+            f"template {name}: it has {len(text):,} characters; at most {TEMPLATE_MAX_CHARS:,} are read."
+        )
     header, body, above = _parted(name, text.replace("\r\n", "\n"))
     raw = _header(name, header)
     options = _options(name, raw.get("options", {}))
@@ -169,7 +171,7 @@ def _options(name: str, raw: Any) -> dict[str, Json]:
     if not isinstance(raw, dict):
         raise TemplateError(f"template {name}: options is a table, as: [options]")
     for key, value in raw.items():
-        if type(value) not in KINDS or not NAME.fullmatch(key):
+        if type(value) not in KINDS or not OPTION_NAME.fullmatch(key):
             raise TemplateError(
                 f"template {name}: option {key!r} needs a default that is a text, a number, true or false."
             )
@@ -219,7 +221,7 @@ def _check_keys(name: str, kind: str, table: Mapping[str, Any], known: Sequence[
 
 def _check_names(name: str, names: Sequence[str]) -> None:
     for at, found in enumerate(names):
-        if not NAME.fullmatch(found):
+        if not OPTION_NAME.fullmatch(found):
             raise TemplateError(
                 f"template {name}: {found!r} is no name for data: small letters, digits and _, 40 at most."
             )

@@ -22,7 +22,7 @@ INDENT: Final = 40
 """… and at its start. Blanks at its end never are."""
 LINES: Final = 3
 """Line ends in a row that are left as they are."""
-MARKS: Final = 4
+COMBINING_MAX: Final = 4
 """Combining marks on one letter; more of them cover other lines."""
 TAB: Final = 8
 _RUNS: Final = re.compile(r"[!-~]+(?: [!-~]+)*|[ \t]+|\n+|([^ \t\n])\1*")  # plain words at once, else like by like
@@ -112,7 +112,7 @@ def _pieces(text: str, *, one_line: bool) -> Iterator[str]:
         elif run[0] in " \t":
             yield _blanks(found, one_line=one_line)
         elif unicodedata.category(run[0])[0] == "M" and not _is_blank(run[0]):
-            some = min(len(run), MARKS - marks) if marks >= 0 else 0
+            some = min(len(run), COMBINING_MAX - marks) if marks >= 0 else 0
             marks += some
             yield run[:some] + (_code(run[some:]) if some < len(run) else "")
             continue

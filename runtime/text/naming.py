@@ -10,9 +10,9 @@ from runtime.text.glyphs import seen, visible
 
 SHORTEST: Final = 4
 """Characters of an id below which nothing is looked for: they would fit half of all."""
-MARKS: Final = "#@"
+ROOM_MARKS: Final = "#@"
 """What people write before the name of a room, or leave out."""
-LONGEST: Final = 100
+PERSON_NAME_MAX_CHARS: Final = 100
 """Characters of a person's name."""
 LOOKALIKES: Final = str.maketrans(
     "АВЕЅІЈКМНОРСТУХаеѕіјорсухԁһӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορυχıł",
@@ -36,7 +36,7 @@ def meant(
 
 def folded(text: str) -> str:
     """A name as it is compared: whatever its case, and with or without its mark."""
-    return " ".join(text.split()).lstrip(MARKS).casefold()
+    return " ".join(text.split()).lstrip(ROOM_MARKS).casefold()
 
 
 def alike(text: str) -> str:
@@ -55,7 +55,7 @@ def fault_of_name(name: str) -> str:
     """The fault of a new name for a person, in words that show what nobody would see; empty where it has none."""
     if not name:
         return "Write a name."
-    if len(name) > LONGEST:
-        return f"A name has at most {LONGEST} characters, and this one has {len(name):,}."
+    if len(name) > PERSON_NAME_MAX_CHARS:
+        return f"A name has at most {PERSON_NAME_MAX_CHARS} characters, and this one has {len(name):,}."
     shown = visible(name, one_line=True)
     return "" if shown == name else f'"{shown}": a name has no invisible characters. Type it anew.'

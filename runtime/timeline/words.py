@@ -12,7 +12,7 @@ from runtime.contract import Address, NodeId
 from runtime.text.truncate import clip
 from runtime.timeline.trail import Trail
 
-LONGEST: Final = 120
+QUOTE_MAX_CHARS: Final = 120
 """Characters of a message or result in a story."""
 
 
@@ -110,7 +110,7 @@ class Telling:
 
     def short(self, text: str) -> str:
         """The beginning as one line, in quotes. Masked before it is cut, so that no beginning of a secret is left."""
-        return f"“{clip(' '.join(self._mask(text).split()), LONGEST)}”"
+        return f"“{clip(' '.join(self._mask(text).split()), QUOTE_MAX_CHARS)}”"
 
 
 def span(length: timedelta) -> str:

@@ -23,7 +23,7 @@ from runtime.workspace.workspaces import ARRIVING, SessionWorkspaces
 
 log = structlog.get_logger("retention")
 
-GONE: Final = ".removed-"
+REMOVED_PREFIX: Final = ".removed-"
 """Begins the name of a workspace on its way out: whoever comes back meanwhile gets a fresh one."""
 
 
@@ -55,9 +55,9 @@ class Leftovers:
         """Remove the folders of `rooms`, unless a file came into them since `before`."""
         for path in (own.path(room) for own in self._workspaces for room in rooms):
             if self._is_quiet(path, before):
-                path.replace(path.with_name(GONE + path.name))
+                path.replace(path.with_name(REMOVED_PREFIX + path.name))
         for name in self._folders():
-            if name.startswith(GONE):
+            if name.startswith(REMOVED_PREFIX):
                 _remove(self._root / name)
 
     def _folders(self) -> list[str]:

@@ -17,9 +17,9 @@ from secrets import token_hex
 from typing import BinaryIO, Final
 
 NO_LINK: Final = os.O_NOFOLLOW | os.O_CLOEXEC
-FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | NO_LINK
+OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | NO_LINK
 # O_NONBLOCK: a named pipe that a command left here must not make us wait for its other end.
-FILE: Final = os.O_RDONLY | os.O_NONBLOCK | NO_LINK
+OPEN_FILE: Final = os.O_RDONLY | os.O_NONBLOCK | NO_LINK
 NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK
 LONGEST_PATH: Final = 4096  # characters
 
@@ -54,7 +54,7 @@ def folder_below(root: Path, names: Sequence[str], admit: Admit | None = None, *
     Errors: OSError, whose `filename` is the component that stands in the way: ELOOP for a link.
     """
     with ExitStack() as opened:
-        here = os.open(root, FOLDER)
+        here = os.open(root, OPEN_FOLDER)
         opened.callback(os.close, here)
         for name in names:
             made = admit is not None and _made(name, here, mode)
@@ -68,7 +68,7 @@ def folder_below(root: Path, names: Sequence[str], admit: Admit | None = None, *
 def _below(name: str, parent: int) -> int:
     """The folder `name` of `parent`. Of a link the kernel says ENOTDIR, as of a file: it is told as what it is."""
     try:
-        return os.open(name, FOLDER, dir_fd=parent)
+        return os.open(name, OPEN_FOLDER, dir_fd=parent)
     except NotADirectoryError as error:
         if is_link(name, parent):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from error
@@ -94,7 +94,7 @@ def reading(root: Path, path: str) -> Iterator[BinaryIO]:
     """The plain file `path` below `root`. Errors: OSError, also where it is a link or no file; BadPath."""
     *folders, name = parts(path)
     with folder_below(root, folders) as above:
-        descriptor = os.open(name, FILE, dir_fd=above)
+        descriptor = os.open(name, OPEN_FILE, dir_fd=above)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise FileNotFoundError(path)

@@ -59,8 +59,8 @@ def lose_after(seconds: float) -> None:
         (decision, "LOST"),
         (decision, "DOWN"),
         (failover, "LOST"),
-        (failover, "EVERY"),
-        (failover, "AGAIN"),
+        (failover, "QUIET_BEFORE_PING"),
+        (failover, "TRY_INTERVAL"),
     ):
         setattr(module, name, getattr(module, name) * share)
 

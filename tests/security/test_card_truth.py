@@ -16,7 +16,7 @@ from adapters.telegram.outgoing import render as telegram
 from adapters.web import render as web
 from adapters.web.events import _told
 from bot.cli import chat
-from bot.cli.approvals import COLUMNS
+from bot.cli.approvals import APPROVAL_COLUMNS
 from bot.console import pieces
 from bot.operator import views
 from bot.terminal import output
@@ -130,7 +130,7 @@ def _pre(html: str) -> str:
 
 def _in_a_table(row: Approval) -> str:
     view = {**views.approval(row, str, str), "call": in_a_line(row.arguments)}
-    assert "call" in COLUMNS
+    assert "call" in APPROVAL_COLUMNS
     return output.word(view["call"])
 
 
@@ -217,6 +217,6 @@ def test_the_terminal_shows_it_too(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_table_cuts_nothing_off(capsys: pytest.CaptureFixture[str]) -> None:
     row = {**views.approval(_asks({"command": "echo " + "x" * 900 + "&& rm"}), str, str)}
-    output.show_rows([{**row, "call": in_a_line(row["arguments"])}], COLUMNS, empty="")
+    output.show_rows([{**row, "call": in_a_line(row["arguments"])}], APPROVAL_COLUMNS, empty="")
     told = capsys.readouterr().out
-    assert (told.count("x"), "&& rm" in told, "…" in told) == (900 + COLUMNS["call"].count("x"), True, False)
+    assert (told.count("x"), "&& rm" in told, "…" in told) == (900 + APPROVAL_COLUMNS["call"].count("x"), True, False)

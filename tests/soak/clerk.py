@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage, UserTurn
-from runtime.domain.transcript import WAITING
+from runtime.domain.transcript import WAITING_FOR_APPROVAL
 from tests.soak.plan import Want
 
 LINE: Final = re.compile(rf"\b(w\d+) ({'|'.join(Want)})( slowly)?(?: (\d+))?$", re.MULTILINE)
@@ -68,7 +68,7 @@ def told(turns: Sequence[Turn]) -> Iterator[str]:
             if heard[tag] < 0:
                 yield answer(tag, length)
     for turn in turns:
-        if isinstance(turn, ToolTurn) and turn.call_id not in ended and not turn.text.startswith(WAITING):
+        if isinstance(turn, ToolTurn) and turn.call_id not in ended and not turn.text.startswith(WAITING_FOR_APPROVAL):
             yield f"ended {turn.call_id}: {turn.text}"
 
 

@@ -199,7 +199,7 @@ def parts_swapped(app: App) -> None:
 
 def one_look(app: App) -> None:
     """One empty look is enough to send a part again."""
-    runtime.delivery.sender.LOOKS = 1  # type: ignore[misc]  # this process is nobody else's
+    runtime.delivery.sender.EMPTY_LOOKS = 1  # type: ignore[misc]  # this process is nobody else's
 
 
 HARMLESS: Final[Mapping[str, Plant]] = {"deaf-node": deaf_node}

@@ -67,7 +67,7 @@ def _words(line: str) -> tuple[str, Sequence[str]]:
 
 
 def test_the_commands_page_is_fresh() -> None:
-    assert commands_doc.FILE.read_text(encoding="utf-8") == commands_doc.document(), (
+    assert commands_doc.COMMANDS_PAGE.read_text(encoding="utf-8") == commands_doc.document(), (
         "run python -m bot.reference.commands"
     )
 
@@ -84,7 +84,7 @@ def test_the_states_page_is_what_the_script_prints(capsys: pytest.CaptureFixture
 
 
 def test_every_setting_is_documented() -> None:
-    told = settings.FILE.read_text(encoding="utf-8")
+    told = settings.SETTINGS_PAGE.read_text(encoding="utf-8")
     missing = [name for name, description in _settings(Settings) if f"| `{name}` |" not in told or not description]
     assert missing == []
 
@@ -98,7 +98,7 @@ def _settings(model: type[BaseModel]) -> Iterator[tuple[str, str | None]]:
 
 
 def test_every_command_is_documented_with_what_it_does() -> None:
-    told = commands_doc.FILE.read_text(encoding="utf-8")
+    told = commands_doc.COMMANDS_PAGE.read_text(encoding="utf-8")
     commands = list(commands_doc.commands())
     assert len(commands) > 15
     assert [path for path, command in commands if f"## `{path}" not in told or not command.help] == []

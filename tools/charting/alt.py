@@ -8,8 +8,8 @@ from runtime.text.truncate import head
 from tools.charting.amounts import exact, share
 from tools.charting.order import Order, Series
 
-TOLD: Final = 4  # series, or slices; a picture in words must end
-NAMED: Final = 60  # characters of a label
+SERIES_TOLD: Final = 4  # series, or slices; a picture in words must end
+LABEL_MAX_CHARS: Final = 60  # characters of a label
 
 
 def alt_of(order: Order) -> str:
@@ -24,8 +24,8 @@ def _axes(order: Order) -> str:
     where = (
         f"{order.labels and _cut(order.labels[0])} to {_cut(order.labels[-1])}" if count > 1 else _cut(order.labels[0])
     )
-    told = [_series(series, order) for series in order.series[:TOLD]]
-    if more := len(order.series) - TOLD:
+    told = [_series(series, order) for series in order.series[:SERIES_TOLD]]
+    if more := len(order.series) - SERIES_TOLD:
         told += [f"{more} more series."] if more > 0 else []
     return f"{count:,} {'label' if count == 1 else 'labels'}: {where}. {' '.join(told)}"
 
@@ -48,10 +48,10 @@ def _pie(order: Order) -> str:
     pairs = [(value or 0.0, label) for value, label in zip(order.series[0].values, order.labels, strict=True)]
     pairs.sort(key=lambda pair: -pair[0])
     total = sum(value for value, _ in pairs)
-    told = [f"{_cut(label)} {share(value, total)} ({exact(value, order.unit)})" for value, label in pairs[:TOLD]]
-    more = len(pairs) - TOLD
+    told = [f"{_cut(label)} {share(value, total)} ({exact(value, order.unit)})" for value, label in pairs[:SERIES_TOLD]]
+    more = len(pairs) - SERIES_TOLD
     return ", ".join(told) + (f", and {more:,} smaller" if more > 0 else "") + "."
 
 
-def _cut(text: str, most: int = NAMED) -> str:
+def _cut(text: str, most: int = LABEL_MAX_CHARS) -> str:
     return text if len(text) <= most else head(text, most - 1).rstrip() + "…"

@@ -10,12 +10,18 @@ MINUS: Final = "\u2212"
 CURRENCIES: Final = frozenset("$€£¥₹₩₽₺₴₪₫₱฿₿")
 # Written at the number itself, also on an axis; any other unit is said once beside the axis.
 TIGHT: Final = frozenset({"%", "‰", "°"})
-STEPS: Final = ((1e12, "T"), (1e9, "B"), (1e6, "M"))
+MAGNITUDES: Final = ((1e12, "T"), (1e9, "B"), (1e6, "M"))
 BEYOND: Final = 1e15  # from here on powers of ten say more than letters
-LEAST: Final = 1e-4  # and below this
+SCIENTIFIC_BELOW: Final = 1e-4  # and below this
 LEAST_MONEY: Final = 1e-6  # as exact as money is kept; nobody reads a price in powers of ten
 MOST_DIGITS: Final = 6  # behind the point
-DIGITS: Final = ((10, 1), (1, 2), (0.01, 3), (LEAST, 4), (0, MOST_DIGITS))  # in a place for three, from this size on
+DIGITS: Final = (
+    (10, 1),
+    (1, 2),
+    (0.01, 3),
+    (SCIENTIFIC_BELOW, 4),
+    (0, MOST_DIGITS),
+)  # in a place for three, from this size on
 
 
 def exact(value: float, unit: str = "") -> str:
@@ -39,7 +45,7 @@ def short(value: float, unit: str = "") -> str:
     size = abs(value)
     if _needs_powers(size, unit):
         return _dressed(value, _powers(size), unit)
-    for step, letter in STEPS:
+    for step, letter in MAGNITUDES:
         if round(size) >= step:
             return _dressed(value, _three(size / step) + letter, unit)
     return _dressed(value, _three(size), unit)
@@ -71,12 +77,12 @@ def on_axis(ticks: Sequence[float], unit: str = "") -> list[str]:
 
 
 def _needs_powers(size: float, unit: str) -> bool:
-    return size >= BEYOND or 0 < size < (LEAST_MONEY if unit in CURRENCIES else LEAST)
+    return size >= BEYOND or 0 < size < (LEAST_MONEY if unit in CURRENCIES else SCIENTIFIC_BELOW)
 
 
 def _scale(ticks: Sequence[float], most: float) -> tuple[float, str]:
     """In what to count; ones where millions would need more digits than they save."""
-    for step, letter in STEPS:
+    for step, letter in MAGNITUDES:
         if most >= step and _digits([tick / step for tick in ticks]) <= 2:
             return step, letter
     return 1.0, ""

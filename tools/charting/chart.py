@@ -17,7 +17,7 @@ from tools.charting.order import Kind, Order, ThemeName, digest
 from tools.files.files import replace
 from tools.kit.declare import tool
 
-FOLDER: Final = "charts"
+CHARTS_FOLDER: Final = "charts"
 MARGIN: Final = timedelta(seconds=60)  # beyond the time for drawing, for waiting until others have drawn
 
 SERIES: Final[dict[str, Any]] = {
@@ -61,7 +61,7 @@ def chart_tool(easel: Easel) -> Tool:
         """Draw a line, bar or pie chart. The picture is attached to the reply; nothing else needs to be done for that."""
         order = order_of(Asked(kind, title, labels, series, unit, alt, theme, stacked, horizontal))
         picture = await easel.draw(order)
-        path = f"{FOLDER}/{order.kind}-{digest(order)}.png"
+        path = f"{CHARTS_FOLDER}/{order.kind}-{digest(order)}.png"
         await asyncio.to_thread(replace, context.workspace, path, picture.png)
         context.attach(FileRef(name=_name(order), path=path, size=len(picture.png), mime="image/png"))
         return _told(order, picture, path)

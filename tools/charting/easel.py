@@ -19,9 +19,9 @@ from tools.charting.order import Order, written
 from tools.kit.process import Ended, capture
 
 DEADLINE: Final = timedelta(seconds=60)  # the first drawing reads every font of the machine, perhaps thousands
-AT_ONCE: Final = 2  # each takes a processor and some 85 MB
-LARGEST: Final = 2 << 20  # bytes of a picture; it is below 300 kB when all is well
-KEPT: Final = 20_000  # characters of what the process says
+CHARTS_AT_ONCE: Final = 2  # each takes a processor and some 85 MB
+PICTURE_MAX_BYTES: Final = 2 << 20  # bytes of a picture; it is below 300 kB when all is well
+OUTPUT_MAX_CHARS: Final = 20_000  # characters of what the process says
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 FONTS: Final = "fontlist-*.json"
 
@@ -40,7 +40,7 @@ class Easel:
     def __init__(self, cache: Path, *, deadline: timedelta = DEADLINE) -> None:
         self._cache = cache
         self._deadline = deadline
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._places = asyncio.Semaphore(CHARTS_AT_ONCE)
 
     async def draw(self, order: Order) -> Picture:
         """The picture of `order`; the same bytes for the same order on one machine. Errors: ToolFailed."""
@@ -68,7 +68,9 @@ class Easel:
         env = {"HOME": str(home), "MPLCONFIGDIR": str(home), "MPLBACKEND": "agg", "LANG": "C.UTF-8"}
         env |= {"OPENBLAS_NUM_THREADS": "1"}  # each thread would set addresses aside, which are bounded
         try:
-            return await capture(argv, cwd=home, deadline=self._deadline, limit=KEPT, pass_fds=descriptors, env=env)
+            return await capture(
+                argv, cwd=home, deadline=self._deadline, limit=OUTPUT_MAX_CHARS, pass_fds=descriptors, env=env
+            )
         except OSError as error:
             raise ToolFailed(f"The chart could not be drawn: no process can be started ({error.strerror}).") from error
 
@@ -76,8 +78,8 @@ class Easel:
         if ended.timed_out:
             raise ToolFailed(f"The chart was not drawn within {self._deadline.total_seconds():g} s. Draw fewer points.")
         paper.seek(0)
-        png = paper.read(LARGEST + 1)
-        if ended.code != 0 or not png.startswith(SIGNATURE) or len(png) > LARGEST:
+        png = paper.read(PICTURE_MAX_BYTES + 1)
+        if ended.code != 0 or not png.startswith(SIGNATURE) or len(png) > PICTURE_MAX_BYTES:
             raise ToolFailed(f"The chart could not be drawn: {_last_line(ended.text) or f'exit code {ended.code}'}.")
         self._keep(home)
         return Picture(png, json.loads(_last_line(ended.text))["missing"])

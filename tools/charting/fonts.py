@@ -7,11 +7,11 @@ from typing import Final
 
 from tools.charting.letters import is_picture
 
-FIRST: Final = "DejaVu Sans"
+FIRST_FAMILY: Final = "DejaVu Sans"
 """Comes with matplotlib, so a chart looks alike on every machine: Latin, Greek, Cyrillic, Hebrew, Arabic and signs."""
 
 # Families with many other letters, the plainest first. Asked by name, since opening every font takes seconds.
-OTHERS: Final = (
+OTHER_FAMILIES: Final = (
     "Noto Sans",
     "Source Han Sans",
     "WenQuanYi",
@@ -29,15 +29,15 @@ OTHERS: Final = (
     "Noto Emoji",
     "Unifont",
 )
-MOST: Final = 80  # fonts opened
+FONTS_OPENED: Final = 80  # fonts opened
 
 
 def chosen(wanted: set[int]) -> tuple[tuple[str, ...], set[int]]:
     """Font families that draw `wanted` code points, the first first, and all that they can draw."""
     from matplotlib import font_manager
 
-    glyphs = _glyphs(font_manager.findfont(FIRST))
-    families = [FIRST]
+    glyphs = _glyphs(font_manager.findfont(FIRST_FAMILY))
+    families = [FIRST_FAMILY]
     for family, path in _candidates():
         missing = {point for point in wanted - glyphs if not is_picture(chr(point))}
         if not missing:
@@ -55,13 +55,13 @@ def _candidates() -> Iterator[tuple[str, str]]:
     upright.sort(key=lambda font: (_rank(font.name), abs(int(font.weight) - 400), font.name, font.fname))
     seen: set[str] = set()
     for font in upright[:]:
-        if _rank(font.name) < len(OTHERS) and font.name not in seen and len(seen) < MOST:
+        if _rank(font.name) < len(OTHER_FAMILIES) and font.name not in seen and len(seen) < FONTS_OPENED:
             seen.add(font.name)
             yield font.name, font.fname
 
 
 def _rank(name: str) -> int:
-    return next((place for place, start in enumerate(OTHERS) if name.startswith(start)), len(OTHERS))
+    return next((place for place, start in enumerate(OTHER_FAMILIES) if name.startswith(start)), len(OTHER_FAMILIES))
 
 
 def _glyphs(path: str) -> set[int]:

@@ -13,7 +13,7 @@ GAP: Final = 18.0  # pixels between two labels
 TURN: Final = 38  # degrees
 WIDEST: Final = 330.0  # pixels of a turned label
 LOWEST: Final = 42.0  # pixels a turned line of text needs sideways
-STEPS: Final = (1, 2, 3, 4, 5, 6, 7, 10, 12, 14, 15, 20, 25, 28, 30, 50, 100)  # as people count days and months
+LABEL_STEPS: Final = (1, 2, 3, 4, 5, 6, 7, 10, 12, 14, 15, 20, 25, 28, 30, 50, 100)  # as people count days and months
 FEW: Final = 16  # so many points of a line may be names, of which none can be left out
 
 
@@ -52,6 +52,6 @@ def _in_two_lines(labels: Sequence[str], slot: float, measure: Measure) -> tuple
 def _thinned(labels: Sequence[str], slot: float, measure: Measure) -> Laid:
     """Every so many, the first among them."""
     least = math.ceil((max(map(measure, labels)) + GAP) / slot)
-    step = next((step for step in STEPS if step >= least), least)
+    step = next((step for step in LABEL_STEPS if step >= least), least)
     at = tuple(range(0, len(labels), step))
     return Laid(at, tuple(labels[index] for index in at))

@@ -37,7 +37,7 @@ class Theme:
         return self.accents[number % len(self.accents)]
 
 
-LOOKS: Final[Mapping[ThemeName, Theme]] = {
+THEMES: Final[Mapping[ThemeName, Theme]] = {
     "light": Theme(
         ground="#FFFFFF",
         ink="#1B1F27",

@@ -10,7 +10,7 @@ from typing import Final, Literal
 Kind = Literal["line", "bar", "pie"]
 ThemeName = Literal["light", "dark"]
 
-LOOKS: Final = 1
+LOOK_VERSION: Final = 1
 """Counted up when the same order is to look different, so that an old picture is not taken for the new one."""
 
 
@@ -61,4 +61,4 @@ def read(text: str) -> Order:
 
 def digest(order: Order) -> str:
     """A name for the picture of `order`: the same after a kill, another one for any other order."""
-    return hashlib.sha256(f"{LOOKS}|{written(order)}".encode()).hexdigest()[:12]
+    return hashlib.sha256(f"{LOOK_VERSION}|{written(order)}".encode()).hexdigest()[:12]

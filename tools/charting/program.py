@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from tools.charting.order import Order
 
-MEMORY: Final = 1 << 30  # bytes of addresses; some 85 MB are in use at the peak of a small chart
-LARGEST: Final = 16 << 20  # bytes of any file written
+MEMORY_MAX_BYTES: Final = 1 << 30  # bytes of addresses; some 85 MB are in use at the peak of a small chart
+FILE_MAX_BYTES: Final = 16 << 20  # bytes of any file written
 LIGHT: Final = 280_000  # bytes of a picture that needs no fewer colours
 
 
@@ -37,8 +37,8 @@ def main(order: int, picture: int, seconds: int) -> None:
 
 def _bound(seconds: int) -> None:
     bounds = {
-        resource.RLIMIT_AS: MEMORY,
-        resource.RLIMIT_FSIZE: LARGEST,
+        resource.RLIMIT_AS: MEMORY_MAX_BYTES,
+        resource.RLIMIT_FSIZE: FILE_MAX_BYTES,
         resource.RLIMIT_CORE: 0,
         # Whoever started us kills us in time, unless it was itself killed.
         resource.RLIMIT_CPU: seconds + 1,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tools.charting.letters import Measure, cut, wrapped
-from tools.charting.looks import DASHES, DOTS, HATCHES, LOOKS, MARGIN, SMALL, TEXT, TITLE, WIDTH, Theme
+from tools.charting.looks import DASHES, DOTS, HATCHES, MARGIN, SMALL, TEXT, THEMES, TITLE, WIDTH, Theme
 from tools.charting.order import Order
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 Look = dict[str, Any]
 """Keyword arguments for matplotlib."""
 
-LINE: Final = 1.28  # line height as a multiple of the size
+LINE_HEIGHT_FACTOR: Final = 1.28  # line height as a multiple of the size
 SWATCH: Final = 46.0  # pixels
 CHIP: Final = 26.0
-NAME: Final = 420.0  # pixels of a name in the legend
+LEGEND_NAME_PIXELS: Final = 420.0  # pixels of a name in the legend
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def sheet(order: Order, families: tuple[str, ...], height: int) -> Sheet:
 
     # A dollar is a dollar here, and no formula.
     rcParams.update({"font.family": list(families), "text.parse_math": False})
-    theme = LOOKS[order.theme]
+    theme = THEMES[order.theme]
     figure = Figure(figsize=(WIDTH / DOTS, height / DOTS), dpi=DOTS, facecolor=theme.ground)
     return Sheet(order, figure, FigureCanvasAgg(figure), theme, height, families)
 
@@ -116,7 +116,7 @@ def legend(sheet: Sheet, y: float, *, lines: bool) -> float:
     measure = sheet.measure(TEXT)
     x = MARGIN
     for number, name in enumerate(names):
-        name = cut(name, NAME, measure)
+        name = cut(name, LEGEND_NAME_PIXELS, measure)
         sample = SWATCH if lines else CHIP
         wide = sample + 14 + measure(name)
         if x > MARGIN and x + wide > WIDTH - MARGIN:
@@ -169,4 +169,4 @@ def all_whole(values: Sequence[float]) -> bool:
 
 def line_height(size: float) -> float:
     """Pixels from one line of text to the next."""
-    return size * LINE * DOTS / 72
+    return size * LINE_HEIGHT_FACTOR * DOTS / 72

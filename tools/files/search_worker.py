@@ -17,18 +17,18 @@ from collections.abc import Iterator
 from typing import Final
 
 BAD_PATTERN: Final = 3  # exit codes
-BROKEN: Final = 4
+EXIT_BROKEN: Final = 4
 
 MOST_MATCHES: Final = 500
 LONGEST_LINE: Final = 1 << 20  # bytes searched as one line; a longer one is searched in pieces
 WIDEST_LINE: Final = 300  # characters shown
 PEEK: Final = 8192  # bytes looked at to tell a binary file, as git and grep do
-MEMORY: Final = 512 << 20  # bytes
+MEMORY_MAX_BYTES: Final = 512 << 20  # bytes
 
 
 def main(request: str) -> int:
     order = json.loads(request)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX_BYTES, MEMORY_MAX_BYTES))
     # Whoever started us kills us in time, unless it was itself killed.
     resource.setrlimit(resource.RLIMIT_CPU, (order["seconds"] + 1, order["seconds"] + 1))
     sys.stdout.reconfigure(encoding="utf-8", errors="replace", line_buffering=True)  # type: ignore[union-attr]
@@ -41,7 +41,7 @@ def main(request: str) -> int:
         _show(matches(pattern, order["descriptor"], order["path"], order["flags"]))
     except (OSError, RecursionError, MemoryError) as error:
         sys.stdout.write(f"{type(error).__name__}: {error}\n")
-        return BROKEN
+        return EXIT_BROKEN
     return 0
 
 

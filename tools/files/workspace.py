@@ -14,7 +14,7 @@ from typing import Final
 from runtime.contract import INBOX, UPLOADS
 from runtime.errors import ToolFailed
 from runtime.text.truncate import clip
-from runtime.workspace.safe_fs import FILE, folder_below
+from runtime.workspace.safe_fs import OPEN_FILE, folder_below
 
 MOST_FOLDERS: Final = 500
 
@@ -51,7 +51,7 @@ def opened(workspace: Path, path: str) -> Iterator[int]:
         *folders, last = parts_of(path) or (".",)
         with told(path):
             parent = stack.enter_context(folder_below(workspace, folders))
-            descriptor = os.open(last, FILE, dir_fd=parent)
+            descriptor = os.open(last, OPEN_FILE, dir_fd=parent)
         stack.callback(os.close, descriptor)
         yield descriptor
 

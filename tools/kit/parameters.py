@@ -15,7 +15,7 @@ from runtime.contract import Json, ToolContext
 # Strict, so that "3" is not silently an integer: the model is told and writes what it meant.
 STRICT = ConfigDict(strict=True)
 
-WORDS: Mapping[str, str] = {
+WORD_OF_TYPE: Mapping[str, str] = {
     "string": "a string",
     "integer": "an integer",
     "number": "a number",
@@ -132,7 +132,7 @@ def expected(schema: Mapping[str, Json]) -> str:
         case {"type": "array"}:
             return "a list"
         case _:
-            return WORDS.get(schema.get("type", ""), "a value that the schema allows")
+            return WORD_OF_TYPE.get(schema.get("type", ""), "a value that the schema allows")
 
 
 def shape(value: Json) -> str:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final
 
 from tools.kit.output import Ends
 
-CHUNK: Final = 64 * 1024
+PIPE_CHUNK_BYTES: Final = 64 * 1024
 NO_VARIABLES: Final[Mapping[str, str]] = {}
 LAST_WORDS: Final = 1.0  # seconds for output still in the pipe once the process is dead
 
@@ -72,11 +72,11 @@ async def capture(
 
 
 async def _read(pipe: BinaryIO, ends: Ends) -> None:
-    reader = asyncio.StreamReader(limit=CHUNK)
+    reader = asyncio.StreamReader(limit=PIPE_CHUNK_BYTES)
     loop = asyncio.get_running_loop()
     transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
     try:
-        while data := await reader.read(CHUNK):
+        while data := await reader.read(PIPE_CHUNK_BYTES):
             ends.feed(data)
     finally:
         transport.close()

@@ -44,7 +44,7 @@ MOST_PAGES: Final = 64
 SUBSCRIBE_AGAIN: Final = 5.0  # seconds
 SAID: Final = 500  # characters of a server's own words in an error
 # Also what the SDK says of an answer over HTTP that is an error or cannot be read: the call may have been carried out.
-UNSETTLED: Final = (INTERNAL_ERROR, PARSE_ERROR, REQUEST_TIMEOUT)
+UNSETTLED_ERRORS: Final = (INTERNAL_ERROR, PARSE_ERROR, REQUEST_TIMEOUT)
 
 
 class Connection:
@@ -90,7 +90,7 @@ class Connection:
             self.changed.set()  # perhaps its tools are others now
             if error.code == CONNECTION_CLOSED:
                 raise Lost(self.reason or _words(error)) from error
-            if error.code in UNSETTLED:
+            if error.code in UNSETTLED_ERRORS:
                 raise Lost(_words(error)) from error
             raise ToolFailed(f"The server refused the call: {_words(error)}") from error
         except (ValidationError, RuntimeError) as error:

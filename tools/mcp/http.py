@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tools.mcp.terms import Endpoint
 
 LONGEST_BODY: Final = 8 * 1024 * 1024  # bytes, as over standard output
-PATIENCE: Final = 15.0  # seconds to connect and to be heard
+CONNECT_TIMEOUT_SECONDS: Final = 15.0  # seconds to connect and to be heard
 SILENCE: Final = 300.0  # seconds a stream of events may say nothing; calls have a bound of their own
 
 
@@ -23,7 +23,7 @@ async def http(endpoint: Endpoint) -> AsyncIterator[TransportStreams]:
 
     Variables for proxies and files with passwords are not looked at: only the settings say what goes where.
     """
-    timeout = httpx2.Timeout(PATIENCE, read=SILENCE)
+    timeout = httpx2.Timeout(CONNECT_TIMEOUT_SECONDS, read=SILENCE)
     async with (
         httpx2.AsyncClient(
             headers=dict(endpoint.headers),

@@ -28,7 +28,7 @@ from mcp_types import (
 ENCODED: Final = re.compile(r"(?:data:[\w.+/-]+;base64,)?[A-Za-z0-9+/_-]{512,}={0,2}")
 KINDS: Final = (re.compile("[A-Z]"), re.compile("[a-z]"), re.compile("[0-9]"))
 """All of these are in the bytes of any file: what lacks one is a long word, a row of digits or a name in hexadecimals."""
-NOTHING: Final = object()
+NO_VALUE: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +71,21 @@ def _structured(result: CallToolResult) -> Iterator[str]:
     """What the structured form says beyond the blocks, which servers often repeat in it."""
     said = [json.loads(block.model_dump_json(by_alias=True, exclude_none=True)) for block in result.content]
     left = _beyond(result.structured_content, said)
-    if left is not NOTHING:
+    if left is not NO_VALUE:
         yield json.dumps(left, ensure_ascii=False)
 
 
 def _beyond(value: Any, said: Sequence[Any]) -> Any:
     """`value` without what is `said`; NOTHING where that was all of it."""
     if _is_said(value, said):
-        return NOTHING
+        return NO_VALUE
     if not value or not isinstance(value, dict | list):
         return value
     if isinstance(value, list):
-        kept = [left for item in value if (left := _beyond(item, said)) is not NOTHING]
-        return kept or NOTHING
-    named = {name: left for name, item in value.items() if (left := _beyond(item, said)) is not NOTHING}
-    return named or NOTHING
+        kept = [left for item in value if (left := _beyond(item, said)) is not NO_VALUE]
+        return kept or NO_VALUE
+    named = {name: left for name, item in value.items() if (left := _beyond(item, said)) is not NO_VALUE}
+    return named or NO_VALUE
 
 
 def _is_said(value: Any, said: Sequence[Any]) -> bool:

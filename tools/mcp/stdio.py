@@ -34,15 +34,15 @@ from tools.mcp.walls import home_of, order_for, unseen
 log = structlog.get_logger("mcp")
 
 LONGEST_MESSAGE: Final = 8 * 1024 * 1024  # bytes: an image of some MiB in its text form
-CHUNK: Final = 64 * 1024
+PIPE_CHUNK_BYTES: Final = 64 * 1024
 UNREAD: Final = 30.0  # seconds a server may leave what we say to it unread
-WAITING: Final = 256  # messages on their way to it: a call must not wait for one that reads nothing
+QUEUE_MAX_MESSAGES: Final = 256  # messages on their way to it: a call must not wait for one that reads nothing
 GRACE: Final = 1.0  # seconds to end by itself once its input is closed
 LAST_GRACE: Final = 0.5  # the same once it was told to
 LAST_WORDS: Final = 0.2  # seconds for complaints still on their way
 LINES: Final = 20  # of its complaints that are logged of what comes at once; of more only the last is looked at
 MOST_LINES: Final = 1_000  # of them that are logged in one life of it
-LINE: Final = 500  # characters
+LOG_LINE_MAX_CHARS: Final = 500  # characters
 LANG: Final = "C.UTF-8"
 ENDED: Final = "it ended"
 ERROR: Final = re.compile(r"error|exception|fatal|panic|denied|refused|not found|no such|cannot|failed", re.IGNORECASE)
@@ -59,7 +59,7 @@ async def stdio(program: Program, on_end: OnEnd) -> AsyncIterator[TransportStrea
     with _pipe() as (out, out_end), _pipe() as (errors, errors_end):
         process = await _started(program, out_end, errors_end)
         heard, hearing = anyio.create_memory_object_stream[SessionMessage | Exception](16)
-        said, saying = anyio.create_memory_object_stream[SessionMessage](WAITING)
+        said, saying = anyio.create_memory_object_stream[SessionMessage](QUEUE_MAX_MESSAGES)
         try:
             async with asyncio.TaskGroup() as group:
                 listening = group.create_task(_listen(errors, complaints))
@@ -167,7 +167,7 @@ def _pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
 
 @asynccontextmanager
 async def _reading(pipe: BinaryIO) -> AsyncIterator[asyncio.StreamReader]:
-    reader = asyncio.StreamReader(limit=CHUNK)
+    reader = asyncio.StreamReader(limit=PIPE_CHUNK_BYTES)
     loop = asyncio.get_running_loop()
     transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
     try:
@@ -179,7 +179,7 @@ async def _reading(pipe: BinaryIO) -> AsyncIterator[asyncio.StreamReader]:
 async def lines(reader: asyncio.StreamReader, longest: int) -> AsyncIterator[bytes]:
     """Whole lines without their ends. Errors: ValueError for one of more than `longest` bytes."""
     buffer = bytearray()
-    while data := await reader.read(CHUNK):
+    while data := await reader.read(PIPE_CHUNK_BYTES):
         *whole, rest = data.split(b"\n")
         for piece in whole:
             buffer += piece
@@ -243,7 +243,7 @@ async def _sent(process: asyncio.subprocess.Process, saying: MemoryObjectReceive
 
 async def _listen(pipe: BinaryIO, complaints: Complaints) -> None:
     async with _reading(pipe) as reader:
-        while data := await reader.read(CHUNK):
+        while data := await reader.read(PIPE_CHUNK_BYTES):
             complaints.take(data)
 
 
@@ -260,7 +260,7 @@ class Complaints:
         self.last: deque[str] = deque(maxlen=3)
 
     def take(self, data: bytes) -> None:
-        *whole, self._part = (self._part[-LINE:] + data.decode("utf-8", "replace")).split("\n")
+        *whole, self._part = (self._part[-LOG_LINE_MAX_CHARS:] + data.decode("utf-8", "replace")).split("\n")
         for line in filter(None, map(self._cut, [*whole[:LINES], *whole[LINES:][-1:]])):
             self.last.append(line)
             self._logged += 1
@@ -273,7 +273,7 @@ class Complaints:
         if why != ENDED:
             return why
         last = [*self.last, *filter(None, [self._cut(self._part)])][-3:]
-        words = " / ".join(last)[-LINE:]
+        words = " / ".join(last)[-LOG_LINE_MAX_CHARS:]
         if self._error and self._error not in words:  # of a long trace the cause stands far above its end
             words = f"{self._error} / … / {words}"
         return "; ".join(filter(None, [why, words and f"its last words: {words}", self._unseen]))
@@ -282,4 +282,4 @@ class Complaints:
         """Short, and without its secrets: its last words are told to the model too."""
         for secret in self._hidden:
             line = line.replace(secret, "[secret]")
-        return line.strip()[:LINE]
+        return line.strip()[:LOG_LINE_MAX_CHARS]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tools.mcp.connection import Connection
     from tools.mcp.results import Answer, Blob
 
-FOLDER: Final = "mcp"  # of the workspace
+MCP_FOLDER: Final = "mcp"  # of the workspace
 MOST_FILES: Final = 8  # of one answer
 
 Reach = Callable[[Offer], "Awaitable[Connection]"]
@@ -93,7 +93,7 @@ class McpTool:
 
 def _kept(blob: Blob, stem: str, context: ToolContext) -> FileRef:
     name = stem + (mimetypes.guess_extension(blob.mime) or ".bin")
-    path = f"{FOLDER}/{name}"
+    path = f"{MCP_FOLDER}/{name}"
     with opened_parent(context.workspace, path) as (folder, last), told(path):
         replace(last, folder, blob.data, partial(own_like, folder=folder))
     return FileRef(name, path, len(blob.data), mime=blob.mime)

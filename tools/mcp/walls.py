@@ -25,13 +25,16 @@ from tools.sandbox.launcher import WORKSPACE, Order
 from tools.sandbox.sandbox import launch
 from tools.sandbox.seccomp import call_filter
 
-ROOM: Final = 256 << 20  # bytes, of each file system in memory
-PATIENCE: Final = timedelta(seconds=10)
+SCRATCH_BYTES: Final = 256 << 20  # bytes, of each file system in memory
+WALLS_TRIAL_TIMEOUT: Final = timedelta(seconds=10)
 LIMITS: Final = {"CORE": 0}  # what it holds in memory may be secret
 TEMPORARY: Final = Path("/tmp")  # noqa: S108 - a folder of its own lies over it
 RUN: Final = Path("/run")
 """Sockets of services (of Docker, of the user's session) and what containers are handed as secrets: none of it stays."""
-KEPT: Final = ("/run/current-system", "/run/systemd/resolve")  # where NixOS has its programs; where names are looked up
+FOLDERS_KEPT: Final = (
+    "/run/current-system",
+    "/run/systemd/resolve",
+)  # where NixOS has its programs; where names are looked up
 ENTRIES: Final = 20  # of each hidden folder, which the test looks for
 OUTER: Final = (
     'Where a container is the boundary already, or where it may read all that its user may, set sandbox = "external" in '
@@ -97,7 +100,7 @@ async def _tested(program: Program, walls: Walls, bwrap: Bwrap, folder: Path) ->
     network = "open" if walls.network else "none"
     secrets = await asyncio.to_thread(lambda: list(_secrets(program, walls)))
     command = ["/bin/sh", "-c", SELF_TEST, "sh", home_of(program), network, *secrets]
-    return await launch(_inside(program, walls, bwrap, command), folder, deadline=PATIENCE, limit=2000)
+    return await launch(_inside(program, walls, bwrap, command), folder, deadline=WALLS_TRIAL_TIMEOUT, limit=2000)
 
 
 def _secrets(program: Program, walls: Walls) -> Iterator[str]:
@@ -137,7 +140,7 @@ def _interpreter(script: str | None) -> str:
 
 def _is_unseen(place: str, program: Program, walls: Walls) -> bool:
     path, start = Path(place).resolve(), _start(program)
-    kept = [*map(Path, (*KEPT, *installed())), program.folder.resolve(), *([start] if start else [])]
+    kept = [*map(Path, (*FOLDERS_KEPT, *installed())), program.folder.resolve(), *([start] if start else [])]
     if any(path.is_relative_to(hiding) for hiding in hidden(walls)):
         return not path.is_relative_to(program.folder.resolve())
     return any(path.is_relative_to(over) for over in (TEMPORARY, RUN)) and not any(map(path.is_relative_to, kept))
@@ -186,9 +189,9 @@ def arguments(program: Program, walls: Walls, *, viewed: bool) -> list[str]:
         *("--ro-bind", "/", "/"),
         # Read-only too: as root without its powers one could still turn the kernel's switches in /proc/sys.
         *("--proc", "/proc", "--remount-ro", "/proc"),
-        *own_memory(ROOM),
+        *own_memory(SCRATCH_BYTES),
         *("--tmpfs", str(RUN)),
-        *(word for place in (*KEPT, *installed()) for word in ("--ro-bind-try", place, place)),
+        *(word for place in (*FOLDERS_KEPT, *installed()) for word in ("--ro-bind-try", place, place)),
         *(("--bind", cwd, cwd) if cwd else ()),
         *(() if viewed else _hiding(hidden(walls))),  # after `cwd`, in which some of it may lie
         *("--bind", ".", home),

@@ -32,7 +32,7 @@ ACCOUNTS: Final = "agent:x:1000:1000::/workspace:/bin/sh\nnobody:x:65534:65534::
 GROUPS: Final = "agent:x:1000:\nnogroup:x:65534:\n"
 SYSTEM: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
-PATIENCE: Final = timedelta(seconds=10)
+SANDBOX_TRIAL_TIMEOUT: Final = timedelta(seconds=10)
 SEALED: Final = "sealed"
 FILTER_TEST: Final = (
     """
@@ -160,7 +160,7 @@ class Bubblewrap:
         self._trouble = "" if self._chosen else trouble(reasons, root=self._uid == 0)
 
     async def _test(self, candidate: Bwrap, workspace: Path) -> Ended:
-        return await self._run(candidate, SELF_TEST, workspace, PATIENCE, 2000, limits(self._settings))
+        return await self._run(candidate, SELF_TEST, workspace, SANDBOX_TRIAL_TIMEOUT, 2000, limits(self._settings))
 
     async def _run(
         self, bwrap: Bwrap, command: str, workspace: Path, deadline: timedelta, limit: int, bounds: dict[str, int]

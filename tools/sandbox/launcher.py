@@ -15,7 +15,7 @@ import signal
 import sys
 from typing import Final, TypedDict
 
-FAILED: Final = 125  # exit code: nothing was run
+EXIT_NOT_RUN: Final = 125  # exit code: nothing was run
 FIRST_FILE: Final = 10  # the descriptors of Order.files count from here
 CALLS_FILE: Final = 20  # the descriptor of Order.calls
 VIEW: Final = "/tmp"  # noqa: S108 - a place every system has; hidden in our own namespace only, and fresh each time
@@ -146,4 +146,4 @@ if __name__ == "__main__":
         become(json.loads(sys.argv[1]))
     except (OSError, ValueError) as error:
         sys.stderr.write(f"sandbox: {error}\n")
-        sys.exit(FAILED)
+        sys.exit(EXIT_NOT_RUN)

@@ -86,7 +86,7 @@ def shell_argv(command: str, processes: int) -> list[str]:
     bound = (
         f'ulimit -u {processes} 2>/dev/null || ulimit -p {processes} 2>/dev/null || [ "$(ulimit -u)" -lt {processes} ]'
     )
-    refuse = f"{{ echo 'sandbox: the number of processes cannot be bounded'; exit {launcher.FAILED}; }}"
+    refuse = f"{{ echo 'sandbox: the number of processes cannot be bounded'; exit {launcher.EXIT_NOT_RUN}; }}"
     return [shell, "-c", f'{bound} || {refuse}; exec {shell} -c "$1"', "sh", command]
 
 

@@ -18,7 +18,7 @@ from tools.sandbox.sandbox import Sandbox, ShellSettings
 __all__ = ["Sandbox", "ShellSettings", "sandbox_for", "shell_tool"]
 
 BOUND: Final = 50_000  # characters
-KEPT: Final = BOUND - 500  # leaves room for the line about the end
+OUTPUT_MAX_CHARS: Final = BOUND - 500  # leaves room for the line about the end
 # Past our own limit, so that what a command said until its time was up is told and not lost.
 MARGIN: Final = timedelta(seconds=15)
 
@@ -44,7 +44,7 @@ def shell_tool(sandbox: Sandbox, *, timeout: timedelta) -> Tool:
     ) -> str:
         """Run a shell command in the workspace and return what it printed and its exit code."""
         _check(command)
-        return told(await sandbox.run(command, context.workspace, limit=KEPT), timeout)
+        return told(await sandbox.run(command, context.workspace, limit=OUTPUT_MAX_CHARS), timeout)
 
     return shell
 

@@ -14,8 +14,8 @@ from runtime.errors import ToolFailed
 from tools.kit.process import Ended
 from tools.sandbox.sandbox import Sandbox
 
-LOOK: Final = 0.5  # seconds between two looks at the space while a command works
-LEAST: Final = 4096  # bytes; the sandbox itself writes small files before a command starts
+SPACE_LOOK_SECONDS: Final = 0.5  # seconds between two looks at the space while a command works
+SPACE_MIN_BYTES: Final = 4096  # bytes; the sandbox itself writes small files before a command starts
 SHARE: Final = 10  # a look that took long is followed by a wait so many times as long
 
 
@@ -61,7 +61,7 @@ class SpacedSandbox:
             raise ToolFailed(f"The command was not run. {short.words}")
         if short:
             command = f"trap '' XFSZ; ulimit -f 0; {command}"  # a write fails, and the shell lives on
-        writes = max(LEAST, self.space.left(workspace))
+        writes = max(SPACE_MIN_BYTES, self.space.left(workspace))
         async with asyncio.TaskGroup() as group:
             running = group.create_task(self._outcome(command, workspace, limit, writes))
             grown = await self._watched(running, workspace, full=short is not None)
@@ -85,11 +85,11 @@ class SpacedSandbox:
         self, running: asyncio.Task[Ended | ToolFailed], workspace: Path, *, full: bool
     ) -> Shortage | None:
         """Wait for the end of the command, or for the end of the space; why it must end."""
-        wait = LOOK
+        wait = SPACE_LOOK_SECONDS
         while not (await asyncio.wait({running}, timeout=wait))[0]:
             began = time.monotonic()
             short = await self.space.recount(workspace)
             if short and (short.everywhere or not full):
                 return short
-            wait = max(LOOK, SHARE * (time.monotonic() - began))
+            wait = max(SPACE_LOOK_SECONDS, SHARE * (time.monotonic() - began))
         return None

@@ -27,7 +27,11 @@ KNOWN: Final = frozenset(
 )
 # Written as the one, meant as the other, which has all its letters and more.
 MEANT: Final = {"ascii": "cp1252", "iso8859-1": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "iso8859-9": "cp1254"}
-MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+BYTE_ORDER_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 INSIDE: Final = re.compile(
     rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})|<\?xml[^>]{0,100}?encoding=["']([\w.:-]{1,40})""", re.I
 )
@@ -39,7 +43,7 @@ def decoded(data: bytes, declared: str = "") -> str:
 
     Errors: none; without a word that helps it is UTF-8, and what does not fit is replaced.
     """
-    for mark, name in MARKS:
+    for mark, name in BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(name, errors="replace")
     return data.decode(_known(declared) or _known(_said_inside(data)) or "utf-8", errors="replace")

@@ -15,11 +15,11 @@ from tools.web.bodies import Body, text_of
 
 BOUND: Final = 50_000  # characters
 USUAL: Final = 20_000
-MOST: Final = 48_000  # leaves room for what is said about the text
-LEAST: Final = 100
+TEXT_MAX_CHARS: Final = 48_000  # leaves room for what is said about the text
+TEXT_MIN_CHARS: Final = 100
 MOST_BYTES: Final = 2 << 20
 LONGEST_URL: Final = 500  # characters shown
-PATIENCE: Final = timedelta(seconds=20)
+FETCH_TIMEOUT: Final = timedelta(seconds=20)
 # Beside the wait for the answer: reading a page takes time of its own (tools/web/pages.py).
 TIMEOUT: Final = timedelta(seconds=50)
 ACCEPT: Final = {
@@ -34,12 +34,18 @@ def http_tool(egress: Egress) -> Tool:
     @tool(effect=Effect.READ, timeout=TIMEOUT, output_bound=BOUND)
     async def http_get(
         url: Annotated[str, "Address of a public page, with https:// or http://."],
-        max_characters: Annotated[int, f"How much of its text is wanted, {LEAST} to {MOST}."] = USUAL,
+        max_characters: Annotated[
+            int, f"How much of its text is wanted, {TEXT_MIN_CHARS} to {TEXT_MAX_CHARS}."
+        ] = USUAL,
     ) -> str:
         """Fetch a page, JSON, a feed or a text from the public web and return what it says as text."""
-        if not LEAST <= max_characters <= MOST:
-            raise ToolRetry(f"max_characters is {max_characters}; give a number from {LEAST} to {MOST}.")
-        answer = await egress.request("GET", url, tool="http_get", headers=ACCEPT, most=MOST_BYTES, timeout=PATIENCE)
+        if not TEXT_MIN_CHARS <= max_characters <= TEXT_MAX_CHARS:
+            raise ToolRetry(
+                f"max_characters is {max_characters}; give a number from {TEXT_MIN_CHARS} to {TEXT_MAX_CHARS}."
+            )
+        answer = await egress.request(
+            "GET", url, tool="http_get", headers=ACCEPT, most=MOST_BYTES, timeout=FETCH_TIMEOUT
+        )
         return await told(answer, most=max_characters)
 
     return http_get

@@ -19,8 +19,8 @@ from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 from markdownify import ATX, MarkdownConverter
 
-MEMORY: Final = 1 << 30  # bytes
-BROKEN: Final = 4  # exit code
+MEMORY_MAX_BYTES: Final = 1 << 30  # bytes
+EXIT_BROKEN: Final = 4  # exit code
 LONGEST_LINK: Final = 500  # characters; longer ones are made for programs, and would fill the answer
 
 # What a reader does not see, or cannot use here.
@@ -39,7 +39,7 @@ UNSEEN: Final = re.compile(
 
 def main(request: str) -> int:
     order = json.loads(request)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX_BYTES, MEMORY_MAX_BYTES))
     # Whoever started us kills us in time, unless it was itself killed.
     resource.setrlimit(resource.RLIMIT_CPU, (order["seconds"] + 1, order["seconds"] + 1))
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
@@ -48,7 +48,7 @@ def main(request: str) -> int:
     try:
         sys.stdout.write(markdown(html, url=order["url"], most=order["most"]))
     except MemoryError:
-        return BROKEN
+        return EXIT_BROKEN
     return 0
 
 

@@ -29,7 +29,7 @@ DOUBT: Final = timedelta(minutes=15)
 """Before the last thing heard, another may have waited for the store when the process was killed."""
 A_DAY: Final = timedelta(days=1)
 """So far back somebody who writes for the first time may have written while nobody listened."""
-PAGE: Final = 100  # messages of one answer; the most there can be
+PAGE_MAX_MESSAGES: Final = 100  # messages of one answer; the most there can be
 PAGES: Final = 20
 
 
@@ -133,14 +133,18 @@ class Gap:
         """The messages after that one, oldest first. Errors: of the library, as `Http.request`."""
         for _ in range(PAGES):
             route = Route("GET", "/channels/{channel_id}/messages", channel_id=channel)
-            found = await self._http.request(route, params={"after": str(after), "limit": str(PAGE)})
+            found = await self._http.request(route, params={"after": str(after), "limit": str(PAGE_MAX_MESSAGES)})
             page = sorted(found, key=lambda raw: int(raw["id"]))
             if page:
                 yield page
                 after = int(page[-1]["id"])
-            if len(page) < PAGE:
+            if len(page) < PAGE_MAX_MESSAGES:
                 return
-        log.warning("more was said in the channel %s meanwhile than is read: %d messages were", channel, PAGE * PAGES)
+        log.warning(
+            "more was said in the channel %s meanwhile than is read: %d messages were",
+            channel,
+            PAGE_MAX_MESSAGES * PAGES,
+        )
 
 
 def channels_of(seen: Seen) -> set[str]:

@@ -18,7 +18,7 @@ from runtime.contract import FileRef
 from runtime.errors import Rejected, Retryable
 
 KEEPERS: Final = frozenset({"cdn.discordapp.com", "media.discordapp.net"})
-CHUNK: Final = 64 * 1024  # bytes
+DOWNLOAD_CHUNK_BYTES: Final = 64 * 1024  # bytes
 
 
 class Downloads:
@@ -75,7 +75,7 @@ async def written(response: aiohttp.ClientResponse, file: FileRef, into: Path, m
     """Write what comes, as long as it is within `most`."""
     size = 0
     with await asyncio.to_thread(into.open, "wb") as out:
-        async for chunk in response.content.iter_chunked(CHUNK):
+        async for chunk in response.content.iter_chunked(DOWNLOAD_CHUNK_BYTES):
             size += len(chunk)
             if size > most:
                 raise Rejected(too_large(file, most))

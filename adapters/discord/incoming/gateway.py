@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 INTENTS: Final = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
 STAYING: Final = 4000  # closes a socket whose session can be resumed
-TRIES: Final = 3
+RESUME_TRIES: Final = 3
 HEART: Final = 1.0  # seconds for a heartbeat on its way
 UNWELL: Final = (discord.HTTPException, discord.RateLimited, discord.ConnectionClosed, aiohttp.ClientError, OSError)
 """What ends a connection and not the account. A time-out is an OSError too."""
@@ -140,7 +140,7 @@ class Line(discord.Client):
             await self._turn.come()
             return await self._socket(gateway=await self._gateway())
         # The session's own gateway may be what is gone: after a few tries the common one knows it too.
-        gateway = session.gateway if self._failures < TRIES else await self._gateway()
+        gateway = session.gateway if self._failures < RESUME_TRIES else await self._gateway()
         return await self._socket(gateway=gateway, resume=True, session=session.id, sequence=session.sequence)
 
     async def _socket(self, **how: Any) -> DiscordWebSocket:

@@ -45,9 +45,9 @@ log = logging.getLogger(__name__)
 
 DISPATCH: Final = 0
 MALFORMED: Final = (LookupError, TypeError, ValueError, AttributeError)
-LOOK: Final = timedelta(seconds=0.05)
+QUEUE_LOOK_INTERVAL: Final = timedelta(seconds=0.05)
 UNKNOWN_KIND: Final = 0
-NEVER: Final = 1 << 64  # beyond all ids
+BEYOND_ALL_IDS: Final = 1 << 64  # beyond all ids
 
 
 class Intake:
@@ -279,8 +279,8 @@ class Intake:
         """Until each server was told, or for as long as that takes at most: one that is down is told never."""
         left = self._waits.guilds
         while self._expected and left > timedelta():
-            await asyncio.sleep(LOOK.total_seconds())
-            left -= LOOK
+            await asyncio.sleep(QUEUE_LOOK_INTERVAL.total_seconds())
+            left -= QUEUE_LOOK_INTERVAL
 
     async def _mark(self) -> Stored:
         while True:
@@ -290,7 +290,7 @@ class Intake:
                 log.warning("what was said meanwhile cannot be looked for yet: %s", error)
                 await asyncio.sleep(self._waits.store.total_seconds())
 
-    async def _catch_up(self, channel: str, after: int, *, before: int = NEVER) -> None:
+    async def _catch_up(self, channel: str, after: int, *, before: int = BEYOND_ALL_IDS) -> None:
         """Take in what was said in a channel after that message and `before` that one, until all of it is."""
         self._missed.discard(channel)
         wait = self._waits.again

@@ -17,14 +17,14 @@ Work = Callable[[], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 
-MOST: Final = 5000
+QUEUE_MAX_EVENTS: Final = 5000
 """Events that wait: some tens of megabytes. A server that writes more while the store is away is read again."""
 
 
 class Lanes:
     """One lane a channel. While held, what comes waits, so that what was missed can go before it."""
 
-    def __init__(self, group: asyncio.TaskGroup, *, most: int = MOST) -> None:
+    def __init__(self, group: asyncio.TaskGroup, *, most: int = QUEUE_MAX_EVENTS) -> None:
         self._group = group
         self._most = most
         self._waiting: dict[str, deque[Work]] = {}

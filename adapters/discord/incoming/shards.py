@@ -19,7 +19,7 @@ from adapters.discord.settings import DiscordSettings
 from runtime.contract import AdapterContext, Connection, ConnectionStatus, Sink
 from runtime.errors import Retryable
 
-ALL: Final = "gateway"
+ALL_SHARDS: Final = "gateway"
 """The listener of an account whose shards Discord counts: all of them in one process."""
 WORST_FIRST: Final = (
     Connection.REFUSED,
@@ -47,7 +47,7 @@ class Shards:
 
     def listeners(self) -> Sequence[str]:
         count = self._settings.shards
-        return [f"shard-{number}-of-{count}" for number in range(count)] or [ALL]
+        return [f"shard-{number}-of-{count}" for number in range(count)] or [ALL_SHARDS]
 
     def standing(self) -> ConnectionStatus:
         """That of the worst shard here."""
@@ -57,7 +57,7 @@ class Shards:
     async def attend(self, listener: str, sink: Sink) -> None:
         """Listen to that shard, or to all, until cancelled."""
         count = self._settings.shards or await self._recommended()
-        shards = range(count) if listener == ALL else [self.listeners().index(listener)]
+        shards = range(count) if listener == ALL_SHARDS else [self.listeners().index(listener)]
         async with asyncio.TaskGroup() as group:
             for shard in shards:
                 group.create_task(self._serve(shard, count, sink))

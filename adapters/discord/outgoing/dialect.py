@@ -34,7 +34,7 @@ from runtime.markup.tree import (
     Text,
 )
 
-MARKS: Final = re.compile(r"[\\*_`]|~~|\|\||\[(?=[^\[\]\n]*\]\()")
+MARKUP: Final = re.compile(r"[\\*_`]|~~|\|\||\[(?=[^\[\]\n]*\]\()")
 AT_LINE_START: Final = re.compile(r"^([^\S\n]*)(#{1,6}(?!\S)|-#(?!\S)|[-+](?!\S)|>)", re.MULTILINE)
 NUMBER_AT_LINE_START: Final = re.compile(r"^([^\S\n]*\d+)\.(?!\S)", re.MULTILINE)
 BARE_LINK: Final = re.compile(r"https?://[^\s<>\"'`|*]+", re.IGNORECASE)
@@ -42,7 +42,7 @@ LANGUAGE: Final = re.compile(r"[A-Za-z0-9_+\-.#]+")
 FENCES: Final = re.compile("`{3,}")
 TOUCHY: Final = "*_~`"
 NOTHING_WIDE: Final = "\u200b"
-LINE: Final = "\u2500" * 20
+RULE_LINE: Final = "\u2500" * 20
 LEVELS: Final = 3  # of headings; deeper ones are bold
 
 
@@ -76,7 +76,7 @@ def _block(block: Block) -> str:
         case Table():
             return _fenced(to_plain(Document((block,))))
         case Rule():
-            return LINE
+            return RULE_LINE
 
 
 def _heading(level: int, children: tuple[Inline, ...]) -> str:
@@ -202,7 +202,7 @@ def _text(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return MARKS.sub(lambda found: "".join(f"\\{mark}" for mark in found.group()), text)
+    return MARKUP.sub(lambda found: "".join(f"\\{mark}" for mark in found.group()), text)
 
 
 def _lines(text: str) -> str:

@@ -15,7 +15,7 @@ import aiohttp
 import discord
 from discord.http import Route
 
-from adapters.discord.errors import FIXES, LOCKED, NO_ACCESS, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE
+from adapters.discord.errors import FIXES, NO_ACCESS, THREAD_LOCKED, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE
 from adapters.discord.http import Http
 from adapters.discord.outgoing.send import channel_of
 from adapters.discord.rooms import DM, GROUP_DM, THREADS
@@ -23,12 +23,12 @@ from runtime.contract import Address
 
 Raw = Mapping[str, Any]
 
-PATIENCE: Final = timedelta(seconds=8)
+REACH_TIMEOUT: Final = timedelta(seconds=8)
 """A person waits for it."""
 WRITABLE: Final = frozenset({0, 2, 5, 13}) | THREADS
 """Text, voice, announcements, stages, threads. Not those: categories, forums and what Discord may yet think of."""
 NO_PLACE: Final = "It is no channel for messages: of a forum name a post, of a category a channel."
-GONE: Final = frozenset({UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, NO_ACCESS, 10004})
+ROOM_GONE: Final = frozenset({UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, NO_ACCESS, 10004})
 FLAGS: Final = {
     "view_channel": "View Channel",
     "send_messages": "Send Messages",
@@ -47,10 +47,10 @@ class Reach:
     async def of(self, address: Address) -> str | None:
         """Why nothing can be posted there, with the fix; None when it can, or Discord cannot be asked now."""
         try:
-            async with asyncio.timeout(PATIENCE.total_seconds()):
+            async with asyncio.timeout(REACH_TIMEOUT.total_seconds()):
                 return await self._asked(address)
         except discord.HTTPException as error:
-            return FIXES.get(error.code) if error.code in GONE else None
+            return FIXES.get(error.code) if error.code in ROOM_GONE else None
         except (discord.RateLimited, aiohttp.ClientError, TimeoutError):
             return None
 
@@ -64,7 +64,7 @@ class Reach:
         channel = await self._get(f"/channels/{place['parent_id']}") if in_thread else place
         rights = await self._rights(channel)
         if in_thread and place["thread_metadata"].get("locked") and not rights.manage_threads:
-            return FIXES[LOCKED]
+            return FIXES[THREAD_LOCKED]
         return lacking(rights, in_thread=in_thread)
 
     async def _place(self, address: Address) -> Raw:

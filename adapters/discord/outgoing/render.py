@@ -28,7 +28,7 @@ ROW: Final = 5  # buttons
 LABEL: Final = 80  # characters
 FILES: Final = 10  # of one message
 EVERYBODY: Final = mass_mentions("@everyone", "@here")
-NOTHING: Final = "(nothing)"  # Discord takes no empty message
+EMPTY_TEXT: Final = "(nothing)"  # Discord takes no empty message
 REASON_LABEL: Final = "Deny with a reason…"
 
 ACTION_ROW, BUTTON = 1, 2  # types of components
@@ -126,7 +126,7 @@ def _without_files(text: str, rows: list[Body], files: Sequence[FileRef]) -> str
 
 def _json(text: str, rows: Sequence[Body] = (), files: Sequence[FileRef] = ()) -> str:
     is_seen = text.replace(NOTHING_WIDE, "").strip()
-    body: Body = {"content": text if is_seen else "" if files else NOTHING, "components": list(rows)}
+    body: Body = {"content": text if is_seen else "" if files else EMPTY_TEXT, "components": list(rows)}
     if files:
         body["files"] = [{"name": file.name, "path": file.path} for file in files]
     return json.dumps(body, ensure_ascii=False)

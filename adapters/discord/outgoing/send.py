@@ -36,11 +36,11 @@ Body = dict[str, Any]
 
 NONCE: Final = 25  # characters
 LONG_ID: Final = "~"  # begins the nonce of an id that is longer; no id begins so
-LARGEST: Final = 100 * 1024 * 1024
+UPLOAD_MAX_BYTES: Final = 100 * 1024 * 1024
 """Bytes, in servers that paid most; elsewhere Discord refuses what is over its own bound there (10 MiB)."""
 THREAD_NAME: Final = 100  # characters
 CONVERSATION: Final = "Conversation"  # a thread that begins with a message without words
-GONE: Final = Receipt("deleted")
+DELETED: Final = Receipt("deleted")
 """Of a message that was shown and that somebody deleted: nobody can tell its id."""
 
 
@@ -81,7 +81,7 @@ class Sending:
         except discord.HTTPException as error:
             match error.code:
                 case code if code == UNKNOWN_MESSAGE:
-                    return GONE  # the nonce is known, and what it made was deleted: it was shown
+                    return DELETED  # the nonce is known, and what it made was deleted: it was shown
                 case code if code == NO_REPLIES:
                     body = {name: value for name, value in body.items() if name != "message_reference"}
                 case code if code == UNKNOWN_CHANNEL and address.thread:
@@ -101,7 +101,7 @@ class Sending:
 
     async def edit(self, receipt: Receipt, part: Part) -> Receipt:
         """Errors: Retryable, Uncertain, Rejected."""
-        if receipt == GONE:
+        if receipt == DELETED:
             raise Rejected(f'account "{self._account}": somebody deleted the message before it could be changed.')
         shown = json.loads(part.body)
         body = {"content": shown["content"], "components": shown["components"], **CALLS_NOBODY, "attachments": []}
@@ -185,9 +185,9 @@ class Sending:
 
     def _content(self, address: Address, path: str) -> bytes:
         with self._given.workspaces.open(address, path) as file:
-            content = file.read(LARGEST + 1)
-        if len(content) > LARGEST:
-            raise ValueError(f"{path} is larger than Discord takes anywhere ({LARGEST:,} bytes)")
+            content = file.read(UPLOAD_MAX_BYTES + 1)
+        if len(content) > UPLOAD_MAX_BYTES:
+            raise ValueError(f"{path} is larger than Discord takes anywhere ({UPLOAD_MAX_BYTES:,} bytes)")
         return content
 
     def _ours(self, error: Exception) -> ChannelError:
@@ -212,7 +212,7 @@ def multipart(body: Body, files: Sequence[tuple[str, bytes]]) -> list[dict[str, 
 
 def hung(part: Part) -> Address:
     """Where it is sent: a message's thread has the message's id. A thread has no threads."""
-    if part.address.thread or part.under in ("", GONE.message_id):
+    if part.address.thread or part.under in ("", DELETED.message_id):
         return part.address
     return replace(part.address, thread=part.under)
 

@@ -22,10 +22,10 @@ from adapters.slack.web import Web
 from runtime.contract import Address, Now, Places, Seen
 from runtime.errors import ChannelError, Retryable, StoreError
 
-FRESH: Final = timedelta(hours=24)
+LOOK_BACK: Final = timedelta(hours=24)
 THREADS: Final = 200  # of an account, those with the newest messages
-TRIES: Final = 5  # of one room, when Slack asks to wait
-AT_ONCE: Final = 20
+ROOM_TRIES: Final = 5  # of one room, when Slack asks to wait
+ROOMS_AT_ONCE: Final = 20
 SPREAD: Final = timedelta(seconds=1.5)  # between further looks: those for uncertain messages share some 50 a minute
 PAUSE: Final = timedelta(seconds=5)
 HOLD: Final = timedelta(seconds=2)
@@ -135,14 +135,14 @@ class Gaps:
 
     async def _find(self, me: Me, *, surely: bool) -> None:
         """Where to look. Errors: StoreError."""
-        fresh = self._now() - FRESH
+        fresh = self._now() - LOOK_BACK
         seen = await self._places.seen(CHANNEL, me.team, fresh)
         last = await self._places.last_heard(CHANNEL, me.team)
         found = looks(seen, self._web.slack_time(fresh))
-        self._unread.add(found if surely else found[:AT_ONCE])
+        self._unread.add(found if surely else found[:ROOMS_AT_ONCE])
         if last is not None:
             known = {one.address for one in seen} | {place for place, _ in found}
-            self._unheard = Unheard(known, self._web.slack_time(max(last - DOUBT, fresh)), most=AT_ONCE)
+            self._unheard = Unheard(known, self._web.slack_time(max(last - DOUBT, fresh)), most=ROOMS_AT_ONCE)
 
     async def _read(self) -> None:
         """All there is, one after the other, whoever else would."""
@@ -152,7 +152,7 @@ class Gaps:
                     await self._repaired(*look)
                     self._unread.done()
                     self._tell()
-                    if number >= AT_ONCE and self._unread:
+                    if number >= ROOMS_AT_ONCE and self._unread:
                         await self._spread()
             finally:
                 self._unread = Unread()
@@ -165,7 +165,7 @@ class Gaps:
                 await self._until(lambda: self._unread.is_wanted)
 
     async def _repaired(self, address: Address, oldest: str) -> None:
-        for _ in range(TRIES):
+        for _ in range(ROOM_TRIES):
             try:
                 async for message in self._since(address, oldest):
                     await self._take_in(message, address.room)

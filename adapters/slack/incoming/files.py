@@ -14,7 +14,7 @@ from runtime.contract import FileRef
 from runtime.errors import Rejected, Retryable, Uncertain
 
 HOST: Final = "slack.com"
-CHUNK: Final = 64 * 1024
+DOWNLOAD_CHUNK_BYTES: Final = 64 * 1024
 
 
 class Downloads:
@@ -45,7 +45,7 @@ class Downloads:
                 _judge(answer, file)
                 left = most
                 with into.open("wb") as out:
-                    async for chunk in answer.content.iter_chunked(CHUNK):
+                    async for chunk in answer.content.iter_chunked(DOWNLOAD_CHUNK_BYTES):
                         left -= len(chunk)
                         if left < 0:
                             raise Rejected(f"{file.name} is larger than the {most:,} bytes that are taken")

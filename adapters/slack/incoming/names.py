@@ -12,7 +12,7 @@ from adapters.slack.settings import Pace
 from adapters.slack.web import Web
 from runtime.errors import ChannelError
 
-MOST: Final = 5_000  # remembered of each
+NAMES_REMEMBERED: Final = 5_000  # remembered of each
 NO_NAMES: Final = frozenset({"directmessage", "privategroup"})
 """Said in the place of a channel's name, where Slack would not tell it."""
 
@@ -92,5 +92,5 @@ class Told:
 
 def _keep(into: OrderedDict[str, V], ident: str, value: V) -> None:
     into[ident] = value
-    while len(into) > MOST:
+    while len(into) > NAMES_REMEMBERED:
         into.popitem(last=False)

@@ -23,17 +23,17 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.slack.settings import Pace
 from adapters.slack.web import sdk_log
 
-AT_ONCE: Final = 100
+ENVELOPES_AT_ONCE: Final = 100
 """Envelopes being stored at once. More wait in the connection: Slack sends again what waits too long."""
 
-CUT: Final = "the connection was cut"
+CONNECTION_CUT: Final = "the connection was cut"
 LEFT: Final = "we left"
 
 log = logging.getLogger(__name__)
 
 
 class Socket(SocketModeClient):
-    """Opens, answers envelopes, and ends. `ended` tells why: what Slack said ("refresh_requested", …), or `CUT`."""
+    """Opens, answers envelopes, and ends. `ended` tells why: what Slack said ("refresh_requested", …), or `CONNECTION_CUT`."""
 
     def __init__(self, who: str, app: AsyncApp, web: AsyncWebClient, url: str, pace: Pace) -> None:
         super().__init__(
@@ -47,7 +47,7 @@ class Socket(SocketModeClient):
         self._who = who
         self._app = app
         self._pace = pace
-        self._room = asyncio.Semaphore(AT_ONCE)
+        self._room = asyncio.Semaphore(ENVELOPES_AT_ONCE)
         self._envelopes: set[asyncio.Future[None]] = set()
         self.socket_mode_request_listeners.append(self._answer)
 
@@ -73,9 +73,9 @@ class Socket(SocketModeClient):
                 elif message.type is aiohttp.WSMsgType.TEXT:
                     await self.enqueue_message(message.data)
         except (aiohttp.ClientError, ConnectionError):
-            pass  # as when it ends by itself: `CUT` below
+            pass  # as when it ends by itself: `CONNECTION_CUT` below
         finally:
-            self._end(CUT)
+            self._end(CONNECTION_CUT)
 
     async def monitor_current_session(self) -> None:
         """Ping, so that a living socket is never silent."""
@@ -86,7 +86,7 @@ class Socket(SocketModeClient):
             try:
                 await session.ping()
             except (aiohttp.ClientError, ConnectionError):
-                self._end(CUT)
+                self._end(CONNECTION_CUT)
                 return
 
     async def close(self) -> None:

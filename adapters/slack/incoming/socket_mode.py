@@ -15,7 +15,7 @@ from slack_bolt.app.async_app import AsyncApp
 
 from adapters.slack.errors import FIXES, Refusal, brief
 from adapters.slack.health import Health
-from adapters.slack.incoming.socket import CUT, Socket
+from adapters.slack.incoming.socket import CONNECTION_CUT, Socket
 from adapters.slack.settings import Pace
 from adapters.slack.web import Web
 from runtime.contract import Connection
@@ -153,4 +153,6 @@ def _ending(reason: str) -> ChannelError:
         return Refusal(FIXES[DISABLED], code=DISABLED)
     if reason == TOO_MANY:
         return Retryable("the app has ten sockets open already, which is as many as Slack allows")
-    return Uncertain(f"{reason}; a new connection is being opened" if reason == CUT else f"Slack ended it: {reason}")
+    return Uncertain(
+        f"{reason}; a new connection is being opened" if reason == CONNECTION_CUT else f"Slack ended it: {reason}"
+    )

@@ -9,7 +9,7 @@ from typing import Final
 
 from runtime.errors import ChannelError
 
-MOST: Final = 100
+ASIDES_AT_ONCE: Final = 100
 """At once. What comes on top is left out: people wait for answers, not for these."""
 
 Work = Callable[[], Awaitable[object]]
@@ -30,7 +30,7 @@ class Asides:
 
     def begin(self, work: Work, what: str, *, needed: bool = False) -> None:
         """Do `work` beside everything else; what is not `needed` is left out where too much goes on."""
-        if self._group is None or (self._running >= MOST and not needed):
+        if self._group is None or (self._running >= ASIDES_AT_ONCE and not needed):
             log.info("left out: %s", what)
             return
         self._group.create_task(self._done(work, what))

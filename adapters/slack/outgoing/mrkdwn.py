@@ -34,7 +34,7 @@ SECTIONS: Final = 10  # of a message, which has at most 50 blocks
 FORM: Final = "{date_short_pretty} {time}"
 JOINT: Final = "\u200b"
 """ZERO WIDTH SPACE: before a sign that would be a mark."""
-MARKS: Final = str.maketrans({mark: f"{JOINT}{mark}" for mark in "*_~`"})
+MARKUP_BROKEN: Final = str.maketrans({mark: f"{JOINT}{mark}" for mark in "*_~`"})
 
 Json = dict[str, Any]
 
@@ -102,7 +102,7 @@ def _pieces(children: Iterable[Inline]) -> Iterator[str]:
     for inline in children:
         match inline:
             case Text(text):
-                yield escaped(text).translate(MARKS)
+                yield escaped(text).translate(MARKUP_BROKEN)
             case Code(text):
                 yield f"`{escaped(text).replace('`', JOINT)}`"
             case Strong(inner):

@@ -13,7 +13,7 @@ from adapters.slack.web import Web
 from runtime.contract import Address
 from runtime.errors import ChannelError
 
-PATIENCE: Final = timedelta(seconds=8)
+REACH_TIMEOUT: Final = timedelta(seconds=8)
 """A person waits for it."""
 NO_SCOPE: Final = "missing_scope"
 NOT_IN: Final = "not_in_channel"
@@ -31,7 +31,7 @@ class Reach:
     async def of(self, address: Address, me: Me) -> str | None:
         """Why nothing can be posted there, with the fix; None when it can, or Slack cannot be asked or does not tell us."""
         try:
-            async with asyncio.timeout(PATIENCE.total_seconds()):
+            async with asyncio.timeout(REACH_TIMEOUT.total_seconds()):
                 return await self._channel(address.room, me) or await self._thread(address)
         except Refusal as error:
             return refused(error, me)

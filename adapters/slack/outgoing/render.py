@@ -33,7 +33,7 @@ SUMMARY: Final = 3_000  # of `text` beside blocks, which notifications and searc
 
 GROWING: Final = " …"
 """Ends a text that is a preview."""
-NOTHING: Final = "(nothing to read)"
+EMPTY_TEXT: Final = "(nothing to read)"
 STYLES: Final = {Choice.APPROVE: "primary", Choice.DENY: "danger"}
 DENY_WHY: Final = "Deny with a reason…"
 
@@ -88,8 +88,8 @@ def _wire(document: Document, buttons: Sequence[Button] = ()) -> Wire:
     if plain.strip():
         blocks = blocks_of(document)
     else:
-        plain = NOTHING
-        blocks = [{"type": "markdown", "text": NOTHING}]
+        plain = EMPTY_TEXT
+        blocks = [{"type": "markdown", "text": EMPTY_TEXT}]
     actions = _actions(buttons)
     body: Json = {"text": escaped(head(plain, SUMMARY)), "blocks": [*blocks, *actions]}
     return Wire(_dumped(body), _dumped(_twin(plain, actions)))

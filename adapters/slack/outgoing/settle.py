@@ -20,7 +20,7 @@ from adapters.slack.web import Web
 from runtime.contract import Address, Attempt, Now, Part, Places, Receipt, Settled, SettleResult, Shown
 from runtime.errors import Rejected, Retryable, Uncertain
 
-BEFORE: Final = timedelta(seconds=120)
+CLOCKS_APART: Final = timedelta(seconds=120)
 """How much before the attempt a look begins: clocks differ."""
 DRIFT: Final = timedelta(seconds=5)
 """The same for what has no marker: Slack tells its time with each answer, to the second."""
@@ -29,7 +29,7 @@ SHARES_WITHIN: Final = timedelta(seconds=60)
 GIVE_UP: Final = timedelta(minutes=3)
 """A look that Slack will not let us make in time is no look: policy decides."""
 SIGHTINGS: Final = 10_000  # markers remembered
-PAGE: Final = 200
+PAGE_MAX_MESSAGES: Final = 200
 PAGES: Final = 25  # of one look; a room in which more is said within minutes cannot be searched
 
 Message = Mapping[str, Any]
@@ -66,7 +66,7 @@ class Settling:
         ):
             return Shown(shared)
         candidates = await self._candidates(part, attempt, body, me)
-        async for message in self._near(part, self._web.slack_time(attempt.marked_at - BEFORE)):
+        async for message in self._near(part, self._web.slack_time(attempt.marked_at - CLOCKS_APART)):
             self._note(message)
             if marked_as(message) == part.id or candidates(message):
                 return Shown(Receipt(str(message["ts"])))
@@ -80,7 +80,7 @@ class Settling:
         """What tells whether a message without a marker is the one that `body` asked for."""
         if "stream" not in body and "file" not in body:
             return lambda message: False
-        receipts = frozenset(await self._places.receipts(part.address, attempt.marked_at - BEFORE))
+        receipts = frozenset(await self._places.receipts(part.address, attempt.marked_at - CLOCKS_APART))
         oldest = self._web.slack_time(attempt.marked_at - DRIFT)
 
         def is_it(message: Message) -> bool:
@@ -111,7 +111,7 @@ class Settling:
                 channel=address.room,
                 oldest=oldest,
                 inclusive=True,
-                limit=PAGE,
+                limit=PAGE_MAX_MESSAGES,
                 include_all_metadata=True,
                 cursor=cursor,
                 **where,
@@ -121,7 +121,7 @@ class Settling:
             cursor = (told.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 return
-        raise Rejected(f"more than {PAGES * PAGE} messages since then")
+        raise Rejected(f"more than {PAGES * PAGE_MAX_MESSAGES} messages since then")
 
     def _note(self, message: Message) -> None:
         part = marked_as(message)

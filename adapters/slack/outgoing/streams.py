@@ -16,7 +16,7 @@ from adapters.slack.web import Web, value
 from runtime.contract import Address, Receipt
 from runtime.errors import ChannelError, Rejected, Retryable
 
-MOST: Final = 1_000  # streams remembered; a forgotten one is ended before it is edited
+STREAMS_REMEMBERED: Final = 1_000  # streams remembered; a forgotten one is ended before it is edited
 NOT_STREAMING: Final = "message_not_in_streaming_state"
 STREAMING: Final = "streaming_state_conflict"
 """What chat.update says about a message that is still a stream."""
@@ -95,5 +95,5 @@ class Streams:
 
     def _note(self, room: str, ts: str, text: str) -> None:
         self._open[room, ts] = text
-        if len(self._open) > MOST:
+        if len(self._open) > STREAMS_REMEMBERED:
             self._open.popitem(last=False)

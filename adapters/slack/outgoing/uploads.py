@@ -20,7 +20,7 @@ from adapters.slack.web import Web, value
 from runtime.contract import Address, Part, Receipt, Workspaces
 from runtime.errors import Rejected, Retryable, Uncertain
 
-MOST: Final = 1_000  # uploads remembered
+UPLOADS_REMEMBERED: Final = 1_000  # uploads remembered
 FIRST_LOOK: Final = 0.2  # seconds; each further look waits twice as long
 
 
@@ -105,7 +105,7 @@ class Uploads:
 
     def _note(self, part_id: str, file_id: str) -> None:
         self._ids[part_id] = file_id
-        if len(self._ids) > MOST:
+        if len(self._ids) > UPLOADS_REMEMBERED:
             self._ids.popitem(last=False)
 
     def _path(self, address: Address, relative: str) -> Path:

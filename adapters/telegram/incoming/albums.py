@@ -16,7 +16,7 @@ Bundle = tuple[Update, ...]
 Album = tuple[int, str]
 """A chat and the id of a media group."""
 
-MOST: Final = 10
+ALBUM_MAX_MESSAGES: Final = 10
 """Messages of one album. Source: core.telegram.org/bots/api#sendmediagroup, read 2026-11."""
 
 
@@ -45,7 +45,11 @@ def growing(bundles: Sequence[Bundle], before: Mapping[Album, int]) -> list[Bund
     """Albums that may still grow: the last of their chat, not full, and larger than they were a moment `before`."""
     last = {chat_of(bundle[0]): bundle for bundle in bundles}
     albums = [(album_of(bundle[0]), bundle) for bundle in last.values()]
-    return [bundle for album, bundle in albums if album and len(bundle) < MOST and len(bundle) > before.get(album, 0)]
+    return [
+        bundle
+        for album, bundle in albums
+        if album and len(bundle) < ALBUM_MAX_MESSAGES and len(bundle) > before.get(album, 0)
+    ]
 
 
 def sizes(bundles: Iterable[Bundle]) -> dict[Album, int]:

@@ -13,7 +13,7 @@ from adapters.telegram.errors import TOO_BIG, Refused, ours
 from runtime.contract import FileRef
 from runtime.errors import Rejected, Retryable, Uncertain
 
-MOST: Final = 20 * 1024 * 1024
+DOWNLOAD_MAX_BYTES: Final = 20 * 1024 * 1024
 """Bytes of a file that a bot may download. Source: core.telegram.org/bots/api#getfile, read 2026-11."""
 TOO_LARGE: Final = "The file {name} is too large: Telegram lets a bot download at most 20 MB."
 
@@ -26,7 +26,7 @@ class Files:
 
     async def fetch(self, file: FileRef, into: Path, *, most: int) -> None:
         """Errors: Retryable; Rejected when it is gone, or has more than `most` bytes or than the platform hands out."""
-        if file.size > MOST:
+        if file.size > DOWNLOAD_MAX_BYTES:
             raise Rejected(TOO_LARGE.format(name=file.name))
         if file.size > most:
             raise _over(file, most)

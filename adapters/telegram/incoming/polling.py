@@ -29,7 +29,7 @@ ALLOWED: Final = ("message", "edited_message", "callback_query", "message_reacti
 """Updates we ask for, by name: without, reactions would not come, and what we do not read would."""
 SIBLING: Final = timedelta(minutes=1)
 """How long another process of ours may go on with a poll that it began: twice the longest one."""
-TRIES: Final = 3
+UPDATE_TRIES: Final = 3
 """How often an update is handed in that makes our own code fail: then it is left out, for the sake of all others."""
 
 
@@ -163,7 +163,7 @@ class Poller:
             # A bug of ours: what makes it must not keep all others out for ever.
             self._broken[number] += 1
             log.exception("an update broke the intake", account=self._account, update_id=number)
-            return self._broken[number] >= TRIES
+            return self._broken[number] >= UPDATE_TRIES
         return True
 
     # -------------------------------------------------------------------------------------------------- trouble

@@ -32,9 +32,9 @@ log = structlog.get_logger("telegram")
 
 PROOF: Final = "X-Telegram-Bot-Api-Secret-Token"
 """The header that holds the secret we gave with the webhook."""
-AT_ONCE: Final = 40
+REQUESTS_AT_ONCE: Final = 40
 """Requests the platform makes side by side: its own default."""
-FRESH: Final = timedelta(minutes=5)
+TROUBLE_FRESH_FOR: Final = timedelta(minutes=5)
 """How long a failed delivery that Telegram tells of counts as trouble of now, if updates wait."""
 
 
@@ -117,7 +117,7 @@ class Hook:
                 await self._bot.set_webhook(
                     self._settings.hook,
                     allowed_updates=ALLOWED,
-                    max_connections=AT_ONCE,
+                    max_connections=REQUESTS_AT_ONCE,
                     secret_token=self._settings.webhook_secret,
                 )
             except TelegramError as error:
@@ -155,7 +155,7 @@ class Hook:
         return CONNECTED
 
     def _is_fresh(self, failed_at: datetime | None) -> bool:
-        return failed_at is not None and self._now() - failed_at < FRESH
+        return failed_at is not None and self._now() - failed_at < TROUBLE_FRESH_FOR
 
     def _trouble(self, error: TelegramError) -> ConnectionStatus:
         account = self._settings.account

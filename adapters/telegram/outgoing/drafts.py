@@ -18,7 +18,7 @@ from runtime.markup import parse
 
 log = structlog.get_logger("telegram")
 
-KEPT: Final = 4_096
+CHATS_REMEMBERED: Final = 4_096
 """Chats in mind."""
 
 
@@ -36,7 +36,7 @@ class Drafting:
 
     def end(self, chat: int) -> None:
         """A message took the draft's place: the next draft is another one."""
-        if len(self._shown) > KEPT:
+        if len(self._shown) > CHATS_REMEMBERED:
             self._shown.clear()
         self._shown[chat] += 1
 
@@ -59,7 +59,7 @@ class Drafting:
         if error.code == 404:
             self._works = False
         elif error.code in (400, 403):
-            if len(self._refused) > KEPT:
+            if len(self._refused) > CHATS_REMEMBERED:
                 self._refused.clear()
             self._refused.add(chat)
         log.info("no drafts from now on", chat=chat, reason=error.description)

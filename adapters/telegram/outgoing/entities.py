@@ -47,11 +47,11 @@ CODE: Final[Style] = ("code", "")
 MOMENT: Final = "date_time"
 MOMENT_FORM: Final = "Dt"
 """Date and time, by the reader's clocks. Source: Bot API 9.5, "Date-time entity formatting", read 2026-08."""
-LINE: Final = "—" * 10
+RULE_LINE: Final = "—" * 10
 BULLETS: Final = ("• ", "◦ ", "▪ ")
 PRESSED: Final = ("http://", "https://")
 """Addresses that words can be a link to; the platform takes that from words with any other."""
-MOST: Final = 100
+MESSAGE_MAX_ENTITIES: Final = 100
 """Entities the platform keeps in one message; it drops the rest without a word."""
 
 
@@ -104,7 +104,7 @@ class Writer:
             case Table():
                 self._preformatted(table_text(block), "", styles)
             case Rule():
-                self.write(LINE, styles)
+                self.write(RULE_LINE, styles)
 
     def _preformatted(self, text: str, language: str, styles: Styles) -> None:
         """On lines of its own, without the indent: what is copied from it should be what was written."""

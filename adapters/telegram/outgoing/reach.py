@@ -19,7 +19,7 @@ from adapters.telegram.errors import Refused
 from adapters.telegram.rooms import is_group, topic_of
 from runtime.contract import Address
 
-PATIENCE: Final = timedelta(seconds=8)
+REACH_TIMEOUT: Final = timedelta(seconds=8)
 """A person waits for it."""
 
 OUT: Final = "The bot was taken out of that chat: add it there again."
@@ -48,7 +48,7 @@ class Reach:
     async def of(self, address: Address, chat: int) -> str | None:
         """Why nothing can be posted there, with the fix; None when it can, or Telegram cannot be asked now."""
         try:
-            async with asyncio.timeout(PATIENCE.total_seconds()):
+            async with asyncio.timeout(REACH_TIMEOUT.total_seconds()):
                 return await self._asked(address, chat)
         except Refused as error:
             return refused(error, chat)

@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from adapters.telegram.outgoing.entities import MOST, Entity, written
+from adapters.telegram.outgoing.entities import MESSAGE_MAX_ENTITIES, Entity, written
 from runtime.contract import Button, Delivery, FileRef, Wire
 from runtime.markup import Document, parse, split, to_plain
 from runtime.markup.attachment import opening
@@ -23,13 +23,13 @@ REPEATED: Final = "(repeated) "
 """Stands before a message of which nobody could tell whether it is there already."""
 TEXT_LIMIT: Final = 4096
 """UTF-16 units of a message, after entities. Source: core.telegram.org/bots/api#sendmessage, read 2026-11."""
-ROOM: Final = TEXT_LIMIT - len(REPEATED)
+TEXT_MAX_UNITS: Final = TEXT_LIMIT - len(REPEATED)
 CAPTION: Final = 1024 - len(REPEATED)
 """… of what stands under a file."""
-PER_ENTITY: Final = ROOM // MOST + 1
+PER_ENTITY: Final = TEXT_MAX_UNITS // MESSAGE_MAX_ENTITIES + 1
 """So a text with more entities than the platform keeps counts as too long."""
 LABEL: Final = 64
-NOTHING: Final = "(no text)"
+EMPTY_TEXT: Final = "(no text)"
 PHOTOS: Final = ("image/jpeg", "image/png", "image/webp")
 PHOTO_MOST: Final = 10 * 1024 * 1024
 """Bytes of a photo; a larger picture goes as a document. Source: core.telegram.org/bots/api#sendphoto, read 2026-11."""
@@ -124,7 +124,7 @@ def _refusable(file: Body, first: Body, more: list[Body]) -> Wire:
 
 def pieces(document: Document) -> list[Document]:
     """`document` in documents that each fit one message, both as they look and as plain text."""
-    return split(document, _length, ROOM)
+    return split(document, _length, TEXT_MAX_UNITS)
 
 
 def _length(document: Document) -> int:
@@ -135,12 +135,14 @@ def _length(document: Document) -> int:
 def _texts(document: Document) -> tuple[Body, ...]:
     text, entities = written(document)
     if not is_visible(text):
-        return Body(NOTHING), Body(NOTHING)
+        return Body(EMPTY_TEXT), Body(EMPTY_TEXT)
     return Body(text, tuple(entities)), Body(to_plain(document).strip())
 
 
 def _file(file: FileRef) -> tuple[Body, ...]:
-    return _sent(file), Body(f"The file {file.name} could not be sent here. It is in the workspace: {file.path}"[:ROOM])
+    return _sent(file), Body(
+        f"The file {file.name} could not be sent here. It is in the workspace: {file.path}"[:TEXT_MAX_UNITS]
+    )
 
 
 def _sent(file: FileRef) -> Body:

@@ -18,7 +18,7 @@ from telegram import (
 )
 from telegram.error import TelegramError
 
-from adapters.telegram.errors import GONE, NO_TEXT_THERE, Refused, ours
+from adapters.telegram.errors import MESSAGE_GONE, NO_TEXT_THERE, Refused, ours
 from adapters.telegram.outgoing.entities import Entity
 from adapters.telegram.outgoing.render import Body
 from adapters.telegram.rooms import message_name, message_of, topic_of
@@ -118,7 +118,7 @@ class Sending:
         except Refused as error:
             if error.is_untouched:
                 return Found.OURS
-            if any(words in error.text for words in GONE):
+            if any(words in error.text for words in MESSAGE_GONE):
                 return Found.OTHERS if "can't be edited" in error.text else Found.NOTHING
             raise ours(error, self._account) from error
         except TelegramError as error:

@@ -17,7 +17,7 @@ BOX: Final = "box"
 """The one space of private chats and basic groups."""
 BEYOND: Final = 8
 """Ids looked at above the highest known one, when nobody else is looked for."""
-KEPT: Final = 8_192
+IDS_REMEMBERED: Final = 8_192
 """Ids kept of one space: at 30 messages a second each way, two minutes; an uncertain one is settled in less."""
 DATED: Final = 1_024
 """… of which it is known when they were given."""
@@ -77,7 +77,7 @@ class Space:
         if number not in self._ids:
             self._ids.add(number)
             self._order.append(number)
-        if len(self._order) > KEPT:
+        if len(self._order) > IDS_REMEMBERED:
             self._ids.discard(self._order.popleft())
 
     def before(self, at: datetime) -> int:

@@ -25,7 +25,7 @@ FORGOTTEN: Final = 180.0  # seconds after which nobody looks for a lost message 
 UNHEARD: Final = 30.0  # seconds for an earlier one of a former life to be looked for first
 AT_MOST: Final = 7.0  # seconds that one look waits for another
 GLANCE: Final = 0.5  # seconds
-AGAIN: Final = timedelta(seconds=2)
+LINE_RETRY_DELAY: Final = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Lines:
                 await line.change()
             ticket, _ = line.waiting.get(address, (self._ticket, 0.0))
             if line.bars(part, ticket):
-                raise Retryable("another message to this chat is looked for first", retry_after=AGAIN)
+                raise Retryable("another message to this chat is looked for first", retry_after=LINE_RETRY_DELAY)
             line.doubts[part] = Doubt(ticket, monotonic(), begun=monotonic())
             line.sending = asyncio.get_running_loop().create_future()
             try:
@@ -213,7 +213,7 @@ class Lines:
         end = monotonic() + AT_MOST
         while line.earlier(part, mark.ticket) or self._unheard(mark, doubt.since):
             if monotonic() > end:
-                raise Retryable("an earlier message to this chat is looked for first", retry_after=AGAIN)
+                raise Retryable("an earlier message to this chat is looked for first", retry_after=LINE_RETRY_DELAY)
             await line.change()
         yield
         doubt.looked, doubt.since = True, monotonic()

@@ -13,12 +13,12 @@ from adapters.telegram.settling.known import BOX, Known, space_of
 from runtime.contract import Address, Places
 from runtime.errors import Retryable, StoreError
 
-BEFORE: Final = timedelta(hours=1)
+ENQUEUED_BEFORE: Final = timedelta(hours=1)
 """How long before the marker a message may have been enqueued that was shown after it."""
 HEARD: Final = timedelta(days=2)
 """How far back rooms are looked up in which somebody spoke."""
 ROOMS: Final = 200
-AGAIN: Final = 10.0  # seconds after which the store is asked anew
+REREAD_SECONDS: Final = 10.0  # seconds after which the store is asked anew
 SOON: Final = 2.0  # … what is lost, while that is looked for
 DRAIN: Final = 5.0  # seconds
 
@@ -48,7 +48,7 @@ class Memory:
         self._heard_here = heard_here
         self._asked: dict[str, float] = {}
         self._floors: dict[int, int] = {}
-        self._unsettled: tuple[float, list[int]] = (-AGAIN, [])
+        self._unsettled: tuple[float, list[int]] = (-REREAD_SECONDS, [])
 
     async def drained(self) -> None:
         """What the platform had to tell was noted, as far as it can be waited for."""
@@ -72,7 +72,7 @@ class Memory:
         space = space_of(chat)
         if marked_at >= self._born and self._heard_here() and self._known.space(chat).top:
             return
-        if monotonic() - self._asked.get(space, -AGAIN) < AGAIN and chat in self._floors:
+        if monotonic() - self._asked.get(space, -REREAD_SECONDS) < REREAD_SECONDS and chat in self._floors:
             return
         try:
             await self._ask(chat, address, marked_at)
@@ -89,7 +89,7 @@ class Memory:
         self._floors[chat] = max((n for c, n in filter(None, map(message_of, shown)) if c == chat), default=0)
         rooms = {s.address.room: s.address for s in inside[:ROOMS]} if space_of(chat) == BOX else {}
         for other in [address, *rooms.values()]:
-            for name in await self._places.receipts(other, marked_at - BEFORE):
+            for name in await self._places.receipts(other, marked_at - ENQUEUED_BEFORE):
                 self._note(name)
 
     async def unsettled(self) -> list[int]:

@@ -10,7 +10,7 @@ from typing import Final
 from adapters.telegram.rooms import is_group
 from adapters.telegram.settings import Waits
 
-AT_ONCE: Final = 3
+FIRST_PROBES: Final = 3
 """Probes of one chat before the first wait: the lost message mostly is the first or second id above the floor."""
 
 
@@ -36,7 +36,7 @@ class Pacer:
         """A probe of this chat goes now."""
         now = monotonic()
         taken = self._next(chat, now)
-        longest = AT_ONCE * max(self._every(chat), self._waits.probe_group.total_seconds())
+        longest = FIRST_PROBES * max(self._every(chat), self._waits.probe_group.total_seconds())
         self._chats = {other: at for other, at in self._chats.items() if at > now - longest} | {chat: taken}
 
     def pause(self, chat: int, wait: timedelta) -> None:
@@ -45,7 +45,7 @@ class Pacer:
 
     def _next(self, chat: int, now: float) -> float:
         every = self._every(chat)
-        return max(self._chats.get(chat, 0.0), now - AT_ONCE * every) + every
+        return max(self._chats.get(chat, 0.0), now - FIRST_PROBES * every) + every
 
     def _every(self, chat: int) -> float:
         return (self._waits.probe_group if is_group(chat) else self._waits.probe_chat).total_seconds()

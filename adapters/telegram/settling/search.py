@@ -34,7 +34,7 @@ from runtime.contract import Attempt, Part
 
 LATE: Final = timedelta(seconds=25)
 """After the marker a request is not applied any more. Source: the second look, which is the last."""
-KEPT: Final = 1_000
+SEARCHES_REMEMBERED: Final = 1_000
 """Searches in mind, and chats, and ids of each: more are never under way."""
 TOLD_BY: Final = 1.0  # seconds after which all is told that came before, but for strangers
 
@@ -108,7 +108,7 @@ class Nothing:
             self.for_good.add(number)
         else:
             self.lately[number] = at
-        while len(self.lately) + len(self.for_good) > KEPT:
+        while len(self.lately) + len(self.for_good) > SEARCHES_REMEMBERED:
             self.lately.clear()
             self.for_good.clear()
 
@@ -147,7 +147,7 @@ class Searches:
         found = self._searches.get(part.id)
         if found is None or found.attempt.number != attempt.number or (found.over and not found.met):
             self._searches.pop(part.id, None)
-            while len(self._searches) >= KEPT:
+            while len(self._searches) >= SEARCHES_REMEMBERED:
                 del self._searches[next(iter(self._searches))]
             found = self._searches[part.id] = Search(part, mark, attempt, now)
         return found
@@ -159,7 +159,7 @@ class Searches:
         self._searches.pop(part, None)
 
     def nothing(self, chat: int) -> Nothing:
-        while len(self._nothing) > KEPT:
+        while len(self._nothing) > SEARCHES_REMEMBERED:
             del self._nothing[next(iter(self._nothing))]
         return self._nothing.setdefault(chat, Nothing())
 
@@ -174,7 +174,7 @@ class Searches:
             if now and now.attempt.number == search.attempt.number:
                 now.met = number  # its next look began while the answer was under way
             self._met[search.mark.ticket] = number
-            while len(self._met) > KEPT:
+            while len(self._met) > SEARCHES_REMEMBERED:
                 del self._met[next(iter(self._met))]
 
     def after(self, ticket: int) -> int:

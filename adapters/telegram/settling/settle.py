@@ -45,13 +45,13 @@ BRIEF: Final = 5.0  # seconds of the first look where others are looked for too:
 SHORTLY: Final = timedelta(seconds=1)
 LATER: Final = timedelta(seconds=2)
 GLANCE: Final = 0.05  # seconds
-PATIENCE: Final = timedelta(seconds=100)
+OTHER_CHATS_WAIT: Final = timedelta(seconds=100)
 """How long after its marker a message waits for those of other chats to be found, and leave fewer ids."""
-AT_ONCE: Final = 3
+PROBES_AT_ONCE: Final = 3
 """Probes under way at once: each is chosen by what the others told."""
 AHEAD: Final = 4
 """So many places in the order of the markers one probe more is worth: ids are in about that order, not quite."""
-MOST: Final = 200
+STEP_MAX_IDS: Final = 200
 """Ids that one step thinks of: more than any look may try."""
 
 
@@ -89,7 +89,7 @@ class Settling:
         self._now = now
         self._pacer = Pacer(waits)
         self._searches = Searches()
-        self._hands = asyncio.Semaphore(AT_ONCE)
+        self._hands = asyncio.Semaphore(PROBES_AT_ONCE)
         self._busy: dict[int, int] = {}  # chat to the id that is probed there now
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
@@ -150,8 +150,8 @@ class Settling:
         edge = search.upto or base + strangers(len(others) + unheard) + 1
         end = space.after(search.since) or sys.maxsize
         unknown = range(search.floor + 1, min(last, end - 1) + 1)
-        left = self._searches.left(search, islice(space.unknown(unknown), MOST), search.since)
-        near = list(islice(space.unknown(range(search.floor + 1, min(edge, end - 1) + 1)), MOST))
+        left = self._searches.left(search, islice(space.unknown(unknown), STEP_MAX_IDS), search.since)
+        near = list(islice(space.unknown(range(search.floor + 1, min(edge, end - 1) + 1)), STEP_MAX_IDS))
         return Scene(left, near, others, [] if search.upto else self._helped(others))
 
     def _others(self, search: Search) -> list[tuple[int, str]]:
@@ -198,7 +198,7 @@ class Settling:
         Errors: Retryable where others must be looked for first, and as `_probed`.
         """
         if not self._wanted(search, scene):
-            if self._now() - search.attempt.marked_at < PATIENCE and not self._may_go_alone(search, scene):
+            if self._now() - search.attempt.marked_at < OTHER_CHATS_WAIT and not self._may_go_alone(search, scene):
                 raise Retryable("messages to other chats are looked for first", retry_after=LATER)
             await self._alone(search, scene)
             return

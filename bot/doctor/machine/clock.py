@@ -20,7 +20,7 @@ from runtime.errors import StoreError
 
 DRIFT: Final = timedelta(seconds=2)
 UNSYNCHRONISED: Final = 5  # TIME_ERROR of adjtimex(2)
-WHY: Final = "Expiries, schedules and reports follow the clock."
+WHY_CLOCK: Final = "Expiries, schedules and reports follow the clock."
 
 
 async def check_clock(subject: Subject) -> Sequence[Finding]:
@@ -41,7 +41,9 @@ def _kept_right() -> Iterator[Finding]:
         return
     state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(512))  # all zero: it only reads
     if state == UNSYNCHRONISED:
-        yield warning("clock.kept", f"{now}; nothing keeps it right", WHY, "timedatectl set-ntp true, or run chrony")
+        yield warning(
+            "clock.kept", f"{now}; nothing keeps it right", WHY_CLOCK, "timedatectl set-ntp true, or run chrony"
+        )
     else:
         yield fine("clock.kept", f"{now}, kept right")
 
@@ -50,7 +52,7 @@ def _zones() -> Iterator[Finding]:
     try:
         ZoneInfo("Europe/Berlin")
     except ZoneInfoNotFoundError:
-        yield fault("clock.zones", "there is no time zone data", WHY, "pip install tzdata")
+        yield fault("clock.zones", "there is no time zone data", WHY_CLOCK, "pip install tzdata")
 
 
 def _ahead_of_rows(file: Path) -> Iterator[Finding]:
@@ -63,7 +65,7 @@ def _ahead_of_rows(file: Path) -> Iterator[Finding]:
     newest = datetime.fromtimestamp(row[0] / 1_000_000, UTC) if row and row[0] else None
     if newest and newest - datetime.now(UTC) > DRIFT:
         what = f"it is behind the newest message, of {newest:%Y-%m-%d %H:%M:%S} UTC"
-        yield warning("clock.database", what, WHY, "set it right: timedatectl set-ntp true")
+        yield warning("clock.database", what, WHY_CLOCK, "set it right: timedatectl set-ntp true")
 
 
 async def _against_server(url: str) -> Sequence[Finding]:

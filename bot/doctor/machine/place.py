@@ -20,10 +20,10 @@ from runtime.contract import Finding
 LITTLE_SPACE: Final = 1 << 30  # bytes: a warning
 NO_SPACE: Final = 64 << 20  # bytes: SQLite's log and a few uploads no longer fit
 FEW_FILES: Final = 1000
-NAMED: Final = 3
+FILES_NAMED: Final = 3
 SLOW_FLUSH: Final = timedelta(milliseconds=50)  # a message waits for four of them
 FLUSHES: Final = 9
-MEMORY: Final = ("tmpfs", "ramfs")
+MEMORY_FILE_SYSTEMS: Final = ("tmpfs", "ramfs")
 NETWORK: Final = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "ceph", "glusterfs")
 
 
@@ -60,7 +60,7 @@ def _disk(folder: Path, *, embedded: bool) -> Iterator[Finding]:
         why = "Without room for new files the database cannot work."
         yield fault("data_dir.files", f"room for {files.f_favail} more files", why, f"remove some: df -i {there}")
     kind = file_system(there)
-    if kind in MEMORY:
+    if kind in MEMORY_FILE_SYSTEMS:
         why = "It is gone when the machine starts anew."
         yield warning("data_dir.disk", f"{there} is in memory ({kind})", why, "set data_dir to a folder on a disk")
     elif kind in NETWORK and embedded:
@@ -120,7 +120,7 @@ def _one_flush(folder: Path) -> float:
 
 def _exposed(folder: Path) -> Iterator[Finding]:
     if files := open_to_others(folder):
-        names = ", ".join(path.name for path in files[:NAMED]) + (" …" if len(files) > NAMED else "")
+        names = ", ".join(path.name for path in files[:FILES_NAMED]) + (" …" if len(files) > FILES_NAMED else "")
         what = f"other users of this machine may open {names} in {folder}"
         why = "Conversations, keys and people are in there."
         yield warning("data_dir.exposed", what, why, f"chmod go= {folder}/*; the next start does it where it may")

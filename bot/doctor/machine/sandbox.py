@@ -16,7 +16,7 @@ from tools.sandbox.shell import sandbox_for
 
 CGROUPS: Final = Path("/sys/fs/cgroup")
 OWN: Final = Path("/proc/self/cgroup")
-WHY = "The agent's shell commands must not reach your files or the network."
+WHY_SANDBOX = "The agent's shell commands must not reach your files or the network."
 
 
 async def check_sandbox(subject: Subject) -> Sequence[Finding]:
@@ -25,7 +25,7 @@ async def check_sandbox(subject: Subject) -> Sequence[Finding]:
     trouble = await sandbox.self_test()
     if trouble is not None:
         make = fault if settings.required else warning
-        return [make("sandbox.works", trouble, WHY, "follow the sentence, then look again: signalbox doctor")]
+        return [make("sandbox.works", trouble, WHY_SANDBOX, "follow the sentence, then look again: signalbox doctor")]
     bounds = (
         f"a process gets {settings.memory_mib} MiB of memory and {settings.cpu_seconds} s; a command "
         f"{settings.processes} processes and {settings.timeout_seconds:g} s. {_sum()}"
@@ -33,7 +33,7 @@ async def check_sandbox(subject: Subject) -> Sequence[Finding]:
     if sandbox.caution:
         fix = 'set [tools.shell] sandbox = "auto" where there is no container around Signalbox'
         return [
-            warning("sandbox.works", "external: the container is the boundary", WHY, fix),
+            warning("sandbox.works", "external: the container is the boundary", WHY_SANDBOX, fix),
             fine("sandbox.bounds", bounds),
         ]
     works = "shell commands run in bubblewrap, without network"
@@ -42,7 +42,7 @@ async def check_sandbox(subject: Subject) -> Sequence[Finding]:
         return [fine("sandbox.works", works), fine("sandbox.bounds", bounds)]
     what = f"there is no table of system calls for {platform.machine()}, so none is refused"
     unfiltered = warning(
-        "sandbox.calls", what, WHY, "keep the kernel up to date, or use a machine of x86_64 or aarch64"
+        "sandbox.calls", what, WHY_SANDBOX, "keep the kernel up to date, or use a machine of x86_64 or aarch64"
     )
     return [fine("sandbox.works", works), unfiltered, fine("sandbox.bounds", bounds)]
 

@@ -26,7 +26,7 @@ LONGEST_LOOK: Final = timedelta(seconds=15)  # for the check of all pages; a lar
 LONG_LOG: Final = 256 << 20  # bytes
 OLDEST_SERVER: Final = 130_000  # 13.0: older ones are no longer mended by their makers
 SLOW_ANSWER: Final = timedelta(milliseconds=20)
-WHY: Final = "Without its database nothing is taken in."
+WHY_STORE: Final = "Without its database nothing is taken in."
 SAVE: Final = "put it back, or save what the process still has: signalbox backup FILE. Then stop it, and: signalbox restore --force FILE"
 
 
@@ -34,7 +34,7 @@ async def check_store(subject: Subject) -> Sequence[Finding]:
     settings = subject.settings
     if (file := settings.database_file) is not None:
         if subject.control is not None and not file.exists():
-            return [fault("store.reachable", f"{file} is gone under the running process", WHY, SAVE)]
+            return [fault("store.reachable", f"{file} is gone under the running process", WHY_STORE, SAVE)]
         return await asyncio.to_thread(lambda: list(_embedded(file)))
     if settings.database_url.startswith("postgresql://"):
         found = await _server(settings.database_url)
@@ -56,10 +56,10 @@ def _embedded(file: Path) -> Iterator[Finding]:
             yield from _facts(file, database)
     except sqlite3.Error as error:
         yield fault(
-            "store.reachable", str(explain(error, str(file))), WHY, "signalbox restore a backup, or set data_dir"
+            "store.reachable", str(explain(error, str(file))), WHY_STORE, "signalbox restore a backup, or set data_dir"
         )
     if not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK | os.X_OK)):
-        yield fault("store.writable", f"{file} cannot be written", WHY, f"chown or chmod {file} and its folder")
+        yield fault("store.writable", f"{file} cannot be written", WHY_STORE, f"chown or chmod {file} and its folder")
 
 
 def _reading(file: Path) -> sqlite3.Connection:
@@ -132,10 +132,10 @@ async def _server(url: str) -> Sequence[Finding]:
         async with asyncio.timeout(REACH.total_seconds()):
             pool = await open_pool(url)
     except StoreError as error:
-        return [fault("store.reachable", str(error), WHY, "start the database, or mend database_url")]
+        return [fault("store.reachable", str(error), WHY_STORE, "start the database, or mend database_url")]
     except TimeoutError:
         what = f"the database does not answer within {REACH.total_seconds():g} s"
-        return [fault("store.reachable", what, WHY, "start the database, or mend database_url")]
+        return [fault("store.reachable", what, WHY_STORE, "start the database, or mend database_url")]
     try:
         async with pool.acquire() as connection:
             return [

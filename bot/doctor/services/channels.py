@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import chain
 
 from bot.doctor.subject import Subject, fault, fine
-from bot.trials.account import WHY, look_at
+from bot.trials.account import WHY_ACCOUNT, look_at
 from bot.wiring.oversights import half_set_accounts
 from runtime.contract import Finding
 from runtime.errors import ConfigError
@@ -34,4 +34,4 @@ def _is_wrong(account: Account, faults: ConfigError | None) -> bool:
 
 def _not_looked_at(account: Account) -> Finding:
     what = "not looked at, since its settings are wrong (see above)"
-    return fault(f"{account.channel}.{account.name}.settings", what, WHY, "change them, then: signalbox doctor")
+    return fault(f"{account.channel}.{account.name}.settings", what, WHY_ACCOUNT, "change them, then: signalbox doctor")

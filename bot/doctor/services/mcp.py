@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tools.mcp.terms import ServerTerms
 
 REACH: Final = timedelta(seconds=15)
-SHOWN: Final = 10  # names of tools
+TOOLS_NAMED: Final = 10  # names of tools
 
 
 async def check_mcp(subject: Subject) -> Sequence[Finding]:
@@ -46,7 +46,7 @@ async def _look(settings: Settings, table: McpTable) -> Finding:
         return warning(ident, f"{len(left_out)} of its tools are left out: {left_out[0]}", "The agent lacks them.", fix)
     if not kept:
         return warning(ident, "it has no tools that are wanted", "The agent gains nothing by it.", "look at `tools`")
-    names = ", ".join(offer.name for offer in kept[:SHOWN]) + (", …" if len(kept) > SHOWN else "")
+    names = ", ".join(offer.name for offer in kept[:TOOLS_NAMED]) + (", …" if len(kept) > TOOLS_NAMED else "")
     return fine(ident, f"{terms.way}: {len(kept)} tools ({names}){_where(terms)}")
 
 

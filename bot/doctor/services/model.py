@@ -17,7 +17,7 @@ from bot.trials.model import Answered, try_model
 from bot.wiring.oversights import unknown_model
 from runtime.contract import Finding
 
-WHY: Final = "Messages stay unanswered."
+WHY_MODEL: Final = "Messages stay unanswered."
 
 # Where vendors have their API, by the first part of a model's name. Source: their API pages, read 2026-08. A vendor
 # that is not here is only tried with `doctor --model`.
@@ -58,7 +58,7 @@ def _key(settings: Settings) -> Finding:
     names = model_keys.names(model.name)
     if not names or model.api_base:
         return fine("model.key", "it needs no key that we know of")
-    return fault("model.key", "it needs a key, and none was found", WHY, f"signalbox secrets set {names[0]}")
+    return fault("model.key", "it needs a key, and none was found", WHY_MODEL, f"signalbox secrets set {names[0]}")
 
 
 async def _answer(settings: Settings) -> Finding:
@@ -67,7 +67,7 @@ async def _answer(settings: Settings) -> Finding:
     told = await try_model(model.name, model.api_base, key)
     if isinstance(told, Answered):
         return fine("model.answers", f"it answers, in {told.took.total_seconds():.1f} s")
-    return fault("model.answers", told.why, WHY, told.fix)
+    return fault("model.answers", told.why, WHY_MODEL, told.fix)
 
 
 async def _reach(settings: Settings) -> Finding:
@@ -85,7 +85,7 @@ async def _reach(settings: Settings) -> Finding:
         fix = (
             "start that server, or set model.api_base" if settings.model.api_base else "look at this machine's network"
         )
-        return fault("model.reachable", what, WHY, fix)
+        return fault("model.reachable", what, WHY_MODEL, fix)
     return fine("model.reachable", f"{parts.hostname}:{port}")
 
 

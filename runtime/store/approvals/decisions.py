@@ -31,7 +31,7 @@ from runtime.domain.approvals import (
 from runtime.domain.ids import digest
 from runtime.domain.machines import move
 from runtime.store.approvals import newcomers
-from runtime.store.approvals.rulings import COLUMNS, approval_of, edit_cards, record
+from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, edit_cards, record
 from runtime.store.common import add, fact, moved, narrowed
 from runtime.store.protocol import Decided
 from runtime.store.runs.turns import SET_TURN
@@ -43,19 +43,21 @@ from runtime.store.sql.driver import Op, is_word, micros
 CLICK_REFUSED = "click refused"
 NOBODY = "It does not exist (any more)."
 
-BY_ID = select(*COLUMNS).where(approvals.c.id == bindparam("id"))
-LOCKED = BY_ID.with_for_update()
+BY_ID = select(*APPROVAL_COLUMNS).where(approvals.c.id == bindparam("id"))
+BY_ID_LOCKED = BY_ID.with_for_update()
 LOCK_LANE_OF = (
     select(sessions.c.key)
     .where(sessions.c.key == select(approvals.c.session).where(approvals.c.id == bindparam("id")).scalar_subquery())
     .with_for_update()
 )
-NEWEST = narrowed(
-    select(*COLUMNS).order_by(approvals.c.asked_at.desc(), approvals.c.step).limit(bindparam("n", type_=Integer)),
+NEWEST_APPROVALS = narrowed(
+    select(*APPROVAL_COLUMNS)
+    .order_by(approvals.c.asked_at.desc(), approvals.c.step)
+    .limit(bindparam("n", type_=Integer)),
     state=approvals.c.state,
     address=approvals.c.address,
 )
-OF_RUN = select(*COLUMNS).where(approvals.c.run_id == bindparam("run"), is_word(approvals.c.state, "pending"))
+OF_RUN = select(*APPROVAL_COLUMNS).where(approvals.c.run_id == bindparam("run"), is_word(approvals.c.state, "pending"))
 OVERDUE = (
     select(approvals.c.id)
     .where(is_word(approvals.c.state, "pending"), approvals.c.expires_at <= bindparam("now"))
@@ -142,7 +144,7 @@ def _locked(approval_id: ApprovalId) -> Op[Approval | None]:
     # The lane is locked before the approval, as every owner's write does it, so that two writers never wait in a ring.
     # A question about a stranger has no lane: there its own row is what two clicks wait for.
     yield LOCK_LANE_OF, {"id": approval_id}
-    rows = yield LOCKED, {"id": approval_id}
+    rows = yield BY_ID_LOCKED, {"id": approval_id}
     return approval_of(rows[0]) if rows else None
 
 
@@ -199,7 +201,7 @@ def _one(approval_id: ApprovalId) -> Op[Approval | None]:
 
 
 def _many(state: ApprovalState | None, room: Address | None, limit: int) -> Op[list[Approval]]:
-    rows = yield NEWEST(state, room, limit)
+    rows = yield NEWEST_APPROVALS(state, room, limit)
     return [approval_of(row) for row in rows]
 
 

@@ -28,7 +28,7 @@ from runtime.contract import (
 from runtime.domain.approvals import APPROVAL_MOVES, LETS_IN, Approval, ApprovalEvent, ApprovalState
 from runtime.domain.ids import digest
 from runtime.domain.machines import move
-from runtime.store.approvals.rulings import ADD_APPROVAL, COLUMNS, approval_of, record
+from runtime.store.approvals.rulings import ADD_APPROVAL, APPROVAL_COLUMNS, approval_of, record
 from runtime.store.common import (
     ADD_DELIVERY,
     ADD_IDENTITY,
@@ -40,7 +40,7 @@ from runtime.store.common import (
     web_identity,
     whom,
 )
-from runtime.store.people.people import NAMED, SET_ROLE, is_the_last_owner
+from runtime.store.people.people import PERSON_NAMED, SET_ROLE, is_the_last_owner
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import approvals, identities, pairings, people, signals
 from runtime.store.sql.driver import Op, is_word, micros
@@ -52,7 +52,7 @@ TOOL = "let in"
 
 DROP_CODE = delete(pairings).where(pairings.c.identity == bindparam("i"))
 LAST_ASKED = (
-    select(*COLUMNS)
+    select(*APPROVAL_COLUMNS)
     .where(approvals.c.run_id == bindparam("i"), is_word(approvals.c.kind, ApprovalKind.PERSON))
     .order_by(approvals.c.id.desc())
     .limit(1)
@@ -150,7 +150,7 @@ def _about(signal: Signal, named: Callable[[Address], str], given: Collection[st
 
 
 def _row(asked: ApprovalId, signal: Signal, about: str, now: datetime) -> dict[str, object]:
-    values: dict[str, object] = {column.name: "" for column in COLUMNS}
+    values: dict[str, object] = {column.name: "" for column in APPROVAL_COLUMNS}
     values |= {"id": asked, "kind": ApprovalKind.PERSON.value, "state": ApprovalState.PENDING.value}
     values |= {"run_id": signal.actor, "step": 0, "address": str(signal.address)}
     values |= {"tool": TOOL, "effect": Effect.WRITE.value, "arguments": about, "arguments_hash": digest(about)}
@@ -225,7 +225,7 @@ def known_as(
     one to whom settings give something: what strangers call themselves may be anybody's name."""
     if already := (yield from whom(identity)):
         return already
-    rows = (yield NAMED, {"n": name}) if name else []
+    rows = (yield PERSON_NAMED, {"n": name}) if name else []
     if rows:
         who = yield from _promoted(person(rows[0][:3]), role)
     else:

@@ -26,7 +26,7 @@ from runtime.store.protocol import NewDelivery
 from runtime.store.schema import approvals, deliveries
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
-COLUMNS = list(approvals.columns)
+APPROVAL_COLUMNS = list(approvals.columns)
 SETTLE = (
     update(approvals)
     .where(approvals.c.id == bindparam("id_"), is_word(approvals.c.state, "pending"))
@@ -49,7 +49,7 @@ CARDS = (
 
 def approval_of(row: tuple[Any, ...]) -> Approval:
     """An approval from a row in the table's column order."""
-    get: dict[str, Any] = dict(zip((c.name for c in COLUMNS), row, strict=True))
+    get: dict[str, Any] = dict(zip((c.name for c in APPROVAL_COLUMNS), row, strict=True))
     return Approval(
         id=ApprovalId(get["id"]),
         kind=ApprovalKind(get["kind"]),

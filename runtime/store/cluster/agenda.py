@@ -24,13 +24,16 @@ SUSPECT = _first(sessions.c.ready_at, is_word(sessions.c.state, "suspect"))
 LEAVING = _first(deliveries.c.channel, is_word(deliveries.c.state, "queued", "open"))
 UNSEALED = _first(audit.c.entry, audit.c.number.is_(None))
 DUE = _first(schedules.c.due_at, is_word(schedules.c.state, "active"))
-AGAIN = _first(occurrences.c.not_before, is_word(occurrences.c.state, "planned"))
+OCCURRENCE_TO_REPEAT = _first(occurrences.c.not_before, is_word(occurrences.c.state, "planned"))
 LEASE = _first(nodes.c.expires_at, is_word(nodes.c.state, "live"), nodes.c.id != bindparam("but"))
 # Those of accounts, in which others wait; such as the timer's is taken when there is something to fire.
 FREE = _first(roles.c.name, roles.c.node.is_(None), roles.c.name.like("%:%"))
-ASKED = _first(pings.c.asked_at, pings.c.asked_at.is_not(None), pings.c.node != bindparam("but"))
+PING_ASKED = _first(pings.c.asked_at, pings.c.asked_at.is_not(None), pings.c.node != bindparam("but"))
 AGENDA = select(
-    *(part.scalar_subquery() for part in (READY, SUSPECT, LEAVING, UNSEALED, DUE, AGAIN, LEASE, FREE, ASKED))
+    *(
+        part.scalar_subquery()
+        for part in (READY, SUSPECT, LEAVING, UNSEALED, DUE, OCCURRENCE_TO_REPEAT, LEASE, FREE, PING_ASKED)
+    )
 )
 
 

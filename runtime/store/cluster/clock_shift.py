@@ -22,7 +22,7 @@ MOVED = (
     .values(marked_at=parts.c.marked_at + bindparam("by"), first_at=parts.c.first_at + bindparam("by")),
     update(pauses).values(until=pauses.c.until + bindparam("by")),
 )
-NEWEST = select(audit.c.at).order_by(audit.c.entry.desc()).limit(1)
+NEWEST_FACT = select(audit.c.at).order_by(audit.c.entry.desc()).limit(1)
 
 
 def shift(by: timedelta) -> Op[None]:
@@ -31,5 +31,5 @@ def shift(by: timedelta) -> Op[None]:
 
 
 def last_written() -> Op[datetime | None]:
-    rows = yield NEWEST, {}
+    rows = yield NEWEST_FACT, {}
     return maybe_moment(rows[0][0]) if rows else None

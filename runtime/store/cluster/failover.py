@@ -33,12 +33,14 @@ TELL = _NEW.on_conflict_do_update(
         "answered_at": func.coalesce(_NEW.excluded.answered_at, pings.c.answered_at),
     },
 )
-OTHERS = (
+OTHER_NODES_PINGS = (
     select(pings.c.node, pings.c.answered_at, pings.c.left_at)
     .join(nodes, and_(nodes.c.id == pings.c.node, is_word(nodes.c.state, "live")))
     .where(pings.c.account == bindparam("account"), pings.c.node != bindparam("node"))
 )
-ASKED = select(pings.c.account).where(pings.c.asked_at.is_not(None), pings.c.node != bindparam("but")).distinct()
+ACCOUNTS_ASKED = (
+    select(pings.c.account).where(pings.c.asked_at.is_not(None), pings.c.node != bindparam("but")).distinct()
+)
 GIVE = (
     update(roles)
     .where(roles.c.name == bindparam("role"), roles.c.node == bindparam("ours"))
@@ -58,12 +60,12 @@ def ping(lease: Lease, account: str, answered_at: datetime | None, asks: bool, n
     answered = micros(answered_at) if answered_at else None
     asked = micros(now) if asks else None
     yield TELL, {"account": account, "node": lease.node, "asked_at": asked, "answered_at": answered}
-    rows = yield OTHERS, {"account": account, "node": lease.node}
+    rows = yield OTHER_NODES_PINGS, {"account": account, "node": lease.node}
     return [Ping(NodeId(node), maybe_moment(answered), maybe_moment(left)) for node, answered, left in rows]
 
 
 def asked(but: NodeId) -> Op[list[str]]:
-    return [account for (account,) in (yield ASKED, {"but": but})]
+    return [account for (account,) in (yield ACCOUNTS_ASKED, {"but": but})]
 
 
 def hand_over(lease: Lease, account: str, names: Sequence[str], to: NodeId, now: datetime) -> Op[bool]:

@@ -27,7 +27,9 @@ EXPIRED = (
     .where(is_word(nodes.c.state, "live"), nodes.c.expires_at <= bindparam("now"))
     .with_for_update(skip_locked=True)
 )
-OTHERS = select(nodes.c.id).where(is_word(nodes.c.state, "live"), nodes.c.id != bindparam("node")).with_for_update()
+OTHER_NODES = (
+    select(nodes.c.id).where(is_word(nodes.c.state, "live"), nodes.c.id != bindparam("node")).with_for_update()
+)
 BURY = update(nodes).where(nodes.c.id == bindparam("node")).values(state="dead", fence=nodes.c.fence + 1)
 FREE_LANES = (
     update(sessions)
@@ -68,7 +70,7 @@ ACCOUNT = select(accounts.c.identity).where(accounts.c.channel == bindparam("c")
 
 def join(node: NodeId, label: str, ttl: timedelta, alone: bool, now: datetime) -> Op[Lease]:
     if alone:
-        for (other,) in (yield OTHERS, {"node": node}):
+        for (other,) in (yield OTHER_NODES, {"node": node}):
             yield from _bury(other, now)
     yield (
         ADD_NODE,

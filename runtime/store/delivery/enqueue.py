@@ -44,7 +44,7 @@ ANSWER = (
 )
 
 RENDERED = move(DELIVERY_MOVES, DeliveryState.QUEUED, DeliveryEvent.RENDER)
-SHOWN = move(DELIVERY_MOVES, RENDERED, DeliveryEvent.SHOW)
+MARK_SHOWN = move(DELIVERY_MOVES, RENDERED, DeliveryEvent.SHOW)
 MARKED_PART = move(PART_MOVES, PartState.PENDING, PartEvent.MARK)
 SHOWN_PART = move(PART_MOVES, PartState.PENDING, PartEvent.CHECKPOINT)
 
@@ -75,7 +75,7 @@ def free(new: NewDelivery, handed: Rendered) -> Op[bool]:
 
 def _put_shown(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
     at = micros(now)
-    yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": SHOWN.value, "settled_at": at}
+    yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": MARK_SHOWN.value, "settled_at": at}
     for ordinal, (wire, receipt) in enumerate(zip(handed.wires, handed.receipts, strict=True), 1):
         row = part_row(new.id, ordinal, wire.body, wire.fallback, wire.more)
         done = {"state": SHOWN_PART.value, "receipt": receipt.message_id, "shown_at": at, "node": handed.duty.node}

@@ -61,10 +61,10 @@ USE_PLAIN = (
     .values(body=parts.c.fallback, fallback=None, more=NO_MORE)
 )
 MORE = select(parts.c.more).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
-LAST = select(func.max(parts.c.ordinal)).where(parts.c.delivery_id == bindparam("d"))
+LAST_ORDINAL = select(func.max(parts.c.ordinal)).where(parts.c.delivery_id == bindparam("d"))
 LEFT = select(func.count()).select_from(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.state != "shown")
 
-CUT: Final = "its courier ended between sending and checkpoint"
+COURIER_ENDED: Final = "its courier ended between sending and checkpoint"
 
 DOUBTED_AT = select(deliveries.c.doubted_at).where(deliveries.c.id == bindparam("d"))
 # One that was certainly not shown before has the marker of an attempt that is of no account any more.
@@ -91,8 +91,8 @@ def adopt(duty: Duty, channel: str, account: str, look_after: timedelta, now: da
     abandoned = yield ABANDONED, {"c": channel, "a": account}
     for delivery, ordinal, marked_at in abandoned:
         at = moment(marked_at) + look_after
-        yield from move_part(DeliveryId(delivery), ordinal, PartEvent.DOUBT, CUT)
-        yield from moved(now, delivery, duty.node, PartEvent.DOUBT, f"part {ordinal}: {CUT}")
+        yield from move_part(DeliveryId(delivery), ordinal, PartEvent.DOUBT, COURIER_ENDED)
+        yield from moved(now, delivery, duty.node, PartEvent.DOUBT, f"part {ordinal}: {COURIER_ENDED}")
         yield WAIT_UNTIL, {"d": delivery, "at": micros(at), "why": "being looked for"}
         yield GOES_FIRST, {"d": delivery}
     return len(abandoned)
@@ -205,18 +205,18 @@ def plain(duty: Duty, delivery: DeliveryId, ordinal: int, why: str, now: datetim
     yield from changed(duty, delivery, ordinal, PartEvent.PLAIN, told, now)
     yield USE_PLAIN, {"d": delivery, "n": ordinal}
     if more:
-        last = yield LAST, {"d": delivery}
+        last = yield LAST_ORDINAL, {"d": delivery}
         for number, body in enumerate(more, last[0][0] + 1):
             yield ADD_PART, part_row(delivery, number, body, None)
         yield from fact(now, "delivery split", "", delivery, f"part {ordinal}: {told}")
     return True
 
 
-LOOKS = select(parts.c.looks).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
+LOOKS_OF_PART = select(parts.c.looks).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
 
 
 def look_again(duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, counted: bool, now: datetime) -> Op[bool]:
-    rows = yield LOOKS, {"d": delivery, "n": ordinal}
+    rows = yield LOOKS_OF_PART, {"d": delivery, "n": ordinal}
     looked = rows[0][0] + (1 if counted else 0)
     why = "being looked for: " + ("not there yet" if counted else "the platform could not be asked")
     return (yield from change(duty, delivery, ordinal, PartEvent.LOOK, why, now, at=at, looked=looked))

@@ -43,7 +43,7 @@ from runtime.text.glyphs import seen
 
 LONGEST_RUN: Final = timedelta(days=2)
 """A run that began before a month and went on in it is counted if it is no older."""
-NEVER: Final = timedelta(days=366)
+FAR_AHEAD: Final = timedelta(days=366)
 """No clock of ours is so far ahead."""
 
 LANE = select(sessions.c.next_turn, sessions.c.since_turn).where(sessions.c.key == bindparam("k"))
@@ -56,10 +56,10 @@ WORKS = (
     .where(in_room(runs.c.address), is_word(runs.c.state, "running", "parked", "ready"))
     .order_by(runs.c.started_at)
 )
-WAITING = (
+SIGNALS_WAITING = (
     select(func.count()).select_from(signals).where(is_word(signals.c.state, "waiting"), in_room(signals.c.address))
 )
-ASKED = (
+ASKED_IN_ROOM = (
     select(*approvals.columns)
     .where(is_word(approvals.c.state, "pending"), in_room(approvals.c.address))
     .order_by(approvals.c.asked_at, approvals.c.step)
@@ -85,15 +85,15 @@ OF_ROOM = _sums(in_room(usage.c.address))
 OF_PERSON = _sums(usage.c.person_id == bindparam("person"))
 
 
-NOTHING: Final = Spent()
+NOTHING_SPENT: Final = Spent()
 
 
 @dataclass(frozen=True, slots=True)
 class Aside:
     """What was found out for a command before its transaction."""
 
-    room: Spent = NOTHING
-    person: Spent = NOTHING
+    room: Spent = NOTHING_SPENT
+    person: Spent = NOTHING_SPENT
     trouble: str | None = None
     plans: Sequence[Schedule] = ()
     zone: str = ""
@@ -108,7 +108,7 @@ def spent_of(signal: Signal, now: datetime) -> Op[Aside]:
     day = now.replace(hour=0, minute=0, second=0, microsecond=0)
     month = day.replace(day=1)
     within: dict[str, object] = {"month": micros(month), "day": micros(day)}
-    within |= {"first": first_at(month - LONGEST_RUN), "last": first_at(day + NEVER)}
+    within |= {"first": first_at(month - LONGEST_RUN), "last": first_at(day + FAR_AHEAD)}
     room = yield OF_ROOM, within | {"room": _room(signal.address)}
     person = yield OF_PERSON, within | {"person": who.id if who else ""}
     return Aside(_spent(room[0]), _spent(person[0]))
@@ -165,7 +165,7 @@ def _told(
         case "status":
             return commands.going_on((yield from _going(signal, aside)), now, signal.command_mark)
         case "approvals":
-            rows = yield ASKED, {"room": _room(signal.address)}
+            rows = yield ASKED_IN_ROOM, {"room": _room(signal.address)}
             return commands.asked([approval_of(row) for row in rows], now)
         case "model":
             return commands.answering(gate.model)
@@ -210,8 +210,8 @@ def _zone(signal: Signal, who: Person, aside: Aside, now: datetime) -> Op[str]:
 def _going(signal: Signal, aside: Aside) -> Op[Going]:
     room = {"room": _room(signal.address)}
     works = yield WORKS, room
-    waiting = yield WAITING, room
-    questions = yield ASKED, room
+    waiting = yield SIGNALS_WAITING, room
+    questions = yield ASKED_IN_ROOM, room
     return Going(
         [Work(RunState(state), name or "", moment(at), calls) for state, name, at, calls in works],
         int(waiting[0][0]),

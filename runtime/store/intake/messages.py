@@ -90,7 +90,7 @@ DROP_OBSERVED = delete(turns).where(
     turns.c.number <= bindparam("high"),
     turns.c.run_id == "",
 )
-TOLD = (
+MARK_TOLD = (
     select(signals.c.id)
     .where(
         signals.c.address == bindparam("room"),
@@ -209,7 +209,7 @@ def _observed(signal: Signal, values: dict[str, object], gate: Gate, now: dateti
 def _stale(signal: Signal, values: dict[str, object], gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
     """Kept, and not run: who sent it is told once, whatever they wrote besides."""
     known = {"room": values["address"], "a": values["actor"], "since": micros(now) - TOLD_AGAIN}
-    told = yield TOLD, known
+    told = yield MARK_TOLD, known
     if not (yield ADD_SIGNAL, values | {"state": "stale", "answered_at": micros(now)}):
         return (yield from repeated(signal))
     signal_id = SignalId(str(values["id"]))

@@ -37,7 +37,7 @@ from runtime.domain.schedules import (
 )
 from runtime.store.common import fact
 from runtime.store.intake.messages import OPEN_LANE, fresh_lane
-from runtime.store.schedules.book import LOCKED, ONE, schedule_of
+from runtime.store.schedules.book import ONE, SCHEDULE_LOCKED, schedule_of
 from runtime.store.schedules.run_occurrence import (
     LOCKED_ONE,
     OF_ID,
@@ -71,13 +71,13 @@ COST = (
     .select_from(usage.join(occurrences, occurrences.c.run_id == usage.c.run_id))
     .where(occurrences.c.schedule == bindparam("schedule"), usage.c.at > bindparam("since"))
 )
-AGAIN = (
+PLAN_AGAIN = (
     select(occurrences.c.id)
     .where(is_word(occurrences.c.state, "planned"), occurrences.c.not_before <= bindparam("now"))
     .order_by(occurrences.c.not_before)
     .limit(bindparam("n", type_=Integer))
 )
-WAITING = select(occurrences.c.id).where(
+OCCURRENCES_WAITING = select(occurrences.c.id).where(
     occurrences.c.schedule == bindparam("schedule"), is_word(occurrences.c.state, "planned")
 )
 HISTORY = (
@@ -121,7 +121,7 @@ def fire(firing: Firing, now: datetime, new_id: NewId) -> Op[bool | None]:
 
     Shape:  whether any lane became ready; None where another process was faster, and nothing is written.
     """
-    rows = yield LOCKED, {"schedule": firing.schedule}
+    rows = yield SCHEDULE_LOCKED, {"schedule": firing.schedule}
     held = Held(*rows[0]) if rows else None
     if held is None or held.state != ScheduleState.ACTIVE or held.next_at != micros(firing.expected):
         return None
@@ -148,7 +148,7 @@ def _judged(instant: Instant, *, busy: bool, spent: bool) -> Instant:
 
 def _overtake(schedule: Schedule, now: datetime) -> Op[None]:
     """One that waits to be tried again gives way to the next."""
-    for (waiting,) in (yield WAITING, {"schedule": schedule.id}):
+    for (waiting,) in (yield OCCURRENCES_WAITING, {"schedule": schedule.id}):
         row = Kept(*(yield OF_ID, {"occurrence": waiting})[0])
         yield from set_occurrence(
             row, OccurrenceEvent.FAIL, now, reason=f"{row.reason} The next one came first.".strip()
@@ -330,7 +330,7 @@ def history(schedule: ScheduleId, most: int) -> Op[list[Occurrence]]:
 
 
 def due_again(now: datetime, limit: int) -> Op[list[OccurrenceId]]:
-    return [OccurrenceId(row[0]) for row in (yield AGAIN, {"now": micros(now), "n": limit})]
+    return [OccurrenceId(row[0]) for row in (yield PLAN_AGAIN, {"now": micros(now), "n": limit})]
 
 
 def report_root(schedule: ScheduleId, room: Address) -> Op[str]:

@@ -18,15 +18,15 @@ from runtime.store.schema import pairing_tries, pairings
 from runtime.store.sql.driver import Op, micros, moment
 from runtime.store.sql.upsert import insert
 
-COLUMNS = (
+PAIRING_COLUMNS = (
     pairings.c.identity,
     pairings.c.name,
     pairings.c.address,
     pairings.c.created_at,
     pairings.c.expires_at,
 )
-CURRENT = select(*COLUMNS).where(pairings.c.expires_at > bindparam("now"))
-PENDING = CURRENT.order_by(pairings.c.created_at, pairings.c.identity)
+CURRENT = select(*PAIRING_COLUMNS).where(pairings.c.expires_at > bindparam("now"))
+PENDING_PAIRINGS = CURRENT.order_by(pairings.c.created_at, pairings.c.identity)
 OF_CODE = CURRENT.where(pairings.c.code_hash == bindparam("h"))
 LOCKED_CODE = OF_CODE.with_for_update()
 DROP_OLD = delete(pairings).where(pairings.c.expires_at <= bindparam("now"))
@@ -36,7 +36,7 @@ INVITE = (
     .on_conflict_do_nothing()
     .returning(pairings.c.identity)
 )
-TRIES = select(pairing_tries.c.tries, pairing_tries.c.since).where(pairing_tries.c.actor == bindparam("a"))
+TRIES_OF = select(pairing_tries.c.tries, pairing_tries.c.since).where(pairing_tries.c.actor == bindparam("a"))
 FORGIVE = delete(pairing_tries).where(pairing_tries.c.actor == bindparam("a"))
 MISSED = (
     insert(pairing_tries)
@@ -54,12 +54,12 @@ MISSED = (
 def invite(signal: Signal, now: datetime) -> Op[str | None]:
     """A fresh code for an unknown person; None while one of theirs is out, "" while too many of this account are fresh."""
     yield DROP_OLD, {"now": micros(now)}
-    waiting = yield PENDING, {"now": micros(now)}
+    waiting = yield PENDING_PAIRINGS, {"now": micros(now)}
     since = micros(now - pairing.APART)
     here = [row for row in waiting if same_account(Address.parse(row[2]), signal.address)]
     if any(row[0] == signal.actor for row in here):
         return None
-    if sum(row[3] > since for row in here) >= pairing.FRESH:
+    if sum(row[3] > since for row in here) >= pairing.FRESH_CODES_MAX:
         return ""
     code = pairing.fresh_code()
     invited = yield (
@@ -110,27 +110,27 @@ def pair(
 
 
 def _locked(by: Person, now: datetime) -> Op[Unpaired | None]:
-    rows = yield TRIES, {"a": by.id}
+    rows = yield TRIES_OF, {"a": by.id}
     if not rows:
         return None
     tries, since = rows[0]
-    left = moment(since) + pairing.LOCKED - now
+    left = moment(since) + pairing.LOCKED_FOR - now
     if left.total_seconds() <= 0:
         yield FORGIVE, {"a": by.id}
-    elif tries >= pairing.TRIES:
+    elif tries >= pairing.WRONG_CODES:
         return Unpaired(pairing.locked(left), locked=True)
     return None
 
 
 def _missed(by: Person, actor: str, now: datetime) -> Op[Unpaired]:
     rows = yield MISSED, {"a": by.id, "now": micros(now)}
-    left = pairing.TRIES - rows[0][0]
+    left = pairing.WRONG_CODES - rows[0][0]
     yield from fact(now, "pairing refused", actor, "", f"a wrong code; {max(left, 0)} tries left")
-    return Unpaired(pairing.wrong(left)) if left > 0 else Unpaired(pairing.locked(pairing.LOCKED), locked=True)
+    return Unpaired(pairing.wrong(left)) if left > 0 else Unpaired(pairing.locked(pairing.LOCKED_FOR), locked=True)
 
 
 def pending(now: datetime) -> Op[list[Pairing]]:
-    rows = yield PENDING, {"now": micros(now)}
+    rows = yield PENDING_PAIRINGS, {"now": micros(now)}
     return [_pairing(row) for row in rows]
 
 

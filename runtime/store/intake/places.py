@@ -42,7 +42,7 @@ each = (
     .subquery()
 )
 
-NEWEST = select(each.c.address, each.c.at).where(each.c.at >= bindparam("since"))
+NEWEST_HEARD = select(each.c.address, each.c.at).where(each.c.at >= bindparam("since"))
 MESSAGE = (
     select(signals.c.message_id, signals.c.received_at)
     .where(*said, signals.c.address == bindparam("room"), signals.c.accepted_at == bindparam("at"))
@@ -53,7 +53,7 @@ LAST_HEARD = select(func.max(each.c.at))
 MOVED = select(aliases.c.room, aliases.c.moved_to).where(
     aliases.c.channel == bindparam("c"), aliases.c.account == bindparam("a")
 )
-SHOWN = (
+RECEIPTS_SHOWN = (
     select(parts.c.receipt)
     .join(deliveries, deliveries.c.id == parts.c.delivery_id)
     .where(
@@ -65,7 +65,7 @@ SHOWN = (
     .limit(bindparam("n", type_=Integer))
 )
 
-UNSETTLED = (
+UNSETTLED_ADDRESSES = (
     select(deliveries.c.address)
     .join(parts, parts.c.delivery_id == deliveries.c.id)
     .where(
@@ -75,16 +75,16 @@ UNSETTLED = (
         is_word(parts.c.state, "unsettled"),
     )
 )
-NAMED = select(*list(named_rooms.columns)[:4]).where(named_rooms.c.seen_at >= bindparam("since")).limit(NAMES)
+NAMED_ROOMS = select(*list(named_rooms.columns)[:4]).where(named_rooms.c.seen_at >= bindparam("since")).limit(NAMES)
 _NAME = insert(named_rooms).values({c.name: bindparam(c.name) for c in named_rooms.columns})
-NAME = _NAME.on_conflict_do_update(
+NAME_ROOM = _NAME.on_conflict_do_update(
     index_elements=["channel", "account", "room"],
     set_={"name": _NAME.excluded.name, "seen_at": _NAME.excluded.seen_at},
 )
 
 
 def seen(channel: str, account: str, since: datetime) -> Op[list[Seen]]:
-    rooms = yield NEWEST, {**_beginning(f"{channel}:{account}/"), "since": micros(since)}
+    rooms = yield NEWEST_HEARD, {**_beginning(f"{channel}:{account}/"), "since": micros(since)}
     found = []
     for address, at in rooms:
         for message_id, received_at in (yield MESSAGE, {"room": address, "at": at}):
@@ -105,24 +105,24 @@ def moved_rooms(channel: str, account: str) -> Op[dict[str, str]]:
 def receipts(address: Address, since: datetime) -> Op[list[str]]:
     room = f"{address.channel}:{address.account}/{address.room}"
     given = {"room": room, **_beginning(f"{room}/"), "since": micros(since), "n": RECEIPTS}
-    rows = yield SHOWN, given
+    rows = yield RECEIPTS_SHOWN, given
     return [row[0] for row in rows]
 
 
 def unsettled(channel: str, account: str) -> Op[list[Address]]:
-    rows = yield UNSETTLED, {"c": channel, "a": account}
+    rows = yield UNSETTLED_ADDRESSES, {"c": channel, "a": account}
     return [Address.parse(row[0]) for row in rows]
 
 
 def room_names(since: datetime | None) -> Op[dict[Address, str]]:
-    rows = yield NAMED, {"since": 0 if since is None else micros(since)}
+    rows = yield NAMED_ROOMS, {"since": 0 if since is None else micros(since)}
     return {Address(channel, account, room): name for channel, account, room, name in rows}
 
 
 def name_rooms(names: Mapping[Address, str], now: datetime) -> Op[None]:
     for one, name in names.items():
         place = {"channel": one.channel, "account": one.account, "room": one.room}
-        yield NAME, {**place, "name": name, "seen_at": micros(now)}
+        yield NAME_ROOM, {**place, "name": name, "seen_at": micros(now)}
 
 
 class PlaceStore(Base):

@@ -35,7 +35,7 @@ from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
 
-NOTHING = "There is nothing to stop here."
+NOTHING_TO_STOP = "There is nothing to stop here."
 
 OPEN_RUNS = select(runs.c.id, runs.c.state).where(
     runs.c.session == bindparam("s"), is_word(runs.c.state, "running", "parked", "ready")
@@ -100,7 +100,7 @@ def stop(
     if not found and asked.own and signal.reach is Addressing.OVERHEARD:  # said to somebody else, as it seems
         return Taken(Verdict(Outcome.UNCHANGED, signal_id))
     if not found:
-        return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, NOTHING), now, new_id))
+        return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, NOTHING_TO_STOP), now, new_id))
     yield from fact(now, "stop", who.name, signal_id, str(signal.address))
     live, addresses = [], []
     for run in found:

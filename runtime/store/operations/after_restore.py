@@ -19,7 +19,7 @@ from runtime.domain.approvals import APPROVAL_MOVES, Approval, ApprovalEvent
 from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
-from runtime.store.approvals.rulings import ADD_APPROVAL, CARDS, COLUMNS, SETTLE, approval_of, edit_cards
+from runtime.store.approvals.rulings import ADD_APPROVAL, APPROVAL_COLUMNS, CARDS, SETTLE, approval_of, edit_cards
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
 from runtime.store.delivery.outbox import doubt_parts
 from runtime.store.protocol import NewDelivery
@@ -119,7 +119,7 @@ def _doubt_delivery(delivery: DeliveryId, state: str, origin: Origin, now: datet
 
 # --------------------------------------------------------------------------------------------------------- questions
 
-PENDING = select(*COLUMNS).where(is_word(approvals.c.state, "pending")).order_by(approvals.c.id)
+PENDING_APPROVALS = select(*APPROVAL_COLUMNS).where(is_word(approvals.c.state, "pending")).order_by(approvals.c.id)
 ON_SCREEN = (
     select(func.count())
     .select_from(parts)
@@ -138,7 +138,7 @@ DISCARD = (
 
 def _ask_again(origin: Origin, actor: str, now: datetime, new_id: NewId) -> Op[int]:
     """Every open question is void, and asked once more under an id of its own: old buttons decide nothing."""
-    rows = yield PENDING, {}
+    rows = yield PENDING_APPROVALS, {}
     for row in rows:
         approval = approval_of(row)
         yield from _withdraw(approval, actor, now, new_id)
@@ -181,7 +181,7 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
     fresh = ApprovalId(new_id())
     caution = "\n\n".join(filter(None, [old.caution, _warning(origin)]))
     expires = now + (old.expires_at - old.asked_at)
-    values = dict(zip((column.name for column in COLUMNS), row, strict=True))
+    values = dict(zip((column.name for column in APPROVAL_COLUMNS), row, strict=True))
     changed = {"id": fresh, "caution": caution, "asked_at": micros(now), "expires_at": micros(expires)}
     yield ADD_APPROVAL, values | changed
     content = cards.question(fresh, old.kind, old.tool, old.arguments, caution)

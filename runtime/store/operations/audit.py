@@ -7,14 +7,14 @@ from typing import Any
 
 from sqlalchemy import Integer, bindparam, delete, func, select, update
 
-from runtime.domain.audit_chain import FIRST, link
+from runtime.domain.audit_chain import FIRST_HASH, link
 from runtime.store.common import fact, held
 from runtime.store.protocol import AuditCheckpoint, AuditRow, Duty, Head
 from runtime.store.schema import audit
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, moment
 
-COLUMNS = (
+AUDIT_COLUMNS = (
     audit.c.entry,
     audit.c.number,
     audit.c.at,
@@ -25,19 +25,23 @@ COLUMNS = (
     audit.c.previous,
     audit.c.hash,
 )
-UNSEALED = select(*COLUMNS).where(audit.c.number.is_(None)).order_by(audit.c.entry).limit(bindparam("n", type_=Integer))
+UNSEALED = (
+    select(*AUDIT_COLUMNS).where(audit.c.number.is_(None)).order_by(audit.c.entry).limit(bindparam("n", type_=Integer))
+)
 SEAL = (
     update(audit)
     .where(audit.c.entry == bindparam("e"))
     .values(number=bindparam("new_number"), previous=bindparam("before"), hash=bindparam("own"))
 )
 AFTER = (
-    select(*COLUMNS)
+    select(*AUDIT_COLUMNS)
     .where(audit.c.number > bindparam("after"))
     .order_by(audit.c.number)
     .limit(bindparam("n", type_=Integer))
 )
-LAST = select(audit.c.number, audit.c.hash).where(audit.c.number.is_not(None)).order_by(audit.c.number.desc()).limit(1)
+LAST_SEALED = (
+    select(audit.c.number, audit.c.hash).where(audit.c.number.is_not(None)).order_by(audit.c.number.desc()).limit(1)
+)
 
 
 def row_of(row: tuple[Any, ...]) -> AuditRow:
@@ -46,8 +50,8 @@ def row_of(row: tuple[Any, ...]) -> AuditRow:
 
 
 def head() -> Op[Head]:
-    rows = yield LAST, {}
-    return Head(*rows[0]) if rows else Head(0, FIRST)
+    rows = yield LAST_SEALED, {}
+    return Head(*rows[0]) if rows else Head(0, FIRST_HASH)
 
 
 def seal(duty: Duty, after: Head, limit: int) -> Op[Head | None]:
@@ -69,7 +73,7 @@ def rows_after(after: int, limit: int) -> Op[list[AuditRow]]:
 
 
 UNSEALED_COUNT = select(func.count()).select_from(audit).where(audit.c.number.is_(None))
-CUT = delete(audit).where(audit.c.number <= bindparam("upto")).returning(audit.c.number)
+TRIM = delete(audit).where(audit.c.number <= bindparam("upto")).returning(audit.c.number)
 
 
 def unsealed() -> Op[int]:
@@ -80,7 +84,7 @@ def unsealed() -> Op[int]:
 def cut(duty: Duty, checkpoint: AuditCheckpoint, now: datetime) -> Op[bool]:
     if not (yield from held(duty)):
         return False
-    if gone := (yield CUT, {"upto": checkpoint.number}):
+    if gone := (yield TRIM, {"upto": checkpoint.number}):
         yield from fact(now, "audit cut", duty.node, str(checkpoint.number), f"{len(gone)} rows were too old")
     return True
 

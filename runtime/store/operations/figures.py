@@ -23,7 +23,7 @@ from runtime.store.sql.driver import Op, is_word, micros, moment
 from runtime.text.truncate import clip
 
 LONGEST_RUN: Final = timedelta(days=2)
-NEVER: Final = timedelta(days=366)
+FAR_AHEAD: Final = timedelta(days=366)
 """No clock of ours is so far ahead."""
 EXCERPT: Final = 200
 """Characters of a message or of arguments."""
@@ -32,7 +32,7 @@ PEOPLE: Final = "said"
 Read = dict[bool, Select[Any]]
 """A statement about all rooms, and about one."""
 
-MOST = bindparam("n", type_=Integer)
+ROWS_AT_MOST = bindparam("n", type_=Integer)
 
 
 def _both(statement: Select[Any], column: Any) -> Read:
@@ -59,17 +59,17 @@ BUSIEST = _both(
     .where(runs.c.started_at >= bindparam("since"))
     .group_by(runs.c.address)
     .order_by(func.count().desc(), runs.c.address)
-    .limit(MOST),
+    .limit(ROWS_AT_MOST),
     runs.c.address,
 )
-FAILED = _both(
+RUNS_FAILED = _both(
     select(runs.c.id, runs.c.address, runs.c.error, runs.c.started_at)
     .where(runs.c.started_at >= bindparam("since"), is_word(runs.c.state, "failed"))
     .order_by(runs.c.started_at.desc())
-    .limit(MOST),
+    .limit(ROWS_AT_MOST),
     runs.c.address,
 )
-ASKED = _both(
+APPROVALS_ASKED = _both(
     select(approvals.c.state, func.count())
     .where(approvals.c.asked_at >= bindparam("since"))
     .group_by(approvals.c.state),
@@ -104,11 +104,11 @@ COSTS = _both(
     .where(*SINCE)
     .group_by(usage.c.agent, usage.c.address)
     .order_by(func.sum(usage.c.cost_micros).desc(), func.sum(usage.c.output_tokens).desc(), usage.c.address)
-    .limit(MOST),
+    .limit(ROWS_AT_MOST),
     usage.c.address,
 )
 IS_PENDING = is_word(approvals.c.state, "pending")
-PENDING = _both(
+PENDING_APPROVALS = _both(
     select(
         approvals.c.id,
         approvals.c.tool,
@@ -122,7 +122,7 @@ PENDING = _both(
     .outerjoin(people, people.c.id == approvals.c.requester)
     .where(IS_PENDING)
     .order_by(approvals.c.expires_at)
-    .limit(MOST),
+    .limit(ROWS_AT_MOST),
     approvals.c.address,
 )
 HOW_MANY_PENDING = _both(select(func.count()).select_from(approvals).where(IS_PENDING), approvals.c.address)
@@ -139,14 +139,14 @@ STUCK = _both(
     )
     .where(IS_STUCK)
     .order_by((deliveries.c.number + literal_column("0")).desc())  # plainly by number, SQLite walks the whole table
-    .limit(MOST),
+    .limit(ROWS_AT_MOST),
     deliveries.c.address,
 )
 HOW_MANY_STUCK = _both(select(func.count()).select_from(deliveries).where(IS_STUCK), deliveries.c.address)
 
 
 def _within(since: datetime, now: datetime, most: int) -> dict[str, object]:
-    first, last = first_at(since - LONGEST_RUN), first_at(now + NEVER)
+    first, last = first_at(since - LONGEST_RUN), first_at(now + FAR_AHEAD)
     return {"since": micros(since), "first": first, "last": last, "n": most}
 
 
@@ -163,11 +163,11 @@ def _activity(since: datetime, now: datetime, room: Address | None, most: int) -
     given, is_one = _within(since, now, most) | _here(room), room is not None
     messages = yield from _counted(MESSAGES[is_one], given)
     worked = yield from _counted(RUNS[is_one], given)
-    asked = yield from _counted(ASKED[is_one], given)
+    asked = yield from _counted(APPROVALS_ASKED[is_one], given)
     made = yield from _counted(MADE[is_one], given)
     fired = yield from _counted(FIRED[is_one], given)
     busiest = yield BUSIEST[is_one], given
-    failed = yield FAILED[is_one], given
+    failed = yield RUNS_FAILED[is_one], given
     return Activity(
         messages,
         worked,
@@ -191,7 +191,7 @@ def _costs(since: datetime, now: datetime, room: Address | None, most: int) -> O
 def _pending(room: Address | None, most: int) -> Op[tuple[int, list[Pending]]]:
     given = {"n": most} | _here(room)
     count = (yield HOW_MANY_PENDING[room is not None], given)[0][0]
-    rows = yield PENDING[room is not None], given
+    rows = yield PENDING_APPROVALS[room is not None], given
     return int(count), [_question(row) for row in rows]
 
 

@@ -17,7 +17,7 @@ from runtime.timeline.trail import Candidate, Thing
 SHORTEST: Final = 4
 """Characters of an id below which nothing is looked for: they would fit half of all rows."""
 ID_LIKE: Final = re.compile(r"[0-9A-Za-z_-]+")
-LAST: Final = "z" * 22
+BEHIND_ANY_ID: Final = "z" * 22
 """Behind whatever an id can go on with."""
 
 A_SIGNAL = select(
@@ -79,7 +79,7 @@ KEYS = union_all(
 )
 OF_THE_PAGE = A_SIGNAL.where(signals.c.platform == bindparam("p"), signals.c.dedupe_key.in_(KEYS))
 # Ids begin with the time at which they were made.
-NEWEST = (
+NEWEST_SIGNALS = (
     A_SIGNAL.where(is_word(signals.c.kind, "said")).order_by(signals.c.id.desc()).limit(bindparam("n", type_=Integer))
 )
 # By the index of one address after the other: those of a room's threads are told by their lanes, the newest at work first.
@@ -121,7 +121,7 @@ def find(words: str, things: Collection[Thing], limit: int) -> Op[list[Candidate
     found: dict[str, Candidate] = {}  # a run has the id of the message that began it: they are one
     for thing, statement in BEGINNING.items():
         if thing in things:
-            rows = yield statement, {"low": words, "high": words + LAST, "length": len(words), "n": limit}
+            rows = yield statement, {"low": words, "high": words + BEHIND_ANY_ID, "length": len(words), "n": limit}
             found = {row[0]: _candidate(thing, row) for row in rows} | found
     return sorted(found.values(), key=lambda one: one.at, reverse=True)[:limit]
 
@@ -147,7 +147,7 @@ def _of_the_page(words: str) -> Op[list[Candidate]]:
 def recent(address: Address | None, limit: int) -> Op[list[Candidate]]:
     """The newest messages of a room with its threads, or of all rooms; only the latter tells also what was refused."""
     if address is None:
-        return [_candidate(Thing.SIGNAL, row) for row in (yield NEWEST, {"n": limit})]
+        return [_candidate(Thing.SIGNAL, row) for row in (yield NEWEST_SIGNALS, {"n": limit})]
     threads = yield THREADS, {"room": str(address), "n": MOST_THREADS}
     found: list[Candidate] = []
     for place in {str(address), *(row[0] for row in threads)}:

@@ -84,7 +84,7 @@ SAID = (
     .order_by(signals.c.accepted_at.desc())
     .limit(bindparam("n", type_=Integer))
 )
-SHOWN = (
+PARTS_SHOWN = (
     select(deliveries.c.id, parts.c.ordinal, parts.c.shown_at, parts.c.body)
     .join(parts, parts.c.delivery_id == deliveries.c.id)
     .where(
@@ -167,7 +167,7 @@ def timeline(address: Address, before: datetime | None, limit: int) -> Op[list[E
     until = micros(before) if before else FAR
     key = {"room": str(address), "before": until, "n": limit + 1}
     said_rows = yield SAID, key
-    shown_rows = yield SHOWN, key
+    shown_rows = yield PARTS_SHOWN, key
     entries = [_said(row) for row in said_rows]
     # An edit is never older than the message it replaces.
     oldest = min((row[2] for row in shown_rows), default=until)

@@ -37,12 +37,12 @@ RUN_COLUMNS = (
 ALL_RUNS = select(*RUN_COLUMNS).outerjoin(people, people.c.id == runs.c.requester).order_by(runs.c.started_at.desc())
 RUNS = narrowed(ALL_RUNS.limit(bindparam("n", type_=Integer)), state=runs.c.state, address=runs.c.address)
 RUN = ALL_RUNS.where(runs.c.id == bindparam("run"))
-WORDS = (
+WORDS_OF_RUN = (
     select(signals.c.text)
     .where(signals.c.run_id == bindparam("run"), is_word(signals.c.state, "consumed"))
     .order_by(signals.c.seq)
 )
-STEPS = (
+STEPS_OF_RUN = (
     select(
         steps.c.number,
         steps.c.kind,
@@ -142,7 +142,7 @@ SUSPECTS = select(func.count()).select_from(runs).where(*AT_WORK)
 
 def _run_row(row: tuple[Any, ...]) -> Op[RunRow]:
     run, session, address, state, name, started, ended, iterations, error = row
-    words = yield WORDS, {"run": run}
+    words = yield WORDS_OF_RUN, {"run": run}
     return RunRow(
         RunId(run),
         SessionKey(session),
@@ -170,7 +170,7 @@ def run_detail(run_id: RunId) -> Op[tuple[RunRow, list[StepRow]] | None]:
     if not rows:
         return None
     row = yield from _run_row(rows[0])
-    step_rows = yield STEPS, {"run": run_id}
+    step_rows = yield STEPS_OF_RUN, {"run": run_id}
     return row, [
         StepRow(n, kind, tool, arguments, StepState(state), result, maybe_moment(started), maybe_moment(ended))
         for n, kind, tool, arguments, state, result, started, ended in step_rows

@@ -21,14 +21,14 @@ from runtime.store.sql.driver import Op, is_word, moment
 
 LANE_STATES: Final = ("ready", "running", "suspect")
 
-WAITING = select(func.count(), func.min(signals.c.accepted_at)).where(is_word(signals.c.state, "waiting"))
+SIGNALS_WAITING = select(func.count(), func.min(signals.c.accepted_at)).where(is_word(signals.c.state, "waiting"))
 LANES = {
     state: select(func.count()).select_from(sessions).where(is_word(sessions.c.state, state)) for state in LANE_STATES
 }
 OPEN_RUNS = (
     select(runs.c.state, func.count()).where(is_word(runs.c.state, "running", "parked", "ready")).group_by(runs.c.state)
 )
-PENDING = (
+PENDING_COUNTS = (
     select(approvals.c.kind, func.count(), func.min(approvals.c.asked_at))
     .where(is_word(approvals.c.state, "pending"))
     .group_by(approvals.c.kind)
@@ -44,7 +44,7 @@ STUCK = (
     .where(is_word(deliveries.c.state, "held", "dead"))
     .group_by(*BY_ACCOUNT, deliveries.c.state)
 )
-UNSETTLED = (
+UNSETTLED_COUNTS = (
     select(*BY_ACCOUNT, func.count())
     .join(parts, parts.c.delivery_id == deliveries.c.id)
     .where(is_word(deliveries.c.state, "queued", "open"), is_word(parts.c.state, "unsettled"))
@@ -82,15 +82,15 @@ class Depths:
 
 
 def depths(now: datetime) -> Op[Depths]:
-    waiting, oldest = (yield WAITING, {})[0]
+    waiting, oldest = (yield SIGNALS_WAITING, {})[0]
     lanes = {}
     for state, statement in LANES.items():
         lanes[state] = int((yield statement, {})[0][0])
     open_runs = yield OPEN_RUNS, {}
-    pending = yield PENDING, {}
+    pending = yield PENDING_COUNTS, {}
     leaving = yield LEAVING, {}
     stuck = yield STUCK, {}
-    unsettled = yield UNSETTLED, {}
+    unsettled = yield UNSETTLED_COUNTS, {}
     planned = yield PLANNED, {}
     due = (yield DUE, {})[0][0]
     live = yield LIVE_NODES, {}

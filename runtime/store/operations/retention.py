@@ -74,7 +74,12 @@ class Rule:
 
 WALKED: Final = (signals, deliveries, runs, approvals, moves, sessions, occurrences, schedules, rooms)
 OPEN_RUN: Final = ("running", "parked", "ready")
-UNSETTLED: Final = ("queued", "open", "held", "dead")  # a dead one keeps its payload until a person throws it away
+UNSETTLED_STATES: Final = (
+    "queued",
+    "open",
+    "held",
+    "dead",
+)  # a dead one keeps its payload until a person throws it away
 
 
 def _none(*where: ColumnElement[bool]) -> ColumnElement[bool]:
@@ -86,7 +91,7 @@ def _none(*where: ColumnElement[bool]) -> ColumnElement[bool]:
 def _no_final_of(run: ColumnElement[str]) -> ColumnElement[bool]:
     """Nothing of what this run has to say still waits to be shown."""
     own = deliveries.alias()
-    return _none(own.c.origin == literal_column("'run:'").concat(run), is_word(own.c.state, *UNSETTLED))
+    return _none(own.c.origin == literal_column("'run:'").concat(run), is_word(own.c.state, *UNSETTLED_STATES))
 
 
 def _no_open_run(run: ColumnElement[Any]) -> ColumnElement[bool]:
@@ -126,7 +131,7 @@ def _settled_delivery() -> ColumnElement[bool]:
     return and_(
         is_word(deliveries.c.state, "shown", "discarded"),
         deliveries.c.settled_at < bindparam("before"),
-        _none(other.c.origin == deliveries.c.origin, is_word(other.c.state, *UNSETTLED)),
+        _none(other.c.origin == deliveries.c.origin, is_word(other.c.state, *UNSETTLED_STATES)),
         _none(
             edit.c.address == deliveries.c.address,
             is_word(edit.c.state, "queued", "open"),
@@ -160,7 +165,7 @@ def _nobody_asks_about_it() -> ColumnElement[bool]:
     own = deliveries.alias()
     return and_(
         _no_open_run(moves.c.subject),
-        _none(own.c.id == moves.c.subject, is_word(own.c.state, *UNSETTLED)),
+        _none(own.c.id == moves.c.subject, is_word(own.c.state, *UNSETTLED_STATES)),
     )
 
 
@@ -335,7 +340,7 @@ def quiet_rooms(after: str, before: datetime, limit: int) -> Op[Quiet]:
 
 # ------------------------------------------------------------------------------------------------- names that nobody uses
 
-ROOM = rooms.c.channel + literal_column("':'") + rooms.c.account + literal_column("'/'") + rooms.c.room
+ROOM_ADDRESS = rooms.c.channel + literal_column("':'") + rooms.c.account + literal_column("'/'") + rooms.c.room
 """As addresses write it."""
 
 
@@ -349,17 +354,19 @@ def _unused(key: ColumnElement[str], act: Delete) -> tuple[Executable, Executabl
 def _nothing_in_it() -> ColumnElement[bool]:
     """Nobody was ever answered in this room, and nothing is planned for it."""
     own, planned = sessions.alias(), schedules.alias()
-    threads = ROOM + literal_column("'/'")
+    threads = ROOM_ADDRESS + literal_column("'/'")
     begins = func.substr(own.c.address, 1, func.length(threads)) == threads
-    named = planned.c.addresses.like(literal_column("'%'") + ROOM + literal_column("'%'"))
+    named = planned.c.addresses.like(literal_column("'%'") + ROOM_ADDRESS + literal_column("'%'"))
     return and_(
-        _none(or_(own.c.address == ROOM, begins)),
-        _none(is_word(planned.c.state, "active", "paused"), or_(planned.c.home == ROOM, named)),
+        _none(or_(own.c.address == ROOM_ADDRESS, begins)),
+        _none(is_word(planned.c.state, "active", "paused"), or_(planned.c.home == ROOM_ADDRESS, named)),
     )
 
 
 OLD: Final[Mapping[Stock, tuple[Executable, Executable]]] = {
-    Stock.ROOM_NAMES: _unused(ROOM, delete(rooms).where(rooms.c.seen_at < bindparam("before"), _nothing_in_it())),
+    Stock.ROOM_NAMES: _unused(
+        ROOM_ADDRESS, delete(rooms).where(rooms.c.seen_at < bindparam("before"), _nothing_in_it())
+    ),
     Stock.TOOL_FORMS: _unused(tool_forms.c.tool, delete(tool_forms).where(tool_forms.c.seen_at < bindparam("before"))),
 }
 """Keys do not grow with time, so these walks read all of them."""

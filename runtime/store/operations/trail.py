@@ -48,13 +48,13 @@ OF_THE_SINK = "signal:"
 """How the origin of an answer begins that the sink gave by itself: a command's, or a pairing code."""
 SESSION_OF = select(signals.c.session).where(signals.c.id == bindparam("id"))
 RUN = select(*RUN_COLUMNS).outerjoin(people, people.c.id == runs.c.requester).where(runs.c.id == bindparam("run"))
-STEPS = (
+STEPS_OF_RUN = (
     select(*STEP_COLUMNS)
     .outerjoin(usage, (usage.c.run_id == steps.c.run_id) & (usage.c.step == steps.c.number))
     .where(steps.c.run_id == bindparam("run"))
     .order_by(steps.c.number)
 )
-ASKED = (
+APPROVALS_OF_RUN = (
     select(*approvals.columns)
     .where(approvals.c.run_id == bindparam("run"))
     .order_by(approvals.c.asked_at, approvals.c.step)
@@ -67,7 +67,7 @@ MOVES = select(*MOVE_COLUMNS).where(moves.c.subject == bindparam("subject")).ord
 NODE = select(nodes.c.label, nodes.c.state, nodes.c.expires_at).where(nodes.c.id == bindparam("node"))
 LIVE = select(runs.c.id).where(runs.c.session == bindparam("s"), is_word(runs.c.state, "running"))
 # The last turn that another run wrote before this one began tells who had the lane, and until when.
-BEFORE = (
+RUNS_BEFORE = (
     select(turns.c.run_id, turns.c.at, runs.c.ended_at)
     .outerjoin(runs, runs.c.id == turns.c.run_id)
     .where(
@@ -140,10 +140,10 @@ def _live(signal: str) -> Op[RunId | None]:
 def _of_run(found: Trail, row: Sequence[Any]) -> Op[Trail]:
     run, session, last = run_of(row), row[9], row[10]
     came = tuple(map(signal_of, (yield OF_RUN, {"run": run.id})))
-    step_rows = yield STEPS, {"run": run.id}
+    step_rows = yield STEPS_OF_RUN, {"run": run.id}
     if step_rows:
         came = yield from _joined(came, run, session, step_rows[0][12], last)
-    asked = tuple(map(approval_of, (yield ASKED, {"run": run.id})))
+    asked = tuple(map(approval_of, (yield APPROVALS_OF_RUN, {"run": run.id})))
     return replace(
         found,
         run=run,
@@ -174,7 +174,7 @@ def _joined(
 def _behind(run: TracedRun, came: Sequence[TracedSignal], session: str, last: int) -> Op[RunId | None]:
     """The run that had the lane when the first message of this one came in."""
     first = min((one.accepted_at for one in came), default=run.started_at)
-    rows = yield BEFORE, {"s": session, "last": last, "began": micros(run.started_at), "run": run.id}
+    rows = yield RUNS_BEFORE, {"s": session, "last": last, "began": micros(run.started_at), "run": run.id}
     if not rows:
         return None
     other, wrote, ended = rows[0]

@@ -19,12 +19,12 @@ DIGITS: Final = 11
 """Of the seconds at which a link for one use ends: the year 5138."""
 T = TypeVar("T")
 
-COLUMNS = (people.c.id, people.c.name, people.c.role, people.c.link_hash)
-ALL = select(*COLUMNS).order_by(people.c.name)
-NAMED = select(*COLUMNS).where(people.c.name == bindparam("n"))
+PERSON_COLUMNS = (people.c.id, people.c.name, people.c.role, people.c.link_hash)
+ALL_PEOPLE = select(*PERSON_COLUMNS).order_by(people.c.name)
+PERSON_NAMED = select(*PERSON_COLUMNS).where(people.c.name == bindparam("n"))
 # Locked together, so that two nodes never take the last two owners away at the same moment.
 OWNERS = select(people.c.id).where(people.c.role == int(Role.OWNER)).order_by(people.c.id).with_for_update()
-LINKED = select(*COLUMNS).where(people.c.link_hash == bindparam("h"))
+LINKED = select(*PERSON_COLUMNS).where(people.c.link_hash == bindparam("h"))
 TAKEN = select(identities.c.identity).where(identities.c.identity == bindparam("i"))
 SET_ROLE = update(people).where(people.c.name == bindparam("n")).values(role=bindparam("new_role"))
 REDEEM = (
@@ -39,7 +39,7 @@ SET_LINK = update(people).where(people.c.name == bindparam("n")).values(link_has
 
 
 def everyone() -> Op[list[Known]]:
-    rows = yield ALL, {}
+    rows = yield ALL_PEOPLE, {}
     known = []
     for row in rows:
         known.append((yield from _known(row)))  # noqa: PERF401 - a comprehension cannot yield
@@ -53,14 +53,14 @@ def _known(row: tuple[Any, ...]) -> Op[Known]:
 
 
 def named(name: str) -> Op[Known | None]:
-    rows = yield NAMED, {"n": name}
+    rows = yield PERSON_NAMED, {"n": name}
     return (yield from _known(rows[0])) if rows else None
 
 
 def add_person(
     name: str, role: Role, given: Sequence[Identity], actor: str, now: datetime, new_id: NewId
 ) -> Op[Person | None]:
-    if (yield NAMED, {"n": name}):
+    if (yield PERSON_NAMED, {"n": name}):
         return None
     for identity in given:
         if (yield TAKEN, {"i": identity}):
@@ -73,7 +73,7 @@ def add_person(
 
 
 def set_role(name: str, role: Role, actor: str, now: datetime) -> Op[Person | Unmoved]:
-    rows = yield NAMED, {"n": name}
+    rows = yield PERSON_NAMED, {"n": name}
     if not rows:
         return Unmoved.NOBODY
     who = person(rows[0][:3])
@@ -91,7 +91,7 @@ def is_the_last_owner(who: Person) -> Op[bool]:
 
 def set_link(name: str, link_hash: str, actor: str, now: datetime) -> Op[Person | None]:
     yield SET_LINK, {"n": name, "new_hash": link_hash}
-    rows = yield NAMED, {"n": name}
+    rows = yield PERSON_NAMED, {"n": name}
     if not rows:
         return None
     yield from fact(now, "link made", actor, name)

@@ -27,7 +27,9 @@ from runtime.store.schema import (
 )
 from runtime.store.sql.driver import Op, is_word, micros
 
-NAMED = select(people.c.id, people.c.name, people.c.role).where(people.c.name == bindparam("n")).with_for_update()
+PERSON_NAMED_LOCKED = (
+    select(people.c.id, people.c.name, people.c.role).where(people.c.name == bindparam("n")).with_for_update()
+)
 RENAME = update(people).where(people.c.id == bindparam("who")).values(name=bindparam("new_name"))
 SIGN_OUT = update(people).where(people.c.id == bindparam("who")).values(link_hash=None)
 FORGET = delete(people).where(people.c.id == bindparam("who"))
@@ -35,7 +37,7 @@ FORGET_IDENTITIES = delete(identities).where(identities.c.person_id == bindparam
 FORGET_ZONE = delete(zones).where(zones.c.subject == bindparam("who"))
 FORGET_TRIES = delete(pairing_tries).where(pairing_tries.c.actor == bindparam("who"))
 STOP_RUNS = update(runs).where(runs.c.requester == bindparam("who"), is_word(runs.c.state, "running")).values(stop=1)
-WAITING = (
+PAIRINGS_WAITING = (
     select(signals.c.session)
     .where(signals.c.person_id == bindparam("who"), is_word(signals.c.state, "waiting"))
     .group_by(signals.c.session)
@@ -95,7 +97,7 @@ def rename(old: str, new: str, actor: str, now: datetime) -> Op[Person | Unmoved
     who = yield from _named(old)
     if who is None:
         return Unmoved.NOBODY
-    if old != new and (yield NAMED, {"n": new}):
+    if old != new and (yield PERSON_NAMED_LOCKED, {"n": new}):
         return Unmoved.TAKEN
     yield RENAME, {"who": who.id, "new_name": new}
     yield from fact(now, "person renamed", actor, new, f"was {old}")
@@ -132,7 +134,7 @@ def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
 
 def _unasked(who: Person, actor: str, now: datetime) -> Op[None]:
     """What waits for a run gets none, each lane locked before its messages, as every writer does it."""
-    for (session,) in (yield WAITING, {"who": who.id}):
+    for (session,) in (yield PAIRINGS_WAITING, {"who": who.id}):
         yield LOCK_LANE, {"k": session}
         dropped = yield UNASK, {"s": session, "who": who.id, "at": micros(now)}
         yield LESS_WAITING, {"s": session, "less": len(dropped)}
@@ -169,5 +171,5 @@ def _handed_over(old: PersonId, new: PersonId) -> Op[None]:
 
 
 def _named(name: str) -> Op[Person | None]:
-    rows = yield NAMED, {"n": name}
+    rows = yield PERSON_NAMED_LOCKED, {"n": name}
     return person(rows[0]) if rows else None

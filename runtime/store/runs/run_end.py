@@ -28,7 +28,7 @@ ENDED: Final[Mapping[RunState, RunState]] = {
     RunState.FAILED: move(RUN_MOVES, RunState.RUNNING, RunEvent.FAIL),
     RunState.STOPPED: move(RUN_MOVES, RunState.RUNNING, RunEvent.STOP),
 }
-WHY: Final[Mapping[RunState, str]] = {RunState.DONE: "", RunState.STOPPED: "Stopped."}
+REASON_OF_STATE: Final[Mapping[RunState, str]] = {RunState.DONE: "", RunState.STOPPED: "Stopped."}
 """What a run's row says of its end, where that is not its last words."""
 
 _own_run = update(runs).where(runs.c.id == bindparam("run"), is_word(runs.c.state, "running"))
@@ -142,7 +142,7 @@ def finish(
         return None
     if reply:
         yield from model_step(lane.node, run, number, reply, mine[0], now)
-    why = WHY.get(state, text)
+    why = REASON_OF_STATE.get(state, text)
     yield from _close_steps(lane, run, why or text, now)
     yield from add_turn(lane.session, mine[0], run, "assistant", text, now)
     calls = int(reply is not None)

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, case, select, update
 from runtime.contract import Call, Effect, FileRef, ModelReply, NodeId, RunId, files_json
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
-from runtime.domain.transcript import WAITING
+from runtime.domain.transcript import WAITING_FOR_APPROVAL
 from runtime.store.common import add, fact, owned
 from runtime.store.protocol import Lane, NewStep, Recorded, ToolStep
 from runtime.store.runs.turns import SET_FILES, SET_TURN, add_turn
@@ -161,7 +161,7 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
             "node": lane.node,
         },
     )
-    text = step.result if done else WAITING
+    text = step.result if done else WAITING_FOR_APPROVAL
     yield from add_turn(lane.session, turn, run, "tool", text, now, call_id=step.call.id, tool=step.call.tool)
 
 

@@ -13,7 +13,7 @@ from runtime.store.schema import tool_forms
 from runtime.store.sql.driver import Op, micros
 from runtime.store.sql.upsert import insert
 
-FIRST = (
+NEW_FORM = (
     insert(tool_forms)
     .values({c.name: bindparam(c.name) for c in tool_forms.columns})
     .on_conflict_do_nothing(index_elements=[tool_forms.c.tool])
@@ -38,7 +38,7 @@ ACCEPT = update(tool_forms).where(tool_forms.c.tool == bindparam("t")).values(ac
 def accepted_form(tool: str, form: str, now: datetime) -> Op[str]:
     rows = yield FORMS, {"t": tool}
     if not rows:
-        yield FIRST, {"tool": tool, "accepted": form, "seen": form, "seen_at": micros(now)}
+        yield NEW_FORM, {"tool": tool, "accepted": form, "seen": form, "seen_at": micros(now)}
         rows = yield FORMS, {"t": tool}
     return str(rows[0][0])
 

@@ -16,15 +16,15 @@ from runtime.store.schema import occurrences, people, schedules, zones
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.sql.upsert import insert
 
-MOST: Final = 1_000
+SCHEDULES_READ: Final = 1_000
 
-COLUMNS = (*schedules.columns, people.c.id, people.c.name, people.c.role)
-_ALL = select(*COLUMNS).select_from(schedules.outerjoin(people, people.c.id == schedules.c.owner))
+SCHEDULE_COLUMNS = (*schedules.columns, people.c.id, people.c.name, people.c.role)
+_ALL = select(*SCHEDULE_COLUMNS).select_from(schedules.outerjoin(people, people.c.id == schedules.c.owner))
 ONE = _ALL.where(schedules.c.id == bindparam("schedule"))
 LISTED = (
     _ALL.where(schedules.c.state != literal_column("'removed'"))
     .order_by(schedules.c.next_at.is_(None), schedules.c.next_at, schedules.c.id)
-    .limit(MOST)
+    .limit(SCHEDULES_READ)
 )
 OF_FILE = _ALL.where(schedules.c.by_file == literal_column("1"), schedules.c.state != literal_column("'removed'"))
 OF_ROOM = LISTED.where(in_room(schedules.c.home), schedules.c.state != literal_column("'ended'"))
@@ -39,7 +39,7 @@ NEXT_DUE = select(
 )
 ADD = insert(schedules).values({c.name: bindparam(c.name) for c in schedules.columns}).on_conflict_do_nothing()
 ADDED = ADD.returning(schedules.c.id)
-LOCKED = (
+SCHEDULE_LOCKED = (
     select(schedules.c.state, schedules.c.next_at, schedules.c.failures, schedules.c.home, schedules.c.name)
     .where(schedules.c.id == bindparam("schedule"))
     .with_for_update()
@@ -71,7 +71,7 @@ def _change(columns: tuple[str, ...]) -> Any:
 # A schedule may be fired while it is changed: a change of its work alone must not write back what was due before.
 CHANGE_WORK = _change(WORK)
 CHANGE = _change((*WORK, *TIMES))
-NAMED = select(schedules.c.id).where(
+SCHEDULE_NAMED = select(schedules.c.id).where(
     schedules.c.home == bindparam("home"),
     schedules.c.name == bindparam("name"),
     is_word(schedules.c.state, "active", "paused"),
@@ -155,7 +155,7 @@ def add(schedule: Schedule, due_at: datetime | None, by: str, now: datetime) -> 
 
 
 def change(schedule: Schedule, due_at: datetime | None, by: str, now: datetime, *, retimed: bool) -> Op[bool]:
-    if (yield NAMED, {"home": str(schedule.home), "name": schedule.name, "schedule": schedule.id}):
+    if (yield SCHEDULE_NAMED, {"home": str(schedule.home), "name": schedule.name, "schedule": schedule.id}):
         return False
     row, columns = row_of(schedule, due_at), (*WORK, *TIMES) if retimed else WORK
     values = {f"new_{name}": row[name] for name in columns} | {"schedule": schedule.id}
@@ -175,7 +175,7 @@ def turn(
     now: datetime,
 ) -> Op[bool]:
     """Pause, resume, end or remove; False where that is no move from its state, since somebody was faster."""
-    rows = yield LOCKED, {"schedule": schedule}
+    rows = yield SCHEDULE_LOCKED, {"schedule": schedule}
     state = ScheduleState(rows[0][0]) if rows else ScheduleState.REMOVED
     if (state, event) not in SCHEDULE_MOVES:
         return False

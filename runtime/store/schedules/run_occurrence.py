@@ -33,8 +33,8 @@ from runtime.domain.change_digest import seen_of
 from runtime.domain.machines import move
 from runtime.domain.runs import FOR_SCHEDULES, RunState
 from runtime.domain.schedules import (
-    KEPT,
     OCCURRENCE_MOVES,
+    RESULT_MAX_CHARS,
     SCHEDULE_MOVES,
     OccurrenceEvent,
     ScheduleEvent,
@@ -42,11 +42,11 @@ from runtime.domain.schedules import (
 )
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import NewDelivery
-from runtime.store.schedules.book import LOCKED, ONE, SET_STATE, schedule_of
+from runtime.store.schedules.book import ONE, SCHEDULE_LOCKED, SET_STATE, schedule_of
 from runtime.store.schema import occurrences, schedules, signals, steps
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
-NOTHING: Final[Mapping[str, object]] = {}
+NOTHING_TOLD: Final[Mapping[str, object]] = {}
 
 OF_ID = select(occurrences).where(occurrences.c.id == bindparam("occurrence"))
 LOCKED_ONE = OF_ID.with_for_update()
@@ -71,7 +71,7 @@ _DONE_BEFORE = (
     .order_by(occurrences.c.planned_at.desc())
     .limit(1)
 )
-LAST = _DONE_BEFORE
+LAST_DONE = _DONE_BEFORE
 PREVIOUS = _DONE_BEFORE.where(occurrences.c.silent == literal_column("0"))
 DATA = (
     select(steps.c.call_id, steps.c.result)
@@ -110,7 +110,7 @@ class Kept(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What `LOCKED` tells of a schedule."""
+    """What `SCHEDULE_LOCKED` tells of a schedule."""
 
     state: str
     next_at: int | None
@@ -126,7 +126,7 @@ def job_of(run: RunId, trigger: Trigger) -> Op[Job | None]:
         return None
     row = Kept(*rows[0])
     found = yield from _work_of(row)
-    told, last = (yield PREVIOUS, {"schedule": row.schedule}), (yield LAST, {"schedule": row.schedule})
+    told, last = (yield PREVIOUS, {"schedule": row.schedule}), (yield LAST_DONE, {"schedule": row.schedule})
     return Job(
         OccurrenceId(row.id),
         ScheduleId(row.schedule),
@@ -154,7 +154,7 @@ def _held(row: Kept) -> Op[Held]:
     if row.report:
         report = Report.from_json(OccurrenceId(row.id), row.report)
         return Held(ScheduleState.REMOVED, None, 0, str(report.home), report.name)
-    return Held(*(yield LOCKED, {"schedule": row.schedule})[0])
+    return Held(*(yield SCHEDULE_LOCKED, {"schedule": row.schedule})[0])
 
 
 def ended(
@@ -176,7 +176,12 @@ def ended(
     match state:
         case RunState.DONE:
             seen = json.dumps(seen_of((yield DATA, {"run": run})), sort_keys=True)
-            told = {"new_result": text[:KEPT], "new_silent": int(not shown), "new_wanted": shown, "new_seen": seen}
+            told = {
+                "new_result": text[:RESULT_MAX_CHARS],
+                "new_silent": int(not shown),
+                "new_wanted": shown,
+                "new_seen": seen,
+            }
             yield from set_occurrence(row, OccurrenceEvent.FINISH, now, told=told)
             if schedule.failures and not row.manual:
                 yield FAILURES, {"schedule": row.schedule, "failed": 0}
@@ -240,7 +245,7 @@ def set_occurrence(
     *,
     reason: str = "",
     not_before: datetime | None = None,
-    told: Mapping[str, object] = NOTHING,
+    told: Mapping[str, object] = NOTHING_TOLD,
 ) -> Op[None]:
     after = move(OCCURRENCE_MOVES, OccurrenceState(row.state), event)
     values = values_of(row) | {

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import asyncpg
 
-FRESH: Final = 1.0
+FRESH_SECONDS: Final = 1.0
 """Seconds: an operation that began later than so long ago is no sign that its connection is silent."""
 
 
@@ -29,7 +29,7 @@ class Ways:
         await self.pool.expire_connections()
         now = asyncio.get_running_loop().time()
         for connection, since in list(self.used.items()):
-            if now - since > FRESH:
+            if now - since > FRESH_SECONDS:
                 end(connection)
 
 

@@ -49,7 +49,7 @@ class Unwatched:
 
 
 UNWATCHED: Final = Unwatched()
-PATIENCE: Final = timedelta(seconds=10)
+OPERATION_TIMEOUT: Final = timedelta(seconds=10)
 """How long an engine may take for one operation, unless whoever opens it says less."""
 
 

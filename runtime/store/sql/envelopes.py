@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-LARGEST: Final = 7_900
+NOTICE_MAX_BYTES: Final = 7_900
 """Bytes of one text. PostgreSQL refuses 8,000 and more; source: its documentation of NOTIFY, read 2026-11."""
 MOST_WAITING: Final = 1_000
 """Topics that wait to be told, and what one statement carries: some 60 kB. More are one word for everything."""
@@ -43,7 +43,7 @@ def sealed(sender: str, topics: Iterable[str] = ()) -> list[str]:
     >>> sealed("n1", ["lanes", "room:web:main/7"])
     ['{"from":"n1","topics":["lanes","room:web:main/7"]}']
     """
-    return [_text(sender, group) for group in _groups(list(topics), LARGEST - len(_text(sender, [])))]
+    return [_text(sender, group) for group in _groups(list(topics), NOTICE_MAX_BYTES - len(_text(sender, [])))]
 
 
 def opened(text: str) -> tuple[str, Sequence[str]]:

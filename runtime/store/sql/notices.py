@@ -18,7 +18,7 @@ import structlog
 
 from runtime.errors import StoreError
 from runtime.store.sql.envelopes import EVERYTHING, Outgoing, opened, sealed
-from runtime.store.sql.telling import CHANNEL, FAILURES, FIX, Deaf, connected, echo, reason_of, tell
+from runtime.store.sql.telling import FAILURES, FIX, NOTIFY_CHANNEL, Deaf, connected, echo, reason_of, tell
 
 log = structlog.get_logger("notices")
 
@@ -142,7 +142,7 @@ class Notices:
         """Begin to hear, and look at all that rang before. The event is set when the connection ends."""
         gone = asyncio.Event()
         connection.add_termination_listener(lambda _: gone.set())
-        await connection.add_listener(CHANNEL, lambda *given: self._hear(given[-1], ears))
+        await connection.add_listener(NOTIFY_CHANNEL, lambda *given: self._hear(given[-1], ears))
         await echo(connection, self._url)
         self._strikes, self._most_strikes = 0, STRIKES
         if self._deaf.is_set():
@@ -164,7 +164,7 @@ class Notices:
         try:
             sender, topics = opened(text)
         except ValueError:
-            log.debug("a notice of somebody else", channel=CHANNEL)
+            log.debug("a notice of somebody else", channel=NOTIFY_CHANNEL)
             return
         if sender == self._sender:
             return

@@ -17,23 +17,23 @@ from runtime.contract import Now
 from runtime.domain.clock import steady
 from runtime.errors import StoreError, Trouble
 from runtime.store.sql.connections import Way, Ways, end
-from runtime.store.sql.driver import EPOCH, PATIENCE, UNWATCHED, Compiler, MakeOp, Op, T, Watch
+from runtime.store.sql.driver import EPOCH, OPERATION_TIMEOUT, UNWATCHED, Compiler, MakeOp, Op, T, Watch
 from runtime.store.sql.health import Health
 
 POOL: Final = 8
 STATEMENTS: Final = 512
 """Prepared statements that a connection keeps: more than there are."""
-LAST: Final = 1.4
+SILENCE_FACTOR: Final = 1.4
 """A silent connection is ended after so many times the patience: by then the server would have dropped the statement."""
 CLOSE: Final = timedelta(seconds=1)
-READS_WITHIN: Final = PATIENCE
+READS_WITHIN: Final = OPERATION_TIMEOUT
 """Reports read for longer than anything may write."""
-TRIES: Final = 5
+OPERATION_TRIES: Final = 5
 LOOK_EVERY: Final = 10.0
 """Seconds between two looks at the server's clock."""
 
 # Lost races that PostgreSQL settles by refusing one side; nothing was written, so the operation runs again.
-AGAIN: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
+REPEATABLE: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
 AWAY: Final = (
     OSError,
     asyncpg.PostgresConnectionError,
@@ -44,7 +44,7 @@ AWAY: Final = (
 )
 
 
-WORDS: Final[Mapping[Trouble, str]] = {
+WORDS_OF_TROUBLE: Final[Mapping[Trouble, str]] = {
     Trouble.AWAY: "The database cannot be reached ({error}): start it, or mend the way to it.",
     Trouble.FULL: "The disk of the database is full ({error}): make room there.",
     Trouble.READ_ONLY: "The database can only be read ({error}): it is a copy, or was set so; let database_url lead to "
@@ -57,7 +57,7 @@ WORDS: Final[Mapping[Trouble, str]] = {
 
 def explain(error: BaseException) -> StoreError:
     trouble = trouble_of(error)
-    return StoreError(WORDS[trouble].format(error=f"{type(error).__name__}: {error}"), trouble=trouble)
+    return StoreError(WORDS_OF_TROUBLE[trouble].format(error=f"{type(error).__name__}: {error}"), trouble=trouble)
 
 
 def trouble_of(error: BaseException) -> Trouble:
@@ -95,13 +95,13 @@ async def leave_as_it_is(connection: object) -> None:
 async def open_pool(url: str) -> asyncpg.Pool[Any]:
     """Connections to `url`. Errors: StoreError without the password."""
     try:
-        async with asyncio.timeout(PATIENCE.total_seconds()):
+        async with asyncio.timeout(OPERATION_TIMEOUT.total_seconds()):
             pool = await asyncpg.create_pool(
                 url,
                 min_size=0,  # asyncpg's own care for more than that logs a traceback a second while a server is away
                 max_size=POOL,
                 statement_cache_size=await kept_statements(url),
-                command_timeout=PATIENCE.total_seconds(),  # a frozen server must not hold an operation for ever
+                command_timeout=OPERATION_TIMEOUT.total_seconds(),  # a frozen server must not hold an operation for ever
                 reset=leave_as_it_is,
             )
             try:
@@ -168,7 +168,7 @@ class PostgresDriver:
         *,
         now: Now | None = None,
         watch: Watch = UNWATCHED,
-        within: timedelta = PATIENCE,
+        within: timedelta = OPERATION_TIMEOUT,
     ) -> None:
         self._ways = Ways(pool)
         self._pool = pool
@@ -186,7 +186,7 @@ class PostgresDriver:
         *,
         now: Now | None = None,
         watch: Watch = UNWATCHED,
-        within: timedelta = PATIENCE,
+        within: timedelta = OPERATION_TIMEOUT,
     ) -> PostgresDriver:
         """A driver over open connections, which it closes at its end. `within`: how long what is written may take."""
         driver = cls(pool, now=now, watch=watch, within=within)
@@ -242,11 +242,11 @@ class PostgresDriver:
             raise
 
     async def _tried(self, run: Callable[[], Awaitable[T]]) -> T:
-        for attempt in range(1, TRIES + 1):
+        for attempt in range(1, OPERATION_TRIES + 1):
             try:
                 return await run()
-            except AGAIN as error:
-                if attempt == TRIES:
+            except REPEATABLE as error:
+                if attempt == OPERATION_TRIES:
                     raise explain(error) from error
                 await asyncio.sleep(0.01 * attempt)
             except asyncpg.ReadOnlySQLTransactionError as error:
@@ -258,7 +258,7 @@ class PostgresDriver:
         raise AssertionError("unreachable")
 
     async def _written(self, make: MakeOp[T], within: float) -> T:
-        async with Way(self._ways, within * LAST) as connection:
+        async with Way(self._ways, within * SILENCE_FACTOR) as connection:
             if self._clock.is_old():
                 await self._clock.look(connection)
             async with connection.transaction(isolation="read_committed"):

@@ -24,13 +24,13 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from runtime.contract import Now
 from runtime.errors import StoreError, Trouble
-from runtime.store.sql.driver import PATIENCE, UNWATCHED, Compiler, MakeOp, Op, T, Watch
+from runtime.store.sql.driver import OPERATION_TIMEOUT, UNWATCHED, Compiler, MakeOp, Op, T, Watch
 from runtime.store.sql.files import DatabaseFiles
 from runtime.store.sql.health import Health
 
 BATCH: Final = 256
-MEMORY: Final = ":memory:"
-LOCKED: Final = timedelta(seconds=5)
+MEMORY_DATABASE: Final = ":memory:"
+LOCK_TIMEOUT: Final = timedelta(seconds=5)
 """How long to wait for a lock of another program."""
 
 Waiter = tuple[MakeOp[Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]"]
@@ -47,7 +47,7 @@ def connect(path: str) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise explain(error, path) from error
     try:
-        connection.execute(f"PRAGMA busy_timeout = {LOCKED // timedelta(milliseconds=1)}")
+        connection.execute(f"PRAGMA busy_timeout = {LOCK_TIMEOUT // timedelta(milliseconds=1)}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         if sys.platform == "darwin":
@@ -258,13 +258,13 @@ class SqliteDriver:
         *,
         now: Now = system_now,
         watch: Watch = UNWATCHED,
-        within: timedelta = PATIENCE,
+        within: timedelta = OPERATION_TIMEOUT,
     ) -> None:
-        connection.execute(f"PRAGMA busy_timeout = {min(within, LOCKED) // timedelta(milliseconds=1)}")
+        connection.execute(f"PRAGMA busy_timeout = {min(within, LOCK_TIMEOUT) // timedelta(milliseconds=1)}")
         self.now = now
         self._watch = watch
         self._compiler = Compiler(SQLiteDialect(paramstyle="qmark"))
-        reading = None if path == MEMORY else connect(path)
+        reading = None if path == MEMORY_DATABASE else connect(path)
         self._files = DatabaseFiles(path) if reading else None
         shared = (self._compiler, path)
         self._writer = _Worker(connection, *shared, writes=True, watch=watch, files=self._files)

@@ -15,11 +15,11 @@ from typing import Any, Final
 
 import asyncpg
 
-from runtime.store.sql.driver import PATIENCE
+from runtime.store.sql.driver import OPERATION_TIMEOUT
 from runtime.store.sql.envelopes import sealed
 from runtime.store.sql.postgres import AWAY
 
-CHANNEL: Final = "signalbox"
+NOTIFY_CHANNEL: Final = "signalbox"
 ECHO: Final = timedelta(seconds=2)
 """How long what we tell ourselves may take; between idle machines it takes 0.3 ms."""
 FAILURES: Final = (*AWAY, asyncpg.PostgresError, ValueError)
@@ -37,11 +37,11 @@ class Deaf(Exception):
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[Any]:
     """A connection of one's own. Errors: `FAILURES`."""
-    async with asyncio.timeout(PATIENCE.total_seconds()):
+    async with asyncio.timeout(OPERATION_TIMEOUT.total_seconds()):
         connection = await asyncpg.connect(
             url,
             statement_cache_size=0,  # a pooler may give us another server connection for each statement
-            command_timeout=PATIENCE.total_seconds(),
+            command_timeout=OPERATION_TIMEOUT.total_seconds(),
         )
     try:
         yield connection
@@ -51,7 +51,7 @@ async def connected(url: str) -> AsyncIterator[Any]:
 
 async def tell(connection: Any, texts: Sequence[str]) -> None:
     async with connection.transaction():  # so that a pooler keeps to one server connection from its parse to its end
-        await connection.execute(TELL, CHANNEL, texts)
+        await connection.execute(TELL, NOTIFY_CHANNEL, texts)
 
 
 async def echo(listening: Any, url: str) -> None:
@@ -63,7 +63,7 @@ async def echo(listening: Any, url: str) -> None:
         if given[-1] == word:
             heard.set()
 
-    await listening.add_listener(CHANNEL, note)
+    await listening.add_listener(NOTIFY_CHANNEL, note)
     async with connected(url) as telling:
         await tell(telling, [word])
     try:
@@ -72,7 +72,7 @@ async def echo(listening: Any, url: str) -> None:
     except TimeoutError:
         raise Deaf(f"a NOTIFY to itself did not arrive within {ECHO.total_seconds():g} s") from None
     finally:
-        await listening.remove_listener(CHANNEL, note)
+        await listening.remove_listener(NOTIFY_CHANNEL, note)
 
 
 async def trouble(url: str, listen_url: str) -> str | None:

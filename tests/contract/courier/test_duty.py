@@ -27,8 +27,8 @@ from tests.contract.runtime.stage import LEASE
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits by the real clock, shortened."""
-    monkeypatch.setattr(module, "PATIENCE", module.PATIENCE / 100)
-    monkeypatch.setattr(sender, "PATIENCE", sender.PATIENCE / 100)
+    monkeypatch.setattr(module, "STORE_RETRY_DELAY", module.STORE_RETRY_DELAY / 100)
+    monkeypatch.setattr(sender, "STORE_RETRY_DELAY", sender.STORE_RETRY_DELAY / 100)
     monkeypatch.setattr(module, "POLL", module.POLL / 50)
     monkeypatch.setattr(module, "REST", module.POLL)
 

@@ -15,7 +15,7 @@ from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.ids import new_id
 from runtime.store.operations.after_restore import Aftermath, Origin, after_restore
-from runtime.store.sql.sqlite import MEMORY, SqliteDriver, connect
+from runtime.store.sql.sqlite import MEMORY_DATABASE, SqliteDriver, connect
 from runtime.store.store import Store
 from tests.contract.courier.scripted import ScriptedAdapter
 from tests.contract.courier.stage import CARD, LONG, TELLING, Stage
@@ -30,14 +30,14 @@ class Backup:
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self._taken_at: datetime = stage.clock.at
-        self._rows = connect(MEMORY)
+        self._rows = connect(MEMORY_DATABASE)
         driver = stage.store.driver
         assert isinstance(driver, SqliteDriver)
         driver._writer._connection.backup(self._rows)
 
     async def restored(self) -> tuple[Stage, Aftermath]:
         """A new life that begins with it; the platform goes on as it is."""
-        driver = SqliteDriver(MEMORY, self._rows, now=self._stage.clock)
+        driver = SqliteDriver(MEMORY_DATABASE, self._rows, now=self._stage.clock)
         origin = Origin("b1", self._taken_at, "1.0")
         after = await driver.write(lambda: after_restore(origin, "command line of kim", self._stage.clock.at, new_id))
         return replace(self._stage, store=Store.over(driver, new_id)), after

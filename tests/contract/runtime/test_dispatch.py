@@ -36,9 +36,9 @@ FREE = [Rule(Ruling.ALLOW)]
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits by the real clock, shortened."""
-    monkeypatch.setattr(module, "PATIENCE", module.PATIENCE / 100)
-    monkeypatch.setattr(tool_calls, "PATIENCE", tool_calls.PATIENCE / 100)
-    monkeypatch.setattr(poller, "EVERY", poller.EVERY / 50)
+    monkeypatch.setattr(module, "CLAIM_RETRY_DELAY", module.CLAIM_RETRY_DELAY / 100)
+    monkeypatch.setattr(tool_calls, "STORE_RETRY_DELAY", tool_calls.STORE_RETRY_DELAY / 100)
+    monkeypatch.setattr(poller, "POLL_INTERVAL", poller.POLL_INTERVAL / 50)
 
 
 # ----------------------------------------------------------------------------------------------------------- width
@@ -103,7 +103,7 @@ async def test_one_session_never_has_two_runs_at_once(stage: Stage) -> None:
 async def test_drain_waits_for_the_runs_that_go_and_begins_no_other(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(poller, "EVERY", timedelta(hours=1))  # no claim is under way when the drain begins
+    monkeypatch.setattr(poller, "POLL_INTERVAL", timedelta(hours=1))  # no claim is under way when the drain begins
     answer = held("one")
     process = await stage.process(Strict([answer]))
     async with process.running():

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from runtime.agent.loop import NOTHING
+from runtime.agent.loop import EMPTY_REPLY
 from runtime.agent.registry import Limits
 from runtime.contract import (
     AssistantTurn,
@@ -27,7 +27,7 @@ from runtime.contract import (
 )
 from runtime.domain.runs import RunState
 from runtime.errors import ModelFailed, ToolFailed, ToolRetry
-from runtime.intake.dispatch import BROKEN
+from runtime.intake.dispatch import RUN_BROKEN
 from runtime.policy.rules import Rule, Ruling
 from tests.contract.runtime.stage import READ, SHELL, WRITE, FakeTool, Stage, fake_tool
 from tests.contract.runtime.strict import Strict
@@ -292,7 +292,7 @@ async def test_a_model_that_answers_nothing_is_reported_to_the_person(nothing: s
     for words in ("hi", "and now?"):
         await process.say(words)
         await process.answer_all()
-    assert await stage.answers() == [NOTHING, "hello"]
+    assert await stage.answers() == [EMPTY_REPLY, "hello"]
 
 
 async def test_a_model_that_fails_is_reported_in_its_words_and_stored(stage: Stage) -> None:
@@ -323,5 +323,5 @@ async def test_a_bug_of_ours_is_told_to_the_person_and_logged(stage: Stage) -> N
             await process.say(words)
             await process.answer_all()
     broken, _ = await stage.runs()
-    assert await stage.answers() == [BROKEN.format(run=broken.id), "hello"]
+    assert await stage.answers() == [RUN_BROKEN.format(run=broken.id), "hello"]
     assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == ["run broke"]

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from runtime.contract import Choice, Content, DeliveryId, Effect, Features, Kind, Part, Receipt, Said
-from runtime.delivery.streaming import MOST, shortened
+from runtime.delivery.streaming import PREVIEW_MAX_CHARS, shortened
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
 from runtime.errors import Rejected
@@ -124,16 +124,16 @@ async def test_of_a_long_answer_the_first_message_takes_over_and_the_others_foll
 
 def test_a_preview_is_never_what_the_whole_answer_is() -> None:
     assert shortened(ANSWER) == f"{ANSWER} …"
-    assert shortened("x" * MOST) == "x" * MOST + " …"
+    assert shortened("x" * PREVIEW_MAX_CHARS) == "x" * PREVIEW_MAX_CHARS + " …"
 
 
 def test_a_preview_of_a_long_text_shows_that_it_goes_on() -> None:
     """Its beginning would stand there as if frozen for as long as the rest takes."""
-    told = [shortened("x" * count) for count in (MOST + 1, 6_200, 6_300)]
+    told = [shortened("x" * count) for count in (PREVIEW_MAX_CHARS + 1, 6_200, 6_300)]
     assert len(set(told)) == 3
     assert "6,200 characters so far" in told[1]
-    assert max(map(len, told)) < MOST + 100
-    code = shortened("```\n" + "x" * 2 * MOST)
+    assert max(map(len, told)) < PREVIEW_MAX_CHARS + 100
+    code = shortened("```\n" + "x" * 2 * PREVIEW_MAX_CHARS)
     assert code.count("```") == 2
     assert code.index("Still writing") > code.rindex("```")
 

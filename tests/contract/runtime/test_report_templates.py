@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.operator.reports import FOLDER
+from bot.operator.reports import REPORTS_FOLDER
 from runtime.contract import (
     Asker,
     Choice,
@@ -22,7 +22,7 @@ from runtime.domain.schedules import WAITS
 from runtime.errors import ToolFailed
 from runtime.reports.catalogue import Catalogue, Reporters
 from runtime.reports.change_watch import heartbeat
-from runtime.reports.templates import NOTHING
+from runtime.reports.templates import NOTHING_TO_TELL
 from runtime.templating.renderer import Renderer
 from tests.contract.runtime.planning import ELSEWHERE, HOME, HOUR
 from tests.contract.runtime.reporting import LOOK, QUIET, Desk, Gauge, desk, template
@@ -126,7 +126,7 @@ async def test_what_is_wrong_is_told_tried_again_and_given_up(stage: Stage, task
 
 async def test_a_template_that_never_ends_fails_its_occurrence_alone(stage: Stage) -> None:
     renderer = Renderer(processor=timedelta(seconds=1))
-    reporter = Reporters(Catalogue(FOLDER), renderer=renderer, now=stage.clock)
+    reporter = Reporters(Catalogue(REPORTS_FOLDER), renderer=renderer, now=stage.clock)
     at = Desk(stage, await stage.process(Scripted([]), reporter=reporter))
     loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
     endless, other = await at.plan(template(loops)), await at.plan(template("all is well"), name="Evening")
@@ -145,9 +145,9 @@ async def test_text_that_is_blank_is_silence_where_that_is_wanted(stage: Stage) 
     asker = Asker(await stage.store.people.identified(ADA), ADA, HOME)
     await at.process.booking.change(planned.id, ScheduleRequest(terms=Terms()), asker)
     await at.fire()
-    assert await at.shown() == [NOTHING]
+    assert await at.shown() == [NOTHING_TO_TELL]
     await at.fire()
-    assert await at.shown() == [NOTHING, "2 wait"]
+    assert await at.shown() == [NOTHING_TO_TELL, "2 wait"]
 
 
 async def test_a_report_knows_what_was_shown_before_and_when(stage: Stage) -> None:

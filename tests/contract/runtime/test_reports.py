@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.operator.actor import Actor
-from bot.operator.reports import FOLDER, LateReporters, ReportDesk, figure_tools
+from bot.operator.reports import REPORTS_FOLDER, LateReporters, ReportDesk, figure_tools
 from runtime.contract import (
     Address,
     Asker,
@@ -216,7 +216,7 @@ async def test_reports_are_listed_with_what_they_tell_and_their_options(stage: S
         "cost": {"hours": 24, "chart": True},
         "dead-letters": {},
     }
-    assert set(listed) == {path.name.removesuffix(".md.j2") for path in FOLDER.iterdir()}
+    assert set(listed) == {path.name.removesuffix(".md.j2") for path in REPORTS_FOLDER.iterdir()}
     assert all(one["about"] for one in await reports.listed())
 
 

@@ -31,7 +31,7 @@ from tests.contract.runtime.strict import Strict
 @pytest.fixture(autouse=True)
 def _pulse(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is quick here. All others wait for ever: they are woken, or a test runs out of time."""
-    monkeypatch.setattr(poller, "EVERY", poller.EVERY / 50)
+    monkeypatch.setattr(poller, "POLL_INTERVAL", poller.POLL_INTERVAL / 50)
     for module in (courier, dispatch, firing):
         monkeypatch.setattr(module, "REST", timedelta(hours=1))
 
@@ -157,7 +157,7 @@ async def test_one_thing_is_asked_and_nothing_else_however_much_is_planned(stage
         noted.asked.clear()
         await asyncio.sleep(0.2)
     assert set(noted.asked) == {"agenda"}
-    assert len(noted.asked) <= 0.2 / poller.EVERY.total_seconds() + 1
+    assert len(noted.asked) <= 0.2 / poller.POLL_INTERVAL.total_seconds() + 1
 
 
 async def test_a_timer_asks_when_the_next_instant_comes_and_again_only_when_it_is_told(stage: Stage) -> None:

@@ -15,7 +15,7 @@ from runtime.contract import (
 )
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.runs import RunState, StepState
-from runtime.domain.transcript import WAITING
+from runtime.domain.transcript import WAITING_FOR_APPROVAL
 from tests.contract.store.asking import result_of
 from tests.contract.store.stage import (
     OTHER_ROOM,
@@ -165,7 +165,7 @@ async def test_a_stopped_parked_run_answers_its_message(stage: Stage) -> None:
 async def test_a_stopped_parked_run_leaves_no_placeholder(stage: Stage) -> None:
     parked = await stage.park(SHELL)
     await stage.stop()
-    assert await result_of(stage, parked) != WAITING
+    assert await result_of(stage, parked) != WAITING_FOR_APPROVAL
     assert await stage.column("SELECT state FROM steps WHERE kind = 'tool'") == ["done"]
 
 

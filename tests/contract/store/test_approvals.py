@@ -14,7 +14,7 @@ from runtime.contract import (
 )
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.runs import StepState
-from runtime.domain.transcript import WAITING
+from runtime.domain.transcript import WAITING_FOR_APPROVAL
 from tests.contract.store.asking import doubted, result_of
 from tests.contract.store.stage import (
     LIFE,
@@ -62,7 +62,11 @@ async def test_a_denied_call_does_not_run_and_the_model_is_told_why(stage: Stage
 
 @pytest.mark.parametrize(
     ("choice", "state", "word"),
-    [(Choice.AGAIN, StepState.OPEN, WAITING), (Choice.DONE, None, "carried out"), (Choice.SKIP, None, "go on without")],
+    [
+        (Choice.AGAIN, StepState.OPEN, WAITING_FOR_APPROVAL),
+        (Choice.DONE, None, "carried out"),
+        (Choice.SKIP, None, "go on without"),
+    ],
 )
 async def test_a_person_says_what_became_of_a_cut_call(
     stage: Stage, choice: Choice, state: StepState | None, word: str

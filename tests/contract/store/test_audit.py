@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from runtime.contract import NodeId
-from runtime.domain.audit_chain import FIRST, Verifier
+from runtime.domain.audit_chain import FIRST_HASH, Verifier
 from runtime.store.protocol import Head
 from tests.contract.store.stage import TTL, Stage
 
@@ -31,7 +31,7 @@ async def fault(stage: Stage, head: Head) -> str | None:
 
 async def test_before_the_first_seal_the_head_is_empty(stage: Stage) -> None:
     await stage.say("hello")
-    assert await stage.store.audit.audit_head() == Head(0, FIRST)
+    assert await stage.store.audit.audit_head() == Head(0, FIRST_HASH)
     assert await stage.store.audit.audit_rows(0) == []
 
 
@@ -69,7 +69,7 @@ async def test_a_node_that_lost_the_duty_seals_nothing(stage: Stage) -> None:
     await stage.say("hello")
     await stage.store.cluster.join(NodeId("heir"), "", TTL, alone=True)
     before = await stage.everything()
-    assert await stage.store.audit.seal(duty, Head(0, FIRST)) is None
+    assert await stage.store.audit.seal(duty, Head(0, FIRST_HASH)) is None
     assert await stage.everything() == before
 
 

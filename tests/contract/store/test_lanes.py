@@ -23,7 +23,7 @@ from runtime.contract import (
 )
 from runtime.domain.routing import RoomRules
 from runtime.domain.runs import RunState, StepState
-from runtime.domain.transcript import WAITING
+from runtime.domain.transcript import WAITING_FOR_APPROVAL
 from runtime.errors import IllegalMove
 from runtime.store.protocol import Claim, Lane, Lease, Recorded, Released
 from tests.contract.store.stage import ADA, GATE, LIST, OTTO, ROOM, SHELL, TTL, UMA, WRITE, Stage, address, reply, step
@@ -111,8 +111,8 @@ async def test_a_model_step_leaves_a_valid_history(stage: Stage) -> None:
     assert await stage.store.runs.turns(claim.lane.session) == [
         UserTurn("list them", "Ada"),
         AssistantTurn("", (LIST, WRITE, SHELL)),
-        ToolTurn(LIST.id, LIST.tool, WAITING),
-        ToolTurn(WRITE.id, WRITE.tool, WAITING),
+        ToolTurn(LIST.id, LIST.tool, WAITING_FOR_APPROVAL),
+        ToolTurn(WRITE.id, WRITE.tool, WAITING_FOR_APPROVAL),
         ToolTurn(SHELL.id, SHELL.tool, "Not allowed."),
     ]
 
@@ -132,7 +132,7 @@ async def test_a_result_takes_the_place_of_its_placeholder(stage: Stage) -> None
     await stage.store.runs.mark_tool(claim.lane, claim.run_id, 3)
     await stage.store.runs.finish_tool(claim.lane, claim.run_id, 3, "written")
     assert (await stage.store.runs.turns(claim.lane.session))[2:] == [
-        ToolTurn(LIST.id, LIST.tool, WAITING),
+        ToolTurn(LIST.id, LIST.tool, WAITING_FOR_APPROVAL),
         ToolTurn(WRITE.id, WRITE.tool, "written"),
     ]
 
@@ -487,7 +487,7 @@ async def test_others_are_served_while_a_run_waits_and_see_the_open_call(stage: 
     other = await stage.begin("what now?", actor=ADA)
     seen: list[Turn] = await stage.store.runs.turns(other.lane.session)
     assert other.run_id != parked.run
-    assert seen[-2:] == [ToolTurn(SHELL.id, SHELL.tool, WAITING), UserTurn("what now?", "Ada")]
+    assert seen[-2:] == [ToolTurn(SHELL.id, SHELL.tool, WAITING_FOR_APPROVAL), UserTurn("what now?", "Ada")]
 
 
 async def test_a_cut_call_whose_outcome_is_asked_waits_for_its_answer(stage: Stage) -> None:

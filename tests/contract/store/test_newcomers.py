@@ -97,7 +97,7 @@ async def test_a_flood_of_strangers_asks_about_a_few_at_once(stage: Stage) -> No
     await stage.say("hello", actor=ADA, at=ADAS)
     asked = 0
     for user in range(2 * pairing.CARDS):
-        stage.clock.at += pairing.APART / pairing.FRESH
+        stage.clock.at += pairing.APART / pairing.FRESH_CODES_MAX
         taken = await ask(stage, Identity(f"telegram:{2000 + user}"))
         assert taken.deliveries, "everybody has a code"
         asked += ADAS in taken.deliveries

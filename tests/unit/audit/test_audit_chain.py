@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.domain.audit_chain import FIRST, Verifier, link
+from runtime.domain.audit_chain import FIRST_HASH, Verifier, link
 
 STORE = Path(__file__).parents[3] / "runtime" / "store"
 OURS = {"shown", "schedule pause", "delivery split", "delivery {}", "roles handed over", "tool changed"}
@@ -42,12 +42,12 @@ def chain(length: int) -> list[Row]:
     rows: list[Row] = []
     for n in range(1, length + 1):
         at = START + timedelta(seconds=n)
-        rows.append(sealed(Row(n, at, "asked", "Ada", f"s{n}", "", "", ""), rows[-1].hash if rows else FIRST))
+        rows.append(sealed(Row(n, at, "asked", "Ada", f"s{n}", "", "", ""), rows[-1].hash if rows else FIRST_HASH))
     return rows
 
 
 def fault(rows: list[Row], signed: list[Row]) -> str | None:
-    verifier = Verifier(len(signed), signed[-1].hash if signed else FIRST)
+    verifier = Verifier(len(signed), signed[-1].hash if signed else FIRST_HASH)
     verifier.take(rows)
     return verifier.fault()
 
@@ -130,7 +130,7 @@ def test_a_chain_that_was_linked_anew_does_not_match_the_signed_head() -> None:
 
 @given(detail=st.text())
 def test_any_text_can_be_sealed(detail: str) -> None:
-    row = sealed(Row(1, START, "k", "a", "s", detail, "", ""), FIRST)
+    row = sealed(Row(1, START, "k", "a", "s", detail, "", ""), FIRST_HASH)
     assert fault([row], [row]) is None
 
 

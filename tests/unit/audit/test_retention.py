@@ -12,7 +12,7 @@ import pytest
 
 from bot.settings.settings import load
 from bot.wiring.retention import keep_of, retention_of
-from runtime.audit.retention import AGAIN, SLICES, Keep, Retention
+from runtime.audit.retention import FULL_WALK_INTERVAL, SLICES, Keep, Retention
 from runtime.contract import Address, NodeId, SessionKey
 from runtime.store.protocol import Duty, Quiet, Stock, Swept
 from runtime.workspace.cleanup import Leftovers
@@ -87,7 +87,7 @@ async def test_a_walk_that_came_to_its_end_goes_on_from_there_until_the_next_day
     job = retention(shelf, tmp_path, [Stock.RUNS], clock)
     for _ in range(2):
         await job.round(DUTY)
-    clock.at += AGAIN
+    clock.at += FULL_WALK_INTERVAL
     await job.round(DUTY)
     assert [after for _, after, _ in shelf.asked] == [None, 10, None]
 

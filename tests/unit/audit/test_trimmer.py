@@ -16,7 +16,7 @@ from bot.settings.settings import load
 from bot.wiring.retention import trimmer_of
 from runtime.audit.anchor import CheckpointFile, HeadFile
 from runtime.audit.sealer import Sealer
-from runtime.audit.trimmer import EVERY, Trimmer
+from runtime.audit.trimmer import TRIMMING_INTERVAL, Trimmer
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import NodeId, Role
 from runtime.errors import StoreError
@@ -89,7 +89,7 @@ async def test_it_looks_now_and_then_only(book: Book) -> None:
     book.clock.advance(seconds=60)
     await book.trim()
     assert await book.numbers() == [8, 9, 10], "row 8 is too old by now, and it is not time yet"
-    book.clock.advance(seconds=EVERY.total_seconds())
+    book.clock.advance(seconds=TRIMMING_INTERVAL.total_seconds())
     await book.trim()
     assert await book.numbers() == [9, 10]
 

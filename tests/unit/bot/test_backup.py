@@ -310,8 +310,8 @@ async def test_what_is_no_backup_is_told(tmp_path: Path) -> None:
 
 def test_a_manifest_that_says_to_be_enormous_is_not_read(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "long.zip", "w") as archive:
-        archive.writestr(manifest.NAME, "{}")
-        archive.getinfo(manifest.NAME).file_size = MANIFEST_MAX_BYTES + 1
+        archive.writestr(manifest.MANIFEST_NAME, "{}")
+        archive.getinfo(manifest.MANIFEST_NAME).file_size = MANIFEST_MAX_BYTES + 1
     with pytest.raises(BadBackup, match="its manifest is longer than any"):
         check(tmp_path / "long.zip")
 

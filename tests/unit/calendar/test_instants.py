@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.calendar import At, Every, Planned, Unit, WhenError, in_words, instants, next_after, plan, read, written
-from runtime.calendar.plans import LONGEST
-from runtime.calendar.zones import FIRST, LAST
+from runtime.calendar.plans import INTERVAL_MAX
+from runtime.calendar.zones import FIRST_INSTANT, LAST_INSTANT
 from tests.unit.calendar.expressions import crons, moments, zones
 
 NOW = datetime(2026, 11, 22, 12, 0, 30, tzinfo=UTC)
@@ -87,11 +87,11 @@ def test_an_instant_is_in_utc_whatever_zone_was_asked_in() -> None:
 
 def test_the_calendar_has_an_end_and_a_beginning() -> None:
     for text in ("0 9 * * *", "every 10 weeks at 9", "every 2 hours", "0 9 29 2 *"):
-        assert next_after(planned(text), LAST, anchor=NOW) is None
+        assert next_after(planned(text), LAST_INSTANT, anchor=NOW) is None
         assert next_after(planned(text), datetime.max.replace(tzinfo=UTC) - HOUR, anchor=NOW) is None
-        near = next_after(planned(text), LAST - HOUR, anchor=NOW)
-        assert near is None or near > LAST - HOUR
-    assert next_after(planned("0 9 * * *"), datetime(1, 1, 2, tzinfo=UTC), anchor=NOW) == FIRST + 9 * HOUR
+        near = next_after(planned(text), LAST_INSTANT - HOUR, anchor=NOW)
+        assert near is None or near > LAST_INSTANT - HOUR
+    assert next_after(planned("0 9 * * *"), datetime(1, 1, 2, tzinfo=UTC), anchor=NOW) == FIRST_INSTANT + 9 * HOUR
 
 
 @unhurried
@@ -159,7 +159,7 @@ def test_what_was_not_written_by_us_is_refused(text: str) -> None:
 
 
 def test_an_interval_of_ten_years_is_the_longest() -> None:
-    days = LONGEST.days
-    assert next_after(planned(f"every {days} days"), NOW, anchor=NOW) == NOW + LONGEST
+    days = INTERVAL_MAX.days
+    assert next_after(planned(f"every {days} days"), NOW, anchor=NOW) == NOW + INTERVAL_MAX
     with pytest.raises(WhenError, match="longer than ten years"):
         planned(f"every {days + 1} days")

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from runtime.cluster import poller as module
 from runtime.cluster.notifier import Listener, LocalNotifier, SharedNotifier
-from runtime.cluster.poller import EVERY, Poller
+from runtime.cluster.poller import POLL_INTERVAL, Poller
 from runtime.cluster.topics import DUE, LANES, ROLES, SUSPECTS, UNSEALED
 from runtime.contract import NodeId
 from runtime.errors import StoreError
@@ -74,8 +74,8 @@ class Scene:
         (Agenda(facts=True), [UNSEALED]),
         (Agenda(roles=True), [ROLES]),
         (Agenda(fires_at=NOW - SECOND), [DUE]),
-        (Agenda(fires_at=NOW + EVERY), [DUE]),
-        (Agenda(fires_at=NOW + EVERY + SECOND), []),
+        (Agenda(fires_at=NOW + POLL_INTERVAL), [DUE]),
+        (Agenda(fires_at=NOW + POLL_INTERVAL + SECOND), []),
         (Agenda(lanes=True, suspects=True, facts=True, roles=True, fires_at=NOW), list(TOPICS)),
     ],
 )
@@ -115,11 +115,11 @@ async def test_other_nodes_are_not_woken() -> None:
 @pytest.mark.parametrize(
     ("ends_in", "reaped", "rest"),
     [
-        (None, False, EVERY),
-        (SECOND * 5, False, EVERY),
+        (None, False, POLL_INTERVAL),
+        (SECOND * 5, False, POLL_INTERVAL),
         (SECOND / 4, False, SECOND / 4),
-        (SECOND * 0, True, EVERY),
-        (-SECOND, True, EVERY),
+        (SECOND * 0, True, POLL_INTERVAL),
+        (-SECOND, True, POLL_INTERVAL),
     ],
 )
 async def test_a_lease_that_ends_is_seen_at_once(ends_in: timedelta | None, reaped: bool, rest: timedelta) -> None:
@@ -134,11 +134,11 @@ async def test_a_lease_that_ends_is_seen_at_once(ends_in: timedelta | None, reap
 async def test_what_comes_later_is_waited_for_as_anything_else() -> None:
     """So a store with thousands of schedules is asked as often as one with none."""
     agenda = Agenda(fires_at=NOW + SECOND / 4)
-    assert await Scene(Store([agenda, replace(agenda, fires_at=NOW)])).pulse.look() == EVERY
+    assert await Scene(Store([agenda, replace(agenda, fires_at=NOW)])).pulse.look() == POLL_INTERVAL
 
 
 async def test_a_store_that_is_away_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "EVERY", SECOND / 1000)
+    monkeypatch.setattr(module, "POLL_INTERVAL", SECOND / 1000)
     scene = Scene(Store([StoreError("away"), Agenda(lanes=True)]))
     with capture_logs():
         async with asyncio.timeout(30), asyncio.TaskGroup() as group:

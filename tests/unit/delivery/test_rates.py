@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.contract import Address, Bucket, Kind
-from runtime.delivery.rates import AT_ONCE, Rates
+from runtime.delivery.rates import NO_WAIT, Rates
 
 SECOND = timedelta(seconds=1)
 LONG = timedelta(hours=1)
@@ -47,7 +47,7 @@ class Account:
 def test_without_buckets_nobody_waits() -> None:
     rates = Rates()
     rates.shut("", LONG)
-    assert [rates.take(room("r"), FINAL) for _ in range(1000)] == [AT_ONCE] * 1000
+    assert [rates.take(room("r"), FINAL) for _ in range(1000)] == [NO_WAIT] * 1000
     assert rates.take_now(room("r"), FINAL)
     assert rates.spare(room("r"))
 
@@ -55,9 +55,9 @@ def test_without_buckets_nobody_waits() -> None:
 def test_a_burst_goes_at_once_and_then_one_each_second() -> None:
     account = Account()
     rates = account.rates()
-    assert [rates.take(room("r"), FINAL) for _ in range(4)] == [AT_ONCE, AT_ONCE, AT_ONCE, SECOND]
+    assert [rates.take(room("r"), FINAL) for _ in range(4)] == [NO_WAIT, NO_WAIT, NO_WAIT, SECOND]
     account.at += SECOND
-    assert rates.take(room("r"), FINAL) == AT_ONCE
+    assert rates.take(room("r"), FINAL) == NO_WAIT
     assert rates.take(room("r"), FINAL) == SECOND
 
 
@@ -67,22 +67,22 @@ def test_a_new_courier_begins_with_empty_buckets() -> None:
     rates = account.rates(rested=False)
     assert rates.take(room("r"), FINAL) == SECOND
     account.at += 2 * SECOND
-    assert [rates.take(room(name), FINAL) for name in "rrs"] == [AT_ONCE, AT_ONCE, AT_ONCE]
+    assert [rates.take(room(name), FINAL) for name in "rrs"] == [NO_WAIT, NO_WAIT, NO_WAIT]
 
 
 def test_threads_of_a_room_share_its_bucket() -> None:
     rates = Account().rates()
     waits = [rates.take(room("r", thread), FINAL) for thread in ("a", "b", "c", "d")]
-    assert waits == [AT_ONCE, AT_ONCE, AT_ONCE, SECOND]
+    assert waits == [NO_WAIT, NO_WAIT, NO_WAIT, SECOND]
 
 
 def test_a_slow_room_keeps_no_token_from_another() -> None:
     account = Account(of_room=(1, LONG), of_all=(1, SECOND))
     rates = account.rates()
-    assert rates.take(room("slow"), FINAL) == AT_ONCE
+    assert rates.take(room("slow"), FINAL) == NO_WAIT
     account.at += SECOND
     assert rates.take(room("slow"), FINAL) > SECOND
-    assert rates.take(room("quick"), FINAL) == AT_ONCE
+    assert rates.take(room("quick"), FINAL) == NO_WAIT
 
 
 ops = st.tuples(st.integers(0, 3000), st.integers(0, 3), st.sampled_from(["take", "now", "spare"]), st.integers(1, 4))
@@ -99,7 +99,7 @@ def test_never_more_than_the_burst_and_what_came_since(
     for pause, number, how, rank in plan:
         account.at += timedelta(milliseconds=pause)
         at = room(f"{number}")
-        asked = {"take": lambda at, rank: rates.take(at, rank) == AT_ONCE, "now": rates.take_now}.get(how)
+        asked = {"take": lambda at, rank: rates.take(at, rank) == NO_WAIT, "now": rates.take_now}.get(how)
         if asked(at, rank) if asked else rates.spare(at):
             for key in ("all", at.room):
                 taken.setdefault(key, []).append(account.at)
@@ -157,7 +157,7 @@ def served(account: Account, rates: Rates, waiting: dict[str, int], tokens: int)
 def drained(account: Account) -> Rates:
     """Rates whose one bucket is empty."""
     rates = account.rates()
-    while rates.take(room("other"), FINAL) == AT_ONCE:
+    while rates.take(room("other"), FINAL) == NO_WAIT:
         pass
     rates.leave(room("other"))
     return rates
@@ -168,7 +168,7 @@ def test_the_most_urgent_room_goes_first_whoever_came_before() -> None:
     rates = drained(account)
     waiting = {kind.value: kind.rank for kind in reversed(Kind)}
     for name, rank in waiting.items():
-        assert rates.take(room(name), rank) > AT_ONCE
+        assert rates.take(room(name), rank) > NO_WAIT
     assert served(account, rates, waiting, 4) == ["approval", "final", "report", "progress"]
 
 
@@ -191,8 +191,8 @@ def test_who_comes_later_and_is_more_urgent_does_not_wait_for_the_others() -> No
         rates.take(room(name), REPORT)
     assert rates.take(room("d"), FINAL) == SECOND
     account.at += SECOND
-    assert rates.take(room("a"), REPORT) > AT_ONCE
-    assert rates.take(room("d"), FINAL) == AT_ONCE
+    assert rates.take(room("a"), REPORT) > NO_WAIT
+    assert rates.take(room("d"), FINAL) == NO_WAIT
 
 
 def test_who_leaves_is_waited_for_no_longer() -> None:
@@ -219,21 +219,21 @@ def test_what_need_not_be_sent_leaves_half_a_burst_for_a_reply_of_several_messag
     rates = Account(of_room=(burst, SECOND), of_all=(99, SECOND)).rates()
     while rates.spare(room("r")):
         pass
-    assert [rates.take(room("r"), FINAL) == AT_ONCE for _ in range(left + 1)] == [True] * left + [False]
+    assert [rates.take(room("r"), FINAL) == NO_WAIT for _ in range(left + 1)] == [True] * left + [False]
 
 
 @pytest.mark.parametrize("burst", [2, 3, 5])
 def test_progress_that_waits_its_turn_leaves_a_token_for_the_reply(burst: int) -> None:
     rates = Account(of_room=(burst, SECOND)).rates()
-    while rates.take(room("r"), PROGRESS) == AT_ONCE:
+    while rates.take(room("r"), PROGRESS) == NO_WAIT:
         pass
-    assert rates.take(room("r"), FINAL) == AT_ONCE
+    assert rates.take(room("r"), FINAL) == NO_WAIT
 
 
 def test_where_there_is_only_ever_one_token_nothing_is_spare() -> None:
     rates = Account(of_room=(1, SECOND)).rates()
     assert not rates.spare(room("r"))
-    assert rates.take(room("r"), PROGRESS) == AT_ONCE
+    assert rates.take(room("r"), PROGRESS) == NO_WAIT
 
 
 def test_nothing_is_spare_while_somebody_waits() -> None:
@@ -256,9 +256,9 @@ def test_a_room_that_must_be_quiet_is_quiet_in_all_its_threads_and_no_other_is()
     assert rates.take(room("r", "thread"), FINAL) == 40 * SECOND
     assert not rates.take_now(room("r"), FINAL)
     assert not rates.spare(room("r"))
-    assert rates.take(room("s"), FINAL) == AT_ONCE
+    assert rates.take(room("s"), FINAL) == NO_WAIT
     account.at += 40 * SECOND
-    assert rates.take(room("r", "thread"), FINAL) == AT_ONCE
+    assert rates.take(room("r", "thread"), FINAL) == NO_WAIT
 
 
 def test_an_account_that_must_be_quiet_is_quiet_in_every_room() -> None:

@@ -25,7 +25,7 @@ from runtime.contract import (
 from runtime.delivery.rates import Rates
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.delivery.streaming import shortened
-from runtime.delivery.typing import LINGERS, MOST, Life, Typing
+from runtime.delivery.typing import LINGERS, TYPING_MAX_RUNS, Life, Typing
 from runtime.errors import Retryable, Uncertain
 from runtime.store.protocol import Claim, Lane
 
@@ -237,10 +237,10 @@ async def test_a_channel_that_offers_nothing_costs_nothing() -> None:
 
 async def test_only_so_many_are_shown_at_a_time() -> None:
     async with watching(Channel()) as seen:
-        for number in range(2 * MOST):
+        for number in range(2 * TYPING_MAX_RUNS):
             seen.liveness.note(claim(f"{number}"), Thinking())
         await asyncio.sleep(0.05)
-        assert seen.tasks == MOST
+        assert seen.tasks == TYPING_MAX_RUNS
 
 
 # ------------------------------------------------------------------------------------------------------ what is due

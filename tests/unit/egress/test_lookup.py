@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from runtime.egress.lookup import AT_ONCE, SystemLookUp
+from runtime.egress.lookup import LOOKUPS_AT_ONCE, SystemLookUp
 
 HANGS = """
 import asyncio, threading
@@ -50,11 +50,11 @@ async def test_those_that_hang_are_few_and_the_next_has_its_turn_when_one_is_ove
         return ["192.0.2.1"]
 
     look_up = SystemLookUp(hang)
-    for _ in range(AT_ONCE + 2):
+    for _ in range(LOOKUPS_AT_ONCE + 2):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
                 await look_up("slow.test")
-    assert all(begun.acquire(timeout=20) for _ in range(AT_ONCE))
+    assert all(begun.acquire(timeout=20) for _ in range(LOOKUPS_AT_ONCE))
     assert not begun.acquire(blocking=False), "one too many"
     over.set()
     async with asyncio.timeout(30):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.webhook.payload import FORM, JSON, NOTHING, Payload, Unknown, Unreadable, payload_of
+from adapters.webhook.payload import EMPTY_PAYLOAD, FORM, JSON, Payload, Unknown, Unreadable, payload_of
 
 PUSH = {"repository": {"full_name": "a/b"}, "commits": [{"message": "one"}, {"message": "two"}], "size": 0, "by": None}
 
@@ -53,7 +53,7 @@ def test_other_characters_than_utf8_are_read_as_they_are_declared() -> None:
 
 @pytest.mark.parametrize("kind", [JSON, FORM, "text/plain", "application/octet-stream"])
 def test_no_body_is_no_payload(kind: str) -> None:
-    assert told(kind, b"") == NOTHING
+    assert told(kind, b"") == EMPTY_PAYLOAD
 
 
 def test_only_the_fields_that_are_named_are_told() -> None:

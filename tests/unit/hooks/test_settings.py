@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.web.rooms import ROOM
+from adapters.web.rooms import ROOM_NAME
 from adapters.webhook.settings import Hook, Proof
 from bot.accounts.lookup import Accounts, Called
 from bot.doctor.examine import CHECKS
@@ -96,7 +96,7 @@ def test_a_process_for_one_question_has_none(tmp_path: Path) -> None:
 
 
 def test_a_room_of_the_page_is_one_that_the_page_can_open() -> None:
-    assert PAGE_ROOM == ROOM
+    assert PAGE_ROOM == ROOM_NAME
 
 
 async def test_doctor_lists_them(tmp_path: Path) -> None:

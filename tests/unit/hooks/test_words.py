@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from multidict import CIMultiDict
 
 from adapters.webhook.keys import Keys
-from adapters.webhook.pace import AT_ONCE, Pace
-from adapters.webhook.parse import MOST, Told, signal_of, told_of
-from adapters.webhook.payload import NOTHING, Payload
+from adapters.webhook.pace import NO_WAIT, Pace
+from adapters.webhook.parse import PAYLOAD_MAX_CHARS, Told, signal_of, told_of
+from adapters.webhook.payload import EMPTY_PAYLOAD, Payload
 from adapters.webhook.settings import Hook, Proof, identity_of
 from runtime.chat.commands import spoken
 from runtime.contract import COMMANDS, Address, Addressing, FileRef, Identity, Said, Urgency
@@ -39,12 +39,12 @@ def test_the_operators_words_come_before_the_senders_which_are_marked_as_data() 
 
 
 def test_without_a_payload_it_is_told_so() -> None:
-    assert told(NOTHING).text.endswith("\n\nIt came without a payload.")
+    assert told(EMPTY_PAYLOAD).text.endswith("\n\nIt came without a payload.")
 
 
 def test_the_headers_that_are_named_are_told_in_a_line_each() -> None:
     hook = replace(HOOK, headers=("X-GitHub-Event", "X-Missing", "X-Long"))
-    found = told(NOTHING, hook, X_GitHub_Event="push\tor pull", X_Long="y" * 9_000, X_Other="secret").text
+    found = told(EMPTY_PAYLOAD, hook, X_GitHub_Event="push\tor pull", X_Long="y" * 9_000, X_Other="secret").text
     assert "\n\nX-GitHub-Event: push or pull\nX-Long: " + "y" * 500 in found
     assert "Missing" not in found
     assert "secret" not in found
@@ -62,7 +62,7 @@ def test_of_a_long_payload_the_beginning_is_read_and_all_of_it_is_a_file() -> No
     body = b'"' + b"x" * 50_000 + b'"'
     found = told(Payload(body.decode(), "json", "json"), body=body)
     assert "the first 20,000 of 50,002 characters" in found.text
-    assert len(found.text) < MOST + 1_000
+    assert len(found.text) < PAYLOAD_MAX_CHARS + 1_000
     assert found.file == FileRef("deploys.json", found.file.path if found.file else "", 50_002)
     assert found.file.path.startswith("inbox/2026-08-01-")
     assert found == told(Payload(body.decode(), "json", "json"), body=body), "a repeat means the same file"
@@ -101,15 +101,15 @@ class Ticks:
 def test_a_minutes_worth_comes_at_once_and_then_evenly() -> None:
     ticks = Ticks()
     pace = Pace(3, ticks)
-    assert [pace.take() for _ in range(4)] == [AT_ONCE, AT_ONCE, AT_ONCE, timedelta(seconds=20)]
+    assert [pace.take() for _ in range(4)] == [NO_WAIT, NO_WAIT, NO_WAIT, timedelta(seconds=20)]
     ticks.at += timedelta(seconds=15)
     assert pace.take() == timedelta(seconds=5), "who was refused took nothing"
     ticks.at += timedelta(seconds=5)
-    assert [pace.take(), pace.take()] == [AT_ONCE, timedelta(seconds=20)]
+    assert [pace.take(), pace.take()] == [NO_WAIT, timedelta(seconds=20)]
     ticks.at += timedelta(hours=1)
-    assert [pace.take() for _ in range(4)][-2:] == [AT_ONCE, timedelta(seconds=20)], "no more than a minute is saved up"
+    assert [pace.take() for _ in range(4)][-2:] == [NO_WAIT, timedelta(seconds=20)], "no more than a minute is saved up"
 
 
 def test_no_bound_is_no_bound() -> None:
     pace = Pace(0, Ticks())
-    assert {pace.take() for _ in range(10_000)} == {AT_ONCE}
+    assert {pace.take() for _ in range(10_000)} == {NO_WAIT}

@@ -24,7 +24,7 @@ from runtime.contract import (
     Turn,
     UserTurn,
 )
-from runtime.domain.transcript import OURS, WAITING
+from runtime.domain.transcript import OURS, WAITING_FOR_APPROVAL
 from runtime.models.demo import Demo
 from runtime.models.demo_telling import fenced
 from runtime.workspace.safe_fs import reading
@@ -127,7 +127,7 @@ def called(tool: str, arguments: Json, result: str) -> tuple[AssistantTurn, Tool
         ("error: timed out after 60 s", "I could not run `uname -a`: timed out after 60 s"),
         ("error: exit code 2\nno such file", "I could not run `uname -a`:\n\n```\nexit code 2\nno such file\n```"),
         ("denied: Ada said no", "I was not allowed to run `uname -a`: Ada said no"),
-        (WAITING, "I asked to run `uname -a`; that is waiting for approval."),
+        (WAITING_FOR_APPROVAL, "I asked to run `uname -a`; that is waiting for approval."),
     ],
 )
 async def test_a_result_is_told_in_plain_words(result: str, words: str) -> None:
@@ -177,7 +177,7 @@ async def test_a_message_steered_in_is_done_too_and_both_are_answered() -> None:
     assert reply.text == "Files in `.`:\n\n```\na.txt\n```\n\nContents of `a.txt`:\n\n```\nhello\n```"
 
 
-PARKED = (UserTurn("run: uname -a"), *called("shell", {"command": "uname -a"}, WAITING))
+PARKED = (UserTurn("run: uname -a"), *called("shell", {"command": "uname -a"}, WAITING_FOR_APPROVAL))
 
 
 async def test_a_waiting_call_is_not_mentioned_to_someone_who_says_hello() -> None:

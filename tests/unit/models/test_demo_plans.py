@@ -30,9 +30,9 @@ from runtime.contract import (
     UserTurn,
 )
 from runtime.domain.schedules import NO_NEWS, said
-from runtime.domain.transcript import ERROR, WAITING
+from runtime.domain.transcript import ERROR, WAITING_FOR_APPROVAL
 from runtime.models.demo import Demo
-from runtime.models.demo_phrases import LONGEST, PHRASES
+from runtime.models.demo_phrases import PHRASES, PLAN_LINE_MAX_CHARS
 from runtime.models.demo_telling import TELLING
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -115,7 +115,7 @@ async def test_help_names_the_plans() -> None:
 async def test_no_line_takes_long_to_read() -> None:
     started = time.process_time()
     for line in ("remind me to " + "every " * 700, "every in web:" * 400, "every " + "x " * 100_000):
-        await ask(UserTurn(line[: LONGEST * 3]))
+        await ask(UserTurn(line[: PLAN_LINE_MAX_CHARS * 3]))
     assert time.process_time() - started < 2
 
 
@@ -131,7 +131,7 @@ def called(tool: str, arguments: Json, result: str) -> tuple[AssistantTurn, Tool
     [
         ('Planned: "say hello", every day, here.', 'Planned: "say hello", every day, here.'),
         (f"{ERROR}not understood.", "I could not plan `every day`: not understood."),
-        (WAITING, "I asked to plan `every day`; that is waiting for approval."),
+        (WAITING_FOR_APPROVAL, "I asked to plan `every day`; that is waiting for approval."),
     ],
 )
 async def test_what_a_tool_says_of_plans_is_passed_on(result: str, words: str) -> None:

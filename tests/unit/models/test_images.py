@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from runtime.contract import AssistantTurn, FileRef, ModelRequest, Turn, UserTurn
-from runtime.models.images import MOST_BYTES, NEWEST, Images, Sight, kind_of, kinds, pictures, takes_images
+from runtime.models.images import MOST_BYTES, REQUEST_MAX_IMAGES, Images, Sight, kind_of, kinds, pictures, takes_images
 from runtime.workspace.safe_fs import reading
 
 PNG: Final = b"\x89PNG\r\n\x1a\n" + bytes(20)
@@ -54,9 +54,9 @@ def test_what_the_model_gets_are_the_bytes(shelf: Shelf) -> None:
 
 
 def test_only_the_newest_images_go(shelf: Shelf) -> None:
-    files = [shelf.put(f"{number}.png", PNG) for number in range(NEWEST + 2)]
+    files = [shelf.put(f"{number}.png", PNG) for number in range(REQUEST_MAX_IMAGES + 2)]
     turns = [turn for file in files for turn in (UserTurn("see", files=(file,)), AssistantTurn("seen"))]
-    assert sorted(pictures(shelf.request(*turns))) == [f"{number}.png" for number in range(2, NEWEST + 2)]
+    assert sorted(pictures(shelf.request(*turns))) == [f"{number}.png" for number in range(2, REQUEST_MAX_IMAGES + 2)]
 
 
 def test_an_image_that_is_too_large_or_gone_is_left_out(shelf: Shelf) -> None:

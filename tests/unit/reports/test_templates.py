@@ -18,7 +18,7 @@ from runtime.contract import DataCall
 from runtime.markup import parse, to_plain
 from runtime.markup.tree import Cell, Document, Paragraph, Table
 from runtime.templating.environment import answered
-from runtime.templating.order import CUT, MOST, Order, Piece
+from runtime.templating.order import RENDERED_MAX_CHARS, REST_WAS_CUT, Order, Piece
 from runtime.templating.renderer import Renderer
 from runtime.templating.sheet import TemplateError, read_sheet, with_options
 
@@ -166,8 +166,8 @@ def test_a_table_has_its_columns_and_says_what_it_leaves_out() -> None:
 
 def test_a_long_text_is_cut_and_says_so() -> None:
     text = rendered("{% for n in range(100000) %}line {{ n }}\n{% endfor %}")
-    assert len(text) <= MOST
-    assert text.endswith(CUT)
+    assert len(text) <= RENDERED_MAX_CHARS
+    assert text.endswith(REST_WAS_CUT)
 
 
 # -------------------------------------------------------------------------------------------------------------- faults

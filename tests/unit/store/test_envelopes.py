@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.store.sql.envelopes import EVERYTHING, LARGEST, Outgoing, opened, sealed
+from runtime.store.sql.envelopes import EVERYTHING, NOTICE_MAX_BYTES, Outgoing, opened, sealed
 
 
 def topics_of(texts: list[str]) -> list[str]:
@@ -20,16 +20,16 @@ def test_what_is_sealed_is_opened_and_every_text_fits(topics: list[str]) -> None
     texts = sealed("n1", topics)
     assert topics_of(texts) == topics
     assert {opened(text)[0] for text in texts} == {"n1"}
-    assert all(len(text.encode()) <= LARGEST for text in texts)
+    assert all(len(text.encode()) <= NOTICE_MAX_BYTES for text in texts)
 
 
 def test_it_takes_no_more_texts_than_it_must() -> None:
     assert len(sealed("n1", [f"room:web:main/{number:026}" for number in range(180)])) == 1
-    assert len(sealed("n1", ["x" * (LARGEST // 2)] * 4)) == 4
+    assert len(sealed("n1", ["x" * (NOTICE_MAX_BYTES // 2)] * 4)) == 4
 
 
 def test_a_topic_that_never_fits_stands_for_everything() -> None:
-    assert topics_of(sealed("n1", ["a", "x" * LARGEST, "b"])) == ["a", EVERYTHING, "b"]
+    assert topics_of(sealed("n1", ["a", "x" * NOTICE_MAX_BYTES, "b"])) == ["a", EVERYTHING, "b"]
 
 
 def test_without_topics_there_is_one_text_that_rings_nothing() -> None:

@@ -17,9 +17,9 @@ from runtime.cluster.notifier import SharedNotifier
 from runtime.errors import StoreError
 from runtime.store.sql import notices as module
 from runtime.store.sql import telling
-from runtime.store.sql.envelopes import LARGEST, MOST_WAITING, opened
+from runtime.store.sql.envelopes import MOST_WAITING, NOTICE_MAX_BYTES, opened
 from runtime.store.sql.notices import Notices
-from runtime.store.sql.telling import CHANNEL, connected, tell, trouble
+from runtime.store.sql.telling import NOTIFY_CHANNEL, connected, tell, trouble
 from tests.fakes.postgres import Postgres
 
 NOWHERE = "postgresql://somebody:sesame@127.0.0.1:1/nothing"
@@ -91,7 +91,7 @@ async def overheard(url: str) -> AsyncIterator[list[str]]:
     texts: list[str] = []
     connection = await asyncpg.connect(url)
     try:
-        await connection.add_listener(CHANNEL, lambda *given: texts.append(given[-1]))
+        await connection.add_listener(NOTIFY_CHANNEL, lambda *given: texts.append(given[-1]))
         yield texts
         await connection.fetchval("SELECT 1")  # what was told before has come with its answer
     finally:
@@ -172,7 +172,7 @@ async def test_more_than_fits_into_one_notice_comes_in_several(url: str) -> None
             one.bell.ring(topic)
         await two.until(lambda: len(two.topics) == 100)
     assert two.topics == topics
-    assert all(len(text.encode()) <= LARGEST for text in texts)
+    assert all(len(text.encode()) <= NOTICE_MAX_BYTES for text in texts)
 
 
 async def test_far_too_many_topics_have_the_others_look_everywhere(url: str) -> None:
@@ -304,7 +304,7 @@ async def test_another_database_is_no_way_to_hear(postgres: Postgres, monkeypatc
 async def test_a_notice_of_somebody_else_is_left_alone(url: str) -> None:
     one, two = house(url), house(url)
     async with living(one, two), overheard(url) as texts:
-        await told(url, f"NOTIFY {CHANNEL}, 'hello'")
+        await told(url, f"NOTIFY {NOTIFY_CHANNEL}, 'hello'")
         one.bell.ring("lanes")
         await two.until(lambda: two.topics == ["lanes"])
     assert texts[0] == "hello"

@@ -11,7 +11,7 @@ from bot.settings.settings import Settings
 from bot.settings.tables import Retention
 from bot.wiring.retention import keep_of, trimmer_of
 from runtime.store.operations import after_restore
-from runtime.store.operations.audit import CUT
+from runtime.store.operations.audit import TRIM
 from runtime.store.operations.retention import DROP_TURNS, LEAVE_THREAD, OLD, RULES
 from runtime.store.protocol import Stock
 from runtime.store.schema import metadata
@@ -54,7 +54,7 @@ async def test_a_setting_alone_removes_from_the_tables_that_name_it(setting: str
     found = {table for stock in keep_of(only).stocks for table in walked(stock)}
     store = memory_store(HandClock())
     if trimmer_of(only, store) is not None:
-        found |= tables([CUT])
+        found |= tables([TRIM])
     await store.close()
     assert found == {name for name, one in TREATMENTS.items() if setting in one.kept}
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.markup.arguments import in_a_line, in_full
-from runtime.text.glyphs import INDENT, INSIDE, MARKS, legible, meant, shortened, visible
+from runtime.text.glyphs import COMBINING_MAX, INDENT, INSIDE, legible, meant, shortened, visible
 
 TRICKY = ["a", " ", "\t", "\n", "⟨", "⟩", "⟨U+202E⟩", " spaces⟩", "9", "\u202e", "\u200b", "\u0301", "\u2800", "\ufe0f"]
 TRICKY += ["❤", "\u20e3", "\u200d", " " * (INSIDE + 1), " " * (INDENT + 1), "\n" * 5, "\r", "\0", "\ud800", "\u3164"]
@@ -56,7 +56,7 @@ def test_what_is_shown_hides_nothing_itself(text: str) -> None:
         ("a\ufe0fb", "a⟨U+FE0F⟩b"),
         ("⟨U+202E⟩", "⟨U+27E8⟩U+202E⟩"),
         ("\u3008U+202E\u3009 \u3008書\u3009", "⟨U+3008⟩U+202E\u3009 \u3008書\u3009"),
-        ("e" + "\u0301" * 9, "e" + "\u0301" * MARKS + "⟨U+0301 ×5⟩"),  # noqa: RUF001 - as written
+        ("e" + "\u0301" * 9, "e" + "\u0301" * COMBINING_MAX + "⟨U+0301 ×5⟩"),  # noqa: RUF001 - as written
         ("a\t\tb\tc", "a⟨U+0009 ×2⟩b\tc"),  # noqa: RUF001 - as written
     ],
 )

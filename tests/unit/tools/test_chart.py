@@ -20,8 +20,8 @@ from runtime.errors import ToolFailed, ToolRetry
 from tools.charting import program
 from tools.charting.alt import alt_of
 from tools.charting.chart import chart_tool
-from tools.charting.easel import AT_ONCE, Easel, Picture
-from tools.charting.looks import LOOKS
+from tools.charting.easel import CHARTS_AT_ONCE, Easel, Picture
+from tools.charting.looks import THEMES
 from tools.charting.order import Kind, Order, Series, digest, read, written
 
 SALES: dict[str, Any] = {
@@ -75,7 +75,7 @@ async def test_a_chart_is_a_picture_on_the_reply(chart: Tool, call: ToolContext,
     assert file.size == len(png) < 300_000
     with Image.open(BytesIO(png)) as picture:
         assert (picture.format, picture.size) == ("PNG", (1600, 900))
-        assert {LOOKS["light"].ground, LOOKS["light"].accents[0]} <= colours(picture)
+        assert {THEMES["light"].ground, THEMES["light"].accents[0]} <= colours(picture)
     assert file.path in told
     assert "lowest $800 (West), highest $3,400.5 (South)" in told
     assert [path.name for path in (call.workspace / "charts").iterdir()] == [Path(file.path).name]
@@ -96,7 +96,7 @@ async def test_every_kind_has_its_colours_in_the_dark(kind: Kind, easel: Easel) 
     with Image.open(BytesIO((await easel.draw(order)).png)) as picture:
         found = colours(picture)
         assert picture.getpixel((0, 0)) == (0x16, 0x18, 0x1D)
-    assert {LOOKS["dark"].ground, LOOKS["dark"].accents[0], LOOKS["dark"].ink} <= found
+    assert {THEMES["dark"].ground, THEMES["dark"].accents[0], THEMES["dark"].ink} <= found
 
 
 async def test_what_is_hard_to_draw_is_drawn(easel: Easel) -> None:
@@ -179,7 +179,7 @@ async def test_few_draw_at_once(easel: Easel) -> None:
         most = max(most, len(drawing_for_us()))
         await asyncio.sleep(0.01)
     assert len({made.png for made in await drawing}) == 3
-    assert most == AT_ONCE
+    assert most == CHARTS_AT_ONCE
 
 
 async def test_the_process_is_told_no_secret(easel: Easel, monkeypatch: pytest.MonkeyPatch) -> None:

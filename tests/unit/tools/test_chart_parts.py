@@ -16,7 +16,7 @@ from tools.charting.kinds.bars import grouped, lies, stacked
 from tools.charting.kinds.pies import slices
 from tools.charting.labels import GAP, LOWEST, WIDEST, laid
 from tools.charting.letters import clean, cut, drawable, wrapped
-from tools.charting.looks import LOOKS, Theme, brightness, contrast, readable_on
+from tools.charting.looks import THEMES, Theme, brightness, contrast, readable_on
 from tools.charting.order import Order, Series
 from tools.charting.scales import span_of_bars, span_of_lines
 
@@ -276,7 +276,7 @@ def apart(one: str, other: str, sight: str) -> float:
     return float(sum((a - b) ** 2 for a, b in pairs) ** 0.5)
 
 
-@pytest.mark.parametrize("theme", LOOKS.values(), ids=LOOKS.keys())
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES.keys())
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_colours_are_told_apart_by_everyone(theme: Theme, sight: str) -> None:
     least = min(apart(one, other, sight) for one, other in combinations(theme.accents, 2))
@@ -285,7 +285,7 @@ def test_colours_are_told_apart_by_everyone(theme: Theme, sight: str) -> None:
     assert first > 0.09
 
 
-@pytest.mark.parametrize("theme", LOOKS.values(), ids=LOOKS.keys())
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES.keys())
 def test_everything_is_seen_on_its_ground(theme: Theme) -> None:
     """The bounds of WCAG 2.2 for text (4.5), and for what else must be seen (3; 2.7 for the lightest of eight)."""
     assert min(contrast(ink, theme.ground) for ink in (theme.ink, theme.faint)) >= 4.5

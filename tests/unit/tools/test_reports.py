@@ -28,7 +28,7 @@ from runtime.contract import (
     ToolContext,
 )
 from runtime.errors import ToolRetry
-from tools.reports import DRAWN, OTHERS, chart_of, report_tools
+from tools.reports import DRAWN, OTHER_ROOMS, chart_of, report_tools
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROOM = Address("slack", "T1", "C1", "17.0")
@@ -146,7 +146,7 @@ def test_a_chart_has_a_series_an_agent_and_what_is_too_much_in_one_bar() -> None
         {"agent": "main", "room": f"r{n}", "cost_micros": (100 - n) * 1_000_000} for n in range(DRAWN + 5)
     ]
     made = chart_of([*rows, {"agent": "second", "room": "r0", "cost_micros": 1_000_000}])
-    assert made["labels"] == [*(f"r{n}" for n in range(DRAWN)), OTHERS]
+    assert made["labels"] == [*(f"r{n}" for n in range(DRAWN)), OTHER_ROOMS]
     main, second = made["series"]
     assert (main["name"], second["name"]) == ("main", "second")
     assert main["values"][0] == 100

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adapters.discord.interactions import commands, is_registered, reason_form
 from adapters.discord.outgoing.dialect import to_discord
-from adapters.discord.outgoing.render import FILES, LIMIT, NOTHING, REASON_LABEL, REPEAT_MARK, render
+from adapters.discord.outgoing.render import EMPTY_TEXT, FILES, LIMIT, REASON_LABEL, REPEAT_MARK, render
 from adapters.discord.outgoing.send import multipart, nonce_of, text_of
 from runtime.chat.cards import question, shown_arguments
 from runtime.contract import (
@@ -168,7 +168,7 @@ def test_a_refused_file_is_named_instead() -> None:
 @pytest.mark.parametrize("text", ["", " ", "\n", "\u200b", "\u200b \u200b"])
 def test_a_text_that_draws_nothing_is_still_a_message(text: str) -> None:
     [wire] = render(delivery(text))
-    assert body(wire.body)["content"] == NOTHING
+    assert body(wire.body)["content"] == EMPTY_TEXT
 
 
 PIECES: Final = (

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from adapters.slack.incoming.backfill import AT_ONCE, RESENT
+from adapters.slack.incoming.backfill import RESENT, ROOMS_AT_ONCE
 from adapters.slack.pressed import BUTTON
 from runtime.contract import Commanded
 from tests.contract.adapters.stage import until
@@ -57,7 +57,7 @@ async def test_a_room_somebody_speaks_in_is_read_next(on: Workspace, monkeypatch
     await known(on, *rooms)
     await missed(on, "first", channel=rooms[0])  # which is the last to be read: the newest come first
     async with on.life():
-        await on.seen(lambda screen: len(screen.calls("conversations.history")) == AT_ONCE, "first looks")
+        await on.seen(lambda screen: len(screen.calls("conversations.history")) == ROOMS_AT_ONCE, "first looks")
         await on.driver.say("second", channel=rooms[0])
         await on.taken(len(rooms) + 2)
         assert on.sink.texts[len(rooms) :] == ["first", "second"]

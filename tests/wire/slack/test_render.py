@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.slack.outgoing.render import DENY_WHY, NOTHING, render
+from adapters.slack.outgoing.render import DENY_WHY, EMPTY_TEXT, render
 from adapters.slack.outgoing.speaking import denial_form
 from runtime.chat.cards import question, shown_arguments
 from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, DeliveryId, FileRef, Kind, Wire
@@ -106,7 +106,7 @@ def test_what_draws_nothing_is_still_a_message() -> None:
     [wire] = render(delivery("<!-- nothing -->".replace("nothing", "")))
     allowed(wire)
     [wire] = render(delivery(" \n"))
-    assert body(wire)["blocks"] == [{"type": "markdown", "text": NOTHING}]
+    assert body(wire)["blocks"] == [{"type": "markdown", "text": EMPTY_TEXT}]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from itertools import count, islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.telegram.settling.known import BEYOND, BOX, KEPT, SLACK, SPACES, Known, Space, space_of
+from adapters.telegram.settling.known import BEYOND, BOX, IDS_REMEMBERED, SLACK, SPACES, Known, Space, space_of
 from adapters.telegram.settling.search import Nothing, reach, strangers
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -71,12 +71,12 @@ def test_what_is_unknown_above_a_floor(numbers: list[int], floor: int) -> None:
 
 def test_memory_of_ids_and_of_chats_is_bounded() -> None:
     known = Known()
-    for number in range(1, KEPT + 100):
+    for number in range(1, IDS_REMEMBERED + 100):
         known.note(11, number)
     for chat in range(SPACES + 100):
         known.note(-1_000_000_000_001 - chat, 1)
-    assert len(list(known.space(11).unknown(range(1, KEPT + 100)))) == 99
-    assert known.space(11).top == KEPT + 99
+    assert len(list(known.space(11).unknown(range(1, IDS_REMEMBERED + 100)))) == 99
+    assert known.space(11).top == IDS_REMEMBERED + 99
 
 
 def test_ids_are_dated_by_the_platform_with_room_for_its_clock_and_by_our_sends_without() -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from adapters.telegram.outgoing.render import CAPTION, REPEATED, ROOM, TEXT_LIMIT, Body, render
+from adapters.telegram.outgoing.render import CAPTION, REPEATED, TEXT_LIMIT, TEXT_MAX_UNITS, Body, render
 from adapters.telegram.rates import buckets
 from adapters.telegram.settings import TelegramSettings
 from runtime.chat.cards import question
@@ -104,7 +104,7 @@ def test_every_part_is_valid_alone_also_as_a_repeat(text: str) -> None:
             check_markup({"inline_keyboard": [[{"text": t, "callback_data": d} for t, d in body.buttons]]})
             assert len(body.entities) <= 100
             assert body.text == body.text.strip()
-        assert utf16(Body.of(wire.body).text) <= ROOM == TEXT_LIMIT - len(REPEATED)
+        assert utf16(Body.of(wire.body).text) <= TEXT_MAX_UNITS == TEXT_LIMIT - len(REPEATED)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ class Pinged(Exclusive):
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("EVERY", "AGAIN", "LOOK", "LOST"):
+    for name in ("QUIET_BEFORE_PING", "TRY_INTERVAL", "WAY_LOOK_INTERVAL", "LOST"):
         monkeypatch.setattr(module, name, getattr(module, name) / OF)
     for name in ("LOST", "DOWN"):
         monkeypatch.setattr(rules, name, getattr(rules, name) / OF)
@@ -168,7 +168,7 @@ async def test_one_that_stands_by_tries_its_way_only_while_it_is_asked() -> None
 async def test_a_call_without_an_answer_beside_one_with_it_is_no_reason_to_look_again_and_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "EVERY", timedelta(seconds=1))
+    monkeypatch.setattr(module, "QUIET_BEFORE_PING", timedelta(seconds=1))
     looks, look = 0, Failover._look
 
     async def counted(watch: Failover) -> None:

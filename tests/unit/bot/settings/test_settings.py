@@ -352,7 +352,9 @@ def test_unknown_keys_never_break_the_telling(keys: dict[str, str]) -> None:
 
 
 def test_the_page_of_settings_is_fresh() -> None:
-    assert settings_doc.FILE.read_text(encoding="utf-8") == settings_doc.document(), "python -m bot.reference.settings"
+    assert settings_doc.SETTINGS_PAGE.read_text(encoding="utf-8") == settings_doc.document(), (
+        "python -m bot.reference.settings"
+    )
 
 
 @pytest.mark.parametrize(
