@@ -15,7 +15,7 @@ from runtime.markup import (
     to_plain,
 )
 from runtime.markup.attachment import opening
-from runtime.text.measures import characters, utf8, utf16
+from runtime.text.lengths import characters, utf8, utf16
 
 __all__ = [
     "Document",

@@ -11,11 +11,11 @@ from typing import Final
 import discord
 from discord.http import Route
 
-from adapters.discord.answering import Answering
 from adapters.discord.errors import ours
 from adapters.discord.http import Http
 from adapters.discord.incoming.files import Downloads
 from adapters.discord.incoming.shards import Shards
+from adapters.discord.interaction_responses import InteractionResponses
 from adapters.discord.outgoing.reach import Reach
 from adapters.discord.outgoing.render import render
 from adapters.discord.outgoing.send import Sending, channel_of
@@ -58,7 +58,7 @@ class DiscordAdapter:
         self._settling = Settling(settings, given, self._http, self._sending)
         self._downloads = Downloads(settings, self._http)
         self._reach = Reach(self._http, settings.identity)
-        answering = Answering(settings.account, self._http)
+        answering = InteractionResponses(settings.account, self._http)
         self._shards = Shards(settings, given, http=self._http, sending=self._sending, answering=answering)
 
     def features(self) -> Features:

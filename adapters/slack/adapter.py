@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from adapters.slack.bot_user import NOBODY, BotUser
 from adapters.slack.checks import refusal_for_want_of_scopes
 from adapters.slack.envelope import CHANNEL
 from adapters.slack.errors import NO_THREAD, Refusal
@@ -21,13 +22,12 @@ from adapters.slack.incoming.http_events import Door
 from adapters.slack.incoming.intake import Intake
 from adapters.slack.incoming.names import Names
 from adapters.slack.incoming.socket_mode import Sockets
-from adapters.slack.me import NOBODY, Me
-from adapters.slack.outgoing.asides import Asides, Work
+from adapters.slack.outgoing.best_effort import BestEffort, Work
+from adapters.slack.outgoing.notices import Notices
 from adapters.slack.outgoing.reach import Reach
 from adapters.slack.outgoing.render import render
 from adapters.slack.outgoing.send import Posts, body_of, thread_of
 from adapters.slack.outgoing.settle import Settling
-from adapters.slack.outgoing.speaking import Speaking
 from adapters.slack.outgoing.streams import Streams
 from adapters.slack.outgoing.uploads import Uploads
 from adapters.slack.settings import SlackSettings
@@ -68,8 +68,8 @@ class SlackAdapter:
         self._settings = settings
         self._health = Health(settings.account)
         self._web = api = Web(settings, given.now)
-        self._asides = Asides()
-        self._speaking = Speaking(api)
+        self._asides = BestEffort()
+        self._speaking = Notices(api)
         self._reach = Reach(api)
         self._intake = Intake(
             settings,
@@ -124,7 +124,7 @@ class SlackAdapter:
         """One try, and the wait after one that failed."""
         pace = self._settings.pace
         try:
-            self._me = self._intake.me = Me.of(await self._asked_about_the_token())
+            self._me = self._intake.me = BotUser.of(await self._asked_about_the_token())
         except ChannelError as error:
             self._health.no_token(error)
             refused = isinstance(error, Rejected)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, Final
 
-from adapters.slack.words import escaped
+from adapters.slack.text import escaped
 
 Raw = Mapping[str, Any]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from adapters.slack.me import Me
+from adapters.slack.bot_user import BotUser
 from runtime.contract import Address, Body, Identity, Signal
 
 CHANNEL: Final = "slack"
@@ -34,7 +34,7 @@ class Happening:
     """A request's body, and what is known around it: who we are there, who did it, and when by our clock."""
 
     body: Raw
-    me: Me
+    me: BotUser
     sender: Sender
     at: datetime
     room_name: str = ""
@@ -92,7 +92,7 @@ def room_of(body: Raw) -> str:
     return _first_text(event.get("channel"), channel.get("id"), body.get("channel_id"))
 
 
-def place_of(body: Raw, me: Me) -> Address:
+def place_of(body: Raw, me: BotUser) -> Address:
     """Where it happened; in a thread, where it did."""
     event = mapping(body.get("event"))
     told = mapping(event.get("message")) or event or mapping(body.get("container"))
@@ -107,7 +107,7 @@ def said_at(body: Raw) -> float | None:
         return None
 
 
-def team_of(body: Raw, me: Me) -> Me:
+def team_of(body: Raw, me: BotUser) -> BotUser:
     """Who we are in the workspace this comes from: one app in two workspaces hears both on each of its sockets."""
     # A form that was opened in a shared channel is sent with the sender's own workspace, and names that of the app.
     view = mapping(body.get("view"))
@@ -119,8 +119,8 @@ def team_of(body: Raw, me: Me) -> Me:
     if not isinstance(team, str) or team == me.team or me.team in installed:
         return me
     if team in installed:
-        return Me(team, str(installed[team].get("user_id") or ""), "", me.name)
-    return me if kind_of(body) == "message" else Me(team, "", "", me.name)
+        return BotUser(team, str(installed[team].get("user_id") or ""), "", me.name)
+    return me if kind_of(body) == "message" else BotUser(team, "", "", me.name)
 
 
 def as_event(message: Raw, room: str) -> Raw:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from adapters.slack import pressed, spoken
+from adapters.slack import interactions, messages
 from adapters.slack.envelope import NO_EVENT, Happening, Malformed, kind_of
 from runtime.contract import Signal
 
@@ -20,13 +20,13 @@ def parse(happened: Happening) -> Signal | None:
     try:
         match kind_of(happened.body):
             case "message":
-                return spoken.message(happened)
+                return messages.message(happened)
             case "block_actions":
-                return pressed.click(happened)
+                return interactions.click(happened)
             case "view_submission":
-                return pressed.form(happened)
+                return interactions.form(happened)
             case "command":
-                return pressed.command(happened)
+                return interactions.command(happened)
             case kind if kind == NO_EVENT:
                 raise Malformed("there is no event in it")
             case _:

@@ -31,10 +31,10 @@ from adapters.telegram.parse import CHANNEL, Reader, moved
 from adapters.telegram.rates import buckets
 from adapters.telegram.rooms import Rooms, message_of, topic_of
 from adapters.telegram.settings import TelegramSettings
-from adapters.telegram.settling.known import Known
-from adapters.telegram.settling.line import Lines
-from adapters.telegram.settling.memory import Memory
+from adapters.telegram.settling.known_ids import KnownIds
+from adapters.telegram.settling.send_queue import SendQueues
 from adapters.telegram.settling.settle import Settling
+from adapters.telegram.settling.stored_ids import StoredIds
 from runtime.contract import (
     COMMANDS,
     CONNECTED,
@@ -79,8 +79,8 @@ class TelegramAdapter:
         self._attending = False
         self._sink: Sink | None = None
         self._standing = ConnectionStatus(Connection.CONNECTING, f'account "{self.account}": not connected yet')
-        self._known, self._rooms = Known(), Rooms()
-        self._lines = Lines(born=int(given.now().timestamp() * 1_000_000))
+        self._known, self._rooms = KnownIds(), Rooms()
+        self._lines = SendQueues(born=int(given.now().timestamp() * 1_000_000))
         self._outward()
         self._inward()
 
@@ -103,7 +103,7 @@ class TelegramAdapter:
             siblings=self._given.siblings,
         )
         self._hook = Hook(bot=bot, intake=intake, settings=self._settings, now=self._given.now, said=self._said)
-        self._memory = Memory(
+        self._memory = StoredIds(
             channel=self.channel,
             identity=self.identity,
             places=self._given.places,

@@ -14,7 +14,7 @@ from typing import Final
 from telegram import CallbackQuery, Chat, Message, MessageEntity, Update
 from telegram.constants import ChatID, ChatType
 
-from adapters.telegram.attached import files_of, unreadable
+from adapters.telegram.attachments import files_of, unreadable
 from adapters.telegram.rooms import message_name
 from runtime.contract import (
     UNREAD,

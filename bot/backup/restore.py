@@ -29,7 +29,7 @@ from runtime.store.operations.after_restore import Aftermath, Origin, after_rest
 from runtime.store.snapshot import IN_MEMORY
 from runtime.store.sql.driver import Op
 from runtime.store.upgrade import check_revision
-from runtime.workspace.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import WorkspaceFolders
 
 FILES: Final = (HEAD, KEY, CHECKPOINT)
 
@@ -116,7 +116,7 @@ def _finish(origin: Origin, now: datetime) -> Op[Aftermath]:
 
 
 def _admit(settings: Settings) -> Callable[[Path], None]:
-    return SessionWorkspaces(settings.workspace_dir, MAIN, uid=settings.tools.shell.uid).admit
+    return WorkspaceFolders(settings.workspace_dir, MAIN, uid=settings.tools.shell.uid).admit
 
 
 def _read_files(settings: Settings, archive: Archive) -> None:

@@ -12,7 +12,7 @@ from bot.console import people_page, pieces, schedules_page, trace_page
 from bot.console.html import Html, tag
 from bot.console.layout import STATIC, badge, facts, moment, nothing, page, table, tabs, where
 from bot.http.entrance import Entrance
-from bot.operator.desk import ConsoleDesk
+from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
@@ -25,7 +25,7 @@ Make = Callable[[web.Request, Operations], Awaitable[Html]]
 
 
 class Pages:
-    def __init__(self, desk: ConsoleDesk, entrance: Entrance) -> None:
+    def __init__(self, desk: OperatorContext, entrance: Entrance) -> None:
         self._desk = desk
         self._entrance = entrance
 

@@ -7,10 +7,10 @@ from aiohttp import web
 from bot.console.pages import Pages
 from bot.http.entrance import Entrance
 from bot.http.operator_api import operator_routes
-from bot.operator.desk import ConsoleDesk
+from bot.operator.context import OperatorContext
 
 
-def console_routes(desk: ConsoleDesk) -> list[web.RouteDef]:
+def console_routes(desk: OperatorContext) -> list[web.RouteDef]:
     """Pages under /console and the API under /console/api. They rely on `runtime.http.guard` standing before them."""
     if not desk.control_token:
         raise ValueError("an empty control token would let everybody in")

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from bot.node.login import HEADER, sender
 from bot.operator.actor import Actor, owner_of
-from bot.operator.desk import ConsoleDesk
+from bot.operator.context import OperatorContext
 from runtime.contract import Role
 from runtime.http.door import Door
 from runtime.http.errors import Refusal
@@ -14,7 +14,7 @@ from runtime.http.guard import bears
 
 
 class Entrance:
-    def __init__(self, desk: ConsoleDesk) -> None:
+    def __init__(self, desk: OperatorContext) -> None:
         self._token = desk.control_token
         self._door = Door(links=desk.links, identity=desk.web_account, command=desk.command)
         self._people = desk.store.people

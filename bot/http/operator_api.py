@@ -10,7 +10,7 @@ from aiohttp import web
 
 from bot.http.entrance import Entrance
 from bot.operator.api import OPERATIONS, ROOT, EventId, Form, Operation, Word
-from bot.operator.desk import ConsoleDesk
+from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
 from runtime.http.bodies import event_id, read_object
 from runtime.http.errors import Refusal
@@ -28,12 +28,12 @@ WANTED: Final = {
 """What a field of a form holds, as people call it."""
 
 
-def operator_routes(desk: ConsoleDesk, entrance: Entrance) -> list[web.RouteDef]:
+def operator_routes(desk: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
     """A route for each operation that is declared."""
     return [_route(operation, desk, entrance) for operation in OPERATIONS.values()]
 
 
-def _route(operation: Operation, desk: ConsoleDesk, entrance: Entrance) -> web.RouteDef:
+def _route(operation: Operation, desk: OperatorContext, entrance: Entrance) -> web.RouteDef:
     async def serve(request: web.Request) -> web.StreamResponse:
         do = Operations(desk, await entrance.actor(request))
         values = await _values(operation, request)

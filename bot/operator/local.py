@@ -13,16 +13,16 @@ from bot.accounts.naming import Named, calling, fresh_identity
 from bot.node.lock import holding
 from bot.node.login import command_line
 from bot.operator.actor import owner_of
-from bot.operator.desk import ConsoleDesk
+from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
 from bot.operator.reports import LateReporters, ReportDesk, figure_tools
 from bot.operator.schedules import ScheduleDesk
 from bot.settings.settings import Settings
 from bot.telemetry.masking import Mask
-from bot.wiring.gate import gate_of
+from bot.wiring.access import gate_of
 from bot.wiring.identities import given, written
 from bot.wiring.live_rules import destinations_of
-from bot.wiring.planning import Reach, timetable_of
+from bot.wiring.scheduling import Reach, timetable_of
 from runtime.audit.anchor import CheckpointFile, HeadFile
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Signal, Verdict
@@ -54,7 +54,7 @@ async def opened(settings: Settings) -> AsyncIterator[Operations]:
             await store.close()
 
 
-async def _desk(store: Store, settings: Settings) -> ConsoleDesk:
+async def _desk(store: Store, settings: Settings) -> OperatorContext:
     async def sink(signal: Signal) -> Verdict:
         # What this wakes, the next start finds in the store.
         return (await store.intake.accept(signal, gate_of(settings))).verdict
@@ -63,7 +63,7 @@ async def _desk(store: Store, settings: Settings) -> ConsoleDesk:
     known, rooms = accounts_of(await store.cluster.named_accounts()), RoomNames(store.places, LocalNotifier())
     named = AccountNames(known.names)
     called = calling(named, rooms.of)
-    return ConsoleDesk(
+    return OperatorContext(
         store=store,
         sink=sink,
         links=store.people,

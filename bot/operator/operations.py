@@ -21,7 +21,7 @@ from bot.accounts.naming import Named
 from bot.operator import audit, titles, trails, views
 from bot.operator.actor import Actor
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
-from bot.operator.desk import ConsoleDesk
+from bot.operator.context import OperatorContext
 from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportDesk
 from bot.operator.schedules import ScheduleDesk
@@ -80,7 +80,7 @@ def _asking(operation: Operation, work: Callable[..., Awaitable[Any]]) -> Callab
 class Operations(OperatorApi):
     """Implements the operators' API on the store, for one actor."""
 
-    def __init__(self, desk: ConsoleDesk, actor: Actor) -> None:
+    def __init__(self, desk: OperatorContext, actor: Actor) -> None:
         self._desk = desk
         self._store = desk.store
         self.actor = actor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.operator.actor import Actor
-from bot.operator.desk import ConsoleDesk
+from bot.operator.context import OperatorContext
 from bot.operator.views import View
 from runtime.contract import PEOPLE, Person
 from runtime.http.errors import Refusal
@@ -16,7 +16,7 @@ from runtime.text.naming import fault_of_name
 class Roster:
     """What an owner does with people beside adding them. `actor` is who does it."""
 
-    def __init__(self, desk: ConsoleDesk, actor: Actor) -> None:
+    def __init__(self, desk: OperatorContext, actor: Actor) -> None:
         self._desk = desk
         self._store = desk.store
         self._actor = actor

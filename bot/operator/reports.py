@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bot.operator.actor import Actor
 from bot.operator.views import View
-from bot.wiring.planning import Reach, anywhere
+from bot.wiring.scheduling import Reach, anywhere
 from runtime.agent.registry import MAIN
 from runtime.contract import (
     Address,

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from adapters.web.adapter import CHANNEL
 from bot.accounts.naming import of_page
-from bot.operator.desk import ConsoleDesk
+from bot.operator.context import OperatorContext
 from bot.operator.views import View
 from runtime.contract import Address
 
 
-async def entitled(desk: ConsoleDesk, rows: Sequence[View]) -> list[View]:
+async def entitled(desk: OperatorContext, rows: Sequence[View]) -> list[View]:
     """`rows`, of which each has an `address` and a `room`, or a schedule's lists `to` and `rooms`."""
     wanted = {room for row in rows for text in _addresses(row) if (room := _room(desk, text))}
     if not wanted:
@@ -31,7 +31,7 @@ def _addresses(row: View) -> Iterable[str]:
     return row["rooms"] if "rooms" in row else [row["room"]]
 
 
-def _room(desk: ConsoleDesk, text: str) -> Address | None:
+def _room(desk: OperatorContext, text: str) -> Address | None:
     """The room of the page that is written so; None for every other, and for one that has a name."""
     if not text.startswith(f"{CHANNEL}:"):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from bot.operator.desk import ConsoleDesk
+from bot.operator.context import OperatorContext
 from bot.operator.views import View
 from runtime.http.errors import Refusal
 from runtime.text.truncate import clip
@@ -16,7 +16,7 @@ SHORTENED: Final = 80
 """Characters of a message in a list."""
 
 
-async def trace(desk: ConsoleDesk, words: str) -> View:
+async def trace(desk: OperatorContext, words: str) -> View:
     """The one story that `words` mean; else the `matches` to choose from. Errors: Refusal 404 tells what may be given."""
     found = await desk.finder.found(words, *Thing)
     if len(found) > 1:
@@ -24,20 +24,20 @@ async def trace(desk: ConsoleDesk, words: str) -> View:
     return {"trace": await _story(desk, found[0].id), "matches": []}
 
 
-async def traceable(desk: ConsoleDesk, room: str, limit: int) -> list[View]:
+async def traceable(desk: OperatorContext, room: str, limit: int) -> list[View]:
     """The newest messages, in all rooms or in one."""
     address = await desk.finder.room(room) if room else None
     return [candidate(one, desk) for one in await desk.store.traces.recent(address, limit=limit)]
 
 
-async def _story(desk: ConsoleDesk, about: str) -> View:
+async def _story(desk: OperatorContext, about: str) -> View:
     trail = await desk.store.traces.trail(about)
     if trail is None:
         raise Refusal(404, f"What {about} left behind is not kept any more.")
     return story(told(trail, desk.mask), desk)
 
 
-def candidate(one: Candidate, desk: ConsoleDesk) -> View:
+def candidate(one: Candidate, desk: OperatorContext) -> View:
     text = " ".join(desk.mask(one.text).split())
     return {
         "id": one.id,
@@ -51,7 +51,7 @@ def candidate(one: Candidate, desk: ConsoleDesk) -> View:
     }
 
 
-def story(one: Story, desk: ConsoleDesk) -> View:
+def story(one: Story, desk: OperatorContext) -> View:
     """`seconds` is the whole time from the first event to the answer; `after` counts from the first event too."""
     whole = one.answered_at - one.began_at if one.answered_at else None
     return {

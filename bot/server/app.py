@@ -24,27 +24,27 @@ from bot.node.invocation import for_strangers
 from bot.node.membership import Membership
 from bot.node.version import VERSION
 from bot.node.watchdog import Watchdog
-from bot.operator.desk import ConsoleDesk
+from bot.operator.context import OperatorContext
 from bot.operator.reports import LateReporters, ReportDesk
 from bot.operator.schedules import ScheduleDesk
 from bot.server.instruments import Instruments, instruments_of
 from bot.server.lifecycle import Life
 from bot.server.reload import Reload, in_words
 from bot.server.site import site_of
-from bot.server.toolkit import Toolkit, toolkit_of
+from bot.server.tools import Toolkit, toolkit_of
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
 from bot.telemetry.logs import set_level
 from bot.telemetry.masking import Mask
+from bot.wiring.access import gate_of
 from bot.wiring.channels import MakeAdapters, adapters_of, features_of, no_adapters
-from bot.wiring.gate import gate_of
+from bot.wiring.engine import fetching_of, files_in, long_replies_of, model_of, notices_of, pace_of, shell_of, space_of
 from bot.wiring.hooks import webhooks_of
 from bot.wiring.identities import owners_now, with_identities, written
 from bot.wiring.live_rules import Live, MakeGate, rules_of
-from bot.wiring.parts import fetching_of, files_in, long_replies_of, model_of, notices_of, pace_of, shell_of, space_of
-from bot.wiring.planning import reach_of, timetable_of
 from bot.wiring.retention import retention_of, trimmer_of
 from bot.wiring.schedules import FileSchedules
+from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.expiry import Expiry
 from runtime.agent.loop import AgentLoop
 from runtime.agent.registry import MAIN, Agent, Agents, Limits
@@ -84,7 +84,7 @@ from runtime.reports.fan_out import Reporting
 from runtime.schedules.firing import Scheduler
 from runtime.store.protocol import Lease, NewDelivery
 from runtime.store.store import POSTGRES, Store, open_store
-from runtime.workspace.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import WorkspaceFolders
 
 LAST_WORD: Final = timedelta(seconds=0.25)
 """How long other nodes are told that we leave; who is not told finds out by looking."""
@@ -160,7 +160,7 @@ class App:
         self._notices = notices_of(settings, store)
         self._bell = SharedNotifier(self._notices.tell) if self._notices else LocalNotifier()
         self._seat = Membership(self._bell)
-        workspaces = SessionWorkspaces(settings.workspace_dir, MAIN, uid=shell_of(settings).uid)
+        workspaces = WorkspaceFolders(settings.workspace_dir, MAIN, uid=shell_of(settings).uid)
         given = AdapterContext(
             store.history,
             store.people,
@@ -273,7 +273,7 @@ class App:
             probe=self._probe,
         )
 
-    def _make_main(self, model: Model, workspaces: SessionWorkspaces) -> Agent:
+    def _make_main(self, model: Model, workspaces: WorkspaceFolders) -> Agent:
         """The agent that the settings describe."""
         return Agent(
             name=MAIN,
@@ -285,7 +285,7 @@ class App:
             limits=Limits(self._settings.run.max_iterations, self._settings.run.approval_time),
         )
 
-    def _make_loop(self, workspaces: SessionWorkspaces) -> AgentLoop:
+    def _make_loop(self, workspaces: WorkspaceFolders) -> AgentLoop:
         files_of = files_in(self._accounts)
         long_replies = long_replies_of(self._settings, workspaces, files_of, self._new_id)
         return AgentLoop(
@@ -321,8 +321,8 @@ class App:
             probe=self._probe,
         )
 
-    def _desk(self, web_identity: str) -> ConsoleDesk:
-        return ConsoleDesk(
+    def _desk(self, web_identity: str) -> OperatorContext:
+        return OperatorContext(
             store=self.store,
             sink=self.sink,
             links=self.store.people,

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from bot.accounts.lookup import Account, Accounts
 from bot.settings.secrets import UNRESOLVED, values_in
 from bot.settings.settings import Settings
-from bot.wiring.gate import gate_of
+from bot.wiring.access import gate_of
 from bot.wiring.identities import owners_now, with_identities
 from bot.wiring.live_rules import Live, MakeGate, Rules, policy_of, rules_of
 from bot.wiring.owner import settle_owner

@@ -12,7 +12,7 @@ from adapters.web.adapter import CHANNEL
 from bot.accounts.supervisor import AccountSupervisor
 from bot.console.routes import console_routes
 from bot.http.health import Check, health_routes
-from bot.operator.desk import ConsoleDesk
+from bot.operator.context import OperatorContext
 from runtime.http.guard import bears, install, is_our_host
 
 LARGEST_REQUEST: Final = 1 << 20  # bytes; files are streamed past it
@@ -20,7 +20,7 @@ LARGEST_REQUEST: Final = 1 << 20  # bytes; files are streamed past it
 
 def site_of(
     accounts: Iterable[AccountSupervisor],
-    desk: ConsoleDesk,
+    desk: OperatorContext,
     *,
     hosts: Sequence[str],
     checks: Mapping[str, Check],

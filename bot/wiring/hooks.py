@@ -9,11 +9,11 @@ from bot.settings.hooks import HookTable
 from bot.settings.settings import Settings
 from runtime.contract import Address, Identity, NewId, Now
 from runtime.errors import ConfigError
-from runtime.workspace.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import WorkspaceFolders
 
 
 def webhooks_of(
-    settings: Settings, accounts: Accounts[Account], workspaces: SessionWorkspaces, now: Now, new_id: NewId
+    settings: Settings, accounts: Accounts[Account], workspaces: WorkspaceFolders, now: Now, new_id: NewId
 ) -> Webhooks:
     """Errors: ConfigError when a secret is not there."""
     return Webhooks(
@@ -63,7 +63,7 @@ def actor_of(hook: Hook, accounts: Accounts[Account]) -> Identity | None:
     return None if accounts.awaits(hook.person) else Identity(accounts.identity(hook.person))
 
 
-def keep(workspaces: SessionWorkspaces, address: Address, path: str, body: bytes, mark: str) -> None:
+def keep(workspaces: WorkspaceFolders, address: Address, path: str, body: bytes, mark: str) -> None:
     """A file of the room's workspace, written where no tool can reach it and then moved to its place. Errors: OSError."""
     arriving = workspaces.arriving(mark)
     try:

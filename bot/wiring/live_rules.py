@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from bot.settings.settings import Planning, PolicyRule, Settings
-from bot.wiring.gate import UNNAMED, gate_of
+from bot.wiring.access import UNNAMED, gate_of
 from runtime.contract import Address
 from runtime.domain.routing import AccountNames, BusyRules
 from runtime.policy.matchers import Commands, words_of

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from bot.settings.mcp import McpTable
 from bot.settings.settings import Settings
 from bot.settings.sources import config_folder
-from bot.wiring.parts import shell_of
+from bot.wiring.engine import shell_of
 from runtime.contract import Tool
 from runtime.errors import ConfigError, Rejected, StoreError
 from tools.sandbox.sandbox import PATH

@@ -13,14 +13,14 @@ from runtime.contract import PARTIAL, UPLOADS
 from runtime.store.protocol import Duty, Stock
 from runtime.store.store import Store
 from runtime.workspace.cleanup import Leftovers
-from runtime.workspace.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import WorkspaceFolders
 
 
 def retention_of(
     settings: Settings,
     store: Store,
     take: Callable[[str], Awaitable[Duty | None]],
-    workspaces: Sequence[SessionWorkspaces],
+    workspaces: Sequence[WorkspaceFolders],
 ) -> Retention:
     leftovers = Leftovers(workspaces, uploads=UPLOADS, partial=PARTIAL)
     return Retention(store=store.retention, leftovers=leftovers, keep=keep_of(settings), take=take, now=store.now)

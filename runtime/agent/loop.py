@@ -42,7 +42,7 @@ from runtime.errors import ModelFailed
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
 from runtime.store.protocol import Claim, NewDelivery, Released, Runs, ToolStep
-from runtime.workspace.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import WorkspaceFolders
 
 log = structlog.get_logger("agent")
 
@@ -68,7 +68,7 @@ class Files(Protocol):
     """Files that people sent: implemented by `runtime.intake.downloads`."""
 
     async def gather(
-        self, session: SessionKey, address: Address, turns: Sequence[Turn], into: SessionWorkspaces
+        self, session: SessionKey, address: Address, turns: Sequence[Turn], into: WorkspaceFolders
     ) -> list[str]:
         """Fetch what is missing of the files that the model has not seen yet; what it must be told of them."""
 

@@ -29,7 +29,7 @@ from runtime.domain.runs import RunState, StepState
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import MOST_FILES, Reporting
 from runtime.store.protocol import NewDelivery, Question, ToolStep
-from runtime.workspace.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import WorkspaceFolders
 
 log = structlog.get_logger("files")
 
@@ -48,7 +48,7 @@ class LongForm(StrEnum):
 class LongText:
     """Makes a file of a final text of more than `characters`."""
 
-    workspaces: SessionWorkspaces
+    workspaces: WorkspaceFolders
     new_id: NewId
     files_of: Callable[[Address], Fetch | None] = lambda _: None
     form: LongForm = LongForm.PARTS

@@ -9,7 +9,7 @@ from typing import Final
 
 from runtime.contract import Address, Model, ModelReply, ModelRequest, OnText, Tool
 from runtime.errors import ModelFailed
-from runtime.workspace.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import WorkspaceFolders
 
 MAIN: Final = "main"
 """The agent that the settings describe. It works wherever no other one is named."""
@@ -40,7 +40,7 @@ class Agent:
     model: Model
     tools: Mapping[str, Tool]
     scope: str
-    workspaces: SessionWorkspaces
+    workspaces: WorkspaceFolders
     limits: Limits = field(default_factory=Limits)
 
 

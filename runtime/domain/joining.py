@@ -21,20 +21,20 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Rights:
     """Somebody as far as their rights go. `role` is that of `Role`, or NOBODY."""
 
     person: PersonId | None
     role: int
     is_program: bool = False
 
-    def may_join(self, asker: Standing) -> bool:
+    def may_join(self, asker: Rights) -> bool:
         """Whether what they say may be worked on with the rights of `asker`."""
         if self.person == asker.person:
             return True
         return not self.is_program and self.role >= asker.role
 
 
-def joining(waiting: Iterable[T], standing: Callable[[T], Standing], asker: Standing) -> list[T]:
+def joining(waiting: Iterable[T], standing: Callable[[T], Rights], asker: Rights) -> list[T]:
     """Of what waits, in its order, what may join the run of `asker`: up to the first that may not."""
     return list(takewhile(lambda one: standing(one).may_join(asker), waiting))

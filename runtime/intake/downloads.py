@@ -32,7 +32,7 @@ from runtime.contract import (
 from runtime.domain.transcript import OURS, not_seen
 from runtime.errors import ChannelError, Retryable, ToolError
 from runtime.text.truncate import bound
-from runtime.workspace.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import WorkspaceFolders
 
 log = structlog.get_logger("files")
 
@@ -77,7 +77,7 @@ class _Wanted:
 class _Place:
     """Destination of files: the folder of an address, among its agent's workspaces."""
 
-    workspaces: SessionWorkspaces
+    workspaces: WorkspaceFolders
     address: Address
 
     @property
@@ -112,7 +112,7 @@ class Fetching:
         self._room = asyncio.Semaphore(DOWNLOADS_AT_ONCE)
 
     async def gather(
-        self, session: SessionKey, address: Address, turns: Sequence[Turn], into: SessionWorkspaces
+        self, session: SessionKey, address: Address, turns: Sequence[Turn], into: WorkspaceFolders
     ) -> list[str]:
         """Fetch what is missing of the files that the model has not seen yet; what it must be told of them, in order."""
         place = _Place(into, address)

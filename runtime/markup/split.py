@@ -14,8 +14,8 @@ from operator import attrgetter
 from typing import Final
 
 from runtime.markup.cuts import Cut, Cuts, Rank
-from runtime.markup.loosen import lightened, loosened
 from runtime.markup.plain import to_plain
+from runtime.markup.simplify import lightened, loosened
 from runtime.markup.spans import Span, span
 from runtime.markup.tree import CodeBlock, Document, Table
 

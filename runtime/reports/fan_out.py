@@ -15,7 +15,7 @@ from runtime.domain.schedules import is_silent, origin_of
 from runtime.markup import parse
 from runtime.markup.headline import headline
 from runtime.store.protocol import NewDelivery
-from runtime.workspace.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import WorkspaceFolders
 
 log = structlog.get_logger("reports")
 
@@ -38,7 +38,7 @@ class Reporting:
     `root` finds the wire's id of the first message that a room got of a schedule, under which a running thread goes on.
     """
 
-    workspaces: SessionWorkspaces
+    workspaces: WorkspaceFolders
     new_id: NewId
     content: MakeContent
     root: FindRoot = no_root

@@ -19,7 +19,7 @@ import structlog
 
 from runtime.contract import Address
 from runtime.workspace.safe_fs import folder_below
-from runtime.workspace.workspaces import ARRIVING, SessionWorkspaces
+from runtime.workspace.workspaces import ARRIVING, WorkspaceFolders
 
 log = structlog.get_logger("retention")
 
@@ -31,7 +31,7 @@ class Leftovers:
     """`workspaces` are those of each agent, under one root. `uploads` is the folder in a workspace where files arrive,
     `partial` begins the names of those still on the way."""
 
-    def __init__(self, workspaces: Sequence[SessionWorkspaces], *, uploads: str, partial: str) -> None:
+    def __init__(self, workspaces: Sequence[WorkspaceFolders], *, uploads: str, partial: str) -> None:
         self._workspaces = workspaces
         self._root = workspaces[0].root
         self._uploads = uploads

@@ -17,7 +17,7 @@ ARRIVING: Final = ".arriving"
 """Under the root, and no session's: what is on its way into a workspace, where no tool can reach it."""
 
 
-class SessionWorkspaces:
+class WorkspaceFolders:
     """Implements `contract.Workspaces`: one folder an address under `root`, owned by the user as whom tools run.
 
     They are those of `agent`: each has its own. `uid` is that user where this process is root; an ordinary user's tools
@@ -30,9 +30,9 @@ class SessionWorkspaces:
         self._uid = uid
         self._made: set[str] = set()
 
-    def of(self, agent: str) -> SessionWorkspaces:
+    def of(self, agent: str) -> WorkspaceFolders:
         """The same for another agent."""
-        return SessionWorkspaces(self.root, agent, uid=self._uid)
+        return WorkspaceFolders(self.root, agent, uid=self._uid)
 
     def path(self, address: Address) -> Path:
         """Where the folder is, or would be."""

@@ -21,7 +21,7 @@ from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.interactions import REASON
 from adapters.discord.settings import DiscordSettings
 from adapters.slack.adapter import SlackAdapter
-from adapters.slack.pressed import BUTTON, DENIAL
+from adapters.slack.interactions import BUTTON, DENIAL
 from adapters.slack.settings import SlackSettings
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.settings import TelegramSettings

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from discord.http import Route
 
-from adapters.discord.answering import Answering
 from adapters.discord.errors import check_identity, ours, told
 from adapters.discord.http import Http
 from adapters.discord.incoming.backfill import Gap, Stored
-from adapters.discord.incoming.lanes import Lanes, Work
+from adapters.discord.incoming.event_queues import EventQueues, Work
+from adapters.discord.interaction_responses import InteractionResponses
 from adapters.discord.interactions import (
     answer,
     body_of,
@@ -60,7 +60,7 @@ class Intake:
         *,
         http: Http,
         sending: Sending,
-        answering: Answering,
+        answering: InteractionResponses,
         sink: Sink,
         group: asyncio.TaskGroup,
         shard: int,
@@ -75,7 +75,7 @@ class Intake:
         self._sink = sink
         self._group = group
         self._shard = shard
-        self._lanes = Lanes(group)
+        self._lanes = EventQueues(group)
         self._rooms = Rooms(settings.identity)
         self._expected: set[str] = set()
         self._missed: set[str] = set()

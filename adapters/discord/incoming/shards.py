@@ -9,11 +9,11 @@ from typing import Final
 
 from discord.http import Route
 
-from adapters.discord.answering import Answering
 from adapters.discord.errors import ours
 from adapters.discord.http import Http
 from adapters.discord.incoming.gateway import Line, Turn, grown
 from adapters.discord.incoming.intake import Intake
+from adapters.discord.interaction_responses import InteractionResponses
 from adapters.discord.outgoing.send import Sending
 from adapters.discord.settings import DiscordSettings
 from runtime.contract import AdapterContext, Connection, ConnectionStatus, Sink
@@ -34,7 +34,13 @@ class Shards:
     """Each is a listener of its own where their number is set: then they may be on different nodes."""
 
     def __init__(
-        self, settings: DiscordSettings, given: AdapterContext, *, http: Http, sending: Sending, answering: Answering
+        self,
+        settings: DiscordSettings,
+        given: AdapterContext,
+        *,
+        http: Http,
+        sending: Sending,
+        answering: InteractionResponses,
     ) -> None:
         self._settings = settings
         self._given = given

@@ -19,7 +19,7 @@ from runtime.markup.attachment import opening
 from runtime.markup.headline import headline
 from runtime.markup.mentions import NOTHING_WIDE, mass_mentions, neutralised, neutralised_text
 from runtime.markup.split import split
-from runtime.text.measures import characters
+from runtime.text.lengths import characters
 
 REPEAT_MARK: Final = "(repeated)\n"  # on a line of its own: a heading or a fence begins its line
 CONTENT: Final = 2000  # characters

@@ -14,10 +14,10 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final
 
+from adapters.slack.bot_user import BotUser
 from adapters.slack.envelope import CHANNEL
 from adapters.slack.incoming.unread import Look, Unheard, Unread
-from adapters.slack.me import Me
-from adapters.slack.outgoing.asides import Work
+from adapters.slack.outgoing.best_effort import Work
 from adapters.slack.web import Web
 from runtime.contract import Address, Now, Places, Seen
 from runtime.errors import ChannelError, Retryable, StoreError
@@ -116,7 +116,7 @@ class Gaps:
 
     # ----------------------------------------------------------------------------------------------- what is read
 
-    async def repair(self, me: Me, *, surely: bool = True) -> None:
+    async def repair(self, me: BotUser, *, surely: bool = True) -> None:
         """Read what was missed; where that is not sure, the newest rooms. What cannot be read is told in the log.
 
         What an earlier `repair` still has to read is read from where that would have begun.
@@ -133,7 +133,7 @@ class Gaps:
             self._tell()
         await self._read()
 
-    async def _find(self, me: Me, *, surely: bool) -> None:
+    async def _find(self, me: BotUser, *, surely: bool) -> None:
         """Where to look. Errors: StoreError."""
         fresh = self._now() - LOOK_BACK
         seen = await self._places.seen(CHANNEL, me.team, fresh)

@@ -22,6 +22,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from adapters.slack.blocks import text_of
+from adapters.slack.bot_user import BotUser
 from adapters.slack.envelope import (
     Happening,
     Malformed,
@@ -39,15 +40,14 @@ from adapters.slack.envelope import (
     told_room_name,
 )
 from adapters.slack.incoming.names import Names
-from adapters.slack.incoming.turns import Turns
-from adapters.slack.me import Me
-from adapters.slack.outgoing.asides import Asides
-from adapters.slack.outgoing.speaking import Speaking
+from adapters.slack.incoming.room_locks import RoomLocks
+from adapters.slack.interactions import card_address, form_wanted
+from adapters.slack.outgoing.best_effort import BestEffort
+from adapters.slack.outgoing.notices import Notices
 from adapters.slack.parse import TAKEN, parse
-from adapters.slack.pressed import card_address, form_wanted
 from adapters.slack.settings import SlackSettings
+from adapters.slack.text import escaped, names_me
 from adapters.slack.web import Web, sdk_log
-from adapters.slack.words import escaped, names_me
 from runtime.contract import Address, Now, Said, Signal, Sink, Verdict
 from runtime.errors import Rejected, StoreError
 
@@ -71,9 +71,9 @@ class Intake:
     what was said in a place before, and is still to be read in its history."""
 
     def __init__(
-        self, settings: SlackSettings, *, web: Web, names: Names, speaking: Speaking, asides: Asides, now: Now
+        self, settings: SlackSettings, *, web: Web, names: Names, speaking: Notices, asides: BestEffort, now: Now
     ) -> None:
-        self.me: Me | None = None
+        self.me: BotUser | None = None
         self.sink: Sink | None = None
         self.lets_in: LetsIn = _at_once
         self._who = f'Slack account "{settings.account}"'
@@ -82,7 +82,7 @@ class Intake:
         self._speaking = speaking
         self._asides = asides
         self._now = now
-        self._turns = Turns()
+        self._turns = RoomLocks()
         self._speakers: OrderedDict[tuple[str, str], str] = OrderedDict()
         self.app = self._made(settings)
 
@@ -115,7 +115,7 @@ class Intake:
             log.warning("%s: an event we cannot read was left out (%s)", self._who, error)
         return BoltResponse(status=OK, body="")
 
-    async def _taken(self, body: Raw, me: Me, sink: Sink) -> BoltResponse:
+    async def _taken(self, body: Raw, me: BotUser, sink: Sink) -> BoltResponse:
         kind = kind_of(body)
         if kind in OPENED:
             self._welcome(kind, body)
@@ -134,14 +134,14 @@ class Intake:
             return BoltResponse(status=AWAY, body="")
         return BoltResponse(status=OK, body="")
 
-    async def _is_next(self, kind: str, body: Raw, me: Me) -> bool:
+    async def _is_next(self, kind: str, body: Raw, me: BotUser) -> bool:
         """Whether it may be taken in. What we said ourselves waits for nothing; what people press and type comes once."""
         if sender_id(body) in (me.user, me.bot):
             return True
         place, is_message = place_of(body, me), kind == "message"
         return await self.lets_in(place, comes_again=is_message, to_us=is_message and says_to(me, body))
 
-    async def _happening(self, body: Raw, me: Me) -> Happening:
+    async def _happening(self, body: Raw, me: BotUser) -> Happening:
         user, room = sender_id(body), room_of(body)
         self._names.note(user, told_name(body))
         self._names.note_room(room, told_room_name(body))
@@ -204,7 +204,7 @@ class Intake:
             self._speaking.began(room, thread)
         self._asides.begin(partial(self._speaking.suggest, room, thread), "suggestions of an assistant thread")
 
-    async def _open_form(self, body: Raw, me: Me, approval: str) -> None:
+    async def _open_form(self, body: Raw, me: BotUser, approval: str) -> None:
         """A form must be opened within 3 s of the press, and decides nothing by itself."""
         happened = await self._happening(body, me)
         try:
@@ -215,7 +215,7 @@ class Intake:
         self._asides.begin(form, f"the form for {happened.sender.name}")
 
 
-def says_to(me: Me, body: Raw) -> bool:
+def says_to(me: BotUser, body: Raw) -> bool:
     """Whether a message is for us, as far as it alone tells. Errors: Malformed."""
     try:
         return room_of(body).startswith("D") or names_me(text_of(mapping(body.get("event"))), me)

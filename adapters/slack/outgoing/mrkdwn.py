@@ -11,7 +11,7 @@ from itertools import count, groupby
 from typing import Any, Final
 
 from adapters.slack.outgoing.dialect import to_slack
-from adapters.slack.words import escaped
+from adapters.slack.text import escaped
 from runtime.markup import Document
 from runtime.markup.tree import (
     Block,

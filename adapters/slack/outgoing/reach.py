@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
+from adapters.slack.bot_user import BotUser
 from adapters.slack.errors import FIXES, NO_THREAD, Refusal
-from adapters.slack.me import Me
 from adapters.slack.web import Web
 from runtime.contract import Address
 from runtime.errors import ChannelError
@@ -28,7 +28,7 @@ class Reach:
     def __init__(self, web: Web) -> None:
         self._web = web
 
-    async def of(self, address: Address, me: Me) -> str | None:
+    async def of(self, address: Address, me: BotUser) -> str | None:
         """Why nothing can be posted there, with the fix; None when it can, or Slack cannot be asked or does not tell us."""
         try:
             async with asyncio.timeout(REACH_TIMEOUT.total_seconds()):
@@ -38,7 +38,7 @@ class Reach:
         except (ChannelError, TimeoutError):
             return None
 
-    async def _channel(self, room: str, me: Me) -> str | None:
+    async def _channel(self, room: str, me: BotUser) -> str | None:
         try:
             told = await self._web.call("conversations.info", channel=room)
         except Refusal as error:
@@ -55,7 +55,7 @@ class Reach:
         return None
 
 
-def wrong_with(channel: Mapping[str, Any], me: Me) -> str | None:
+def wrong_with(channel: Mapping[str, Any], me: BotUser) -> str | None:
     """What Slack tells of a channel."""
     if channel.get("is_archived"):
         return FIXES["is_archived"]
@@ -64,7 +64,7 @@ def wrong_with(channel: Mapping[str, Any], me: Me) -> str | None:
     return None
 
 
-def refused(error: Refusal, me: Me) -> str | None:
+def refused(error: Refusal, me: BotUser) -> str | None:
     match error.code:
         case code if code == NOT_IN:
             return invite("The bot is not in the channel", me)
@@ -78,5 +78,5 @@ def refused(error: Refusal, me: Me) -> str | None:
             return None  # of the token, of scopes, of a thing that passes
 
 
-def invite(what: str, me: Me) -> str:
+def invite(what: str, me: BotUser) -> str:
     return f"{what}: say /invite @{me.name} there."

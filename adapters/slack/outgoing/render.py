@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from adapters.slack.interactions import BUTTON, WITH_REASON
 from adapters.slack.outgoing.dialect import NOBODY, to_slack
 from adapters.slack.outgoing.mrkdwn import blocks_of
-from adapters.slack.pressed import BUTTON, WITH_REASON
-from adapters.slack.words import escaped
+from adapters.slack.text import escaped
 from runtime.contract import Button, Choice, Content, Delivery, FileRef, Kind, Wire
 from runtime.markup import Document, neutralised, neutralised_text, parse, split, to_plain
 from runtime.markup.attachment import opening

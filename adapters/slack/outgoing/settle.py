@@ -12,8 +12,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
+from adapters.slack.bot_user import BotUser
 from adapters.slack.errors import NO_THREAD, Refusal
-from adapters.slack.me import Me
 from adapters.slack.outgoing.send import body_of, marked_as, thread_of
 from adapters.slack.outgoing.uploads import Uploads
 from adapters.slack.web import Web
@@ -45,7 +45,7 @@ class Settling:
         self._now = now
         self._seen: OrderedDict[str, str] = OrderedDict()
 
-    async def settle(self, part: Part, attempt: Attempt, me: Me) -> Settled:
+    async def settle(self, part: Part, attempt: Attempt, me: BotUser) -> Settled:
         """Errors: Retryable, while it is worth waiting."""
         if (ts := self._seen.get(part.id)) is not None:
             return Shown(Receipt(ts))
@@ -59,7 +59,7 @@ class Settling:
         except Rejected:
             return SettleResult.UNKNOWN  # no scope, not in the room any more, thread gone
 
-    async def _looked(self, part: Part, attempt: Attempt, me: Me) -> Settled:
+    async def _looked(self, part: Part, attempt: Attempt, me: BotUser) -> Settled:
         body = body_of(part)
         if (file_id := self._uploads.file_id(part.id)) and (
             shared := await self._uploads.shared(file_id, part.address.room, thread_of(part))
@@ -75,7 +75,7 @@ class Settling:
         return SettleResult.ABSENT
 
     async def _candidates(
-        self, part: Part, attempt: Attempt, body: Mapping[str, Any], me: Me
+        self, part: Part, attempt: Attempt, body: Mapping[str, Any], me: BotUser
     ) -> Callable[[Message], bool]:
         """What tells whether a message without a marker is the one that `body` asked for."""
         if "stream" not in body and "file" not in body:
@@ -131,7 +131,7 @@ class Settling:
                 self._seen.popitem(last=False)
 
 
-def _is_ours(message: Message, me: Me) -> bool:
+def _is_ours(message: Message, me: BotUser) -> bool:
     ours = message.get("user") == me.user or message.get("bot_id") == me.bot
     return ours and marked_as(message) is None
 

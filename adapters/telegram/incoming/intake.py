@@ -12,7 +12,7 @@ from telegram.error import TelegramError
 
 from adapters.telegram.parse import Reader
 from adapters.telegram.rooms import Rooms
-from adapters.telegram.settling.known import Known
+from adapters.telegram.settling.known_ids import KnownIds
 from runtime.contract import Outcome, Sink, Verdict
 
 log = structlog.get_logger("telegram")
@@ -30,7 +30,7 @@ ANSWERS: Final = 64
 class Intake:
     """Takes updates in. `reader` is None until the platform has told the bot's name."""
 
-    def __init__(self, *, bot: Bot, known: Known, rooms: Rooms, reader: Callable[[], Reader]) -> None:
+    def __init__(self, *, bot: Bot, known: KnownIds, rooms: Rooms, reader: Callable[[], Reader]) -> None:
         self._bot = bot
         self._known = known
         self._rooms = rooms

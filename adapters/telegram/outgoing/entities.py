@@ -34,7 +34,7 @@ from runtime.markup.tree import (
     Table,
     Text,
 )
-from runtime.text.measures import utf16
+from runtime.text.lengths import utf16
 
 Entity = dict[str, Any]
 Style = tuple[str, str]

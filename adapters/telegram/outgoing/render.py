@@ -17,7 +17,7 @@ from runtime.contract import Button, Delivery, FileRef, Wire
 from runtime.markup import Document, parse, split, to_plain
 from runtime.markup.attachment import opening
 from runtime.markup.headline import headline
-from runtime.text.measures import utf16
+from runtime.text.lengths import utf16
 
 REPEATED: Final = "(repeated) "
 """Stands before a message of which nobody could tell whether it is there already."""

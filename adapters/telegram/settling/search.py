@@ -28,8 +28,8 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
 
-from adapters.telegram.settling.known import BEYOND, SLACK, Space
-from adapters.telegram.settling.line import Mark
+from adapters.telegram.settling.known_ids import BEYOND, SLACK, Space
+from adapters.telegram.settling.send_queue import Mark
 from runtime.contract import Attempt, Part
 
 LATE: Final = timedelta(seconds=25)

@@ -31,11 +31,11 @@ from typing import Final
 
 from adapters.telegram.rooms import is_group, message_name
 from adapters.telegram.settings import Waits
-from adapters.telegram.settling.known import BEYOND, BOX, Known, space_of
-from adapters.telegram.settling.line import Lines, Mark
-from adapters.telegram.settling.memory import Memory
+from adapters.telegram.settling.known_ids import BEYOND, BOX, KnownIds, space_of
 from adapters.telegram.settling.pacer import Pacer
 from adapters.telegram.settling.search import Search, Searches, reach, strangers
+from adapters.telegram.settling.send_queue import Mark, SendQueues
+from adapters.telegram.settling.stored_ids import StoredIds
 from runtime.contract import Attempt, Now, Part, Receipt, Settled, SettleResult, Shown
 from runtime.errors import Rejected, Retryable, Uncertain
 
@@ -80,7 +80,9 @@ class Scene:
 class Settling:
     """Looks for the lost messages of one account."""
 
-    def __init__(self, *, probe: Probe, known: Known, lines: Lines, memory: Memory, waits: Waits, now: Now) -> None:
+    def __init__(
+        self, *, probe: Probe, known: KnownIds, lines: SendQueues, memory: StoredIds, waits: Waits, now: Now
+    ) -> None:
         self._probe = probe
         self._known = known
         self._lines = lines

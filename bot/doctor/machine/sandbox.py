@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.doctor.subject import Subject, fault, fine, warning
-from bot.wiring.parts import shell_of
+from bot.wiring.engine import shell_of
 from runtime.contract import Finding
 from tools.sandbox.seccomp import call_filter
 from tools.sandbox.shell import sandbox_for

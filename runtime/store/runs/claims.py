@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, select, update
 
 from runtime.contract import Address, Busy, RunId, SessionKey, Trigger
-from runtime.domain.joining import NOBODY, Standing, joining
+from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunEvent
 from runtime.store.common import moved, owned
@@ -168,5 +168,5 @@ def steer(lane: Lane, run: RunId, now: datetime) -> Op[Recorded | None]:
 
 def _joining(rows: Sequence[tuple[Any, ...]]) -> list[Waiting]:
     *_, requester, role = rows[0]
-    asker = Standing(requester, NOBODY if role is None else role)
+    asker = Rights(requester, NOBODY if role is None else role)
     return joining([Waiting(*row[:-2]) for row in rows], lambda one: one.standing, asker)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import bindparam, case, or_, select, update
 
 from runtime.contract import Address, Busy, Person, PersonId, RunId, Trigger
-from runtime.domain.joining import NOBODY, Standing, joining
+from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
 from runtime.store.common import PERSON, add, person
@@ -38,8 +38,8 @@ class Waiting(NamedTuple):
     role: int | None
 
     @property
-    def standing(self) -> Standing:
-        return Standing(self.person_id, NOBODY if self.role is None else self.role, bool(self.by_program))
+    def standing(self) -> Rights:
+        return Rights(self.person_id, NOBODY if self.role is None else self.role, bool(self.by_program))
 
 
 WAITING_SIGNALS = (

@@ -36,7 +36,7 @@ STRIKES: Final = 2
 """Failures in a row, with the database well, after which the way is wrong rather than cut."""
 
 
-class Ears(Protocol):
+class TopicReceiver(Protocol):
     """Who is told."""
 
     def heard(self, topic: str) -> None:
@@ -87,7 +87,7 @@ class Notices:
             async with asyncio.timeout(within.total_seconds()):
                 await self._told.wait()
 
-    async def run(self, ears: Ears) -> None:
+    async def run(self, ears: TopicReceiver) -> None:
         """Tell and hear until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._tell_on())
@@ -126,7 +126,7 @@ class Notices:
 
     # -------------------------------------------------------------------------------------------------- hearing
 
-    async def _listen_on(self, ears: Ears) -> None:
+    async def _listen_on(self, ears: TopicReceiver) -> None:
         waits = pauses()
         while True:
             try:
@@ -138,7 +138,7 @@ class Notices:
                 await self._count(error)
             await asyncio.sleep(next(waits))
 
-    async def _listened(self, connection: Any, ears: Ears) -> asyncio.Event:
+    async def _listened(self, connection: Any, ears: TopicReceiver) -> asyncio.Event:
         """Begin to hear, and look at all that rang before. The event is set when the connection ends."""
         gone = asyncio.Event()
         connection.add_termination_listener(lambda _: gone.set())
@@ -160,7 +160,7 @@ class Notices:
             except TimeoutError:
                 await connection.execute("SELECT 1")
 
-    def _hear(self, text: str, ears: Ears) -> None:
+    def _hear(self, text: str, ears: TopicReceiver) -> None:
         try:
             sender, topics = opened(text)
         except ValueError:
@@ -198,7 +198,7 @@ class Notices:
         self._strikes += 1
         return self._strikes >= self._most_strikes
 
-    async def _glance_on(self, ears: Ears) -> None:
+    async def _glance_on(self, ears: TopicReceiver) -> None:
         """In place of hearing: look whether anything was written."""
         seen: object = None
         while True:

@@ -39,7 +39,7 @@ from runtime.domain.ids import new_id
 from runtime.errors import Uncertain
 from runtime.reports.fan_out import Reporting
 from runtime.store.protocol import OpenDelivery, OpenPart
-from runtime.workspace.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import WorkspaceFolders
 from tests.contract.adapters.conftest import Opened
 from tests.contract.adapters.rig import OnScreen, Place, Skill, Trouble
 from tests.contract.adapters.stage import Stage
@@ -73,7 +73,7 @@ class Desk:
     stage: Stage
     adapter: ChannelAdapter
     place: Place
-    workspaces: SessionWorkspaces
+    workspaces: WorkspaceFolders
     drawn: Drawn
     root: str = ""
 
@@ -154,7 +154,7 @@ def desks(opened: Opened, tmp_path: Path, drawn: Drawn) -> Desks:
     @asynccontextmanager
     async def desk(*needed: Skill) -> AsyncIterator[Desk]:
         async with opened(*needed) as stage:
-            workspaces = SessionWorkspaces(tmp_path / "reports", "main")
+            workspaces = WorkspaceFolders(tmp_path / "reports", "main")
             stage.given = replace(stage.given, workspaces=workspaces)
             rooms = stage.rig.rooms()
             async with stage.life() as adapter:

@@ -81,7 +81,7 @@ from runtime.schedules.service import ScheduleService
 from runtime.store.protocol import Duty, Gate, Lease, RunRow
 from runtime.store.sql.driver import Op
 from runtime.store.store import Store
-from runtime.workspace.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import WorkspaceFolders
 
 START: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LEASE: Final = timedelta(seconds=5)
@@ -459,8 +459,8 @@ class Stage:
     bounds: FileBounds = field(default_factory=lambda: FileBounds(1_000, 1_500, timedelta(seconds=5)))
 
     @property
-    def workspaces(self) -> SessionWorkspaces:
-        return SessionWorkspaces(self.folder, "main")
+    def workspaces(self) -> WorkspaceFolders:
+        return WorkspaceFolders(self.folder, "main")
 
     async def open(self) -> None:
         for identity, role in ROLES.items():

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from bot.wiring.planning import LateTimetable
+from bot.wiring.scheduling import LateTimetable
 from runtime.contract import Address, Call, Choice, Identity, Model, Schedule, ScheduleState, Task, TaskKind
 from runtime.models.demo import Demo
 from runtime.policy.rules import SHIPPED, Rule, Ruling

@@ -16,7 +16,7 @@ from runtime.audit.retention import FULL_WALK_INTERVAL, SLICES, Keep, Retention
 from runtime.contract import Address, NodeId, SessionKey
 from runtime.store.protocol import Duty, Quiet, Stock, Swept
 from runtime.workspace.cleanup import Leftovers
-from runtime.workspace.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import WorkspaceFolders
 from tests.contract.runtime.stores import memory_store
 from tests.contract.store.stage import HandClock, Stage
 
@@ -65,7 +65,7 @@ def retention(
 ) -> Retention:
     return Retention(
         store=shelf,
-        leftovers=Leftovers([SessionWorkspaces(root, "main")], uploads="uploads", partial=".upload-"),
+        leftovers=Leftovers([WorkspaceFolders(root, "main")], uploads="uploads", partial=".upload-"),
         keep=Keep(dict.fromkeys(stocks, DAY), workspaces),
         take=take,
         now=clock,
@@ -134,7 +134,7 @@ def grow_old(path: Path, age: timedelta) -> None:
 
 
 def folders(root: Path) -> Leftovers:
-    return Leftovers([SessionWorkspaces(root, "main")], uploads="uploads", partial=".upload-")
+    return Leftovers([WorkspaceFolders(root, "main")], uploads="uploads", partial=".upload-")
 
 
 def test_an_upload_that_was_cut_long_ago_is_removed(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_an_upload_that_was_cut_long_ago_is_removed(tmp_path: Path) -> None:
 
 
 def test_a_file_from_a_channel_that_a_kill_cut_long_ago_is_removed(tmp_path: Path) -> None:
-    cut = SessionWorkspaces(tmp_path, "main").arriving("one")
+    cut = WorkspaceFolders(tmp_path, "main").arriving("one")
     file_at(cut, 2 * DAY)
     young = file_at(cut.with_name("two"), DAY / 2)
     folders(tmp_path).drop_uploads(NOW - DAY)
@@ -175,7 +175,7 @@ def test_without_any_workspace_there_is_nothing_to_tidy(tmp_path: Path) -> None:
 
 
 async def test_the_folder_of_a_quiet_room_goes_only_where_a_setting_says_so(tmp_path: Path) -> None:
-    folder = SessionWorkspaces(tmp_path, "main").folder(ROOM)
+    folder = WorkspaceFolders(tmp_path, "main").folder(ROOM)
     file_at(folder / "notes.md", 9 * DAY)
     grow_old(folder, 9 * DAY)
     shelf = Shelf({}, quiet=(ROOM,))
@@ -186,7 +186,7 @@ async def test_the_folder_of_a_quiet_room_goes_only_where_a_setting_says_so(tmp_
 
 
 def test_a_folder_into_which_a_file_came_lately_stays(tmp_path: Path) -> None:
-    folder = SessionWorkspaces(tmp_path, "main").folder(ROOM)
+    folder = WorkspaceFolders(tmp_path, "main").folder(ROOM)
     file_at(folder / "uploads" / "photo.png", DAY / 2)
     grow_old(folder / "uploads", DAY / 2)
     grow_old(folder, 9 * DAY)
@@ -195,7 +195,7 @@ def test_a_folder_into_which_a_file_came_lately_stays(tmp_path: Path) -> None:
 
 
 def test_the_folders_of_all_agents_in_a_quiet_room_go(tmp_path: Path) -> None:
-    every = [SessionWorkspaces(tmp_path, name) for name in ("main", "ops")]
+    every = [WorkspaceFolders(tmp_path, name) for name in ("main", "ops")]
     for workspaces in every:
         grow_old(workspaces.folder(ROOM), 9 * DAY)
     Leftovers(every, uploads="uploads", partial=".upload-").drop_workspaces([ROOM], NOW - DAY)
@@ -229,7 +229,7 @@ async def test_the_program_keeps_to_its_settings(tmp_path: Path) -> None:
         load(None, {"retention.messages_days": 2}, environ={}, folder=tmp_path),
         store,
         role,
-        [SessionWorkspaces(tmp_path, "main")],
+        [WorkspaceFolders(tmp_path, "main")],
     )
     duty = await role("retention")
     assert duty is not None

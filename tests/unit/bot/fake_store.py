@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import cast
 
-from bot.operator.desk import ConsoleDesk
+from bot.operator.context import OperatorContext
 from runtime.chat.pairing import wrong
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import (
@@ -305,9 +305,9 @@ class FakeStore:
 
 def desk_of(
     store: FakeStore, bell: LocalNotifier | None = None, nudged: list[Address] | None = None, token: str = TOKEN
-) -> ConsoleDesk:
+) -> OperatorContext:
     counter = iter(range(1000))
-    return ConsoleDesk(
+    return OperatorContext(
         store=store.as_store(),
         sink=store.sink,
         links=cast("Links", store),

@@ -6,22 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.contract import PersonId, Role
-from runtime.domain.joining import NOBODY, Standing, joining
+from runtime.domain.joining import NOBODY, Rights, joining
 
 STANDINGS = st.builds(
-    Standing,
+    Rights,
     st.sampled_from([PersonId("a"), PersonId("b"), PersonId("c"), None]),
     st.sampled_from([NOBODY, *Role]),
     st.booleans(),
 )
 
 
-def same(one: Standing) -> Standing:
+def same(one: Rights) -> Rights:
     return one
 
 
 @given(STANDINGS, st.lists(STANDINGS))
-def test_nobody_gains_rights_and_order_is_kept(asker: Standing, waiting: list[Standing]) -> None:
+def test_nobody_gains_rights_and_order_is_kept(asker: Rights, waiting: list[Rights]) -> None:
     joined = joining(waiting, same, asker)
     assert joined == waiting[: len(joined)]
     others = [one for one in joined if one.person != asker.person]
@@ -31,7 +31,7 @@ def test_nobody_gains_rights_and_order_is_kept(asker: Standing, waiting: list[St
 
 
 @given(st.lists(STANDINGS, min_size=1))
-def test_all_are_heard_in_few_runs_whoever_they_are(waiting: list[Standing]) -> None:
+def test_all_are_heard_in_few_runs_whoever_they_are(waiting: list[Rights]) -> None:
     """The first of each run is always in it, so that none waits forever."""
     runs = 0
     while waiting:
@@ -42,7 +42,7 @@ def test_all_are_heard_in_few_runs_whoever_they_are(waiting: list[Standing]) -> 
 
 
 def test_people_alone_need_no_more_runs_than_there_are_roles() -> None:
-    waiting = [Standing(PersonId(role.name), role) for role in [*reversed(Role), *Role] * 20]
+    waiting = [Rights(PersonId(role.name), role) for role in [*reversed(Role), *Role] * 20]
     runs = 0
     while waiting:
         waiting, runs = waiting[len(joining(waiting, same, waiting[0])) :], runs + 1

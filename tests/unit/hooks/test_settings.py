@@ -17,7 +17,7 @@ from bot.settings.faults import MASK
 from bot.settings.hooks import PAGE_ROOM
 from bot.settings.secrets import asked_for
 from bot.settings.settings import Settings
-from bot.wiring.gate import gate_of
+from bot.wiring.access import gate_of
 from bot.wiring.hooks import actor_of, hook_of
 from runtime.contract import Urgency
 from tests.unit.bot.settings.test_settings import faults, read

@@ -14,7 +14,7 @@ from runtime.markup import Document, parse, split, to_html, to_plain
 from runtime.markup.spans import Node, inside, text_of
 from runtime.markup.split import Measure
 from runtime.markup.tree import CodeBlock, List, Quote, Table, Text
-from runtime.text.measures import characters, utf8, utf16
+from runtime.text.lengths import characters, utf8, utf16
 from tests.unit.markup.shapes import markdown
 
 UNITS = {"characters": characters, "UTF-16": utf16, "bytes": utf8}

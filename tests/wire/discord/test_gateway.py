@@ -144,7 +144,9 @@ async def test_more_than_a_page_is_read_whole_and_in_order(on: On) -> None:
 
 
 async def test_more_events_than_are_kept_are_read_from_the_history(on: On, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adapters.discord.incoming.intake.Lanes.is_full", property(lambda lanes: lanes._count >= 3))
+    monkeypatch.setattr(
+        "adapters.discord.incoming.intake.EventQueues.is_full", property(lambda lanes: lanes._count >= 3)
+    )
     async with on.life():
         on.sink.open.clear()
         said = [f"line {number}" for number in range(20)]

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from adapters.discord.incoming.lanes import Lanes, Work
+from adapters.discord.incoming.event_queues import EventQueues, Work
 from tests.contract.adapters.stage import until
 
 
@@ -31,10 +31,10 @@ class Told:
 
 
 @asynccontextmanager
-async def lanes() -> AsyncIterator[tuple[Lanes, Told]]:
+async def lanes() -> AsyncIterator[tuple[EventQueues, Told]]:
     told = Told()
     async with asyncio.TaskGroup() as group:
-        yield Lanes(group, most=3), told
+        yield EventQueues(group, most=3), told
         told.going.set()
 
 

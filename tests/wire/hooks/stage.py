@@ -25,7 +25,7 @@ from runtime.errors import StoreError
 from runtime.http.guard import install
 from runtime.store.protocol import Gate
 from runtime.store.store import Store
-from runtime.workspace.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import WorkspaceFolders
 from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
 from tests.fakes.serve import serving
@@ -60,7 +60,7 @@ class Stage:
 
     store: Store
     clock: HandClock
-    workspaces: SessionWorkspaces
+    workspaces: WorkspaceFolders
     http: ClientSession
     base: str = ""
     away: int = 0
@@ -100,7 +100,7 @@ async def served(folder: Path, *hooks: Hook, listening: bool = True, **more: Any
     async with AsyncExitStack() as stack:
         store = memory_store(clock)
         stack.push_async_callback(store.close)
-        stage = Stage(store, clock, SessionWorkspaces(folder, "main"), await stack.enter_async_context(ClientSession()))
+        stage = Stage(store, clock, WorkspaceFolders(folder, "main"), await stack.enter_async_context(ClientSession()))
         webhooks = Webhooks(
             hooks or [DEPLOYS],
             address_of=lambda text: Accounts([stage.account]).address(text),

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from adapters.slack.incoming.backfill import RESENT, ROOMS_AT_ONCE
-from adapters.slack.pressed import BUTTON
+from adapters.slack.interactions import BUTTON
 from runtime.contract import Commanded
 from tests.contract.adapters.stage import until
 from tests.wire.slack.stage import THREAD, Workspace, part

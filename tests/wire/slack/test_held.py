@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import pytest
 
+from adapters.slack.bot_user import BotUser
 from adapters.slack.incoming.backfill import DOUBT, RESENT, Gaps
 from adapters.slack.incoming.unread import Look
-from adapters.slack.me import Me
-from adapters.slack.outgoing.asides import Work
+from adapters.slack.outgoing.best_effort import Work
 from adapters.slack.settings import SlackSettings
 from adapters.slack.web import Web
 from runtime.contract import Address, Seen
@@ -20,7 +20,7 @@ from runtime.errors import StoreError
 from tests.contract.adapters.stage import Clock, FakePlaces, FakeSink, alone, until
 from tests.wire.slack.stage import TEAM
 
-ME: Final = Me(TEAM, "U0BOT", "B0BOT", "signalbox")
+ME: Final = BotUser(TEAM, "U0BOT", "B0BOT", "signalbox")
 ROOM, OTHER = (Address("slack", TEAM, room) for room in ("C1", "C2"))
 
 

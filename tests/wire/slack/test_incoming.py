@@ -9,14 +9,14 @@ from typing import Final
 
 import pytest
 
+from adapters.slack.bot_user import BotUser
 from adapters.slack.envelope import Happening, Sender, sender_id
-from adapters.slack.me import Me
 from adapters.slack.parse import parse
 from runtime.contract import Signal
 from tests.golden import same_as
 
 HERE: Final = Path(__file__).parent / "golden" / "incoming"
-ME: Final = Me("T1", "U0BOT", "B0BOT", "signalbox")
+ME: Final = BotUser("T1", "U0BOT", "B0BOT", "signalbox")
 NAMES: Final = {"U1": "Ada", "U2": "Bob"}
 NOW: Final = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PAYLOADS: Final = sorted(HERE.glob("*.json"))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.slack.bot_user import BotUser
 from adapters.slack.envelope import (
     Happening,
     Malformed,
@@ -19,10 +20,9 @@ from adapters.slack.envelope import (
     sender_id,
     team_of,
 )
-from adapters.slack.me import Me
+from adapters.slack.interactions import form_wanted
 from adapters.slack.parse import parse as parse_happening
-from adapters.slack.pressed import form_wanted
-from adapters.slack.words import names_me, readable
+from adapters.slack.text import names_me, readable
 from runtime.contract import (
     Address,
     Addressing,
@@ -37,13 +37,13 @@ from runtime.contract import (
     Stopped,
 )
 
-ME: Final = Me("T1", "U0BOT", "B0BOT", "signalbox")
+ME: Final = BotUser("T1", "U0BOT", "B0BOT", "signalbox")
 ADA: Final = Sender("U1", "Ada")
 NOW: Final = datetime(2026, 11, 22, 12, tzinfo=UTC)
 TS: Final = "1700000100.000200"
 
 
-def parse(body: dict[str, Any], me: Me, sender: Sender, at: datetime) -> Signal | None:
+def parse(body: dict[str, Any], me: BotUser, sender: Sender, at: datetime) -> Signal | None:
     return parse_happening(Happening(body, me, sender, at))
 
 
@@ -310,7 +310,7 @@ def test_one_app_in_two_workspaces_hears_both() -> None:
     connect = {**event(), "team_id": "T9", "authorizations": [{"team_id": "T1", "user_id": "U0BOT"}]}
     assert team_of(mine, ME) is ME
     assert team_of(connect, ME) is ME  # a channel shared with another company
-    assert team_of(other, ME) == Me("T2", "U0OTHER", "", "signalbox")
+    assert team_of(other, ME) == BotUser("T2", "U0OTHER", "", "signalbox")
     assert team_of(click("a:approve", team={"id": "T2"}), ME).team == "T2"
     assert team_of(click("a:approve", team=None), ME) is ME
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.slack.outgoing.notices import denial_form
 from adapters.slack.outgoing.render import DENY_WHY, EMPTY_TEXT, render
-from adapters.slack.outgoing.speaking import denial_form
 from runtime.chat.cards import question, shown_arguments
 from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, DeliveryId, FileRef, Kind, Wire
 from tests.fakes.slack_rules import MARKDOWN, check_message, check_view

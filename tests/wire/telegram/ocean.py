@@ -17,11 +17,11 @@ import pytest
 
 from adapters.telegram.rooms import Rooms, message_name
 from adapters.telegram.settings import Waits
-from adapters.telegram.settling import line, memory, pacer, search, settle
-from adapters.telegram.settling.known import Known, space_of
-from adapters.telegram.settling.line import Lines
-from adapters.telegram.settling.memory import Memory
+from adapters.telegram.settling import pacer, search, send_queue, settle, stored_ids
+from adapters.telegram.settling.known_ids import KnownIds, space_of
+from adapters.telegram.settling.send_queue import SendQueues
 from adapters.telegram.settling.settle import Found, Settling
+from adapters.telegram.settling.stored_ids import StoredIds
 from runtime.contract import Address, Attempt, DeliveryId, Part, Seen, SettleResult, Shown
 from runtime.errors import Retryable, Uncertain
 
@@ -29,7 +29,7 @@ NOON: Final = datetime(2026, 11, 22, 12, tzinfo=UTC)
 FIRST, SECOND = 10.0, 25.0  # seconds from the marker to the first and the second look
 WIDTH: Final = 32  # rooms that the courier serves at once
 TOKEN: Final = 0.05  # seconds between two of its calls
-MODULES: Final = (line, memory, pacer, search, settle)
+MODULES: Final = (send_queue, stored_ids, pacer, search, settle)
 
 
 class Loop(asyncio.SelectorEventLoop):
@@ -120,9 +120,9 @@ class Ocean:
     def live(self) -> None:
         """A process begins."""
         born = self.now()
-        self.known, self.rooms = Known(), Rooms()
-        self.lines = Lines(born=int(born.timestamp() * 1_000_000))
-        self.memory = Memory(
+        self.known, self.rooms = KnownIds(), Rooms()
+        self.lines = SendQueues(born=int(born.timestamp() * 1_000_000))
+        self.memory = StoredIds(
             channel="telegram",
             identity="7000",
             places=self,

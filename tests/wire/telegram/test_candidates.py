@@ -8,7 +8,7 @@ from itertools import count, islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.telegram.settling.known import BEYOND, BOX, IDS_REMEMBERED, SLACK, SPACES, Known, Space, space_of
+from adapters.telegram.settling.known_ids import BEYOND, BOX, IDS_REMEMBERED, SLACK, SPACES, KnownIds, Space, space_of
 from adapters.telegram.settling.search import Nothing, reach, strangers
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -70,7 +70,7 @@ def test_what_is_unknown_above_a_floor(numbers: list[int], floor: int) -> None:
 
 
 def test_memory_of_ids_and_of_chats_is_bounded() -> None:
-    known = Known()
+    known = KnownIds()
     for number in range(1, IDS_REMEMBERED + 100):
         known.note(11, number)
     for chat in range(SPACES + 100):
@@ -80,7 +80,7 @@ def test_memory_of_ids_and_of_chats_is_bounded() -> None:
 
 
 def test_ids_are_dated_by_the_platform_with_room_for_its_clock_and_by_our_sends_without() -> None:
-    known, second = Known(), timedelta(seconds=1)
+    known, second = KnownIds(), timedelta(seconds=1)
     known.note(11, 5, dated=NOON)
     known.note(11, 7, begun=NOON + 30 * second)
     known.note(11, 9, begun=NOON + 40 * second)

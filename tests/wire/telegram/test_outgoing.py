@@ -31,7 +31,7 @@ from runtime.contract import (
 )
 from runtime.delivery.rates import Rates
 from runtime.errors import Rejected, Retryable, Uncertain
-from runtime.text.measures import utf16
+from runtime.text.lengths import utf16
 from tests.fakes.telegram import TOKEN
 from tests.fakes.telegram_driver import ADA
 from tests.fakes.telegram_rules import Limits, Refusal, check_entities, check_markup, check_text

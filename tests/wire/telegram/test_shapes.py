@@ -14,7 +14,7 @@ from adapters.telegram.client import readable
 from adapters.telegram.incoming.intake import Intake
 from adapters.telegram.parse import Reader
 from adapters.telegram.rooms import Rooms
-from adapters.telegram.settling.known import Known
+from adapters.telegram.settling.known_ids import KnownIds
 from tests.contract.adapters.rigs.telegram import BOT
 from tests.fakes.telegram import TOKEN, USERNAME
 
@@ -35,7 +35,7 @@ def test_an_update_makes_what_is_written_beside_it(line: dict[str, Any], bot: Bo
     assert found is not None
     update = Update.de_json(found, bot)
     reader = Reader(BOT, USERNAME, rooms.room, lambda: datetime.now(UTC))
-    Intake(bot=bot, known=Known(), rooms=rooms, reader=lambda: reader).note([update])
+    Intake(bot=bot, known=KnownIds(), rooms=rooms, reader=lambda: reader).note([update])
     signal = reader.signal([update])
     assert (type(signal.body).__name__ if signal else "") == line["makes"]
     assert bool(signal) != bool(line.get("why")), "what makes no signal says why"

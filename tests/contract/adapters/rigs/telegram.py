@@ -17,7 +17,7 @@ from adapters.telegram.outgoing.render import REPEATED
 from adapters.telegram.rooms import SUPERGROUPS
 from adapters.telegram.settings import TelegramSettings, Waits
 from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity
-from runtime.text.measures import utf16
+from runtime.text.lengths import utf16
 from tests.contract.adapters.rig import (
     Barrier,
     Event,

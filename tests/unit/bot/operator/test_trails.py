@@ -11,7 +11,7 @@ import pytest
 from bot.accounts.naming import naming
 from bot.cli.trace import lines
 from bot.operator import trails
-from bot.operator.desk import ConsoleDesk
+from bot.operator.context import OperatorContext
 from runtime.contract import Address, NodeId, RunId, SignalId
 from runtime.domain.runs import RunState
 from runtime.http.errors import Refusal
@@ -62,7 +62,7 @@ def shelf(*found: Candidate, kept: Trail | None = None) -> FakeStore:
     return FakeStore(traceable=list(found or [message()]), trails={ID: kept or trail()})
 
 
-def desk(store: FakeStore, **changed: Any) -> ConsoleDesk:
+def desk(store: FakeStore, **changed: Any) -> OperatorContext:
     return replace(desk_of(store), **changed)
 
 

@@ -15,7 +15,7 @@ from bot.settings.faults import MASK, nearest
 from bot.settings.settings import Settings, load
 from bot.settings.sources import names_of, variable_of
 from bot.settings.tables import Web
-from bot.wiring.gate import gate_of
+from bot.wiring.access import gate_of
 from runtime.contract import Address, Busy
 from runtime.domain.routing import Attention
 from runtime.errors import ConfigError

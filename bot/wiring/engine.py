@@ -15,7 +15,7 @@ from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.intake.downloads import Fetching, FileBounds, FilesOf, Senders
 from runtime.store.store import POSTGRES, Store
 from runtime.workspace.disk_space import DiskBounds, DiskSpace
-from runtime.workspace.workspaces import SessionWorkspaces
+from runtime.workspace.workspaces import WorkspaceFolders
 from tools.sandbox.shell import ShellSettings
 from tools.transcribe import CommandTranscriber
 
@@ -86,7 +86,7 @@ def transcriber_of(settings: Settings) -> Transcriber | None:
     return CommandTranscriber(transcribe.command, timeout=transcribe.timeout, uid=shell_of(settings).uid)
 
 
-def long_replies_of(settings: Settings, workspaces: SessionWorkspaces, files_of: FilesOf, new_id: NewId) -> LongText:
+def long_replies_of(settings: Settings, workspaces: WorkspaceFolders, files_of: FilesOf, new_id: NewId) -> LongText:
     outbox = settings.outbox
     return LongText(workspaces, new_id, files_of, LongForm(outbox.long_replies), outbox.long_reply_characters)
 

@@ -8,7 +8,7 @@ from adapters.slack.web import Answer, value
 
 
 @dataclass(frozen=True, slots=True)
-class Me:
+class BotUser:
     """The app's bot in one workspace: `team` T1, `user` U0BOT, `bot` B0BOT, and its `name`."""
 
     team: str
@@ -17,9 +17,9 @@ class Me:
     name: str
 
     @classmethod
-    def of(cls, told: Answer) -> Me:
+    def of(cls, told: Answer) -> BotUser:
         """What auth.test told. Errors: Uncertain."""
         return cls(value(told, "team_id"), value(told, "user_id"), told.get("bot_id") or "", told.get("user") or "")
 
 
-NOBODY = Me("", "", "", "")
+NOBODY = BotUser("", "", "", "")

@@ -7,8 +7,8 @@ from time import monotonic
 
 import pytest
 
-from adapters.telegram.settling import line as module
-from adapters.telegram.settling.line import Lines, Mark
+from adapters.telegram.settling import send_queue as module
+from adapters.telegram.settling.send_queue import Mark, SendQueues
 from runtime.errors import Retryable
 from tests.wire.telegram.stage import FORUM, address
 
@@ -16,13 +16,13 @@ ONE, TWO, THREE = address(FORUM, 1001), address(FORUM, 1002), address(FORUM, 100
 
 
 @pytest.fixture
-def lines(monkeypatch: pytest.MonkeyPatch) -> Lines:
+def lines(monkeypatch: pytest.MonkeyPatch) -> SendQueues:
     for name, seconds in {"STALE": 0.3, "FORGOTTEN": 1.0, "UNHEARD": 0.4, "AT_MOST": 0.1, "GLANCE": 0.02}.items():
         monkeypatch.setattr(module, name, seconds)
-    return Lines(born=1_000)
+    return SendQueues(born=1_000)
 
 
-async def sent(lines: Lines, at: object, part: str, order: list[str], *, lost: bool = False) -> None:
+async def sent(lines: SendQueues, at: object, part: str, order: list[str], *, lost: bool = False) -> None:
     async with lines.turn(FORUM, at, part):  # type: ignore[arg-type]
         order.append(part)
         await asyncio.sleep(0.01)
@@ -36,7 +36,7 @@ def test_a_mark_is_read_as_it_was_written() -> None:
     assert Mark.parse("") is Mark.parse("1:2:3") is Mark.parse("a:b:c:d") is None
 
 
-async def test_sends_go_in_the_order_of_their_markers(lines: Lines) -> None:
+async def test_sends_go_in_the_order_of_their_markers(lines: SendQueues) -> None:
     order: list[str] = []
     for at in (ONE, TWO, THREE):
         lines.stand(FORUM, at, 0)
@@ -47,7 +47,7 @@ async def test_sends_go_in_the_order_of_their_markers(lines: Lines) -> None:
     assert lines.chats() == []
 
 
-async def test_a_marker_whose_send_does_not_come_is_waited_for_a_while(lines: Lines) -> None:
+async def test_a_marker_whose_send_does_not_come_is_waited_for_a_while(lines: SendQueues) -> None:
     order: list[str] = []
     lines.stand(FORUM, ONE, 0)
     lines.stand(FORUM, TWO, 0)
@@ -56,7 +56,7 @@ async def test_a_marker_whose_send_does_not_come_is_waited_for_a_while(lines: Li
     assert order == ["two"]
 
 
-async def test_what_was_an_edit_leaves_the_line(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_was_an_edit_leaves_the_line(lines: SendQueues, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "STALE", 3600)
     order: list[str] = []
     lines.stand(FORUM, ONE, 0)
@@ -66,7 +66,7 @@ async def test_what_was_an_edit_leaves_the_line(lines: Lines, monkeypatch: pytes
         await sent(lines, TWO, "two", order)
 
 
-async def test_while_one_is_in_doubt_no_other_goes_but_it_may_itself(lines: Lines) -> None:
+async def test_while_one_is_in_doubt_no_other_goes_but_it_may_itself(lines: SendQueues) -> None:
     order: list[str] = []
     await sent(lines, ONE, "one", order, lost=True)
     with pytest.raises(Retryable, match="looked for first"):
@@ -76,13 +76,13 @@ async def test_while_one_is_in_doubt_no_other_goes_but_it_may_itself(lines: Line
     assert order == ["one", "one", "two"]
 
 
-async def test_another_chat_goes_on(lines: Lines) -> None:
+async def test_another_chat_goes_on(lines: SendQueues) -> None:
     await sent(lines, ONE, "one", [], lost=True)
     async with lines.turn(11, address(11), "other"):
         lines.surely(11, "other")
 
 
-async def test_a_send_that_is_cancelled_is_in_doubt(lines: Lines) -> None:
+async def test_a_send_that_is_cancelled_is_in_doubt(lines: SendQueues) -> None:
     async def for_ever() -> None:
         async with lines.turn(FORUM, ONE, "one"):
             await asyncio.Event().wait()
@@ -95,14 +95,14 @@ async def test_a_send_that_is_cancelled_is_in_doubt(lines: Lines) -> None:
     assert lines.count() == {FORUM: 1}
 
 
-async def test_a_doubt_that_nobody_looks_at_is_forgotten(lines: Lines) -> None:
+async def test_a_doubt_that_nobody_looks_at_is_forgotten(lines: SendQueues) -> None:
     order: list[str] = []
     await sent(lines, ONE, "one", order, lost=True)
     await asyncio.sleep(1.1)
     await sent(lines, TWO, "two", order)
 
 
-async def test_two_that_were_looked_for_in_vain_go_again_in_their_order(lines: Lines) -> None:
+async def test_two_that_were_looked_for_in_vain_go_again_in_their_order(lines: SendQueues) -> None:
     """After a kill both were in line; nothing of either is there."""
     order: list[str] = []
     for part, mark in (("one", Mark(FORUM, 5, 10, 0)), ("two", Mark(FORUM, 5, 11, 1))):
@@ -115,7 +115,7 @@ async def test_two_that_were_looked_for_in_vain_go_again_in_their_order(lines: L
     assert order == ["one", "two"]
 
 
-async def test_who_stood_behind_looks_behind(lines: Lines) -> None:
+async def test_who_stood_behind_looks_behind(lines: SendQueues) -> None:
     order: list[str] = []
 
     async def look(part: str, ticket: int) -> None:
@@ -130,7 +130,7 @@ async def test_who_stood_behind_looks_behind(lines: Lines) -> None:
     assert order == ["one", "two"]
 
 
-async def test_who_stood_behind_one_that_nobody_has_heard_of_yet_waits_and_then_looks(lines: Lines) -> None:
+async def test_who_stood_behind_one_that_nobody_has_heard_of_yet_waits_and_then_looks(lines: SendQueues) -> None:
     behind = Mark(FORUM, 5, 11, 1)
     with pytest.raises(Retryable, match="earlier"):
         async with lines.look("two", behind):
@@ -140,7 +140,7 @@ async def test_who_stood_behind_one_that_nobody_has_heard_of_yet_waits_and_then_
         pass
 
 
-async def test_a_look_that_goes_on_keeps_its_place(lines: Lines) -> None:
+async def test_a_look_that_goes_on_keeps_its_place(lines: SendQueues) -> None:
     with pytest.raises(Retryable, match="more to try"):
         async with lines.look("one", Mark(FORUM, 5, 10, 0)):
             raise Retryable("more to try")

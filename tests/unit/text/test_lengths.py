@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.text.graphemes import boundary
-from runtime.text.measures import characters, utf8, utf16
+from runtime.text.lengths import characters, utf8, utf16
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ Work = Callable[[], Awaitable[object]]
 log = logging.getLogger(__name__)
 
 
-class Asides:
+class BestEffort:
     """Tasks with an owner: the adapter's own group, while it listens."""
 
     def __init__(self) -> None:

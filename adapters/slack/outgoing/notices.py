@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final
 
-from adapters.slack.pressed import DENIAL
+from adapters.slack.interactions import DENIAL
+from adapters.slack.text import escaped
 from adapters.slack.web import Web
-from adapters.slack.words import escaped
 from runtime.contract import Address
 from runtime.errors import ChannelError
 from runtime.text.truncate import clip
@@ -25,7 +25,7 @@ PROMPTS: Final = (
 """What an assistant thread offers to begin with: a label, and what is then said."""
 
 
-class Speaking:
+class Notices:
     """Says it, with the Web API of the account."""
 
     def __init__(self, web: Web) -> None:

@@ -38,7 +38,7 @@ async def nothing_lost() -> Path | None:
 
 
 @dataclass(frozen=True, slots=True)
-class ConsoleDesk:
+class OperatorContext:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
 
     `nudge` wakes the courier of a room. `head` and `checkpoint` read what is signed of the audit chain. `save` copies a

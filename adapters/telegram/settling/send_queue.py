@@ -121,7 +121,7 @@ class Chat:
         return not (self.waiting or self.sending or any(doubt.is_live for doubt in self.doubts.values()))
 
 
-class Lines:
+class SendQueues:
     """The line of each chat. `born`: tickets up to it are of former lives."""
 
     def __init__(self, born: int) -> None:

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 ANSWER_TRIES: Final = 2
 
 
-class Answering:
+class InteractionResponses:
     """Answers interactions, and tells Discord which commands there are."""
 
     def __init__(self, account: str, http: Http) -> None:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class Turns:
+class RoomLocks:
     """Of all rooms. A room that nobody waits for leaves nothing behind."""
 
     def __init__(self) -> None:

@@ -15,9 +15,9 @@ from bot.operator.reports import figure_tools
 from bot.plugins.packages import tools_named
 from bot.settings.settings import Settings
 from bot.wiring.egress import egress_of
+from bot.wiring.engine import shell_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
-from bot.wiring.parts import shell_of
-from bot.wiring.planning import planning_tools
+from bot.wiring.scheduling import planning_tools
 from runtime.contract import Figures, Now, Space, Timetable, Tool
 from runtime.errors import ConfigError
 from tools.catalogue import first_tools

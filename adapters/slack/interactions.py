@@ -6,8 +6,8 @@ import json
 from typing import Final
 
 from adapters.slack.envelope import Happening, Malformed, Raw, mapping
-from adapters.slack.spoken import ordered
-from adapters.slack.words import readable
+from adapters.slack.messages import ordered
+from adapters.slack.text import readable
 from runtime.contract import COMMANDS, Address, Addressing, ApprovalId, Body, Choice, Clicked, Signal
 
 BUTTON: Final = "signalbox:"

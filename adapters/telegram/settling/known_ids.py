@@ -35,7 +35,7 @@ def space_of(chat: int) -> str:
     return str(chat) if chat < SUPERGROUPS else BOX
 
 
-class Known:
+class KnownIds:
     """The ids of all spaces."""
 
     def __init__(self) -> None:

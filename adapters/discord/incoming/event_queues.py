@@ -21,7 +21,7 @@ QUEUE_MAX_EVENTS: Final = 5000
 """Events that wait: some tens of megabytes. A server that writes more while the store is away is read again."""
 
 
-class Lanes:
+class EventQueues:
     """One lane a channel. While held, what comes waits, so that what was missed can go before it."""
 
     def __init__(self, group: asyncio.TaskGroup, *, most: int = QUEUE_MAX_EVENTS) -> None:

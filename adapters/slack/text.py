@@ -5,24 +5,24 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from adapters.slack.me import Me
+from adapters.slack.bot_user import BotUser
 
 # <@U1>, <@U1|ada>, <#C1|general>, <!here>, <!subteam^S1|@team>, <!date^1^{date}|today>, <https://x|label>
 SPECIAL: Final = re.compile(r"<([^<>\n]*)>")
 ESCAPES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
-def readable(text: str, me: Me) -> str:
+def readable(text: str, me: BotUser) -> str:
     """`text` without the mention of ourselves, and with Slack's links and escapes undone."""
     return unescaped(SPECIAL.sub(lambda found: _shown(found[1]), without_me(text, me))).strip()
 
 
-def names_me(text: str, me: Me) -> bool:
+def names_me(text: str, me: BotUser) -> bool:
     """Whether somebody mentions the bot; what is only typed, `@signalbox`, counts at the begin."""
     return bool(_mention(me).search(text)) or bool(_typed(me).match(text))
 
 
-def without_me(text: str, me: Me) -> str:
+def without_me(text: str, me: BotUser) -> str:
     """The mention at the begin or the end goes; in the middle of a sentence it is a word of it."""
     text = _typed(me).sub("", text, count=1)
     mention = _mention(me).pattern
@@ -42,11 +42,11 @@ def escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _mention(me: Me) -> re.Pattern[str]:
+def _mention(me: BotUser) -> re.Pattern[str]:
     return re.compile(rf"<@{re.escape(me.user)}(?:\|[^<>]*)?>")
 
 
-def _typed(me: Me) -> re.Pattern[str]:
+def _typed(me: BotUser) -> re.Pattern[str]:
     # Pictures and letters of any alphabet may come first: "👋 @signalbox hi".
     return re.compile(rf"^(?:\W*)(?<!\w)@{re.escape(me.name)}\b[\s,:]*", re.IGNORECASE)
 

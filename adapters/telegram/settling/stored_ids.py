@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Final
 
 from adapters.telegram.rooms import Rooms, message_of
-from adapters.telegram.settling.known import BOX, Known, space_of
+from adapters.telegram.settling.known_ids import BOX, KnownIds, space_of
 from runtime.contract import Address, Places
 from runtime.errors import Retryable, StoreError
 
@@ -23,7 +23,7 @@ SOON: Final = 2.0  # … what is lost, while that is looked for
 DRAIN: Final = 5.0  # seconds
 
 
-class Memory:
+class StoredIds:
     """`idle` waits until what came in is taken in; `heard_here` tells whether updates come to this process."""
 
     def __init__(
@@ -32,7 +32,7 @@ class Memory:
         channel: str,
         identity: str,
         places: Places,
-        known: Known,
+        known: KnownIds,
         rooms: Rooms,
         born: datetime,
         idle: Callable[[], Awaitable[None]],

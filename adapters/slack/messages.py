@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 from adapters.slack.blocks import text_of
+from adapters.slack.bot_user import BotUser
 from adapters.slack.envelope import Happening, Raw
-from adapters.slack.me import Me
-from adapters.slack.words import names_me, readable
+from adapters.slack.text import names_me, readable
 from runtime.contract import COMMANDS, Addressing, Amended, Body, Commanded, FileRef, Said, Signal, Stopped
 
 SPOKEN: Final = frozenset({None, "file_share", "thread_broadcast", "bot_message", "me_message"})
@@ -60,7 +60,7 @@ def _heard(happened: Happening, event: Raw, said: Body, *, natural_key: str | No
     )
 
 
-def _reach(event: Raw, said: Body, me: Me) -> Addressing:
+def _reach(event: Raw, said: Body, me: BotUser) -> Addressing:
     """In a thread that hangs on a message of ours, and for a command in a thread, no mention is needed."""
     in_thread = event.get("thread_ts") not in (None, event["ts"])
     named = event["type"] == "app_mention" or names_me(text_of(event), me)
@@ -74,7 +74,7 @@ def is_direct(event: Raw) -> bool:
     return event.get("channel_type") == "im" or str(event["channel"]).startswith("D")
 
 
-def _is_mine(told: Raw, me: Me) -> bool:
+def _is_mine(told: Raw, me: BotUser) -> bool:
     return told.get("user") == me.user or (bool(me.bot) and told.get("bot_id") == me.bot)
 
 
