@@ -69,9 +69,9 @@ class WebAdapter:
         self.identity: str = identity
         self.door = Door(links=given.links, identity=identity, command=settings.command)
         self._rooms = rooms = Rooms(
-            door=self.door, ledger=given.ledger, channel=CHANNEL, account=identity, is_named=is_named
+            door=self.door, history=given.history, channel=CHANNEL, account=identity, is_named=is_named
         )
-        self._events = Events(door=self.door, rooms=rooms, ledger=given.ledger, bell=given.bell)
+        self._events = Events(door=self.door, rooms=rooms, history=given.history, notifier=given.notifier)
         self._api = Api(
             door=self.door,
             rooms=rooms,

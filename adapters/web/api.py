@@ -89,7 +89,7 @@ class Api:
         before = instant(request, "before")
         if before is not None:  # the asked instant belongs to it: two entries may share one
             before += timedelta(microseconds=1)
-        view = await self._given.ledger.view(address, before=before)
+        view = await self._given.history.view(address, before=before)
         return web.json_response(Window(instant(request, "since")).told(view))
 
     async def say(self, request: web.Request) -> web.Response:

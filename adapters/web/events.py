@@ -126,11 +126,11 @@ class Feed:
 class Events:
     """The pages that listen, by room."""
 
-    def __init__(self, *, door: Door, rooms: Rooms, ledger: History, bell: Notifier) -> None:
+    def __init__(self, *, door: Door, rooms: Rooms, history: History, notifier: Notifier) -> None:
         self._door = door
-        self._ledger = ledger
+        self._history = history
         self._rooms = rooms
-        self._bell = bell
+        self._notifier = notifier
         self._feeds: dict[Address, set[Feed]] = {}
         self._latest: dict[Address, Progress] = {}
         self._open: dict[Identity, set[asyncio.Transport]] = {}
@@ -198,7 +198,7 @@ class Events:
             del self._feeds[address]
 
     async def _hear(self, address: Address, feed: Feed) -> None:
-        async for topic in self._bell.listen(room_topic(address), PEOPLE):
+        async for topic in self._notifier.listen(room_topic(address), PEOPLE):
             if topic == PEOPLE:
                 feed.doubt()
             else:
@@ -213,7 +213,7 @@ class Events:
                 return
             if feed.take_doubt():
                 await self._door.visitor(request, fresh=True)
-            news = [_changed(window.told(await self._ledger.view(address)))] if feed.take_change() else []
+            news = [_changed(window.told(await self._history.view(address)))] if feed.take_change() else []
             progress = feed.take_progress()  # also what came while the room was read: each write costs the page a turn
             if not (progress or news):
                 await self._door.visitor(request)  # a new link shuts out the pages of the old one

@@ -34,10 +34,10 @@ class Rooms:
     """
 
     def __init__(
-        self, *, door: Door, ledger: History, channel: str, account: str, is_named: IsNamed = nothing_named
+        self, *, door: Door, history: History, channel: str, account: str, is_named: IsNamed = nothing_named
     ) -> None:
         self._door = door
-        self._ledger = ledger
+        self._history = history
         self._channel = channel
         self._account = account
         self._is_named = is_named
@@ -45,10 +45,10 @@ class Rooms:
 
     async def of(self, visitor: Visitor) -> list[Room]:
         """The conversations of `visitor`, newest first."""
-        rooms = await self._ledger.rooms(self._channel, self._account, visitor.identity)
+        rooms = await self._history.rooms(self._channel, self._account, visitor.identity)
         if visitor.person.role >= Role.OPERATOR or not rooms:
             return rooms
-        own = await self._ledger.own_rooms(self._channel, self._account, visitor.identity)
+        own = await self._history.own_rooms(self._channel, self._account, visitor.identity)
         return [room for room in rooms if room.address in own and not self._is_named(room.address)]
 
     def address(self, room: str) -> Address:
@@ -82,7 +82,7 @@ class Rooms:
 
     async def reach(self, address: Address) -> str | None:
         """Why nothing can be posted there: a conversation begins when somebody speaks, or the settings name it."""
-        return await reach(self._ledger, self._is_named, address)
+        return await reach(self._history, self._is_named, address)
 
     async def _may_read(self, visitor: Visitor, address: Address) -> bool:
         if visitor.person.role >= Role.OPERATOR:
@@ -90,12 +90,12 @@ class Rooms:
         return not self._is_named(address) and await self._is_owner(visitor.identity, address)
 
     async def _may_begin(self, address: Address) -> bool:
-        return not self._is_named(address) and await self._ledger.is_untouched(address)
+        return not self._is_named(address) and await self._history.is_untouched(address)
 
     async def _is_owner(self, who: Identity, address: Address) -> bool:
         """Kept in mind for whom it is true. Who is not in mind is asked about anew: two people may have become one."""
         if self._owners.get(address) != who:
-            if await self._ledger.room_owner(address) != who:
+            if await self._history.room_owner(address) != who:
                 return False
             self._owners[address] = who
             if len(self._owners) > OWNERS_IN_MIND:
@@ -103,7 +103,7 @@ class Rooms:
         return True
 
 
-async def reach(ledger: History, is_named: IsNamed, address: Address) -> str | None:
+async def reach(history: History, is_named: IsNamed, address: Address) -> str | None:
     """Why nothing can be posted in a room of the page; None where it can. Also for commands while no process runs."""
-    there = ROOM_NAME.fullmatch(address.room) and (is_named(address) or not await ledger.is_untouched(address))
+    there = ROOM_NAME.fullmatch(address.room) and (is_named(address) or not await history.is_untouched(address))
     return None if there else UNOPENED

@@ -61,7 +61,7 @@ class Failover:
         *,
         store: Store,
         seat: Membership,
-        bell: LocalNotifier,
+        notifier: LocalNotifier,
         others: Others,
         now: Now,
     ) -> None:
@@ -71,7 +71,7 @@ class Failover:
         self._way.on_hold = False  # as an earlier life of this process may have left it
         self._store = store
         self._seat = seat
-        self._bell = bell
+        self._notifier = notifier
         self._others = others
         self._now = now
         self._asks = False
@@ -117,7 +117,7 @@ class Failover:
         asked = await self._store.asked(lease.node) if lease and self._others.asking else ()
         self._asked = self._name in asked
         if before and not self._asked:
-            self._bell.ring_here(ROLES)
+            self._notifier.notify_here(ROLES)
 
     def _is_due(self) -> bool:
         if self._asked or self._way.way().unanswered:
@@ -166,4 +166,4 @@ class Failover:
         if given:
             self._asks = False
             log.warning("its roles go to another process", account=self._account.name, to=node)
-            self._bell.ring(ROLES)
+            self._notifier.notify(ROLES)

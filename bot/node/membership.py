@@ -13,8 +13,8 @@ from runtime.store.protocol import Duty, Lease, Taken
 class Membership:
     """Empty until the process is a node. One that joins again takes it anew."""
 
-    def __init__(self, bell: LocalNotifier) -> None:
-        self._bell = bell
+    def __init__(self, notifier: LocalNotifier) -> None:
+        self._notifier = notifier
         self._node: Node | None = None
         self._dispatch: Dispatch | None = None
 
@@ -42,7 +42,7 @@ class Membership:
 
     async def vacancy(self) -> None:
         """Until such a duty may have come free: whoever frees one rings, and the pulse for as long as nobody has it."""
-        await self._bell.listen(ROLES).within(REST.total_seconds())
+        await self._notifier.listen(ROLES).within(REST.total_seconds())
 
     async def take_in(self, accept: Accept) -> Taken:
         """A message begins its run at once where this node has room for one more."""

@@ -54,7 +54,7 @@ class OperatorContext:
     store: Store
     sink: Sink
     links: Links
-    bell: Notifier
+    notifier: Notifier
     web_account: str
     now: Now
     new_id: NewId

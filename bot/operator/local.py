@@ -35,7 +35,7 @@ from runtime.store.store import Store, open_store
 class NoBell:
     """Nobody waits in this process."""
 
-    def ring(self, topic: str) -> None:
+    def notify(self, topic: str) -> None:
         pass
 
     async def listen(self, *topics: str) -> AsyncIterator[str]:
@@ -67,7 +67,7 @@ async def _desk(store: Store, settings: Settings) -> OperatorContext:
         store=store,
         sink=sink,
         links=store.people,
-        bell=NoBell(),
+        notifier=NoBell(),
         web_account=identity,
         named=named,
         rooms=rooms,

@@ -222,7 +222,7 @@ class Operations(OperatorApi):
         token = secrets.token_urlsafe(24)
         if await self._store.people.set_link(name, token, actor=self.actor.name) is None:
             raise Refusal(404, f'There is nobody named "{name}".')
-        self._desk.bell.ring(PEOPLE)
+        self._desk.notifier.notify(PEOPLE)
         path = f"/link/{token}"
         return {"name": name, "path": path, "url": f"{self._desk.public_url}{path}" if self._desk.public_url else ""}
 
@@ -326,7 +326,7 @@ class Operations(OperatorApi):
     async def change(self, room: str, seen: str = "", seconds: int = 25) -> View:
         """The conversation once it differs from version `seen`, or as it is after some seconds."""
         address = self._room(room)
-        rings = self._desk.bell.listen(room_topic(address))  # before the first look: no ring falls between the two
+        rings = self._desk.notifier.listen(room_topic(address))  # before the first look: no ring falls between the two
         end = asyncio.get_running_loop().time() + min(seconds, LONGEST_WAIT.total_seconds())
         while True:
             view = await self._look(address)

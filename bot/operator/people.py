@@ -29,14 +29,14 @@ class Roster:
 
     async def sign_out(self, name: str) -> View:
         made = done(await self._store.people.sign_out(name, actor=self._actor.name), name)
-        self._desk.bell.ring(PEOPLE)
+        self._desk.notifier.notify(PEOPLE)
         return _told(made, f"{name} is signed out everywhere; their link is void.")
 
     async def remove(self, name: str) -> View:
         known = await self._store.people.person_named(name)
         self._keep_settings_true(name, "Take them out there", known.identities if known else ())
         made = done(await self._store.people.remove(name, actor=self._actor.name), name)
-        self._desk.bell.ring(PEOPLE)
+        self._desk.notifier.notify(PEOPLE)
         return _told(made, f"{name} is removed. What they said stays in the conversations and in the audit.")
 
     async def merge(self, name: str, into: str) -> View:
@@ -45,7 +45,7 @@ class Roster:
         self._keep_settings_true(name, f"Write {into} there")
         moved = await self._store.people.merge(name, into, actor=self._actor.name)
         made = done(moved, *(await self._missing(name, into) if moved is Unmoved.NOBODY else (name, into)))
-        self._desk.bell.ring(PEOPLE)
+        self._desk.notifier.notify(PEOPLE)
         return _told(made, f"{name} and {into} are one person from now on: {made.name} ({made.role.word}).")
 
     async def _missing(self, *names: str) -> Sequence[str]:

@@ -92,7 +92,7 @@ def figure_tools(figures: Figures, now: Now, named: Callable[[Address], str]) ->
 class ReportDesk:
     """Has reports made for operators. `runs`: a process is at work that makes them; else the next start does.
 
-    `reach` tells why nothing can be posted in a room. `ring` wakes the lanes, `tools` are those by which a report is made that is only printed.
+    `reach` tells why nothing can be posted in a room. `notify` wakes the lanes, `tools` are those by which a report is made that is only printed.
     """
 
     store: Store
@@ -101,7 +101,7 @@ class ReportDesk:
     named: Callable[[Address], str]
     now: Now
     new_id: NewId
-    ring: Callable[[], None] = lambda: None
+    notify: Callable[[], None] = lambda: None
     runs: bool = True
     tools: Mapping[str, Tool] = field(default_factory=dict)
     reach: Reach = anywhere
@@ -126,7 +126,7 @@ class ReportDesk:
                 raise Refusal(409, f"{self.named(room)}: {why}")
         report = await self._report(sheet, rooms, options, actor)
         await self.store.schedules.begin_report(report, actor.person.name)
-        self.ring()
+        self.notify()
         return await self.state(report.id)
 
     async def state(self, report_id: str) -> View:

@@ -158,15 +158,15 @@ class App:
         self._probe = probe
         self._new_id = new_id
         self._notices = notices_of(settings, store)
-        self._bell = SharedNotifier(self._notices.tell) if self._notices else LocalNotifier()
-        self._seat = Membership(self._bell)
+        self._notifier = SharedNotifier(self._notices.tell) if self._notices else LocalNotifier()
+        self._seat = Membership(self._notifier)
         workspaces = WorkspaceFolders(settings.workspace_dir, MAIN, uid=shell_of(settings).uid)
         given = AdapterContext(
             store.history,
             store.people,
             workspaces,
             store.places,
-            self._bell,
+            self._notifier,
             store.now,
             new_id,
             siblings=store.cluster.has_siblings,
@@ -180,7 +180,7 @@ class App:
             for adapter in every
         )
         self._named = LiveNames(self._accounts, named_before)
-        self._rooms = RoomNames(store.places, self._bell)
+        self._rooms = RoomNames(store.places, self._notifier)
         self._called = calling(self._named, self._rooms.of)
         gate = partial(gate_of, trouble=self._trouble_at)
         self._live = Live(rules_of(with_identities(settings, self._accounts), gate), self._named.now)
@@ -192,7 +192,7 @@ class App:
         self._reporters = LateReporters(store.now)
         self._agents = Agents(self._make_main(model, workspaces))
         self._agent = self._make_loop(workspaces)
-        self._elsewhere = PeerEvents(bell=self._bell, couriers=self._couriers, stop=self._agent.stop)
+        self._elsewhere = PeerEvents(notifier=self._notifier, couriers=self._couriers, stop=self._agent.stop)
         self._reception = self._make_reception()
         self.sink: Sink = instruments.sink(self._reception.sink)
         self._webhooks = webhooks_of(settings, self._accounts, workspaces, store.now, new_id)
@@ -243,7 +243,7 @@ class App:
             new_id=self._new_id,
             serves=self._couriers.serves,
             named=self._named,
-            started=lambda: self._bell.ring(LANES),
+            started=lambda: self._notifier.notify(LANES),
             planning=lambda: self._live.rules.planning,
         )
 
@@ -264,7 +264,7 @@ class App:
         return Reception(
             store=self.store.intake,
             gate=self._live.gate,
-            bell=self._bell,
+            notifier=self._notifier,
             nudge=self._couriers.nudge,
             serves=self._couriers.serves,
             stop=self._elsewhere.stop,
@@ -313,7 +313,7 @@ class App:
             vacancy=self._seat.vacancy,
             pace=pace_of(self._settings),
             now=self.store.now,
-            on_shown=lambda address: self._bell.ring(room_topic(address)),
+            on_shown=lambda address: self._notifier.notify(room_topic(address)),
             lease_is_fresh=lambda: self._seat.lease_is_fresh() and not account.reachability.on_hold,
             features=features_of(self._settings, account),
             previews=self._settings.outbox.previews,
@@ -326,7 +326,7 @@ class App:
             store=self.store,
             sink=self.sink,
             links=self.store.people,
-            bell=self._bell,
+            notifier=self._notifier,
             web_account=web_identity,
             now=self.store.now,
             new_id=self._new_id,
@@ -362,7 +362,7 @@ class App:
             now=self.store.now,
             new_id=self._new_id,
             reach=reach_of(self._accounts),
-            ring=lambda: self._bell.ring(LANES),
+            notify=lambda: self._notifier.notify(LANES),
             tools=self._toolkit.figures,
         )
 
@@ -460,7 +460,7 @@ class App:
             store=self.store.cluster,
             seat=self._seat,
             watchdog=self._watchdog,
-            bell=self._bell,
+            notifier=self._notifier,
             accounts=self._accounts,
             couriers=self._couriers,
             dispatch=self._dispatch,
@@ -476,7 +476,7 @@ class App:
             store=self.store.runs,
             lease=lease,
             agent=self._instruments.worker(self._agent),
-            bell=self._bell,
+            notifier=self._notifier,
             busy=self._live.busy_rules,
             lease_is_fresh=self._seat.lease_is_fresh,
             max_crashes=self._settings.run.max_crashes,
@@ -515,7 +515,7 @@ class App:
                     courier,
                     store=self.store.cluster,
                     seat=self._seat,
-                    bell=self._bell,
+                    notifier=self._notifier,
                     others=self._others,
                     now=self.store.now,
                 )
@@ -549,7 +549,7 @@ class App:
 
     def _call(self, address: Address) -> None:
         """Something waits for a room whose courier is at another node."""
-        self._bell.tell(outbox_topic(address))
+        self._notifier.tell(outbox_topic(address))
 
     async def _tell_of_leaving(self) -> None:
         """Have other nodes look for the work that was given back."""
@@ -564,9 +564,15 @@ class App:
 
     def _sealer(self) -> Sealer:
         trimmer = trimmer_of(self._settings, self.store)
-        return Sealer(book=self.store.audit, file=self._head, take=self._seat.take, bell=self._bell, trimmer=trimmer)
+        return Sealer(
+            book=self.store.audit, file=self._head, take=self._seat.take, notifier=self._notifier, trimmer=trimmer
+        )
 
     def _timer(self) -> Scheduler:
         return Scheduler(
-            book=self.store.schedules, bell=self._bell, take=self._seat.take, now=self.store.now, probe=self._probe
+            book=self.store.schedules,
+            notifier=self._notifier,
+            take=self._seat.take,
+            now=self.store.now,
+            probe=self._probe,
         )

@@ -55,7 +55,7 @@ class Life:
         store: ClusterStore,
         seat: Membership,
         watchdog: Watchdog,
-        bell: LocalNotifier,
+        notifier: LocalNotifier,
         accounts: Sequence[AccountSupervisor],
         couriers: Couriers,
         dispatch: Callable[[Lease], Dispatch],
@@ -69,7 +69,7 @@ class Life:
         self._store = store
         self._seat = seat
         self._watchdog = watchdog
-        self._bell = bell
+        self._notifier = notifier
         self._accounts = accounts
         self._couriers = couriers
         self._make_dispatch = dispatch
@@ -133,13 +133,13 @@ class Life:
     def _freed(self) -> None:
         """Lanes and roles of another node, which is dead."""
         for topic in (LANES, ROLES):
-            self._bell.ring(topic)
+            self._notifier.notify(topic)
 
     def _pulse(self, node: Node) -> Poller:
         return Poller(
             store=self._store,
             node=node.lease.node,
-            bell=self._bell,
+            notifier=self._notifier,
             reap=node.reap,
             look_around=self._couriers.look_around,
             seen=self._others.seen,

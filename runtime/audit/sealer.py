@@ -39,7 +39,7 @@ class Sealer:
         book: Audit,
         file: HeadFile,
         take: Callable[[str], Awaitable[Duty | None]],
-        bell: LocalNotifier,
+        notifier: LocalNotifier,
         trimmer: Trimmer | None = None,
         every: timedelta = SEALING_INTERVAL,
     ) -> None:
@@ -47,7 +47,7 @@ class Sealer:
         self._file = file
         self._take = take
         self._trimmer = trimmer
-        self._ear = bell.listen(UNSEALED)
+        self._listener = notifier.listen(UNSEALED)
         self._every = every
         self._trouble = ""
         self._sealed = NOTHING_SEALED  # by this process, whatever the file says
@@ -96,7 +96,7 @@ class Sealer:
 
     async def _more(self) -> None:
         """Wait for more to seal. What comes meanwhile is sealed together."""
-        await self._ear.within(self._every.total_seconds())
+        await self._listener.within(self._every.total_seconds())
 
     async def _signed(self, head: Head) -> Head | None:
         """The head on disk; None where it should be there and is not. Before the first row it is made."""

@@ -19,7 +19,7 @@ class Listener:
         self._heard: dict[str, None] = {}
         self._event = asyncio.Event()
 
-    def hear(self, topic: str) -> None:
+    def wake(self, topic: str) -> None:
         self._heard[topic] = None
         self._event.set()
 
@@ -47,33 +47,33 @@ class Listener:
 
 
 class LocalNotifier:
-    """Implements `contract.Bell` inside one process. A listener is forgotten when nobody holds it any more."""
+    """Implements `contract.Notifier` inside one process. A listener is forgotten when nobody holds it any more."""
 
     def __init__(self) -> None:
-        self._ears: dict[str, WeakSet[Listener]] = {}
+        self._listeners: dict[str, WeakSet[Listener]] = {}
 
-    def ring(self, topic: str) -> None:
-        ears = self._ears.get(topic)
-        if ears is None:
+    def notify(self, topic: str) -> None:
+        listeners = self._listeners.get(topic)
+        if listeners is None:
             return
-        for ear in list(ears):
-            ear.hear(topic)
-        if not ears:
-            del self._ears[topic]
+        for listener in list(listeners):
+            listener.wake(topic)
+        if not listeners:
+            del self._listeners[topic]
 
     def listen(self, *topics: str) -> Listener:
-        ear = Listener()
+        listener = Listener()
         for topic in topics:
-            self._ears.setdefault(topic, WeakSet()).add(ear)
-        return ear
+            self._listeners.setdefault(topic, WeakSet()).add(listener)
+        return listener
 
     def topics(self) -> list[str]:
         """What somebody may be listening for."""
-        return list(self._ears)
+        return list(self._listeners)
 
-    def ring_here(self, topic: str) -> None:
+    def notify_here(self, topic: str) -> None:
         """Ring in this process alone."""
-        LocalNotifier.ring(self, topic)
+        LocalNotifier.notify(self, topic)
 
     def tell(self, topic: str) -> None:
         """Have the other nodes hear `topic`, and nobody here. There are none."""
@@ -86,8 +86,8 @@ class SharedNotifier(LocalNotifier):
         super().__init__()
         self._tell = tell
 
-    def ring(self, topic: str) -> None:
-        super().ring(topic)
+    def notify(self, topic: str) -> None:
+        super().notify(topic)
         self._tell(topic)
 
     def tell(self, topic: str) -> None:

@@ -1,4 +1,4 @@
-"""The other nodes: what they are told beside the rings of the bell, and what is done here when they ring."""
+"""The other nodes: what they are told beside the rings of the notifier, and what is done here when they ring."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ class Sends(Protocol):
 class PeerEvents:
     """What other nodes rang is heard here. `stop` ends a run if it is at work here, and says whether it is."""
 
-    def __init__(self, *, bell: LocalNotifier, couriers: Sends, stop: Callable[[RunId], bool]) -> None:
-        self._bell = bell
+    def __init__(self, *, notifier: LocalNotifier, couriers: Sends, stop: Callable[[RunId], bool]) -> None:
+        self._notifier = notifier
         self._couriers = couriers
         self._stop = stop
 
     def stop(self, run_id: RunId) -> None:
         """End a run wherever it is at work. One that nobody hears of sees the mark with its next step."""
         if not self._stop(run_id):
-            self._bell.tell(stop_topic(run_id))
+            self._notifier.tell(stop_topic(run_id))
 
     def heard(self, topic: str) -> None:
         """Another node rang `topic`."""
@@ -56,20 +56,20 @@ class PeerEvents:
         elif topic.startswith(OUTBOX):
             self._couriers.called(Address.parse(topic.removeprefix(OUTBOX)))
         else:
-            self._bell.ring_here(topic)
+            self._notifier.notify_here(topic)
 
     def look_around(self) -> None:
         """Rings may have been lost: everybody looks."""
         self._couriers.look_around()
-        for topic in self._bell.topics():
-            self._bell.ring_here(topic)
+        for topic in self._notifier.topics():
+            self._notifier.notify_here(topic)
 
     async def remind(self) -> None:
         """Wake each listener now and then, one after another so that they do not all read at once; until cancelled."""
         while True:
-            topics = self._bell.topics()
+            topics = self._notifier.topics()
             for topic in topics:
-                self._bell.ring_here(topic)
+                self._notifier.notify_here(topic)
                 await asyncio.sleep(REMIND.total_seconds() / len(topics))
             if not topics:
                 await asyncio.sleep(REMIND.total_seconds())

@@ -43,14 +43,14 @@ class Poller:
         *,
         store: Agendas,
         node: NodeId,
-        bell: LocalNotifier,
+        notifier: LocalNotifier,
         reap: Callable[[], Awaitable[None]],
         look_around: Callable[[], None],
         seen: Callable[[Agenda], None] = lambda agenda: None,
     ) -> None:
         self._store = store
         self._node = node
-        self._bell = bell
+        self._notifier = notifier
         self._reap = reap
         self._look_around = look_around
         self._seen = seen
@@ -75,7 +75,7 @@ class Poller:
         if agenda.lease_ends_at and agenda.lease_ends_at <= now:
             await self._reap()
         for topic in topics(agenda, now):
-            self._bell.ring_here(topic)
+            self._notifier.notify_here(topic)
         if agenda.deliveries:
             self._look_around()
         return rest(agenda, now)

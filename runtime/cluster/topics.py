@@ -1,4 +1,4 @@
-"""Topics of wake-ups: what a ring of the bell means."""
+"""Topics of wake-ups: what a ring of the notifier means."""
 
 from __future__ import annotations
 

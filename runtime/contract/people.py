@@ -79,5 +79,5 @@ class Address:
 
 
 def room_topic(address: Address) -> str:
-    """The Bell's topic for whatever lasting changed in a room: a message taken in, a part shown, a run that ended."""
+    """The notifier's topic for whatever lasting changed in a room: a message taken in, a part shown, a run that ended."""
     return f"room:{address}"

@@ -35,7 +35,7 @@ class Finding:
 
 
 PEOPLE: Final = "people"
-"""The Bell's topic for a change of people, by which a link may have become void."""
+"""The notifier's topic for a change of people, by which a link may have become void."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ BOUNDLESS: Final[Space] = Boundless()
 class Notifier(Protocol):
     """Wake-ups inside the process; never a source of truth."""
 
-    def ring(self, topic: str) -> None:
+    def notify(self, topic: str) -> None:
         """Wake whoever waits for `topic`."""
 
     def listen(self, *topics: str) -> AsyncIterator[str]:
@@ -230,11 +230,11 @@ class AdapterContext:
     `siblings`: whether another process of ours was at work on this store within so long.
     """
 
-    ledger: History
+    history: History
     links: Links
     workspaces: Workspaces
     places: Places
-    bell: Notifier
+    notifier: Notifier
     now: Now
     new_id: NewId
     siblings: Callable[[timedelta], Awaitable[bool]] = alone

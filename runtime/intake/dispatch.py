@@ -54,7 +54,7 @@ class Dispatch:
         store: Runs,
         lease: Lease,
         agent: Worker,
-        bell: LocalNotifier,
+        notifier: LocalNotifier,
         busy: Callable[[], BusyRules],
         lease_is_fresh: Callable[[], bool],
         width: int = 64,
@@ -64,8 +64,8 @@ class Dispatch:
         self._store = store
         self._lease = lease
         self._agent = agent
-        self._ear = bell.listen(LANES, SUSPECTS)
-        self._bell = bell
+        self._listener = notifier.listen(LANES, SUSPECTS)
+        self._notifier = notifier
         self._busy = busy
         self._lease_is_fresh = lease_is_fresh
         self._free = asyncio.Semaphore(width)
@@ -115,7 +115,7 @@ class Dispatch:
     async def _wait(self) -> None:
         try:
             async with asyncio.timeout((CLAIM_RETRY_DELAY if self._unsure else REST).total_seconds()):
-                self._suspects |= await anext(self._ear) == SUSPECTS
+                self._suspects |= await anext(self._listener) == SUSPECTS
         except TimeoutError:
             self._suspects = True
 
@@ -152,7 +152,7 @@ class Dispatch:
         except StoreError:
             if not self._unsure:
                 self._unsure = True
-                self._ear.hear(LANES)  # it may rest: from now on it looks each `CLAIM_RETRY_DELAY`
+                self._listener.wake(LANES)  # it may rest: from now on it looks each `CLAIM_RETRY_DELAY`
             raise
         finally:
             self._asking -= 1
@@ -202,7 +202,7 @@ class Dispatch:
             self._mine.discard(claim.lane.session)
             self._done()
         if more:
-            self._bell.ring(LANES)
+            self._notifier.notify(LANES)
 
     def _done(self) -> None:
         self._free.release()

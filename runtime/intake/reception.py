@@ -52,7 +52,7 @@ class Reception:
         *,
         store: Intake,
         gate: Callable[[], Gate],
-        bell: Notifier,
+        notifier: Notifier,
         nudge: Callable[[Address], None],
         stop: Callable[[RunId], object],
         serves: Callable[[Address], bool],
@@ -64,7 +64,7 @@ class Reception:
         self._heard = heard
         self._store = store
         self._gate = gate
-        self._bell = bell
+        self._notifier = notifier
         self._nudge = nudge
         self._stop = stop
         self._serves = serves
@@ -96,19 +96,19 @@ class Reception:
     def decided(self, decided: Decided) -> None:
         """Wake whoever has work from a decision that no click made."""
         if decided.lane_ready:
-            self._bell.ring(LANES)
+            self._notifier.notify(LANES)
         for address in decided.deliveries:
             self._nudge(address)
 
     def _wake(self, taken: Taken, address: Address) -> None:
         if taken.lane_ready:
-            self._bell.ring(LANES)
+            self._notifier.notify(LANES)
         for run in taken.stop_runs:
             self._stop(run)
         for room in taken.deliveries:
             self._nudge(room)
         if taken.verdict.outcome is not Outcome.DUPLICATE:
-            self._bell.ring(room_topic(address))
+            self._notifier.notify(room_topic(address))
 
 
 def placed(signal: Signal) -> Signal:

@@ -45,10 +45,10 @@ class RoomNames:
     Another node's are known after the next `refresh`.
     """
 
-    def __init__(self, book: NameBook, bell: LocalNotifier) -> None:
+    def __init__(self, book: NameBook, notifier: LocalNotifier) -> None:
         self._book = book
-        self._bell = bell
-        self._ear = bell.listen(TOPIC)
+        self._notifier = notifier
+        self._listener = notifier.listen(TOPIC)
         self._known: dict[Address, str] = {}
         self._fresh: dict[Address, str] = {}
         self._seen: dict[Address, float] = {}
@@ -61,7 +61,7 @@ class RoomNames:
         if name and (self._known.get(room) != name or now - self._seen.get(room, -SEEN_AGAIN) >= SEEN_AGAIN):
             self._known[room] = self._fresh[room] = name
             self._seen[room] = now
-            self._bell.ring_here(TOPIC)
+            self._notifier.notify_here(TOPIC)
 
     def of(self, address: Address) -> str:
         """What people call the room of `address`; empty where nobody told."""
@@ -84,7 +84,7 @@ class RoomNames:
                 await self.refresh()
                 while True:
                     await self._keep()
-                    await anext(self._ear)
+                    await anext(self._listener)
             except StoreError as error:
                 log.debug("names of rooms cannot be kept yet", reason=str(error))
                 await asyncio.sleep(STORE_RETRY_DELAY.total_seconds())

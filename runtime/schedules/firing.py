@@ -33,15 +33,15 @@ class Scheduler:
         self,
         *,
         book: Schedules,
-        bell: LocalNotifier,
+        notifier: LocalNotifier,
         take: Callable[[str], Awaitable[object | None]],
         now: Now,
         chance: Callable[[], float] = random.random,
         probe: Probe = no_probe,
     ) -> None:
         self._book = book
-        self._bell = bell
-        self._ear = bell.listen(DUE)
+        self._notifier = notifier
+        self._listener = notifier.listen(DUE)
         self._take = take
         self._now = now
         self._chance = chance
@@ -54,7 +54,7 @@ class Scheduler:
             except StoreError as error:
                 log.debug("what is due cannot be read yet", reason=str(error))
                 wait = FIRING_RETRY_DELAY
-            await self._ear.within(wait.total_seconds())
+            await self._listener.within(wait.total_seconds())
 
     async def look(self) -> timedelta:
         """Fire what is due; how long until there may be more."""
@@ -80,12 +80,12 @@ class Scheduler:
         self._probe("fired")
         if started:
             log.info("schedule fired", schedule=schedule.id, name=schedule.name)
-            self._bell.ring(LANES)
+            self._notifier.notify(LANES)
         return started is not None
 
     async def _again(self, occurrence: OccurrenceId) -> None:
         if await self._book.fire_again(occurrence):
-            self._bell.ring(LANES)
+            self._notifier.notify(LANES)
 
     async def _rest(self) -> timedelta:
         coming = await self._book.next_due()

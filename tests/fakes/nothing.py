@@ -69,7 +69,7 @@ class Nothing:
     async def unsettled(self, channel: str, account: str) -> list[Address]:
         return []
 
-    def ring(self, topic: str) -> None:
+    def notify(self, topic: str) -> None:
         """Nobody waits."""
 
     async def listen(self, *topics: str) -> AsyncIterator[str]:

@@ -46,7 +46,7 @@ from tests.contract.runtime.stage import FakeTool, HandClock, Process, Stage, fa
 from tests.contract.runtime.strict import Strict
 from tests.security.presses import BLOCKED, DEMOTED, HERE, PEOPLE, REMOVED, THERE, Press, Rule
 from tests.security.wires import Sent, SlackWire, WebWire, Wire, token_of, until
-from tests.unit.web.stage import FakeBell
+from tests.unit.web.stage import FakeNotifier
 
 REFUSALS: Final = "SELECT count(*) FROM audit WHERE kind IN ('refused', 'click refused')"
 QUESTIONS: Final = "SELECT id, state, choice, decided_by, arguments FROM approvals ORDER BY id"
@@ -132,7 +132,7 @@ class House:
             store.people,
             self.stage.workspaces,
             FakePlaces(FakeSink()),
-            FakeBell(),
+            FakeNotifier(),
             self.stage.clock,
             new_id,
         )

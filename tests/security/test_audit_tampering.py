@@ -54,7 +54,7 @@ class House:
         async def take(_: str) -> Duty | None:
             return self.duty
 
-        return Sealer(book=self.store.audit, file=self.file, take=take, bell=LocalNotifier())
+        return Sealer(book=self.store.audit, file=self.file, take=take, notifier=LocalNotifier())
 
     def restart(self) -> None:
         self.file = HeadFile(self.folder)

@@ -40,7 +40,7 @@ RECEIPTS: Final = (
 
 def adapters(given: AdapterContext, *, places: Sequence[str]) -> Sequence[ChannelAdapter]:
     """An account for each KIND=URL. Those that probe know the ids that have a receipt: they look above them."""
-    driver = cast("HistoryStore", given.ledger)._driver
+    driver = cast("HistoryStore", given.history)._driver
     split = (place.partition("=") for place in places)
     return [
         FakeAdapter(

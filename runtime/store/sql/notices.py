@@ -87,12 +87,12 @@ class Notices:
             async with asyncio.timeout(within.total_seconds()):
                 await self._told.wait()
 
-    async def run(self, ears: TopicReceiver) -> None:
+    async def run(self, receiver: TopicReceiver) -> None:
         """Tell and hear until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._tell_on())
-            group.create_task(self._listen_on(ears))
-            group.create_task(self._glance_on(ears))
+            group.create_task(self._listen_on(receiver))
+            group.create_task(self._glance_on(receiver))
 
     # -------------------------------------------------------------------------------------------------- telling
 
@@ -126,29 +126,29 @@ class Notices:
 
     # -------------------------------------------------------------------------------------------------- hearing
 
-    async def _listen_on(self, ears: TopicReceiver) -> None:
+    async def _listen_on(self, receiver: TopicReceiver) -> None:
         waits = pauses()
         while True:
             try:
                 async with connected(self._listen_url) as connection:
-                    gone = await self._listened(connection, ears)
+                    gone = await self._listened(connection, receiver)
                     waits = pauses()
                     await self._stay(connection, gone)
             except (Deaf, *FAILURES) as error:
                 await self._count(error)
             await asyncio.sleep(next(waits))
 
-    async def _listened(self, connection: Any, ears: TopicReceiver) -> asyncio.Event:
+    async def _listened(self, connection: Any, receiver: TopicReceiver) -> asyncio.Event:
         """Begin to hear, and look at all that rang before. The event is set when the connection ends."""
         gone = asyncio.Event()
         connection.add_termination_listener(lambda _: gone.set())
-        await connection.add_listener(NOTIFY_CHANNEL, lambda *given: self._hear(given[-1], ears))
+        await connection.add_listener(NOTIFY_CHANNEL, lambda *given: self._hear(given[-1], receiver))
         await echo(connection, self._url)
         self._strikes, self._most_strikes = 0, STRIKES
         if self._deaf.is_set():
             self._deaf.clear()
             log.info("other nodes are heard again")
-        ears.look_around()
+        receiver.look_around()
         return gone
 
     async def _stay(self, connection: Any, gone: asyncio.Event) -> None:
@@ -160,7 +160,7 @@ class Notices:
             except TimeoutError:
                 await connection.execute("SELECT 1")
 
-    def _hear(self, text: str, ears: TopicReceiver) -> None:
+    def _hear(self, text: str, receiver: TopicReceiver) -> None:
         try:
             sender, topics = opened(text)
         except ValueError:
@@ -170,9 +170,9 @@ class Notices:
             return
         for topic in topics:
             if topic == EVERYTHING:
-                ears.look_around()
+                receiver.look_around()
             else:
-                ears.heard(topic)
+                receiver.heard(topic)
 
     # ----------------------------------------------------------------------------------------------------- deaf
 
@@ -198,7 +198,7 @@ class Notices:
         self._strikes += 1
         return self._strikes >= self._most_strikes
 
-    async def _glance_on(self, ears: TopicReceiver) -> None:
+    async def _glance_on(self, receiver: TopicReceiver) -> None:
         """In place of hearing: look whether anything was written."""
         seen: object = None
         while True:
@@ -208,5 +208,5 @@ class Notices:
                 now = await self._newest()
                 if now != seen:
                     seen = now
-                    ears.look_around()
+                    receiver.look_around()
                     await asyncio.sleep((BUSY - GLANCE).total_seconds())

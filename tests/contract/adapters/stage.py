@@ -39,7 +39,7 @@ from runtime.domain.ids import new_id
 from runtime.errors import Retryable, StoreError
 from tests.contract.adapters.rig import OnScreen, Place, Rig
 from tests.faults.program import first
-from tests.unit.web.stage import FakeBell, FakeLedger, FakeLinks, FakeWorkspaces
+from tests.unit.web.stage import FakeHistory, FakeLinks, FakeNotifier, FakeWorkspaces
 
 T = TypeVar("T")
 
@@ -258,7 +258,7 @@ async def attended(adapter: ChannelAdapter, sink: Sink) -> None:
 def stage_for(rig: Rig, folder: Path) -> Stage:
     clock, sink = Clock(), FakeSink()
     places = FakePlaces(sink)
-    given = AdapterContext(FakeLedger(), FakeLinks(), FakeWorkspaces(folder), places, FakeBell(), clock, new_id)
+    given = AdapterContext(FakeHistory(), FakeLinks(), FakeWorkspaces(folder), places, FakeNotifier(), clock, new_id)
     return Stage(rig, given, clock, sink, places)
 
 

@@ -239,7 +239,7 @@ class Process:
         self.store = given.store or stage.store
         self.lease = lease
         self.fresh = True
-        self.bell = LocalNotifier()
+        self.notifier = LocalNotifier()
         self.page = Page()
         self.tools = {tool.spec.name: tool for tool in tools}
         self._given = given
@@ -324,7 +324,7 @@ class Process:
             store=self.store.runs,
             lease=self.lease,
             agent=self.agent,
-            bell=self.bell,
+            notifier=self.notifier,
             busy=self._busy_rules,
             lease_is_fresh=self._is_fresh,
             max_crashes=self._given.max_crashes,
@@ -336,7 +336,7 @@ class Process:
         return Reception(
             store=self.store.intake,
             gate=lambda: self.gate,
-            bell=self.bell,
+            notifier=self.notifier,
             nudge=self.courier.nudge,
             stop=self.agent.stop,
             serves=lambda _: True,
@@ -348,7 +348,7 @@ class Process:
         return Poller(
             store=self.store.cluster,
             node=self.lease.node,
-            bell=self.bell,
+            notifier=self.notifier,
             reap=self._leave_alone,
             look_around=self.courier.look_around,
         )
@@ -356,7 +356,7 @@ class Process:
     def _make_timer(self) -> Scheduler:
         return Scheduler(
             book=self.store.schedules,
-            bell=self.bell,
+            notifier=self.notifier,
             take=self._take,
             now=self.stage.clock,
             chance=lambda: 0.5,

@@ -168,6 +168,6 @@ async def test_a_timer_asks_when_the_next_instant_comes_and_again_only_when_it_i
         noted.asked.clear()
         await asyncio.sleep(0.1)
         assert noted.asked == ["next_due"]
-        process.bell.ring(DUE)
+        process.notifier.notify(DUE)
         await asyncio.sleep(0.1)
     assert noted.asked == ["next_due"] * 2

@@ -82,7 +82,7 @@ def test_another_key_is_told(tmp_path: Path) -> None:
 
 @asynccontextmanager
 async def sealing(
-    store: Store, folder: Path, bell: LocalNotifier | None = None, *, every: timedelta = SOON
+    store: Store, folder: Path, notifier: LocalNotifier | None = None, *, every: timedelta = SOON
 ) -> AsyncIterator[None]:
     lease = await store.cluster.join(NodeId(new_id()), "test", timedelta(hours=1), alone=True)
 
@@ -91,7 +91,9 @@ async def sealing(
 
     async with asyncio.TaskGroup() as group:
         task = group.create_task(
-            Sealer(book=store.audit, file=HeadFile(folder), take=take, bell=bell or LocalNotifier(), every=every).run()
+            Sealer(
+                book=store.audit, file=HeadFile(folder), take=take, notifier=notifier or LocalNotifier(), every=every
+            ).run()
         )
         try:
             async with asyncio.timeout(30):
@@ -130,11 +132,11 @@ async def test_new_rows_are_numbered_linked_and_the_head_signed(store: Store, tm
 
 
 async def test_who_is_told_of_new_rows_seals_them_at_once(store: Store, tmp_path: Path) -> None:
-    bell = LocalNotifier()
-    async with sealing(store, tmp_path, bell, every=timedelta(hours=1)):
+    notifier = LocalNotifier()
+    async with sealing(store, tmp_path, notifier, every=timedelta(hours=1)):
         await asyncio.sleep(0.05)  # it has looked and rests
         await store.people.add_person("Ada", Role.USER, [], actor="test")
-        bell.ring(UNSEALED)
+        notifier.notify(UNSEALED)
         await sealed(store, tmp_path, 1)
 
 

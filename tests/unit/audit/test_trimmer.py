@@ -153,7 +153,7 @@ async def test_who_seals_also_trims(book: Book) -> None:
         book=book.store.audit,
         file=HeadFile(book.folder),
         take=take,
-        bell=LocalNotifier(),
+        notifier=LocalNotifier(),
         trimmer=book.trimmer,
         every=timedelta(seconds=0.005),
     )

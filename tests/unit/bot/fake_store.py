@@ -304,14 +304,14 @@ class FakeStore:
 
 
 def desk_of(
-    store: FakeStore, bell: LocalNotifier | None = None, nudged: list[Address] | None = None, token: str = TOKEN
+    store: FakeStore, notifier: LocalNotifier | None = None, nudged: list[Address] | None = None, token: str = TOKEN
 ) -> OperatorContext:
     counter = iter(range(1000))
     return OperatorContext(
         store=store.as_store(),
         sink=store.sink,
         links=cast("Links", store),
-        bell=bell or LocalNotifier(),
+        notifier=notifier or LocalNotifier(),
         web_account="w1",
         now=lambda: NOW,
         new_id=lambda: f"id{next(counter):08}",

@@ -27,8 +27,8 @@ class Node:
     looks: int = 0
 
     def __post_init__(self) -> None:
-        self.bell = SharedNotifier(self.told.append)
-        self.elsewhere = PeerEvents(bell=self.bell, couriers=self, stop=self.stop)
+        self.notifier = SharedNotifier(self.told.append)
+        self.elsewhere = PeerEvents(notifier=self.notifier, couriers=self, stop=self.stop)
 
     def stop(self, run_id: RunId) -> bool:
         self.stopped.append(run_id)
@@ -63,17 +63,17 @@ def test_a_call_from_elsewhere_reaches_the_couriers() -> None:
 
 async def test_a_ring_from_elsewhere_is_heard_here_and_not_told_again() -> None:
     node = Node()
-    ear = node.bell.listen("lanes")
+    listener = node.notifier.listen("lanes")
     node.elsewhere.heard("lanes")
-    assert await ear.within(0)
+    assert await listener.within(0)
     assert node.told == []
 
 
 async def test_when_rings_were_lost_everybody_looks_and_nobody_is_told() -> None:
     node = Node()
-    ears = [node.bell.listen("lanes"), node.bell.listen("room:web:main/7")]
+    listeners = [node.notifier.listen("lanes"), node.notifier.listen("room:web:main/7")]
     node.elsewhere.look_around()
-    assert [await ear.within(0) for ear in ears] == [True, True]
+    assert [await listener.within(0) for listener in listeners] == [True, True]
     assert (node.looks, node.told) == (1, [])
 
 
@@ -81,9 +81,9 @@ async def test_every_listener_is_reminded_now_and_then(monkeypatch: pytest.Monke
     monkeypatch.setattr(module, "REMIND", timedelta(milliseconds=10))
     node = Node()
     reminding = asyncio.ensure_future(node.elsewhere.remind())
-    ears = [node.bell.listen("lanes"), node.bell.listen("room:web:main/7")]
+    listeners = [node.notifier.listen("lanes"), node.notifier.listen("room:web:main/7")]
     for _ in range(3):
-        for ear in ears:
-            assert await ear.within(10)
+        for listener in listeners:
+            assert await listener.within(10)
     reminding.cancel()
     assert node.told == []

@@ -45,15 +45,15 @@ class Store:
 @dataclass
 class Scene:
     store: Store
-    bell: LocalNotifier = field(default_factory=LocalNotifier)
+    notifier: LocalNotifier = field(default_factory=LocalNotifier)
     done: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.ears: dict[str, Listener] = {topic: self.bell.listen(topic) for topic in TOPICS}
+        self.listeners: dict[str, Listener] = {topic: self.notifier.listen(topic) for topic in TOPICS}
         self.pulse = Poller(
             store=self.store,
             node=NodeId("n1"),
-            bell=self.bell,
+            notifier=self.notifier,
             reap=self._reap,
             look_around=lambda: self.done.append("looked around"),
         )
@@ -62,7 +62,7 @@ class Scene:
         self.done.append("reaped")
 
     async def rung(self) -> list[str]:
-        return [topic for topic, ear in self.ears.items() if await ear.within(0.001)]
+        return [topic for topic, listener in self.listeners.items() if await listener.within(0.001)]
 
 
 @pytest.mark.parametrize(
@@ -143,5 +143,5 @@ async def test_a_store_that_is_away_is_asked_again(monkeypatch: pytest.MonkeyPat
     with capture_logs():
         async with asyncio.timeout(30), asyncio.TaskGroup() as group:
             beating = group.create_task(scene.pulse.run())
-            assert await scene.ears[LANES].within(5)
+            assert await scene.listeners[LANES].within(5)
             beating.cancel()

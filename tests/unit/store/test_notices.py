@@ -46,12 +46,12 @@ class House:
     looks: int = 0
 
     def __post_init__(self) -> None:
-        self.bell = SharedNotifier(self.notices.tell)
+        self.notifier = SharedNotifier(self.notices.tell)
         self.changed = asyncio.Event()
 
     def heard(self, topic: str) -> None:
         self.topics.append(topic)
-        self.bell.ring_here(topic)
+        self.notifier.notify_here(topic)
         self.changed.set()
 
     def look_around(self) -> None:
@@ -109,43 +109,43 @@ async def told(url: str, statement: str) -> Any:
 async def test_two_nodes_hear_each_other(url: str) -> None:
     one, two = house(url), house(url)
     async with living(one, two):
-        ear = two.bell.listen("lanes")
-        one.bell.ring("lanes")
+        listener = two.notifier.listen("lanes")
+        one.notifier.notify("lanes")
         async with asyncio.timeout(30):
-            assert await anext(ear) == "lanes"
-        two.bell.ring("room:web:main/7")
+            assert await anext(listener) == "lanes"
+        two.notifier.notify("room:web:main/7")
         await one.until(lambda: one.topics == ["room:web:main/7"])
 
 
 async def test_what_a_node_rings_itself_is_heard_here_once(url: str) -> None:
     one, two = house(url), house(url)
     async with living(one, two):
-        ear = one.bell.listen("lanes")
-        one.bell.ring("lanes")
-        assert await anext(ear) == "lanes"
+        listener = one.notifier.listen("lanes")
+        one.notifier.notify("lanes")
+        assert await anext(listener) == "lanes"
         await two.until(lambda: two.topics == ["lanes"])
-        two.bell.ring("echo")  # whatever came before it on its way to `one` has arrived then
+        two.notifier.notify("echo")  # whatever came before it on its way to `one` has arrived then
         await one.until(lambda: "echo" in one.topics)
         assert one.topics == ["echo"]
-        assert not await ear.within(0)
+        assert not await listener.within(0)
 
 
 async def test_a_topic_for_others_alone_is_not_heard_here(url: str) -> None:
     one, two = house(url), house(url)
     async with living(one, two):
-        ear = one.bell.listen("stop:1")
-        one.bell.tell("stop:1")
+        listener = one.notifier.listen("stop:1")
+        one.notifier.tell("stop:1")
         await two.until(lambda: two.topics == ["stop:1"])
-        assert not await ear.within(0)
+        assert not await listener.within(0)
 
 
 async def test_a_burst_is_a_few_notices_with_each_topic_once(url: str) -> None:
     one, two = house(url), house(url)
     async with living(one, two), overheard(url) as texts:
         for number in range(1000):
-            one.bell.ring(f"room:web:main/{number % 50}")
+            one.notifier.notify(f"room:web:main/{number % 50}")
         await two.until(lambda: len(two.topics) >= 50)
-        one.bell.ring("last")
+        one.notifier.notify("last")
         await two.until(lambda: "last" in two.topics)
     assert two.topics == [*(f"room:web:main/{number}" for number in range(50)), "last"]
     assert len(texts) <= 3
@@ -157,7 +157,7 @@ async def test_rings_without_end_are_fifty_notices_a_second(url: str) -> None:
         loop = asyncio.get_running_loop()
         began = loop.time()
         while loop.time() - began < 0.5:
-            one.bell.ring("lanes")
+            one.notifier.notify("lanes")
             await asyncio.sleep(0)
         await one.notices.flush(timedelta(seconds=10))
         took = loop.time() - began
@@ -169,7 +169,7 @@ async def test_more_than_fits_into_one_notice_comes_in_several(url: str) -> None
     topics = [f"room:fake:{'ö' * 200}/{number}" for number in range(100)]
     async with living(one, two), overheard(url) as texts:
         for topic in topics:
-            one.bell.ring(topic)
+            one.notifier.notify(topic)
         await two.until(lambda: len(two.topics) == 100)
     assert two.topics == topics
     assert all(len(text.encode()) <= NOTICE_MAX_BYTES for text in texts)
@@ -180,7 +180,7 @@ async def test_far_too_many_topics_have_the_others_look_everywhere(url: str) -> 
     async with living(one, two):
         looks = two.looks
         for number in range(MOST_WAITING + 1):
-            one.bell.ring(f"room:{number}")
+            one.notifier.notify(f"room:{number}")
         await two.until(lambda: two.looks > looks)
         assert two.topics == []
 
@@ -192,7 +192,7 @@ async def test_a_cut_connection_is_made_anew_and_everything_is_looked_at(url: st
         cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         await told(url, cut)
         await two.until(lambda: two.looks > looks)
-        one.bell.ring("lanes")  # its own telling connection was cut too
+        one.notifier.notify("lanes")  # its own telling connection was cut too
         await two.until(lambda: "lanes" in two.topics)
 
 
@@ -203,11 +203,11 @@ async def test_after_a_restart_of_the_server_everything_is_looked_at(own_server:
         async with living(one, two):
             looks = one.looks, two.looks
             own_server.stop(crash=True)
-            one.bell.ring("while it was away")
+            one.notifier.notify("while it was away")
             own_server.start()
             await one.until(lambda: one.looks > looks[0])
             await two.until(lambda: two.looks > looks[1])
-            one.bell.ring("lanes")
+            one.notifier.notify("lanes")
             await two.until(lambda: "lanes" in two.topics)
             assert one.notices._outgoing.take() == []
     assert [line for line in logs if line["log_level"] == "warning"] == []
@@ -223,7 +223,7 @@ async def test_where_nothing_can_be_heard_it_looks_instead_and_says_so(url: str)
     with capture_logs() as logs:
         async with living(deaf, well):
             await deaf.until(lambda: deaf.looks > 1)
-            deaf.bell.ring("lanes")  # it is deaf, and not dumb
+            deaf.notifier.notify("lanes")  # it is deaf, and not dumb
             await well.until(lambda: well.topics == ["lanes"])
     (line,) = [line for line in logs if line["log_level"] == "warning"]
     assert line["event"] == "other nodes are not heard"
@@ -284,7 +284,7 @@ async def test_once_the_way_is_mended_rings_are_heard_again(url: str, monkeypatc
             deaf.notices._listen_url = url
             looks = deaf.looks
             await deaf.until(lambda: deaf.looks > looks)
-            well.bell.ring("lanes")
+            well.notifier.notify("lanes")
             await deaf.until(lambda: "lanes" in deaf.topics)
     assert "other nodes are heard again" in [line["event"] for line in logs]
 
@@ -305,7 +305,7 @@ async def test_a_notice_of_somebody_else_is_left_alone(url: str) -> None:
     one, two = house(url), house(url)
     async with living(one, two), overheard(url) as texts:
         await told(url, f"NOTIFY {NOTIFY_CHANNEL}, 'hello'")
-        one.bell.ring("lanes")
+        one.notifier.notify("lanes")
         await two.until(lambda: two.topics == ["lanes"])
     assert texts[0] == "hello"
     assert opened(texts[1])[1] == ["lanes"]

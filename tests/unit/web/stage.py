@@ -65,11 +65,11 @@ class HandClock:
         return self.at
 
 
-class FakeBell:
+class FakeNotifier:
     def __init__(self) -> None:
         self._waiting: set[tuple[frozenset[str], asyncio.Queue[str]]] = set()
 
-    def ring(self, topic: str) -> None:
+    def notify(self, topic: str) -> None:
         for topics, queue in self._waiting:
             if topic in topics:
                 queue.put_nowait(topic)
@@ -88,7 +88,7 @@ class FakeBell:
         return len(self._waiting)
 
 
-class FakeLedger:
+class FakeHistory:
     """What was committed, in lists."""
 
     def __init__(self) -> None:
@@ -171,9 +171,9 @@ class FakeWorkspaces:
 class FakeSink:
     """Takes in what it is given, once a key; `away` counts the tries that fail first."""
 
-    def __init__(self, ledger: FakeLedger, bell: FakeBell) -> None:
-        self._ledger = ledger
-        self._bell = bell
+    def __init__(self, history: FakeHistory, notifier: FakeNotifier) -> None:
+        self._history = history
+        self._notifier = notifier
         self.taken: dict[str, Signal] = {}
         self.away = 0
         self.answer = Verdict(Outcome.ACCEPTED, SignalId(""))
@@ -187,7 +187,7 @@ class FakeSink:
             return Verdict(Outcome.DUPLICATE, signal_id)
         self.taken[signal.dedupe_key] = signal
         if isinstance(signal.body, Said):
-            self._ledger.owners.setdefault(signal.address, signal.actor)
+            self._history.owners.setdefault(signal.address, signal.actor)
             entry = Entry(
                 str(signal_id),
                 Author.PERSON,
@@ -196,8 +196,8 @@ class FakeSink:
                 signal.body.text,
                 signal.body.files,
             )
-            self._ledger.entries.setdefault(signal.address, []).append(entry)
-        self._bell.ring(room_topic(signal.address))
+            self._history.entries.setdefault(signal.address, []).append(entry)
+        self._notifier.notify(room_topic(signal.address))
         return replace(self.answer, signal_id=signal_id)
 
     @property
@@ -214,10 +214,10 @@ class Stage:
     """Everything around one adapter. `base` is where its server listens."""
 
     adapter: WebAdapter
-    ledger: FakeLedger
+    history: FakeHistory
     links: FakeLinks
     workspaces: FakeWorkspaces
-    bell: FakeBell
+    notifier: FakeNotifier
     sink: FakeSink
     clock: HandClock
     base: str = ""
@@ -230,8 +230,8 @@ class Stage:
         delivery = Delivery(DeliveryId(number), "run:1", 0, kind, address, Content(text, buttons))
         (wire,) = self.adapter.render(delivery)
         entry = Entry(number, Author.AGENT, "", self.clock(), wire.body)
-        self.ledger.entries.setdefault(address, []).append(entry)
-        self.bell.ring(room_topic(address))
+        self.history.entries.setdefault(address, []).append(entry)
+        self.notifier.notify(room_topic(address))
         return number
 
     def change(self, room: str, entry_id: str, text: str) -> None:
@@ -239,11 +239,11 @@ class Stage:
         address = self.address(room)
         delivery = Delivery(DeliveryId(entry_id), "run:1", 0, Kind.APPROVAL, address, Content(text))
         (wire,) = self.adapter.render(delivery)
-        self.ledger.entries[address] = [
+        self.history.entries[address] = [
             replace(e, body=wire.body, version=e.version + 1) if e.id == entry_id else e
-            for e in self.ledger.entries[address]
+            for e in self.history.entries[address]
         ]
-        self.bell.ring(room_topic(address))
+        self.notifier.notify(room_topic(address))
 
     def address(self, room: str) -> Address:
         return Address("web", IDENTITY, room)
@@ -282,18 +282,18 @@ def build(
     clock: HandClock | None = None,
     space: Space = BOUNDLESS,
 ) -> Stage:
-    ledger, links, workspaces, bell, clock = (
-        FakeLedger(),
+    history, links, workspaces, notifier, clock = (
+        FakeHistory(),
         FakeLinks(),
         FakeWorkspaces(root),
-        FakeBell(),
+        FakeNotifier(),
         clock or HandClock(),
     )
     ids = count(1)
-    given = AdapterContext(ledger, links, workspaces, NoPlaces(), bell, clock, lambda: f"id{next(ids)}")
+    given = AdapterContext(history, links, workspaces, NoPlaces(), notifier, clock, lambda: f"id{next(ids)}")
     adapter = WebAdapter(settings or WebSettings(), given, identity=IDENTITY, banner=banner, space=space)
-    stage = Stage(adapter, ledger, links, workspaces, bell, FakeSink(ledger, bell), clock)
-    ledger.owners[stage.address(ADAS_ROOM)] = Identity("web:main/ada")
+    stage = Stage(adapter, history, links, workspaces, notifier, FakeSink(history, notifier), clock)
+    history.owners[stage.address(ADAS_ROOM)] = Identity("web:main/ada")
     return stage
 
 

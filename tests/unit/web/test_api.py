@@ -308,7 +308,7 @@ async def test_the_timeline_shows_words_cards_and_whether_work_goes_on(tmp_path:
     async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
         await client.post(MESSAGES, json={"id": ID, "text": "**mine**"})
         stage.show(ROOM, "**shell**", (Button(ApprovalId("ap1"), Choice.APPROVE, "Approve"),), Kind.APPROVAL)
-        stage.ledger.busy_rooms.add(stage.address(ROOM))
+        stage.history.busy_rooms.add(stage.address(ROOM))
         async with client.get(TIMELINE) as answer:
             told = await answer.json()
         said, card = told["entries"]

@@ -43,19 +43,19 @@ async def test_a_page_is_told_the_room_at_once_and_after_each_change(tmp_path: P
     ):
         assert answer.content_type == "text/event-stream"
         assert await frame(answer) == ("changed", {"entries": [], "busy": False})
-        stage.ledger.entries[stage.address(ROOM)] = [said("s1", "hello")]
-        stage.bell.ring(room_topic(stage.address(ROOM)))
+        stage.history.entries[stage.address(ROOM)] = [said("s1", "hello")]
+        stage.notifier.notify(room_topic(stage.address(ROOM)))
         event, room = await frame(answer)
         assert (event, [entry["text"] for entry in room["entries"]]) == ("changed", ["hello"])
 
 
 async def test_what_a_page_was_told_comes_in_brief_from_then_on(tmp_path: Path) -> None:
     async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
-        stage.ledger.entries[stage.address(ROOM)] = [said("s1", "hello")]
+        stage.history.entries[stage.address(ROOM)] = [said("s1", "hello")]
         async with client.get(EVENTS) as answer:
             await frame(answer)
-            stage.ledger.entries[stage.address(ROOM)] += [said("s2", "and again", minute=1)]
-            stage.bell.ring(room_topic(stage.address(ROOM)))
+            stage.history.entries[stage.address(ROOM)] += [said("s2", "and again", minute=1)]
+            stage.notifier.notify(room_topic(stage.address(ROOM)))
             _, room = await frame(answer)
         assert room["entries"][0] == {"id": "s1", "version": 0, "answered": True}
         assert room["entries"][1]["text"] == "and again"
@@ -63,18 +63,18 @@ async def test_what_a_page_was_told_comes_in_brief_from_then_on(tmp_path: Path) 
 
 async def test_an_edited_message_is_told_anew(tmp_path: Path) -> None:
     async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
-        stage.ledger.entries[stage.address(ROOM)] = [said("s1", "hello")]
+        stage.history.entries[stage.address(ROOM)] = [said("s1", "hello")]
         async with client.get(EVENTS) as answer:
             await frame(answer)
-            stage.ledger.entries[stage.address(ROOM)] = [replace(said("s1", "hello, all"), version=1)]
-            stage.bell.ring(room_topic(stage.address(ROOM)))
+            stage.history.entries[stage.address(ROOM)] = [replace(said("s1", "hello, all"), version=1)]
+            stage.notifier.notify(room_topic(stage.address(ROOM)))
             _, room = await frame(answer)
         assert room["entries"][0]["text"] == "hello, all"
 
 
 async def test_a_page_that_comes_back_says_what_it_has(tmp_path: Path) -> None:
     async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
-        stage.ledger.entries[stage.address(ROOM)] = [said("s1", "old"), said("s2", "new", minute=5)]
+        stage.history.entries[stage.address(ROOM)] = [said("s1", "old"), said("s2", "new", minute=5)]
         since = said("s2", "new", minute=5).at.isoformat()
         async with client.get(EVENTS, params={"since": since}) as answer:
             _, room = await frame(answer)
@@ -150,7 +150,7 @@ async def test_a_page_that_left_is_forgotten(tmp_path: Path) -> None:
     async with served(tmp_path) as stage:
         async with stage.client(stage.links.add("Ada", Role.USER)) as client, client.get(EVENTS) as answer:
             await frame(answer)
-            assert stage.bell.listeners == 1
+            assert stage.notifier.listeners == 1
         await gone(stage)
 
 
@@ -184,7 +184,7 @@ async def test_a_stream_ends_at_once_when_its_person_is_signed_out(
         async with client.get(EVENTS) as answer:
             await frame(answer)
             stage.links.people.clear()
-            stage.bell.ring(PEOPLE)
+            stage.notifier.notify(PEOPLE)
             async with asyncio.timeout(30):
                 await answer.content.read()
         await gone(stage)
@@ -193,7 +193,7 @@ async def test_a_stream_ends_at_once_when_its_person_is_signed_out(
 async def gone(stage: Stage) -> None:
     """Until no page listens; a page that left is noticed when something is written to it."""
     async with asyncio.timeout(30):
-        while stage.bell.listeners:
+        while stage.notifier.listeners:
             stage.adapter.progress(stage.address(ROOM), Thinking())
             await asyncio.sleep(0.01)
 

@@ -71,7 +71,7 @@ async def test_uploads_end_at_the_bound_of_the_room_and_of_the_person(tmp_path: 
     async with served(tmp_path / "w", space=space) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
         assert await uploads(client, "room01", 5) == [201, 201, 507, 507, 507]
         folder = stage.workspaces.folder(stage.address("room01"))
-        stage.ledger.owners[stage.address("room02")] = stage.ledger.owners[stage.address("room01")]
+        stage.history.owners[stage.address("room02")] = stage.history.owners[stage.address("room01")]
         assert sorted(file.name for file in (folder / "uploads").iterdir()) == ["0.bin", "1.bin"]
         assert used_by(folder, 1 << 40) < 1 << 20
         everywhere = bounds.person < 1 << 40

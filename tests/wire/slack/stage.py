@@ -31,7 +31,7 @@ from tests.fakes.serve import serving
 from tests.fakes.slack import Slack
 from tests.fakes.slack_delivery import secret_of
 from tests.fakes.slack_driver import Driver, Screen, Told
-from tests.unit.web.stage import FakeBell, FakeLedger, FakeLinks, FakeWorkspaces
+from tests.unit.web.stage import FakeHistory, FakeLinks, FakeNotifier, FakeWorkspaces
 
 TEAM: Final = "T1"
 DIRECT: Final = Address("slack", TEAM, "DU1")
@@ -135,6 +135,6 @@ async def workspace(folder: Path) -> AsyncIterator[Workspace]:
     slack.delivery.pace.ack_within, slack.delivery.pace.ping = 0.4, 0.1
     slack.delivery.pace.retries = [0.05, 0.1, 0.2, 0.5, 1, 2]
     places = FakePlaces(sink)
-    given = AdapterContext(FakeLedger(), FakeLinks(), FakeWorkspaces(folder), places, FakeBell(), clock, new_id)
+    given = AdapterContext(FakeHistory(), FakeLinks(), FakeWorkspaces(folder), places, FakeNotifier(), clock, new_id)
     async with serving(slack.app()) as url:
         yield Workspace(slack, Driver(url), given, clock, sink, places, url)

@@ -20,7 +20,7 @@ from runtime.http.guard import install
 from tests.contract.adapters.rig import Barrier, Event, Limit, OnScreen, Place, Press, RigMaker, Rooms, Skill, Trouble
 from tests.contract.adapters.stage import alone
 from tests.fakes.serve import serving
-from tests.unit.web.stage import FakeLedger, FakeLinks
+from tests.unit.web.stage import FakeHistory, FakeLinks
 
 IDENTITY: Final = "installation-1"
 OUR_COMMIT: Final = "what the page shows is our own commit: nothing is sent that could be lost or refused"
@@ -51,7 +51,7 @@ class WebRig:
         self._links = FakeLinks()
         self._token = self._links.add("Ada", Role.OWNER)
         self.owner = self._links.people[self._token][1]
-        self._ledger = FakeLedger()
+        self._history = FakeHistory()
         self._served = asyncio.Event()
         self._turn = asyncio.Lock()
         self._base = ""
@@ -63,7 +63,7 @@ class WebRig:
     # Our side.
 
     def adapter(self, given: AdapterContext, **changes: Any) -> ChannelAdapter:
-        ours = replace(given, ledger=self._ledger, links=self._links)
+        ours = replace(given, history=self._history, links=self._links)
         return WebAdapter(WebSettings(**changes), ours, identity=IDENTITY)
 
     @asynccontextmanager
@@ -187,11 +187,11 @@ class WebRig:
         return [notice] if notice else []
 
     async def begin(self, place: Place) -> None:
-        self._ledger.owners[place.address] = place.user
+        self._history.owners[place.address] = place.user
 
     async def checkpoint(self, place: Place, message_id: str, body: str) -> None:
         """What the courier commits is what is on screen; an id that is there already was edited."""
-        entries = self._ledger.entries.setdefault(place.address, [])
+        entries = self._history.entries.setdefault(place.address, [])
         if message_id in (known := [entry.id for entry in entries]):
             at = known.index(message_id)
             entries[at] = replace(entries[at], body=body, version=entries[at].version + 1)

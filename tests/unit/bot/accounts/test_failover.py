@@ -72,11 +72,11 @@ class OneNode:
         return self.account.attends and self.courier.on_duty
 
 
-async def a_node(store: Store, bell: LocalNotifier) -> OneNode:
+async def a_node(store: Store, notifier: LocalNotifier) -> OneNode:
     joined = await Node.join(
         store=store.cluster, node=NodeId(new_id()), label="n", length=LEASE, alone=False, on_reaped=lambda: None
     )
-    seat, adapter, others = Membership(bell), Pinged(), Others()
+    seat, adapter, others = Membership(notifier), Pinged(), Others()
     seat.sit(joined, None)  # type: ignore[arg-type]  # nothing is taken in here
 
     async def note(known: ChannelAdapter) -> None:
@@ -95,7 +95,7 @@ async def a_node(store: Store, bell: LocalNotifier) -> OneNode:
         now=store.now,
         on_shown=lambda address: None,
     )
-    watch = Failover(account, courier, store=store.cluster, seat=seat, bell=bell, others=others, now=store.now)
+    watch = Failover(account, courier, store=store.cluster, seat=seat, notifier=notifier, others=others, now=store.now)
     return OneNode(adapter, account, courier, others, watch, joined.lease.node)
 
 
@@ -103,8 +103,8 @@ async def a_node(store: Store, bell: LocalNotifier) -> OneNode:
 async def cluster() -> AsyncIterator[tuple[OneNode, OneNode]]:
     """The first has the roles."""
     store = memory_store(lambda: datetime.now(UTC))
-    bell = LocalNotifier()
-    first, second = await a_node(store, bell), await a_node(store, bell)
+    notifier = LocalNotifier()
+    first, second = await a_node(store, notifier), await a_node(store, notifier)
 
     async def pulse(one: OneNode) -> None:
         while True:

@@ -45,20 +45,20 @@ Browser = TestClient[web.Request, web.Application]
 
 @asynccontextmanager
 async def serving(
-    store: FakeStore, bell: LocalNotifier | None = None, nudged: list[Address] | None = None
+    store: FakeStore, notifier: LocalNotifier | None = None, nudged: list[Address] | None = None
 ) -> AsyncIterator[Browser]:
     site = web.Application()
     install(site, [])
-    site.add_routes(console_routes(desk_of(store, bell, nudged)))
+    site.add_routes(console_routes(desk_of(store, notifier, nudged)))
     async with TestClient(TestServer(site)) as browser:
         yield browser
 
 
 @asynccontextmanager
 async def client(
-    store: FakeStore, *, bell: LocalNotifier | None = None, nudged: list[Address] | None = None
+    store: FakeStore, *, notifier: LocalNotifier | None = None, nudged: list[Address] | None = None
 ) -> AsyncIterator[Client]:
-    async with serving(store, bell, nudged) as browser:
+    async with serving(store, notifier, nudged) as browser:
         url = str(browser.make_url("")).rstrip("/")
         async with connected(Control(url, TOKEN, 1)) as made:
             yield made
@@ -333,15 +333,15 @@ async def test_a_message_that_is_empty_or_too_long_is_refused(text: str) -> None
 
 
 async def test_a_wait_ends_with_the_ring_of_its_room() -> None:
-    store, bell = await crowd(), LocalNotifier()
-    async with client(store, bell=bell) as office:
+    store, notifier = await crowd(), LocalNotifier()
+    async with client(store, notifier=notifier) as office:
         before = await office.room("room01")
         async with asyncio.TaskGroup() as group:
             waiting = group.create_task(office.change("room01", before["version"]))
             await asyncio.sleep(0.05)
             assert not waiting.done()
             store.said.append(Entry("d1.1", Author.AGENT, "", NOW, "hi"))
-            bell.ring(room_topic(ROOM))
+            notifier.notify(room_topic(ROOM))
         assert [entry["text"] for entry in waiting.result()["entries"]] == ["hi"]
 
 

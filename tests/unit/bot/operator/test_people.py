@@ -30,13 +30,13 @@ SETTINGS = Settings(
 
 
 @asynccontextmanager
-async def console(bell: LocalNotifier | None = None) -> AsyncIterator[tuple[Operations, Store]]:
+async def console(notifier: LocalNotifier | None = None) -> AsyncIterator[tuple[Operations, Store]]:
     """An owner's console on a real store, with `SETTINGS`."""
     store = await open_store("sqlite:///:memory:")
     await store.people.add_person("owner", Role.OWNER, [Identity("telegram:1")], actor="")
     for name in ("Ada", "Bob", "Mallory", "<b>Eve"):
         await store.people.add_person(name, Role.USER, [], actor="")
-    desk = replace(desk_of(FakeStore(), bell), store=store, written=partial(written, SETTINGS))
+    desk = replace(desk_of(FakeStore(), notifier), store=store, written=partial(written, SETTINGS))
     yield Operations(desk, await owner_of(store.people, "")), store
     await store.close()
 
@@ -52,9 +52,9 @@ async def test_an_owner_renames_merges_signs_out_and_removes() -> None:
 
 @pytest.mark.parametrize("verb", ["sign_out", "remove_person"])
 async def test_open_pages_of_a_person_hear_at_once_that_they_are_signed_out(verb: str) -> None:
-    bell = LocalNotifier()
-    async with console(bell) as (do, _):
-        rings = bell.listen(PEOPLE)
+    notifier = LocalNotifier()
+    async with console(notifier) as (do, _):
+        rings = notifier.listen(PEOPLE)
         await getattr(do, verb)("Bob")
         assert await rings.within(0)
 
