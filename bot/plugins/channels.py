@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final
@@ -15,20 +16,20 @@ from runtime.errors import ConfigError
 
 BUILT_IN: Final[Mapping[str, ChannelPlugin]] = {one.channel: one for one in (TELEGRAM, SLACK, DISCORD)}
 CHANNELS: Final = "signalbox.channels"
+NAME: Final = re.compile("[a-z]+")
+RESERVED: Final = frozenset({"hook", "web"})  # addresses of these are our own
 
 _known: Final = dict(BUILT_IN)
 
 
 def known_channels() -> Mapping[str, ChannelPlugin]:
     """The channels built in, and those of packages that were asked for."""
-    return _known
+    return dict(_known)  # a reload in another thread may ask for one more
 
 
-def every_channel() -> Mapping[str, ChannelPlugin]:
-    """All that there are, for people who choose among them. Errors: ConfigError as `channel`."""
-    for name in names_in(CHANNELS):
-        channel(name)
-    return known_channels()
+def channel_names() -> Sequence[str]:
+    """Names of all that there are, for people who choose among them: nothing of a package is loaded for it."""
+    return [*BUILT_IN, *(name for name in names_in(CHANNELS) if name not in BUILT_IN)]
 
 
 def channel(name: object) -> ChannelPlugin | None:
@@ -43,6 +44,11 @@ def _brought_channel(name: str) -> ChannelPlugin | None:
     plugin = brought(CHANNELS, name)
     if plugin is None:
         return None
+    if not NAME.fullmatch(name) or name in RESERVED:
+        raise ConfigError(
+            f"the channel {name}: its name must be small letters from a to z, since identities and addresses begin with "
+            f"it, and none of {', '.join(sorted(RESERVED))}. Rename it in its package."
+        )
     if not isinstance(plugin, ChannelPlugin) or plugin.channel != name:
         raise ConfigError(
             f"the channel {name}: what its package brings is no ChannelPlugin of that name. Mend the package."

@@ -122,7 +122,7 @@ class Faults:
         *above, last = place
         table = _table(self._model, above)
         info = table.model_fields.get(str(last)) if table else None
-        return info is not None and SecretStr in get_args(info.annotation)
+        return info is not None and SecretStr in (info.annotation, *get_args(info.annotation))
 
     def _near(self, place: tuple[int | str, ...]) -> str | None:
         """The known name most like this one: first among its neighbours, then the same word anywhere else."""

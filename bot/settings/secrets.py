@@ -236,6 +236,9 @@ def values_in(value: Any, above: str = "") -> Iterator[tuple[str, Any]]:
         case [BaseModel(), *_]:
             for number, item in enumerate(value, 1):
                 yield from values_in(item, f"{above}[{number}]")
+        case [SecretStr(), *_]:
+            for number, item in enumerate(value, 1):
+                yield f"{above}[{number}]", item
         case _:
             yield above, value
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from bot.plugins.channels import every_channel, known_channels, token_forms
+from bot.plugins.channels import channel_names, known_channels, token_forms
 from bot.secrets import account_keys
 from bot.secrets.chain import Chain, members
 from bot.settings.accounts import AnyAccount
@@ -33,7 +33,7 @@ CHOICES: Final = {
 def ask_channels(draft: Draft, dialogue: Dialogue) -> None:
     """One account after the other, until the person wants no more."""
     for channel in draft.flags.channels:
-        if channel not in every_channel():
+        if channel not in channel_names():
             raise ConfigError(f"--channel: {_unknown(channel)}")
         _ask_account(draft, dialogue, channel)
     while not draft.flags.channels and (channel := _chosen(draft, dialogue)):
@@ -42,16 +42,16 @@ def ask_channels(draft: Draft, dialogue: Dialogue) -> None:
 
 def _chosen(draft: Draft, dialogue: Dialogue) -> str:
     """The channel of the next account; empty for no more."""
-    question = f"{'Another channel' if draft.accounts else 'Channel'} ({', '.join(every_channel())}, {NONE})"
+    question = f"{'Another channel' if draft.accounts else 'Channel'} ({', '.join(channel_names())}, {NONE})"
     while True:
         said = dialogue.ask(question, _suggestion(draft)).lower()
-        if said == NONE or said in every_channel():
+        if said == NONE or said in channel_names():
             return "" if said == NONE else said
         dialogue.say(_unknown(said))
 
 
 def _unknown(channel: str) -> str:
-    return f"{channel} is no channel of this release. There are: {', '.join(every_channel())}."
+    return f"{channel} is no channel of this release. There are: {', '.join(channel_names())}."
 
 
 def _suggestion(draft: Draft) -> str:

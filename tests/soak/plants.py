@@ -33,6 +33,7 @@ from runtime.contract import (
 from runtime.store.common import OWNED_LANE
 from runtime.store.protocol import Duty, Lease
 from runtime.store.runs.run_begin import LESS_WAITING, STEERABLE, WAITING_SIGNALS
+from runtime.store.runs.run_end import END_RUN
 from runtime.store.runs.steps import OPEN_STEPS
 from runtime.store.schema import parts, sessions
 from runtime.store.sql.driver import MakeOp, Op, Query, Rows, T, is_word
@@ -82,8 +83,12 @@ def skipped_marker(app: App) -> None:
 
 
 def dropped_fence(app: App) -> None:
-    """An owner's write goes in whoever owns the lane by now."""
-    bend(app, query=lambda asked: (UNFENCED_LANE, asked[1]) if asked[0] is OWNED_LANE else asked)
+    """An owner's write goes in whoever owns the lane by now, also for a run that another one has ended."""
+    bend(
+        app,
+        query=lambda asked: (UNFENCED_LANE, asked[1]) if asked[0] is OWNED_LANE else asked,
+        rows=lambda asked, told: told or [("message",)] if asked is END_RUN else told,
+    )
 
 
 def deaf_node(app: App) -> None:
