@@ -9,6 +9,7 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from bot.plugins.channels import channel as plugin_of
 from bot.plugins.channels import channel_names, known_channels, token_forms
 from bot.secrets import account_keys
 from bot.secrets.chain import Chain, members
@@ -79,7 +80,10 @@ Secrets = Mapping[str, Secret]
 
 def _ask_account(draft: Draft, dialogue: Dialogue, channel: str) -> None:
     """Until the platform knows the account, or the person decides otherwise."""
-    dialogue.say(known_channels()[channel].setup)
+    plugin = plugin_of(channel)
+    if plugin is None:
+        raise ConfigError(f"--channel: {_unknown(channel)}")
+    dialogue.say(plugin.setup)
     anew = False
     while True:
         name = _name(draft, dialogue, channel)
@@ -93,7 +97,7 @@ def _ask_account(draft: Draft, dialogue: Dialogue, channel: str) -> None:
         if verdict == "leave":
             break
         anew = True
-    dialogue.say(f"{known_channels()[channel].title} is left out.")
+    dialogue.say(f"{plugin.title} is left out.")
     draft.left_out.add(channel)
 
 

@@ -1,4 +1,4 @@
-"""Instants of schedules: fired once each, and started with a signal of their own. `jobs` has how they end."""
+"""Instants of schedules: fired once each, and started with a signal of their own. `run_occurrence` has how they end."""
 
 from __future__ import annotations
 
