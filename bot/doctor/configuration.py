@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from bot.doctor.subject import Subject, fault, fine, warning
 from bot.secrets import model_keys
+from bot.settings.approvals import NEW_NAME, OLD_NAME
 from bot.settings.secrets import uses
 from bot.settings.settings import Settings
 from bot.wiring.oversights import unused_database
@@ -14,7 +15,7 @@ from runtime.contract import Finding
 
 
 async def check_configuration(subject: Subject) -> Sequence[Finding]:
-    return [*_source(subject), *_exposed(subject.settings), *_unused(subject.settings)]
+    return [*_source(subject), *_exposed(subject.settings), *_unused(subject.settings), *_old(subject.settings)]
 
 
 def _source(subject: Subject) -> Iterator[Finding]:
@@ -40,6 +41,12 @@ def _exposed(settings: Settings) -> Iterator[Finding]:
         yield warning(
             "settings.exposed", what, "Whoever reads it has them.", f"chmod 600 {file}, or: signalbox secrets set"
         )
+
+
+def _old(settings: Settings) -> Iterator[Finding]:
+    if OLD_NAME in settings.old_names:
+        why = "The next minor version does not know the old name any more."
+        yield warning("settings.old_name", f"{OLD_NAME} is called {NEW_NAME} now", why, f"rename it to {NEW_NAME}")
 
 
 def _unused(settings: Settings) -> Iterator[Finding]:

@@ -282,7 +282,7 @@ class App:
             tools=self._toolkit.toolbox,
             scope=MAIN,
             workspaces=workspaces,
-            limits=Limits(self._settings.run.max_iterations, self._settings.run.approval_time),
+            limits=Limits(self._settings.run.max_iterations, self._settings.approvals.expires),
         )
 
     def _make_loop(self, workspaces: WorkspaceFolders) -> AgentLoop:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bot.plugins.channels import channel
+from bot.settings.approvals import faults_together as approval_faults
 from bot.settings.faults import Faults, nearest
 from bot.settings.heartbeats import faults_together as heartbeat_faults
 from bot.settings.mcp import faults_together
@@ -25,7 +26,7 @@ Fault = tuple[str, str]
 
 
 def add_together(layers: Layers, faults: Faults) -> None:
-    for find in (_same_names, _accounts, _notices, _hooks, faults_together, _schedules):
+    for find in (_same_names, _accounts, _notices, _hooks, faults_together, _schedules, _approvals):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
 
@@ -69,6 +70,10 @@ def _hooks(layers: Layers) -> Iterator[Fault]:
 def _schedules(layers: Layers) -> Iterator[Fault]:
     yield from schedule_faults(layers, _nowhere)
     yield from heartbeat_faults(layers, _nowhere)
+
+
+def _approvals(layers: Layers) -> Iterator[Fault]:
+    yield from approval_faults(layers, _nowhere)
 
 
 def _nowhere(layers: Layers, setting: str) -> Iterator[Fault]:

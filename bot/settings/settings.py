@@ -24,6 +24,7 @@ from bot.secrets.folder import Folder
 from bot.secrets.keys import KEY_FILE, Ask, Keyring
 from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
 from bot.settings.accounts import AnyAccount
+from bot.settings.approvals import OLD_NAME, Approvals, take_old_name
 from bot.settings.cross_checks import add_together
 from bot.settings.egress import Egress
 from bot.settings.faults import Faults, without_tag
@@ -137,6 +138,7 @@ class Settings(Section):
     planning: Planning = Field(default_factory=Planning, description="What people may plan.")
     operators: Operators = Field(default_factory=Operators, description="Those who keep it running.")
     policy: tuple[PolicyRule, ...] = Field(default=(), description="Rules about tool calls.")
+    approvals: Approvals = Field(default_factory=Approvals, description="Questions about calls.")
     sessions: Sessions = Field(default_factory=Sessions, description="Conversations.")
     run: Run = Field(default_factory=Run, description="Agent work.")
     tools: Tools = Field(default_factory=Tools, description="Tools.")
@@ -169,6 +171,11 @@ class Settings(Section):
         """Where the embedded database is; None in memory and on a server."""
         path = self.database_url.removeprefix("sqlite:///")
         return None if path in (":memory:", self.database_url) else Path(path)
+
+    @property
+    def old_names(self) -> tuple[str, ...]:
+        """Settings given by a name that is read for one minor version more."""
+        return tuple(name for name in (OLD_NAME,) if source_of(name, self._sources))
 
     @property
     def planned(self) -> tuple[ScheduleTable, ...]:
@@ -344,6 +351,7 @@ class _Reading:
         layers.add_names("flag", self.overrides)
         chain = self._chain(layers)
         resolve(Settings, layers, self.variables, chain, faults, demand)
+        take_old_name(layers, faults)
         add_together(layers, faults)
         find_collector(layers, self.variables)
         return chain

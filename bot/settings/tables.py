@@ -9,9 +9,11 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from bot.settings.approvals import AskedAt, Hours
 from runtime.contract import Address, Busy, Effect
 from runtime.domain.routing import Attention
 from runtime.policy.matchers import words_of
+from runtime.policy.terms import Changes
 from runtime.settings.types import (
     IdentityName,
     Number,
@@ -204,6 +206,35 @@ class PolicyRule(Section):
         "command of the line begins with one of these, an ask or deny if any may.",
     )
     result: Literal["allow", "ask", "deny"] = Field(description="What happens with the call.")
+    name: str = Field(default="", max_length=60, description="Name of the rule, which cards and denials quote.")
+    to: tuple[AskedAt, ...] | None = Field(
+        default=None, min_length=1, description='In place of `approvals.to`; `["room"]` keeps the call in its room.'
+    )
+    approvers: tuple[Text, ...] = Field(
+        default=(),
+        description='Who alone of those who may decide does: identities, names of people, or roles such as "owner".',
+    )
+    quorum: Whole = Field(default=1, ge=1, le=20, description="People who have to approve; one denial settles it.")
+    four_eyes: Switch = Field(default=False, description="Never count the person who asked.")
+    expires_hours: Hours | None = Field(default=None, description="In place of `approvals.expires_hours`.")
+    remind_hours: tuple[Hours, ...] | None = Field(default=None, description="In place of `approvals.remind_hours`.")
+    reason_required: Switch = Field(default=False, description="Take no decision without a reason.")
+    edit: Switch = Field(default=True, description="Let approvers change the arguments.")
+
+    @property
+    def asking(self) -> Changes:
+        """Terms of its questions, as far as they are not those of all."""
+        remind, expires = self.remind_hours, self.expires_hours
+        return Changes(
+            to=self.to,
+            approvers=self.approvers or None,
+            quorum=self.quorum,
+            four_eyes=self.four_eyes,
+            reason_required=self.reason_required,
+            editable=self.edit,
+            expires=None if expires is None else timedelta(hours=expires),
+            remind=None if remind is None else tuple(timedelta(hours=hours) for hours in remind),
+        )
 
 
 class Sessions(Section):
@@ -253,11 +284,12 @@ class Run(Section):
     prompt_file: TextFile | None = Field(
         default=None, description="Text file with the system prompt, instead of our own."
     )
-    approval_hours: Number = Field(default=12, gt=0, le=8760, description="How long a question waits for an answer.")
-
-    @property
-    def approval_time(self) -> timedelta:
-        return timedelta(hours=self.approval_hours)
+    approval_hours: Number | None = Field(
+        default=None,
+        gt=0,
+        le=8760,
+        description="Old name of `approvals.expires_hours`, read until the next minor version.",
+    )
 
     @property
     def prompt(self) -> str:

@@ -64,9 +64,20 @@ def destinations_of(settings: Settings) -> frozenset[str]:
 
 def policy_of(settings: Settings) -> Policy:
     """The rules of the settings, and behind them those that come with the program."""
-    return Policy([*map(rule_of, settings.policy), *SHIPPED])
+    return Policy([*map(rule_of, settings.policy), *SHIPPED], settings.approvals.terms)
 
 
 def rule_of(rule: PolicyRule) -> Rule:
     where = {name: Commands(tuple(map(words_of, given.commands))) for name, given in rule.where.items()}
-    return Rule(Ruling(rule.result), rule.tool, rule.effect, rule.agent, rule.room, rule.person, rule.arguments, where)
+    return Rule(
+        Ruling(rule.result),
+        rule.tool,
+        rule.effect,
+        rule.agent,
+        rule.room,
+        rule.person,
+        rule.arguments,
+        where,
+        rule.name,
+        rule.asking,
+    )

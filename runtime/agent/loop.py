@@ -267,7 +267,7 @@ class AgentLoop:
     # ------------------------------------------------------------------------------------------------ the endings
 
     async def _park(self, run: LiveRun, asked: Sequence[ToolStep]) -> Released:
-        questions = [self._last_words.question(run, step) for step in asked]
+        questions = [self._last_words.question(run, step, self._calls.terms(run, step)) for step in asked]
         claim = run.claim
         prepared = [replace(one, card=await self._outlet.prepare(one.card, claim)) for one in questions]
         released = await self._handed_on(

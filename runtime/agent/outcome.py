@@ -27,6 +27,7 @@ from runtime.contract import (
 )
 from runtime.domain.runs import RunState, StepState
 from runtime.policy.rules import Policy
+from runtime.policy.terms import Terms
 from runtime.reports.fan_out import MOST_FILES, Reporting
 from runtime.store.protocol import NewDelivery, Question, ToolStep
 from runtime.workspace.workspaces import WorkspaceFolders
@@ -92,14 +93,16 @@ class RunOutcome:
         self._long_replies = long_replies
         self._reporting = reporting
 
-    def question(self, run: LiveRun, step: ToolStep) -> Question:
+    def question(self, run: LiveRun, step: ToolStep, terms: Terms) -> Question:
         kind = ApprovalKind.OUTCOME if step.state is StepState.MARKED else ApprovalKind.CALL
         approval = ApprovalId(self._new_id())
         content = cards.question(approval, kind, step.call.tool, step.call.arguments, step.caution)
         origin = f"approval:{approval}"
         card = self._made(run, origin, Kind.APPROVAL, content)
-        expires = self._now() + run.agent.limits.approval_time
-        return Question(approval, kind, step.number, expires, self._policy().version, step.caution, card)
+        expires = self._now() + (terms.expires or run.agent.limits.approval_time)
+        asker = run.claim.requester.name if run.claim.requester else ""
+        version = self._policy().version
+        return Question(approval, kind, step.number, expires, version, step.caution, card, terms, asker)
 
     async def closing(self, run: LiveRun, state: RunState, text: str) -> Sequence[NewDelivery]:
         """What a run ends with: its answer, or for scheduled work its reports; of one that failed the store tells."""

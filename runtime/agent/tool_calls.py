@@ -31,6 +31,7 @@ from runtime.domain.runs import StepState
 from runtime.domain.transcript import DENIED, ERROR
 from runtime.errors import StoreError, ToolError
 from runtime.policy.rules import Ask, Policy, Ruling
+from runtime.policy.terms import Terms
 from runtime.policy.tool_forms import warning
 from runtime.store.protocol import Claim, NewStep, Recorded, Runs, ToolStep
 from runtime.text.truncate import bound
@@ -72,8 +73,7 @@ class Calls:
         effect, arguments = tool.spec.effect, parsed(call.arguments)
         if isinstance(arguments, str):
             return not_run(call, effect, f"{ERROR}{arguments}")
-        ask = Ask(call.tool, effect, arguments, run.agent.scope, self._named(run.address), run.claim.names)
-        ruling = self._policy().ruling(ask)
+        ruling = self._policy().ruling(self._ask(run, call.tool, effect, arguments))
         changed = "" if ruling is Ruling.DENY else await self._changed(tool)
         match ruling:
             case Ruling.ALLOW if not changed:
@@ -83,6 +83,15 @@ class Calls:
                 return NewStep(call, effect, digest(call.arguments), StepState.ASKED, "", caution)
             case Ruling.DENY:
                 return not_run(call, effect, f"{DENIED}the policy of this place does not allow it.")
+
+    def terms(self, run: LiveRun, step: ToolStep) -> Terms:
+        """Terms of a question about `step`, by the rules that hold now."""
+        arguments = parsed(step.call.arguments)
+        known = {} if isinstance(arguments, str) else arguments
+        return self._policy().terms(self._ask(run, step.call.tool, step.effect, known))
+
+    def _ask(self, run: LiveRun, tool: str, effect: Effect, arguments: Mapping[str, Json]) -> Ask:
+        return Ask(tool, effect, arguments, run.agent.scope, self._named(run.address), run.claim.names)
 
     async def _changed(self, tool: Tool) -> str:
         """A warning where the tool is not as it was accepted. What is known to be accepted is not looked up again."""

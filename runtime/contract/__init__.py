@@ -42,6 +42,7 @@ from runtime.contract.features import (
 )
 from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pending, Stuck
 from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
+from runtime.contract.forms import FORM_CHOICES, Field, Form, OpenForm, no_form
 from runtime.contract.models import (
     AssistantTurn,
     Attach,
@@ -151,6 +152,7 @@ __all__ = [
     "CHOICES",
     "COMMANDS",
     "CONNECTED",
+    "FORM_CHOICES",
     "INBOX",
     "NAME_BYTES",
     "PARTIAL",
@@ -194,9 +196,11 @@ __all__ = [
     "Failure",
     "Features",
     "Fetch",
+    "Field",
     "Figures",
     "FileRef",
     "Finding",
+    "Form",
     "History",
     "Identity",
     "Job",
@@ -219,6 +223,7 @@ __all__ = [
     "OccurrenceState",
     "OnText",
     "OpenFile",
+    "OpenForm",
     "Outcome",
     "Part",
     "Pending",
@@ -279,6 +284,7 @@ __all__ = [
     "clean_name",
     "files_json",
     "files_of",
+    "no_form",
     "no_probe",
     "room_topic",
 ]

@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
+from runtime.contract.forms import OpenForm, no_form
 from runtime.contract.people import Address, Identity, NewId, Now, Person
 from runtime.contract.signals import FileRef
 
@@ -227,7 +228,8 @@ async def alone(within: timedelta) -> bool:
 class AdapterContext:
     """What the composition root hands to every adapter beside its own settings.
 
-    `siblings`: whether another process of ours was at work on this store within so long.
+    `siblings`: whether another process of ours was at work on this store within so long. `forms` makes the form behind a
+    button.
     """
 
     history: History
@@ -238,3 +240,4 @@ class AdapterContext:
     now: Now
     new_id: NewId
     siblings: Callable[[timedelta], Awaitable[bool]] = alone
+    forms: OpenForm = no_form

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -28,8 +28,13 @@ class Busy(StrEnum):
 
 
 class Choice(StrEnum):
-    """What a button says. `done`, `again` and `skip` answer a question about an unknown outcome, `user` and those below
-    one about a stranger; `other` answers nothing yet, and has the card offer further roles."""
+    """What a button says. `done`, `again` and `skip` answer a question about an unknown outcome, `user` to `operator` one
+    about a stranger; `other` answers nothing yet, and has the card offer further roles.
+
+    `conversation` and `always` approve and grant the same for later; `edit` approves changed arguments, `all` every open
+    call of the run; `why` asks the agent back, and leaves the question open; `undo` takes back what an approved call did.
+    `first` to `fourth` and `text` answer what the agent asked a person.
+    """
 
     APPROVE = "approve"
     DENY = "deny"
@@ -41,6 +46,17 @@ class Choice(StrEnum):
     OTHER = "other"
     VIEWER = "viewer"
     OPERATOR = "operator"
+    CONVERSATION = "conversation"
+    ALWAYS = "always"
+    EDIT = "edit"
+    ALL = "all"
+    WHY = "why"
+    UNDO = "undo"
+    FIRST = "first"
+    SECOND = "second"
+    THIRD = "third"
+    FOURTH = "fourth"
+    TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +97,15 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Clicked:
-    """A person pressed a button of a card. The id is as the platform sent it: perhaps forged."""
+    """A person pressed a button of a card, or sent the form behind one. The id is as the platform sent it: perhaps forged.
+
+    `values` are what was typed into the form's fields, by their names; nothing in there is checked yet.
+    """
 
     approval_id: ApprovalId
     choice: Choice
     reason: str = ""
+    values: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from runtime.contract import (
     RunId,
 )
 from runtime.markup.moments import ago
+from runtime.policy.terms import PLAIN, Terms
 
 
 class ApprovalState(StrEnum):
@@ -76,6 +77,8 @@ class Approval:
     """A question about one frozen call. `arguments` is the call's JSON text, `arguments_hash` its SHA-256 in hex.
 
     One about a stranger belongs to no run: in place of its id stands their identity, and `arguments` tells who they are.
+    `request` is a line of what the requester asked for. `card` (JSON) is how the call is shown, frozen with it; `outcome`
+    (JSON) what came of it. `asked_arguments` are those that were asked about, where an approver changed them.
     """
 
     id: ApprovalId
@@ -99,6 +102,12 @@ class Approval:
     choice: Choice | None = None
     reason: str = ""
     caution: str = ""
+    requester_name: str = ""
+    request: str = ""
+    terms: Terms = PLAIN
+    card: str = ""
+    asked_arguments: str = ""
+    outcome: str = ""
 
 
 @dataclass(frozen=True, slots=True)

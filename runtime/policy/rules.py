@@ -12,6 +12,7 @@ from typing import Final
 
 from runtime.contract import Effect, Json
 from runtime.policy.matchers import Matcher
+from runtime.policy.terms import NO_CHANGES, Changes, Terms
 from runtime.text.naming import is_identity
 
 
@@ -43,6 +44,8 @@ class Rule:
     person: str = "*"
     arguments: Mapping[str, str] = field(default_factory=dict)
     where: Mapping[str, Matcher] = field(default_factory=dict)
+    name: str = ""
+    asking: Changes = NO_CHANGES
 
 
 OWN_PLANS: Final = (
@@ -70,17 +73,29 @@ SHIPPED: Final[Sequence[Rule]] = tuple(Rule(Ruling.ALLOW, name) for name in OWN_
 
 
 class Policy:
-    """The first rule that matches wins; without one the effect decides. `version` changes with the rules."""
+    """The first rule that matches wins; without one the effect decides. `version` changes with the rules.
 
-    def __init__(self, rules: Sequence[Rule] = ()) -> None:
+    `terms` are those of every question, as far as its rule sets no others.
+    """
+
+    def __init__(self, rules: Sequence[Rule] = (), terms: Terms | None = None) -> None:
         self._rules = tuple(rules)
-        self.version = hashlib.sha256(repr([astuple(rule) for rule in self._rules]).encode()).hexdigest()[:12]
+        self._terms = terms or Terms()
+        told = [*(astuple(rule) for rule in self._rules), *([astuple(terms)] if terms else [])]
+        self.version = hashlib.sha256(repr(told).encode()).hexdigest()[:12]
 
     def ruling(self, ask: Ask) -> Ruling:
-        for rule in self._rules:
-            if matches(rule, ask):
-                return rule.ruling
-        return DEFAULTS[ask.effect]
+        rule = self.rule(ask)
+        return rule.ruling if rule else DEFAULTS[ask.effect]
+
+    def rule(self, ask: Ask) -> Rule | None:
+        """The rule that decides; None where the effect does."""
+        return next((rule for rule in self._rules if matches(rule, ask)), None)
+
+    def terms(self, ask: Ask) -> Terms:
+        """The terms of a question about this call."""
+        rule = self.rule(ask)
+        return rule.asking.made_to(self._terms, rule.name) if rule else self._terms
 
 
 def matches(rule: Rule, ask: Ask) -> bool:

@@ -248,7 +248,7 @@ async def test_where_nobody_approves_their_own_calls_the_requester_does_not(tmp_
 
 
 async def test_a_click_after_its_time_changes_nothing_and_the_model_is_told(tmp_path: Path, room: str) -> None:
-    with open_house(tmp_path, "[run]\napproval_hours = 0.0005\n") as house:
+    with open_house(tmp_path, "[approvals]\nexpires_hours = 0.0005\n") as house:
         async with visiting(house.link) as owner:
             approval = await owner.question(room, LEAVE_A_TRACE)
             (reply,) = await owner.told(room)

@@ -74,7 +74,7 @@ class Scene:
         return {
             "access.default": "allow",
             "policy": ALLOWED,
-            "run.approval_hours": EXPIRES * len(self.plan.ends) / 3600,
+            "approvals.expires_hours": EXPIRES * len(self.plan.ends) / 3600,
             "run.max_crashes": 1000,  # here it is never the message that kills
             "sessions.busy": self.plan.busy,
             "outbox.unknown": self.plan.unknown,

@@ -155,7 +155,8 @@ def _row(asked: ApprovalId, signal: Signal, about: str, now: datetime) -> dict[s
     values |= {"run_id": signal.actor, "step": 0, "address": str(signal.address)}
     values |= {"tool": TOOL, "effect": Effect.WRITE.value, "arguments": about, "arguments_hash": digest(about)}
     values |= {"asked_at": micros(now), "expires_at": micros(now + pairing.CARD_LIFE)}
-    return values | {"requester": None, "decided_by": None, "decided_at": None, "choice": None}
+    values |= {"requester": None, "decided_by": None, "decided_at": None, "choice": None}
+    return values | {"calls": 0, "next_call_at": None}
 
 
 def _private_rooms() -> Op[tuple[Address, ...]]:

@@ -21,6 +21,7 @@ from runtime.contract import (
     RunId,
 )
 from runtime.domain.approvals import Approval, ApprovalState
+from runtime.policy.terms import Terms
 from runtime.store.common import ADD_DELIVERY, add, delivery_row, fact
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import approvals, deliveries
@@ -72,6 +73,12 @@ def approval_of(row: tuple[Any, ...]) -> Approval:
         choice=Choice(get["choice"]) if get["choice"] else None,
         reason=get["reason"],
         caution=get["caution"],
+        requester_name=get["requester_name"],
+        request=get["request"],
+        terms=Terms.from_json(get["terms"]),
+        card=get["card"],
+        asked_arguments=get["asked_arguments"],
+        outcome=get["outcome"],
     )
 
 

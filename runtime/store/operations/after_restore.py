@@ -182,7 +182,7 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
     caution = "\n\n".join(filter(None, [old.caution, _warning(origin)]))
     expires = now + (old.expires_at - old.asked_at)
     values = dict(zip((column.name for column in APPROVAL_COLUMNS), row, strict=True))
-    changed = {"id": fresh, "caution": caution, "asked_at": micros(now), "expires_at": micros(expires)}
+    changed = {"id": fresh, "caution": caution, "asked_at": micros(now), "expires_at": micros(expires), "calls": 0}
     yield ADD_APPROVAL, values | changed
     content = cards.question(fresh, old.kind, old.tool, old.arguments, caution)
     card = NewDelivery(DeliveryId(new_id()), f"approval:{fresh}", 0, Kind.APPROVAL, old.address, content)

@@ -49,6 +49,7 @@ from runtime.store.schema import (
     steps,
     tool_forms,
     turns,
+    undos,
     usage,
     votes,
     waits,
@@ -251,6 +252,7 @@ RULES: Final[Mapping[Stock, Rule]] = {
             _no_open_run(approvals.c.run_id),
         ),
         delete(votes).where(votes.c.approval_id == ABOVE),
+        delete(undos).where(undos.c.approval_id == ABOVE),
     ),
     Stock.OCCURRENCES: _rule(
         occurrences.c.id,

@@ -29,6 +29,7 @@ from runtime.contract import (
 )
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState, StepState
+from runtime.policy.terms import PLAIN, Terms
 from runtime.store.protocol.forms import Forms
 from runtime.store.protocol.leases import Duty, Lane, Lease
 
@@ -144,7 +145,7 @@ class Previewed:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An approval to be asked, with its card."""
+    """An approval to be asked, with its card. `request` is a line of what led to it, `shown` (JSON) how the call is shown."""
 
     id: ApprovalId
     kind: ApprovalKind
@@ -153,6 +154,10 @@ class Question:
     policy_version: str
     caution: str
     card: NewDelivery
+    terms: Terms = PLAIN
+    requester_name: str = ""
+    request: str = ""
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,14 @@ def _ask(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: 
             "decided_at": None,
             "choice": None,
             "reason": "",
+            "requester_name": question.requester_name,
+            "request": question.request,
+            "terms": question.terms.to_json(),
+            "card": question.shown,
+            "asked_arguments": "",
+            "outcome": "",
+            "calls": 0,
+            "next_call_at": None,
         },
     )
     begun = yield from put(question.card, now, run)

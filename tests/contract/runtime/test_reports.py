@@ -129,7 +129,7 @@ async def test_what_waits_and_what_died_is_in_the_reports(stage: Stage) -> None:
     await _write(
         stage,
         "INSERT INTO approvals VALUES ('a1', 'call', 'pending', 'r', 1, 's', 'page:main/ops', 'shell', 'danger', "
-        "'{\"command\": \"rm | x\"}', '', '', '', NULL, :at, :later, NULL, '', NULL, NULL, '') RETURNING 1",
+        "'{\"command\": \"rm | x\"}', '', '', '', NULL, :at, :later, NULL, '', NULL, NULL, '', '', '', '', '', '', '', 0, NULL) RETURNING 1",
         at=_micros(stage),
         later=_micros(stage) + 12 * 3_600_000_000,
     )

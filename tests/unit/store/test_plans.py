@@ -182,7 +182,9 @@ FILL = [
     "INSERT INTO parts SELECT 'd' || i, 1, CASE WHEN i % 1000 = 7 THEN 'unsettled' ELSE 'shown' END, '', NULL, 1, i, 0, "
     "0, NULL, NULL, '', NULL, '', NULL, '[]' FROM n",
     "INSERT INTO approvals SELECT 'a' || i, 'call', CASE WHEN i % 1000 = 7 THEN 'pending' ELSE 'denied' END, 'r' || i, "
-    "2, 's' || i, 'web:main/r', 'shell', 'danger', '{}', 'h', 'v', '', NULL, i, i, NULL, '', NULL, NULL, '' FROM n",
+    "2, 's' || i, 'web:main/r', 'shell', 'danger', '{}', 'h', 'v', '', NULL, i, i, NULL, '', NULL, NULL, '', "
+    "'', '', '', '', '', '', 0, NULL FROM n",
+    "INSERT INTO undos SELECT 'a' || i, 'r' || i, 2, '', i, '', NULL FROM n",
     "INSERT INTO waits SELECT 'r' || i, 2, 'approval', 'a' || i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END FROM n",
     "INSERT INTO audit SELECT i, CASE WHEN i > 19980 THEN NULL ELSE i END, i, 'asked', 'Ada', 's', '', '', '' FROM n",
     "INSERT INTO usage SELECT 'r' || i, 1, 'main', 'web:main/r' || i % 50, 'p' || i % 50, 'demo', 1, 1, 1, i FROM n",

@@ -92,7 +92,7 @@ def test_variables_hold_toml_values_or_plain_text(tmp_path: Path) -> None:
         "",
         SIGNALBOX_ACCESS__OWNERS='["web:ada", "slack:T1/U1"]',
         SIGNALBOX_ACCESS__SELF_APPROVAL="false",
-        SIGNALBOX_RUN__APPROVAL_HOURS="0.5",
+        SIGNALBOX_APPROVALS__EXPIRES_HOURS="0.5",
         SIGNALBOX_SESSIONS__BUSY="collect",
         SIGNALBOX_TOOLS__SHELL__UID="1000",
         SIGNALBOX_WEB__TOKEN="1234567812345678",
@@ -101,7 +101,7 @@ def test_variables_hold_toml_values_or_plain_text(tmp_path: Path) -> None:
     )
     assert settings.access.owners == ("web:ada", "slack:T1/U1")
     assert not settings.access.self_approval
-    assert settings.run.approval_time.total_seconds() == 1800
+    assert settings.approvals.expires.total_seconds() == 1800
     assert settings.sessions.busy is Busy.COLLECT
     assert settings.tools.shell.uid == 1000
     assert settings.web.token is not None

@@ -1,0 +1,103 @@
+"""Terms of a question: where it is asked, who may decide, how many, and until when. No I/O."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import timedelta
+from typing import Any, Final
+
+ROOM: Final = "room"
+"""Asks where the request was made."""
+DM: Final = "dm"
+"""Asks in the private chats of those who may decide and are not in that room."""
+PLACES: Final = (ROOM, DM)
+
+DURATIONS: Final = frozenset({"expires", "escalate"})
+LISTS_OF_DURATIONS: Final = frozenset({"remind"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Conditions under which a question is asked and decided; they are frozen with it.
+
+    `rule` is the name of the policy that asks. `to` holds "room", "dm" and addresses. `approvers` (names, identities or
+    roles) narrow who may decide, and add nobody. `quorum` people have to approve; with `four_eyes` the requester is none
+    of them. Without `expires` the agent's own limit holds. An empty `remind` reminds once, at half the time; `remind` and
+    `escalate` count from the asking.
+    """
+
+    rule: str = ""
+    to: tuple[str, ...] = PLACES
+    approvers: tuple[str, ...] = ()
+    quorum: int = 1
+    four_eyes: bool = False
+    reason_required: bool = False
+    editable: bool = True
+    expires: timedelta | None = None
+    remind: tuple[timedelta, ...] = ()
+    escalate: timedelta | None = None
+    escalate_to: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        """What differs from the defaults, durations in seconds."""
+        changed = {one.name: getattr(self, one.name) for one in fields(self)}
+        plain = Terms()
+        return json.dumps(
+            {name: _written(value) for name, value in changed.items() if value != getattr(plain, name)},
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Terms:
+        """Read what `to_json` wrote; an empty text is the terms of a question from before there were any."""
+        known = {one.name for one in fields(cls)}
+        raw: dict[str, Any] = json.loads(text) if text else {}
+        return cls(**{name: _read(name, value) for name, value in raw.items() if name in known})
+
+
+PLAIN: Final = Terms()
+"""Terms of a question whose rule and settings say nothing."""
+
+
+def _written(value: object) -> object:
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return [_written(one) for one in value] if isinstance(value, tuple) else value
+
+
+def _read(name: str, value: Any) -> Any:
+    if name in DURATIONS:
+        return None if value is None else timedelta(seconds=value)
+    if name in LISTS_OF_DURATIONS:
+        return tuple(timedelta(seconds=one) for one in value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """Terms that one rule sets otherwise; None leaves what holds for all."""
+
+    to: tuple[str, ...] | None = None
+    approvers: tuple[str, ...] | None = None
+    quorum: int | None = None
+    four_eyes: bool | None = None
+    reason_required: bool | None = None
+    editable: bool | None = None
+    expires: timedelta | None = None
+    remind: tuple[timedelta, ...] | None = None
+
+    def made_to(self, terms: Terms, rule: str) -> Terms:
+        """`terms` with these changes, in the name of `rule`."""
+        own = {one.name: getattr(self, one.name) for one in fields(self)}
+        return replace(terms, rule=rule, **{name: value for name, value in own.items() if value is not None})
+
+
+NO_CHANGES: Final = Changes()
+
+
+def reminders(terms: Terms, expires: timedelta) -> Sequence[timedelta]:
+    """Instants after the asking at which a question is put once more, before it `expires`."""
+    wanted = terms.remind or (expires / 2,)
+    return sorted(one for one in wanted if timedelta(0) < one < expires)
