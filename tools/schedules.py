@@ -31,7 +31,7 @@ from runtime.contract import (
     ToolContext,
 )
 from runtime.errors import ToolRetry
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip
 from tools.kit.declare import tool
 
 NEXT: Final = 3

@@ -32,7 +32,7 @@ from runtime.contract import (
     Signal,
     Stopped,
 )
-from runtime.text.truncate import head
+from runtime.text.glyphs import head
 
 CHANNEL: Final = "telegram"
 AFTER_A_NAME: Final = re.compile(r"^[,:]?\s+")

@@ -16,8 +16,8 @@ from typing import Final
 import structlog
 
 from bot.accounts.supervisor import AccountSupervisor
-from bot.node.membership import Membership
 from runtime.cancellation import cancellable
+from runtime.cluster.node import Membership
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import ROLES
 from runtime.contract import Connection, NodeId, Now

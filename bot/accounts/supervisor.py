@@ -49,7 +49,7 @@ class AccountSupervisor:
     """An account as the rest of the program has it. Implements `contract.ChannelAdapter`.
 
     `take` asks for a role, and `vacancy` waits until one may be free again; `on_learnt` is told once the account has its
-    identity; `twin` names another account with that identity, if there is one at work.
+    identity; `twin` names another account with that identity, if there is one at work. `lease_is_fresh` as for the courier.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class AccountSupervisor:
         on_learnt: Callable[[ChannelAdapter], Coroutine[Any, Any, None]],
         twin: Callable[[ChannelAdapter], str | None] = lambda adapter: None,
         vacancy: Work | None = None,
+        lease_is_fresh: Callable[[], bool] = lambda: True,
         look: timedelta = ROLE_RETRY_DELAY,
         pause: timedelta = PAUSE_FIRST,
         clock: Callable[[], float] = steady,
@@ -71,6 +72,7 @@ class AccountSupervisor:
         self._on_learnt = on_learnt
         self._twin_of = twin
         self._twin: str | None = None
+        self._lease_is_fresh = lease_is_fresh
         self._look = look
         self._vacancy = vacancy or self._soon
         self._pause = pause
@@ -92,6 +94,10 @@ class AccountSupervisor:
     def identity(self) -> str:
         """Empty until it is known, and while another account of ours has it."""
         return "" if self._twin else self._adapter.identity
+
+    def may_send(self) -> bool:
+        """Whether this process still has its place, and nothing here waits for other nodes to try their way."""
+        return self._lease_is_fresh() and not self.reachability.on_hold
 
     @property
     def is_known(self) -> bool:

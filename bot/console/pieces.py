@@ -14,8 +14,7 @@ from bot.operator.api import ROOT
 from bot.operator.views import View
 from runtime.contract import ApprovalKind, Choice
 from runtime.markup import parse, to_plain
-from runtime.text.glyphs import legible, visible
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip, legible, visible
 
 MENDED: Final = {"held": ("requeue", "discard"), "dead": ("requeue", "discard"), "queued": ("discard",)}
 REASON_MAX_CHARS: Final = 1_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from bot.accounts.lookup import Account as Known
-from bot.accounts.lookup import Accounts
+from bot.accounts.naming import Account as Known
+from bot.accounts.naming import Accounts
 from runtime.contract import Address
 
 Account = tuple[str, str]

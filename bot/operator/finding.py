@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from adapters.web.adapter import CHANNEL
-from bot.accounts.lookup import accounts_of
-from bot.accounts.naming import Named, calling, of_page
+from bot.accounts.naming import Named, accounts_of, calling, of_page
 from runtime.contract import Address
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.markup.moments import in_words
 from runtime.store.store import Store
+from runtime.text.glyphs import clip
 from runtime.text.naming import meant
-from runtime.text.truncate import clip
 from runtime.timeline.trail import Candidate, Thing
 
 MANY: Final = 10

@@ -8,8 +8,7 @@ from functools import partial
 
 from adapters.web.adapter import ACCOUNT, CHANNEL
 from adapters.web.rooms import reach
-from bot.accounts.lookup import Accounts, Called, accounts_of
-from bot.accounts.naming import Named, calling, fresh_identity
+from bot.accounts.naming import Accounts, Called, Named, accounts_of, calling, fresh_identity
 from bot.node.lock import holding
 from bot.node.login import command_line
 from bot.operator.actor import owner_of

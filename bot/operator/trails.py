@@ -8,7 +8,7 @@ from typing import Final
 from bot.operator.context import OperatorContext
 from bot.operator.views import View
 from runtime.http.errors import Refusal
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip
 from runtime.timeline import Event, Story, told
 from runtime.timeline.trail import Candidate, Thing
 

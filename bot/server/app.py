@@ -15,13 +15,11 @@ from adapters.web.adapter import ACCOUNT, CHANNEL, IDEAS, WebAdapter
 from adapters.web.settings import WebSettings
 from bot.accounts.alerts import AccountAlerts
 from bot.accounts.failover import Failover, Others
-from bot.accounts.lookup import Accounts, Known
-from bot.accounts.naming import LiveNames, calling, fresh_identity
+from bot.accounts.naming import Accounts, Known, LiveNames, calling, fresh_identity
 from bot.accounts.status import AccountStatuses
 from bot.accounts.supervisor import AccountSupervisor
 from bot.http.connections import Site
 from bot.node.invocation import for_strangers
-from bot.node.membership import Membership
 from bot.node.version import VERSION
 from bot.node.watchdog import Watchdog
 from bot.operator.context import OperatorContext
@@ -50,6 +48,7 @@ from runtime.agent.loop import AgentLoop
 from runtime.agent.registry import MAIN, Agent, Agents, Limits
 from runtime.audit.anchor import CheckpointFile, HeadFile
 from runtime.audit.sealer import Sealer
+from runtime.cluster.node import Membership
 from runtime.cluster.notifier import LocalNotifier, SharedNotifier
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import LANES, ROLES
@@ -68,7 +67,6 @@ from runtime.contract import (
     Timetable,
     Tool,
     no_probe,
-    room_topic,
 )
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
@@ -175,7 +173,12 @@ class App:
         every = [self._page(given, web_identity, model), *adapters_of(settings)(given), *adapters(given)]
         self._accounts = Accounts(
             AccountSupervisor(
-                adapter, take=self._seat.take, vacancy=self._seat.vacancy, on_learnt=self._note, twin=self._twin_of
+                adapter,
+                take=self._seat.take,
+                vacancy=self._seat.vacancy,
+                lease_is_fresh=self._seat.lease_is_fresh,
+                on_learnt=self._note,
+                twin=self._twin_of,
             )
             for adapter in every
         )
@@ -277,9 +280,9 @@ class App:
         """The agent that the settings describe."""
         return Agent(
             name=MAIN,
-            prompt=lambda room: self._live.rules.prompt,
+            prompt=self._live.prompt,
             model=self._instruments.model(model),
-            tools=self._toolkit.toolbox,
+            tools=self._toolkit.toolbox.tools,
             scope=MAIN,
             workspaces=workspaces,
             limits=Limits(self._settings.run.max_iterations, self._settings.approvals.expires),
@@ -291,13 +294,13 @@ class App:
         return AgentLoop(
             store=self.store.runs,
             agents=self._agents,
-            policy=lambda: self._live.rules.policy,
+            policy=self._live.policy,
             lease_is_fresh=self._seat.lease_is_fresh,
             outlet=self._couriers,
             now=self.store.now,
             new_id=self._new_id,
             named=self._named,
-            busy=lambda address: self._live.busy_rules().at(address),
+            busy=self._live.busy,
             probe=self._probe,
             files=fetching_of(self._settings, files_of, self.store.runs.senders, self._new_id, self._space),
             long_replies=long_replies,
@@ -313,8 +316,8 @@ class App:
             vacancy=self._seat.vacancy,
             pace=pace_of(self._settings),
             now=self.store.now,
-            on_shown=lambda address: self._notifier.notify(room_topic(address)),
-            lease_is_fresh=lambda: self._seat.lease_is_fresh() and not account.reachability.on_hold,
+            on_shown=self._notifier.notify_room,
+            lease_is_fresh=account.may_send,
             features=features_of(self._settings, account),
             previews=self._settings.outbox.previews,
             new_id=self._new_id,

@@ -15,12 +15,11 @@ import structlog
 
 from bot.accounts.failover import Others
 from bot.accounts.supervisor import AccountSupervisor
-from bot.node.membership import Membership
 from bot.node.watchdog import Watchdog
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
 from runtime.cancellation import cancellable
-from runtime.cluster.node import Node, NodeLost
+from runtime.cluster.node import Membership, Node, NodeLost
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
 from runtime.cluster.topics import LANES, ROLES
@@ -93,7 +92,7 @@ class Life:
         """From one join to the end by cancellation, with a drain, or by the loss of the lease."""
         node = await self._join()
         dispatch = self._make_dispatch(node.lease)
-        self._seat.sit(node, dispatch)
+        self._seat.sit(node, dispatch.take_in)
         self._watchdog.joined()
         async with asyncio.TaskGroup() as group:
             beating = group.create_task(node.run())

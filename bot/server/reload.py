@@ -14,7 +14,7 @@ from typing import Any, Final
 import structlog
 from pydantic import BaseModel
 
-from bot.accounts.lookup import Account, Accounts
+from bot.accounts.naming import Account, Accounts
 from bot.settings.secrets import UNRESOLVED, values_in
 from bot.settings.settings import Settings
 from bot.wiring.access import gate_of

@@ -8,8 +8,7 @@ from typing import Final
 
 import structlog
 
-from bot.accounts.lookup import Accounts
-from bot.accounts.naming import Named
+from bot.accounts.naming import Accounts, Named
 from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.reports import figure_tools
 from bot.plugins.packages import tools_named

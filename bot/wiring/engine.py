@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from bot.accounts.lookup import Accounts
+from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
 from bot.plugins.packages import model_driver
 from bot.settings.settings import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adapters.webhook.adapter import Webhooks
 from adapters.webhook.settings import SIGNATURE_HEADER, TOKEN_HEADER, Hook, Proof, identity_of
-from bot.accounts.lookup import Account, Accounts
+from bot.accounts.naming import Account, Accounts
 from bot.settings.hooks import HookTable
 from bot.settings.settings import Settings
 from runtime.contract import Address, Identity, NewId, Now

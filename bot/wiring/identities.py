@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from bot.accounts.lookup import Account, Accounts
+from bot.accounts.naming import Account, Accounts
 from bot.settings.settings import Settings
 from runtime.text.naming import is_identity
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.settings.settings import Planning, PolicyRule, Settings
 from bot.wiring.access import UNNAMED, gate_of
-from runtime.contract import Address
+from runtime.contract import Address, Busy
 from runtime.domain.routing import AccountNames, BusyRules
 from runtime.policy.matchers import Commands, words_of
 from runtime.policy.rules import SHIPPED, Policy, Rule, Ruling
@@ -45,6 +45,17 @@ class Live:
         """What a message meets that comes while the agent works."""
         gate = self.gate()
         return BusyRules(gate.busy, gate.rooms)
+
+    def busy(self, address: Address) -> Busy:
+        """The same in one room."""
+        return self.busy_rules().at(address)
+
+    def policy(self) -> Policy:
+        return self.rules.policy
+
+    def prompt(self, room: Address) -> str:
+        """The system prompt, which is one for all rooms so far."""
+        return self.rules.prompt
 
 
 MakeGate = Callable[[Settings], Gate]

@@ -43,14 +43,14 @@ log = structlog.get_logger("mcp")
 Wrap = Callable[[Mapping[str, Tool]], Mapping[str, Tool]]
 
 
-class Toolbox(Mapping[str, Tool]):
-    """Tools of this build, and those of MCP servers as they are at this moment. `wrap` is around each of them."""
+class Toolbox:
+    """Tools of this build, and those of MCP servers. `tools` are those of this moment, with `wrap` around each."""
 
     def __init__(self, own: Mapping[str, Tool], wrap: Wrap) -> None:
         self._own = own
         self._wrap = wrap
         self._servers: Sequence[McpServer] = ()
-        self._now = wrap(own)
+        self.tools = dict(wrap(own))
         self._renewed = asyncio.Event()
 
     def join(self, servers: Sequence[McpServer]) -> None:
@@ -66,7 +66,9 @@ class Toolbox(Mapping[str, Tool]):
     def renew(self) -> None:
         """The tools of a server are others."""
         theirs = {tool.spec.name: tool for server in self._servers for tool in server.tools}
-        self._now = self._wrap({**self._own, **theirs})
+        now = self._wrap({**self._own, **theirs})
+        self.tools.clear()
+        self.tools.update(now)
         self._renewed.set()
 
     async def watch(self, see: See, tell: Tell, told: Told) -> None:
@@ -77,7 +79,7 @@ class Toolbox(Mapping[str, Tool]):
                     await self._renewed.wait()
             self._renewed.clear()
             try:
-                for name, form in [(it.spec.name, it.spec.form) for it in self._now.values() if it.spec.form]:
+                for name, form in [(it.spec.name, it.spec.form) for it in self.tools.values() if it.spec.form]:
                     if changed := await see(name, form):
                         log.warning("a tool of an MCP server changed", tool=name, changed=changed)
                         await tell(name, form, changed)
@@ -90,15 +92,6 @@ class Toolbox(Mapping[str, Tool]):
     def duties(self) -> Sequence[Callable[[], Coroutine[Any, Any, None]]]:
         """What keeps the servers at work: long loops, each of one server."""
         return [server.run for server in self._servers]
-
-    def __getitem__(self, name: str) -> Tool:
-        return self._now[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._now)
-
-    def __len__(self) -> int:
-        return len(self._now)
 
 
 def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap) -> Toolbox:

@@ -14,7 +14,7 @@ from typing import Final
 
 import structlog
 
-from bot.accounts.lookup import Account, Accounts, Known, accounts_of
+from bot.accounts.naming import Account, Accounts, Known, accounts_of
 from bot.settings.schedules import TICK, ScheduleTable
 from bot.settings.settings import Settings
 from runtime.agent.registry import MAIN

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import datetime, tzinfo
 
-from bot.accounts.lookup import Accounts
+from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
 from bot.settings.settings import Planning
 from runtime.agent.registry import MAIN

@@ -34,7 +34,7 @@ from runtime.policy.rules import Ask, Policy, Ruling
 from runtime.policy.terms import Terms
 from runtime.policy.tool_forms import warning
 from runtime.store.protocol import Claim, NewStep, Recorded, Runs, ToolStep
-from runtime.text.truncate import bound
+from runtime.text.glyphs import bound
 
 T = TypeVar("T")
 log = structlog.get_logger("agent")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip
 
 QUOTE_MAX_CHARS: Final = 60
 """Characters of somebody's words that a refusal repeats."""

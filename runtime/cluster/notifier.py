@@ -8,6 +8,8 @@ from datetime import timedelta
 from typing import Final
 from weakref import WeakSet
 
+from runtime.contract import Address, room_topic
+
 REST: Final = timedelta(seconds=15)
 """How long whoever listens waits at most: against a fault of whatever should have rung."""
 
@@ -60,6 +62,10 @@ class LocalNotifier:
             listener.wake(topic)
         if not listeners:
             del self._listeners[topic]
+
+    def notify_room(self, address: Address) -> None:
+        """Tell those who look at this room."""
+        self.notify(room_topic(address))
 
     def listen(self, *topics: str) -> Listener:
         listener = Listener()

@@ -70,7 +70,7 @@ class Content:
         made = {
             "text": self.text,
             "buttons": [[b.approval_id, b.choice, b.label] for b in self.buttons],
-            "files": json.loads(files_json(self.files)),
+            "files": json.loads(files_json(self.files)) if self.files else [],
         }
         if self.text_file is not None:
             made["text_file"] = json.loads(files_json([self.text_file]))[0]

@@ -124,10 +124,6 @@ class Features:
     reach: Callable[[Address], Awaitable[str | None]] | None = None
     routes: Callable[[], Sequence[Any]] | None = None
 
-    def floor_at(self, address: Address) -> str:
-        """The floor there, empty for a channel that settles without one."""
-        return self.floor(address) if self.floor else ""
-
     @property
     def looks_at_once(self) -> bool:
         """True where a part may be looked for as soon as it is in doubt: a key or a look-up settles it.

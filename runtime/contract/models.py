@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -69,11 +69,11 @@ class ToolSpec:
     timeout: timedelta = timedelta(seconds=60)
     output_bound: int = 50_000
     form: str = ""
+    repeatable: bool = field(init=False)
+    """True where a call cut in the middle may be made again without asking anyone."""
 
-    @property
-    def repeatable(self) -> bool:
-        """Whether a call cut in the middle may be made again without asking anyone."""
-        return self.effect is Effect.READ or self.idempotent
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "repeatable", self.effect is Effect.READ or self.idempotent)
 
 
 Attach = Callable[[FileRef], None]

@@ -208,7 +208,7 @@ class Courier:
         if new.edits and self._previews.receipt(new.edits) is None:
             return None
         try:
-            floor = self.features.floor_at(room)
+            floor = self._showing.floor(room)
             wires: tuple[Wire, ...]
             if new.kind is Kind.PROGRESS:
                 wires, has_token = (self._previews.rendered(delivery_of(new)),), self._rates.spare(room)

@@ -106,7 +106,7 @@ class Showing:
         elif part.state is PartState.MARKED:
             await self._doubt(duty, open_, part, "its attempt left no outcome")
         else:
-            floor = self._features.floor_at(open_.delivery.address)
+            floor = self.floor(open_.delivery.address)
             self._held(await self._outbox.mark(duty, open_.delivery.id, part.ordinal, floor=floor))
             await self.send(duty, open_, part)
 
@@ -124,9 +124,13 @@ class Showing:
         elif open_.in_doubt:  # looked for before it is sent
             self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=False))
         else:
-            floor = self._features.floor_at(open_.delivery.address)
+            floor = self.floor(open_.delivery.address)
             self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=True, floor=floor))
             await self.send(duty, open_, OpenPart(1, PartState.MARKED, wires[0].body, wires[0].fallback))
+
+    def floor(self, address: Address) -> str:
+        """The floor there, empty for a channel that settles without one."""
+        return self._features.floor(address) if self._features.floor else ""
 
     def rendered(self, delivery: Delivery) -> tuple[Wire, ...]:
         """Its wire messages. Errors: whatever an adapter raises; ValueError when it broke its word."""

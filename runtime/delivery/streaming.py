@@ -31,7 +31,7 @@ from runtime.contract import (
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.errors import Rejected, Retryable
 from runtime.store.protocol import Claim, NewDelivery, Previewed
-from runtime.text.truncate import head
+from runtime.text.glyphs import head
 
 log = structlog.get_logger("previews")
 

@@ -14,8 +14,7 @@ from runtime.cluster.topics import LANES, SUSPECTS
 from runtime.contract import Probe, SessionKey, no_probe
 from runtime.domain.routing import BusyRules
 from runtime.errors import StoreError
-from runtime.intake.reception import Accept
-from runtime.store.protocol import Claim, Lane, Lease, Offer, Runs, Taken
+from runtime.store.protocol import Accept, Claim, Lane, Lease, Offer, Runs, Taken
 
 T = TypeVar("T")
 log = structlog.get_logger("dispatch")

@@ -31,7 +31,7 @@ from runtime.contract import (
 )
 from runtime.domain.transcript import OURS, not_seen
 from runtime.errors import ChannelError, Retryable, ToolError
-from runtime.text.truncate import bound
+from runtime.text.glyphs import bound
 from runtime.workspace.workspaces import WorkspaceFolders
 
 log = structlog.get_logger("files")

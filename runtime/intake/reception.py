@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 
@@ -27,16 +27,10 @@ from runtime.contract import (
 )
 from runtime.domain.routing import Decision
 from runtime.errors import Rejected
-from runtime.store.protocol import Decided, Gate, Intake, Offer, Taken
+from runtime.store.protocol import Accept, Decided, Gate, Intake, TakeIn, Taken
 from runtime.store.protocol.intake import ignored
 
 log = structlog.get_logger("intake")
-
-Accept = Callable[[Offer | None], Awaitable[Taken]]
-"""Takes one signal in; with an offer, its run may begin in the same commit."""
-
-TakeIn = Callable[[Accept], Awaitable[Taken]]
-"""Has a message taken in, with an offer to begin with it at once where there is one to make: see `Dispatch.take_in`."""
 
 
 async def plainly(accept: Accept) -> Taken:

@@ -7,7 +7,7 @@ from typing import Final
 from runtime.markup.plain import to_plain
 from runtime.markup.split import Measure, beginning
 from runtime.markup.tree import Block, Code, Document, Heading, Paragraph, Text
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip
 
 BRIEF: Final = 800
 """As much as is read before a file is opened, in whatever unit the platform counts."""

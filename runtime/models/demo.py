@@ -38,7 +38,7 @@ from runtime.models.demo_phrases import (
 from runtime.models.demo_plans import due_in, report, unless_told
 from runtime.models.demo_telling import inline, is_waiting, outcome
 from runtime.models.images import NO_IMAGES, has_files, kinds
-from runtime.text.truncate import bound
+from runtime.text.glyphs import bound
 
 I_AM: Final = "I am the demo model that is built into Signalbox: no network, no key, and no understanding of my own."
 ECHO_BOUND: Final = 4_000

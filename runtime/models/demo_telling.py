@@ -9,7 +9,7 @@ from typing import Final
 
 from runtime.contract import Call
 from runtime.domain.transcript import DENIED, ERROR, NOT_RUN, WAITING_FOR_APPROVAL
-from runtime.text.truncate import bound
+from runtime.text.glyphs import bound
 
 TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "list_files": ("list the files in", "Files in", "path"),

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any, Final
 
 from runtime.models.vendors import fault_of
-from runtime.text.truncate import bound
+from runtime.text.glyphs import bound
 
 
 class Repeat(Enum):

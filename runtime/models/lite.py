@@ -28,7 +28,7 @@ from runtime.models.failures import (
 from runtime.models.images import NO_IMAGES, Images, Sight
 from runtime.models.library import LIBRARY, Library
 from runtime.models.messages import Offer, to_messages
-from runtime.text.truncate import bound
+from runtime.text.glyphs import bound
 
 log = structlog.get_logger("models")
 

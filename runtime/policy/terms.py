@@ -41,11 +41,12 @@ class Terms:
     escalate_to: tuple[str, ...] = ()
 
     def to_json(self) -> str:
-        """What differs from the defaults, durations in seconds."""
+        """What differs from the defaults, durations in seconds; nothing where nothing does."""
+        if self == PLAIN:
+            return ""
         changed = {one.name: getattr(self, one.name) for one in fields(self)}
-        plain = Terms()
         return json.dumps(
-            {name: _written(value) for name, value in changed.items() if value != getattr(plain, name)},
+            {name: _written(value) for name, value in changed.items() if value != getattr(PLAIN, name)},
             ensure_ascii=False,
         )
 

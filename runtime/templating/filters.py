@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from runtime.markup.moments import moment as written
 from runtime.templating import marks
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip
 
 MICROS: Final = 1_000_000
 ROWS: Final = 200

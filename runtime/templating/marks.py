@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup
 
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip
 
 INLINE: Final = 4_000
 """Characters of one value in a line."""

@@ -1,4 +1,4 @@
-"""Text in which nothing is hidden: a code stands for whatever has no width or no glyph.
+"""Text as readers see it: nothing hidden, since a code stands for what has no width or no glyph; and no character cut in two.
 
 `⟨U+202E⟩` is one character, and more of one kind are counted; `⟨120 spaces⟩` and `⟨5 empty lines⟩` would push the rest out of
 sight. The bracket that opens a code is written as one where a text has it, so no two texts look the same: `meant` reads
@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import chain, groupby
 from typing import Final
+
+from runtime.text.graphemes import FARTHEST, boundary, boundary_after
 
 OPEN: Final = "⟨"
 LIKE: Final = "\u2329\u3008\u276c\u2770\u29fc\u2039"
@@ -167,3 +169,44 @@ def _makes_emoji(found: re.Match[str]) -> bool:
     if before in "0123456789#*":
         return after == _KEYCAP
     return ord(before) >= 0x1F000 or any(first <= ord(before) <= last for first, last in _PICTURES)
+
+
+# --------------------------------------------------------------------------------------------------- cut to a length
+
+
+def bound(text: str, limit: int) -> str:
+    r"""`text` if it has at most `limit` characters, else its head and tail around a line that names the cut.
+
+    Shape: never longer than `limit`; a limit too small for that line gives the head alone. What a reader sees as one
+    character (a CRLF, an accent, a joined emoji, a flag) is kept or left out as a whole.
+
+    >>> bound("0123456789" * 10, 60)
+    '0123456789012345\n… 69 characters left out …\n567890123456789'
+    """
+    if len(text) <= limit:
+        return text
+    room = limit - len(_cut_line(len(text)))
+    if room < 2:
+        return head(text, limit)
+    first = head(text, (room + 1) // 2)
+    tail = boundary_after(text, len(text) - room // 2)
+    return first + _cut_line(tail - len(first)) + text[tail:]
+
+
+def clip(text: str, limit: int) -> str:
+    """`text` if it has at most `limit` characters, else its head and an ellipsis, together no longer.
+
+    >>> clip("0123456789", 6)
+    '01234…'
+    """
+    return text if len(text) <= limit else head(text, limit - 1) + "…"
+
+
+def head(text: str, limit: int) -> str:
+    """The beginning of `text`, at most `limit` characters."""
+    at = max(limit, 0)
+    return text[: boundary(text, at, max(at - FARTHEST, 0) - 1)] if len(text) > at else text
+
+
+def _cut_line(count: int) -> str:
+    return f"\n… {count:,} characters left out …\n"

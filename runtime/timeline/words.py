@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from runtime.contract import Address, NodeId
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip
 from runtime.timeline.trail import Trail
 
 QUOTE_MAX_CHARS: Final = 120

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from runtime.text.truncate import head
+from runtime.text.glyphs import head
 from tools.charting.amounts import exact, share
 from tools.charting.order import Order, Series
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final
 
-from runtime.text.truncate import head
+from runtime.text.glyphs import head
 
 Measure = Callable[[str], float]
 """How wide a text is, in pixels."""

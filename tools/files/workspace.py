@@ -13,7 +13,7 @@ from typing import Final
 
 from runtime.contract import INBOX, UPLOADS
 from runtime.errors import ToolFailed
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip
 from runtime.workspace.safe_fs import OPEN_FILE, folder_below
 
 MOST_FOLDERS: Final = 500

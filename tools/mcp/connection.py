@@ -28,7 +28,7 @@ from pydantic import ValidationError
 
 from runtime.contract import Json
 from runtime.errors import ToolFailed
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip
 from tools.mcp.errors import Lost, NoServer
 from tools.mcp.flood import Tamed
 from tools.mcp.http import http

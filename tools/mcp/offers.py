@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from runtime.contract import Json, ToolSpec
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip
 from tools.mcp.terms import Endpoint, ServerTerms
 
 MOST_TOOLS: Final = 128  # what large vendors take in one request: OpenAI's API reference, `tools`, read 2026-11

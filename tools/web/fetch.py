@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from runtime.contract import Effect, Tool
 from runtime.egress import Egress, Response
 from runtime.errors import ToolRetry
-from runtime.text.truncate import clip, head
+from runtime.text.glyphs import clip, head
 from tools.kit.declare import tool
 from tools.web.bodies import Body, text_of
 

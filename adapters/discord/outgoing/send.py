@@ -29,7 +29,7 @@ from adapters.discord.outgoing.render import CONTENT, REPEAT_MARK
 from adapters.discord.settings import DiscordSettings
 from runtime.contract import AdapterContext, Address, Part, Receipt
 from runtime.errors import ChannelError, Rejected
-from runtime.text.truncate import head
+from runtime.text.glyphs import head
 
 Raw = Mapping[str, Any]
 Body = dict[str, Any]

@@ -12,7 +12,7 @@ from adapters.slack.text import escaped
 from adapters.slack.web import Web
 from runtime.contract import Address
 from runtime.errors import ChannelError
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip
 
 REASON: Final = 500  # characters a person may write
 TITLE: Final = 60  # characters of an assistant thread's title

@@ -20,7 +20,7 @@ from runtime.contract import Button, Choice, Content, Delivery, FileRef, Kind, W
 from runtime.markup import Document, neutralised, neutralised_text, parse, split, to_plain
 from runtime.markup.attachment import opening
 from runtime.markup.headline import headline
-from runtime.text.truncate import head
+from runtime.text.glyphs import head
 
 # Source: docs.slack.dev/reference/block-kit, read 2026-08. All blocks of a message together bear some 13,200
 # characters, which Slack does not document; how it counts them is not known either, so we count as JSON is written.

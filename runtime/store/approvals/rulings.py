@@ -21,7 +21,7 @@ from runtime.contract import (
     RunId,
 )
 from runtime.domain.approvals import Approval, ApprovalState
-from runtime.policy.terms import Terms
+from runtime.policy.terms import PLAIN, Terms
 from runtime.store.common import ADD_DELIVERY, add, delivery_row, fact
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import approvals, deliveries
@@ -75,7 +75,7 @@ def approval_of(row: tuple[Any, ...]) -> Approval:
         caution=get["caution"],
         requester_name=get["requester_name"],
         request=get["request"],
-        terms=Terms.from_json(get["terms"]),
+        terms=Terms.from_json(get["terms"]) if get["terms"] else PLAIN,
         card=get["card"],
         asked_arguments=get["asked_arguments"],
         outcome=get["outcome"],

@@ -41,7 +41,7 @@ from runtime.store.protocol.intake import ignored
 from runtime.store.schema import identities, participation, signals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip
 
 NOTICE: Final = 200
 Deed = Clicked | Amended | Stopped | Commanded

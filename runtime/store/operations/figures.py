@@ -20,7 +20,7 @@ from runtime.store.common import in_room
 from runtime.store.schema import approvals, deliveries, occurrences, people, runs, schedules, signals, usage
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip
 
 LONGEST_RUN: Final = timedelta(days=2)
 FAR_AHEAD: Final = timedelta(days=366)

@@ -13,7 +13,7 @@ from runtime.contract import Address, Author, Entry, FileRef, Identity, Room, Vi
 from runtime.store.schema import approvals, deliveries, parts, sessions, signals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
-from runtime.text.truncate import clip
+from runtime.text.glyphs import clip
 
 FAR = 2**62
 NO_FILES = "[]"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from runtime.store.protocol.approvals import Approvals, Decided
 from runtime.store.protocol.cluster import Cluster
 from runtime.store.protocol.failover import Failover
-from runtime.store.protocol.intake import Gate, Intake, Offer, Taken
+from runtime.store.protocol.intake import Accept, Gate, Intake, Offer, TakeIn, Taken
 from runtime.store.protocol.leases import Duty, Lane, Lease
 from runtime.store.protocol.operations import (
     Audit,
@@ -42,6 +42,7 @@ from runtime.store.protocol.runs import (
 from runtime.store.protocol.schedules import Schedules
 
 __all__ = [
+    "Accept",
     "Approvals",
     "Audit",
     "AuditCheckpoint",
@@ -81,6 +82,7 @@ __all__ = [
     "StepRow",
     "Stock",
     "Swept",
+    "TakeIn",
     "Taken",
     "ToolStep",
     "Traces",

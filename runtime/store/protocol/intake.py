@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
@@ -66,6 +66,13 @@ class Offer:
 
     lease: Lease
     busy: Busy | BusyRules
+
+
+Accept = Callable[[Offer | None], Awaitable[Taken]]
+"""Takes one signal in; with an offer, its run may begin in the same commit."""
+
+TakeIn = Callable[[Accept], Awaitable[Taken]]
+"""Has a message taken in, with an offer to begin with it at once where there is one to make: see `Dispatch.take_in`."""
 
 
 def ignored() -> Taken:

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, select, update
 from runtime.contract import Address, Busy, RunId, SessionKey, Trigger
 from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules
-from runtime.domain.runs import RunEvent
+from runtime.domain.runs import FOR_SCHEDULES, RunEvent
 from runtime.store.common import moved, owned
 from runtime.store.protocol import Claim, Lane, Lease, Offer, Recorded
 from runtime.store.runs.run_begin import STEERABLE, Waiting, begin_run, consume, requester_of
@@ -132,7 +132,8 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], *, overtaken: bool) -> 
     unfinished = yield from open_steps(RunId(run))
     who, names = yield from requester_of(requester)
     files = yield from attached(lane.session, RunId(run))
-    job = yield from job_of(RunId(run), Trigger(trigger))
+    begun = Trigger(trigger)
+    job = (yield from job_of(RunId(run), begun)) if begun in FOR_SCHEDULES else None
     return Claim(
         lane,
         agent,

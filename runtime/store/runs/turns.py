@@ -14,6 +14,7 @@ from runtime.store.common import add
 from runtime.store.schema import sessions, signals, turns
 from runtime.store.sql.driver import Op, is_word, micros
 
+NO_FILES = "[]"
 ADD_TURN = add(turns)
 SET_TURN = (
     update(turns)
@@ -88,7 +89,7 @@ def transcript(session: SessionKey, since: int | None = None) -> Op[list[Turn]]:
 def attached(session: SessionKey, run: RunId) -> Op[tuple[FileRef, ...]]:
     """What the tools of a run put onto its reply."""
     rows = yield ATTACHED, {"s": session, "run": run}
-    return tuple(file for (files,) in rows for file in files_of(files))
+    return tuple(file for (files,) in rows if files != NO_FILES for file in files_of(files))
 
 
 def senders(session: SessionKey) -> Op[dict[str, str]]:
@@ -101,7 +102,7 @@ def _turn_of(row: tuple[Any, ...]) -> Turn:
     role, text, author, calls, call_id, tool, files = row
     match role:
         case "user":
-            return UserTurn(text, author, files_of(files))
+            return UserTurn(text, author, files_of(files) if files != NO_FILES else ())
         case "assistant":
             return AssistantTurn(text, tuple(Call(*call) for call in json.loads(calls)))
         case _:

@@ -207,7 +207,9 @@ class Stage:
 
     def attempt(self, adapter: ChannelAdapter, part: Part) -> Attempt:
         """What the marker of an attempt at `part` holds, made before the send."""
-        return Attempt(1, self.clock(), adapter.features().floor_at(part.address), self.clock())
+        return Attempt(
+            1, self.clock(), floor(part.address) if (floor := adapter.features().floor) else "", self.clock()
+        )
 
     async def settle(self, adapter: ChannelAdapter, part: Part, attempt: Attempt) -> Settled:
         """Look as the courier does: later and later, as long as the channel says that it cannot look yet."""

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from bot.accounts.lookup import Called
+from bot.accounts.naming import Called
 from bot.settings.schedules import ScheduleTable
 from bot.settings.settings import load
 from bot.wiring.schedules import OVER, FileSchedules, Synced

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.accounts.lookup import Called
+from bot.accounts.naming import Called
 from bot.metrics.counting import Counting
 from bot.metrics.labels import OTHER, Labels
 from bot.metrics.meters import Meters

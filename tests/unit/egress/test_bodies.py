@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.text.truncate import head
+from runtime.text.glyphs import head
 from tools.web.bodies import Body, Form, laid_out, text_of
 from tools.web.charsets import decoded
 

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.web.rooms import ROOM_NAME
 from adapters.webhook.settings import Hook, Proof
-from bot.accounts.lookup import Accounts, Called
+from bot.accounts.naming import Accounts, Called
 from bot.doctor.examine import CHECKS
 from bot.doctor.subject import Subject
 from bot.server.reload import differences

@@ -15,7 +15,7 @@ from aiohttp import ClientSession, web
 
 from adapters.webhook.adapter import Webhooks
 from adapters.webhook.settings import Hook, Proof
-from bot.accounts.lookup import Accounts, Called
+from bot.accounts.naming import Accounts, Called
 from bot.wiring.hooks import actor_of, keep
 from runtime.contract import Address, Busy, Signal, Verdict
 from runtime.domain.approvals import Rights

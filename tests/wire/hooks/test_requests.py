@@ -17,7 +17,7 @@ from yarl import URL
 
 from adapters.webhook.adapter import LATE, STRANGER
 from adapters.webhook.settings import SIGNATURE_HEADER, Proof
-from bot.accounts.lookup import Called
+from bot.accounts.naming import Called
 from runtime.contract import Role
 from runtime.domain.routing import Attention, RoomRule, RoomRules
 from runtime.http.bodies import BODY_LIMIT

@@ -14,8 +14,7 @@ from structlog.testing import capture_logs
 from bot.accounts import failover as module
 from bot.accounts.failover import Failover, Others
 from bot.accounts.supervisor import AccountSupervisor
-from bot.node.membership import Membership
-from runtime.cluster.node import Node
+from runtime.cluster.node import Membership, Node
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import ChannelAdapter, Features, NodeId
 from runtime.delivery.courier import Courier
@@ -23,6 +22,7 @@ from runtime.delivery.retry_policy import RetryPolicy
 from runtime.domain import failover as rules
 from runtime.domain.ids import new_id
 from runtime.errors import Retryable
+from runtime.intake.reception import plainly
 from runtime.store.protocol import Duty
 from runtime.store.store import Store
 from tests.contract.runtime.stores import memory_store
@@ -77,7 +77,7 @@ async def a_node(store: Store, notifier: LocalNotifier) -> OneNode:
         store=store.cluster, node=NodeId(new_id()), label="n", length=LEASE, alone=False, on_reaped=lambda: None
     )
     seat, adapter, others = Membership(notifier), Pinged(), Others()
-    seat.sit(joined, None)  # type: ignore[arg-type]  # nothing is taken in here
+    seat.sit(joined, plainly)
 
     async def note(known: ChannelAdapter) -> None:
         """Nobody asks."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.accounts.lookup import Called
+from bot.accounts.naming import Called
 from bot.doctor.schedules import Row, check_schedules, findings
 from bot.doctor.subject import Subject
 from bot.server.process import serving

@@ -19,7 +19,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_plain
 from structlog.testing import capture_logs
 
-from bot.accounts.lookup import Called
+from bot.accounts.naming import Called
 from bot.metrics import gauges
 from bot.metrics.answers import Answers
 from bot.metrics.door import OPEN, SHOW_IT, STRANGE, Door, Objection

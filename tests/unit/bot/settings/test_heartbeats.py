@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.accounts.lookup import Called
+from bot.accounts.naming import Called
 from bot.server.reload import merged
 from bot.settings.settings import Settings
 from bot.wiring.schedules import FileSchedules

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.accounts.lookup import Account, Accounts, Called
-from bot.accounts.naming import LiveNames
+from bot.accounts.naming import Account, Accounts, Called, LiveNames
 from bot.settings.settings import Settings, load
 from bot.wiring.identities import owners_now, with_identities
 from runtime.contract import Address, Role

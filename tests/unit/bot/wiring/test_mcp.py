@@ -226,7 +226,7 @@ def test_a_memory_that_cannot_be_read_is_none(tmp_path: Path) -> None:
 def test_nothing_is_loaded_where_no_server_is_set(tmp_path: Path) -> None:
     own: dict[str, Tool] = {"look": fake_tool("look", Effect.READ)}
     toolbox = toolbox_of(settings(tmp_path, ""), own, lambda tools: tools)
-    assert (dict(toolbox), list(toolbox.duties())) == (own, [])
+    assert (toolbox.tools, list(toolbox.duties())) == (own, [])
     theirs = "{'mcp', 'mcp_types', 'httpx2', 'tools.mcp', 'tools.mcp.server'}"
     script = f"import sys, bot.server.app, bot.doctor.examine; sys.exit(bool({theirs} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
@@ -244,10 +244,10 @@ def test_tools_of_servers_stand_beside_ours_wrapped_as_ours_are(tmp_path: Path) 
     server = toolbox._servers[0]
     server.tools = [McpTool(offer("book"), terms(tmp_path), server.reach)]
     toolbox.renew()
-    assert list(toolbox) == ["look", "desk_book"] == wrapped[-1]
+    assert list(toolbox.tools) == ["look", "desk_book"] == wrapped[-1]
     server.tools = []
     toolbox.renew()
-    assert toolbox.get("desk_book") is None
+    assert toolbox.tools.get("desk_book") is None
     assert len(toolbox.duties()) == 1
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runtime.text.glyphs import bound, clip, head
 from runtime.text.graphemes import is_boundary
-from runtime.text.truncate import bound, clip, head
 
 CUT = re.compile(r"\n… ([\d,]+) characters left out …\n")
 
