@@ -90,11 +90,11 @@ async def named(house: Running, count: Tally) -> None:
 
 async def unready(house: Running, count: Tally) -> None:
     """`/readyz` under any name; reasons only under ours."""
-    house.app._accounts[0]._adapter._sink = None  # type: ignore[attr-defined]  # as while it starts
+    house.app.at.accounts[0]._adapter._sink = None  # type: ignore[attr-defined]  # as while it starts
     for host, told in ((house.host, True), ("10.0.0.7:8080", False), ("evil.example", False)):
         answer = await house.ask("GET", "/readyz", Host=host)
         count.case(answer.status == 503 and ("reasons" in answer.text) is told, f"/readyz as {host}: {answer.text}")
-    house.app._accounts[0]._adapter._sink = house.app.sink  # type: ignore[attr-defined]
+    house.app.at.accounts[0]._adapter._sink = house.app.sink  # type: ignore[attr-defined]
 
 
 async def swapped(house: Running, count: Tally) -> None:

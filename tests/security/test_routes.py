@@ -120,7 +120,7 @@ USERS_ROOM: Final = "mine0001"
 def routes(house: Running) -> dict[str, str]:
     """Method and path as the router has them, with a path to ask for. HEAD is GET without a body."""
     found = {}
-    for route in house.app._site.router.routes():
+    for route in house.app.http.site.router.routes():
         assert route.resource is not None
         if route.method != "HEAD":
             path = route.resource.canonical

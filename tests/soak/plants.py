@@ -141,7 +141,7 @@ def checkpoint_not_written(app: App) -> None:
 
 
 def of_each_adapter(app: App, name: str, bent: Callable[[ChannelAdapter, Any], Any]) -> None:
-    for adapter in (account._adapter for account in app._accounts):
+    for adapter in (account._adapter for account in app.at.accounts):
         setattr(adapter, name, bent(adapter, getattr(adapter, name)))
 
 

@@ -33,7 +33,7 @@ async def test_what_is_asked_and_approved_is_called_once(tmp_path: Path) -> None
         return ModelReply("Booked.", (), USAGE)
 
     async with running(tmp_path, [BOOK, tell], mcp=[table("plain")]) as process:
-        await until(lambda: BOOK.tool in process.app._toolkit.toolbox.tools)
+        await until(lambda: BOOK.tool in process.app.engine.toolkit.toolbox.tools)
         await process.say("a table, please")
         card = await process.notebook.until("May I run")
         assert "A tool of the MCP server desk" in card.body

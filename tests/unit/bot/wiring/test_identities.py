@@ -106,7 +106,7 @@ async def test_rules_and_owners_are_those_of_a_workspace_once_it_is_known(tmp_pa
         assert await owners(process) >= {"web:me"}
         assert not any(name.startswith("fake:") for name in await owners(process))
         late.told.set()
-        await until(lambda: process.app._live.rules.gate.rights.approvers == {"fake:B1/bob"})
+        await until(lambda: process.app.at.live.rules.gate.rights.approvers == {"fake:B1/bob"})
         await until(lambda: late.sink)
         async with asyncio.timeout(30):
             while "fake:B1/ada" not in await owners(process):  # noqa: ASYNC110 - a row rings no bell

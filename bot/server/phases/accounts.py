@@ -1,0 +1,117 @@
+"""Second phase: accounts on platforms, what they are called, and the rules that hold for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from adapters.web.adapter import IDEAS, WebAdapter
+from adapters.web.settings import WebSettings
+from bot.accounts.naming import Accounts, Known, LiveNames, Named, calling
+from bot.accounts.supervisor import AccountSupervisor
+from bot.node.invocation import for_strangers
+from bot.server.phases.store import StorePhase
+from bot.server.reload import Reload
+from bot.telemetry.logs import set_level
+from bot.wiring.access import gate_of
+from bot.wiring.channels import MakeAdapters, adapters_of
+from bot.wiring.identities import with_identities
+from bot.wiring.live_rules import Live, MakeGate, rules_of
+from bot.wiring.schedules import FileSchedules
+from runtime.contract import Address, ChannelAdapter, Model
+from runtime.intake.room_names import RoomNames
+
+MIB: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountsPhase:
+    """Accounts at work. `named` writes an address as settings do, `called` as people do."""
+
+    accounts: Accounts[AccountSupervisor]
+    named: LiveNames
+    rooms: RoomNames
+    called: Named
+    live: Live
+    reload: Reload
+
+
+def accounts_phase(
+    base: StorePhase, *, web_identity: str, before: Sequence[Known], adapters: MakeAdapters, model: Model
+) -> AccountsPhase:
+    """`before` are accounts of earlier starts; `adapters` come beside those of the settings."""
+
+    async def note(adapter: ChannelAdapter) -> None:
+        """Keep which identity the account has, so that it can be called by its name while it is not at work."""
+        await base.store.cluster.note_account(adapter.channel, adapter.account, adapter.identity)
+        if adapter.features().learn:
+            await reload.learnt()
+
+    def twin_of(adapter: ChannelAdapter) -> str | None:
+        """The account at work that is the same one at its platform."""
+        others = Accounts(one for one in accounts if one is not adapter and one.is_known)
+        twin = others.holding(adapter.channel, adapter.identity)
+        return twin.name if twin else None
+
+    def trouble_at(address: Address) -> str | None:
+        """What is wrong with the account of an address."""
+        found = accounts.at(address)
+        return found.standing().trouble if found else None
+
+    def is_destination(address: Address) -> bool:
+        return named(address) in live.rules.destinations
+
+    page = _page(base, web_identity, is_destination, getattr(model, "ideas", IDEAS))
+    context = base.context()
+    every = [page, *adapters_of(base.settings)(context), *adapters(context)]
+    accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)
+    named, rooms = LiveNames(accounts, before), RoomNames(base.store.places, base.notifier)
+    gate = partial(gate_of, trouble=trouble_at)
+    live = Live(rules_of(with_identities(base.settings, accounts), gate), named.now)
+    reload = _reload(base, accounts, live, gate, before)
+    called = calling(named, rooms.of)
+    return AccountsPhase(accounts=accounts, named=named, rooms=rooms, called=called, live=live, reload=reload)
+
+
+def _page(base: StorePhase, identity: str, is_named: Callable[[Address], bool], ideas: Sequence[str]) -> WebAdapter:
+    web, banner = base.settings.web, base.settings.banner or ""
+    bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers())
+    return WebAdapter(
+        bounds, base.context(), identity=identity, banner=banner, is_named=is_named, ideas=ideas, space=base.space
+    )
+
+
+def _supervised(
+    base: StorePhase,
+    adapter: ChannelAdapter,
+    note: Callable[[ChannelAdapter], Coroutine[Any, Any, None]],
+    twin_of: Callable[[ChannelAdapter], str | None],
+) -> AccountSupervisor:
+    place = base.membership
+    return AccountSupervisor(
+        adapter,
+        take=place.take,
+        vacancy=place.vacancy,
+        lease_is_fresh=place.lease_is_fresh,
+        on_learnt=note,
+        twin=twin_of,
+    )
+
+
+def _reload(
+    base: StorePhase, accounts: Accounts[AccountSupervisor], live: Live, gate: MakeGate, before: Sequence[Known]
+) -> Reload:
+    store = base.store
+    planned = FileSchedules(book=store.schedules, now=store.now, accounts=accounts, before=before)
+    return Reload(
+        settings=base.settings,
+        live=live,
+        people=store.people,
+        registry=store.cluster,
+        set_level=set_level,
+        gate=gate,
+        accounts=accounts,
+        schedules=planned.sync,
+    )

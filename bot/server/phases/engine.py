@@ -1,0 +1,179 @@
+"""Third phase: what takes messages in, works on them and shows the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.accounts.supervisor import AccountSupervisor
+from bot.operator.reports import LateReporters
+from bot.server.phases.accounts import AccountsPhase
+from bot.server.phases.store import StorePhase
+from bot.server.tools import Toolkit, toolkit_of
+from bot.wiring.channels import features_of
+from bot.wiring.engine import fetching_of, files_in, long_replies_of, pace_of
+from bot.wiring.scheduling import reach_of, timetable_of
+from runtime.agent.loop import AgentLoop
+from runtime.agent.registry import MAIN, Agent, Agents, Limits
+from runtime.cluster.peer_events import PeerEvents, outbox_topic
+from runtime.cluster.topics import LANES
+from runtime.contract import Address, Model, Sink, Timetable, Tool
+from runtime.delivery.courier import Courier
+from runtime.delivery.couriers import Couriers
+from runtime.intake.dispatch import Dispatch
+from runtime.intake.reception import Reception
+from runtime.reports.fan_out import Reporting
+from runtime.store.protocol import Lease
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnginePhase:
+    """The engine of one process. `sink` takes signals in; `loop` works on their runs in the name of `agents`."""
+
+    couriers: Couriers
+    timetable: Timetable
+    toolkit: Toolkit
+    reporters: LateReporters
+    agents: Agents
+    loop: AgentLoop
+    peers: PeerEvents
+    reception: Reception
+    sink: Sink
+
+
+def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Mapping[str, Tool] | None) -> EnginePhase:
+    """`tools` take the place of our own, for a test."""
+    couriers = _couriers(base, at)
+    timetable = _timetable(base, at, couriers)
+    toolkit = _toolkit(base, at, timetable, tools)
+    reporters = LateReporters(base.store.now)
+    agents = Agents(_main(base, at, model, toolkit))
+    loop = _loop(base, at, agents, couriers, reporters)
+    peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
+    reception = _reception(base, at, couriers, peers)
+    return EnginePhase(
+        couriers=couriers,
+        timetable=timetable,
+        toolkit=toolkit,
+        reporters=reporters,
+        agents=agents,
+        loop=loop,
+        peers=peers,
+        reception=reception,
+        sink=base.instruments.sink(reception.sink),
+    )
+
+
+def dispatch_of(base: StorePhase, at: AccountsPhase, engine: EnginePhase, lease: Lease) -> Dispatch:
+    """What claims work for one membership of this process."""
+    return Dispatch(
+        store=base.store.runs,
+        lease=lease,
+        agent=base.instruments.worker(engine.loop),
+        notifier=base.notifier,
+        busy=at.live.busy_rules,
+        lease_is_fresh=base.membership.lease_is_fresh,
+        max_crashes=base.settings.run.max_crashes,
+        probe=base.probe,
+    )
+
+
+def _couriers(base: StorePhase, at: AccountsPhase) -> Couriers:
+    def call(address: Address) -> None:
+        """Something waits for a room whose courier is at another node."""
+        base.notifier.tell(outbox_topic(address))
+
+    return Couriers((_courier(base, account) for account in at.accounts), base.store.outbox, call)
+
+
+def _courier(base: StorePhase, account: AccountSupervisor) -> Courier:
+    return Courier(
+        outbox=base.store.outbox,
+        adapter=base.instruments.adapter(account),
+        take=base.membership.take,
+        vacancy=base.membership.vacancy,
+        pace=pace_of(base.settings),
+        now=base.store.now,
+        on_shown=base.notifier.notify_room,
+        lease_is_fresh=account.may_send,
+        features=features_of(base.settings, account),
+        previews=base.settings.outbox.previews,
+        new_id=base.new_id,
+        probe=base.probe,
+    )
+
+
+def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers) -> Timetable:
+    return timetable_of(
+        base.store,
+        reach_of(at.accounts),
+        new_id=base.new_id,
+        serves=couriers.serves,
+        named=at.named,
+        started=lambda: base.notifier.notify(LANES),
+        planning=lambda: at.live.rules.planning,
+    )
+
+
+def _toolkit(base: StorePhase, at: AccountsPhase, timetable: Timetable, instead: Mapping[str, Tool] | None) -> Toolkit:
+    return toolkit_of(
+        base.settings,
+        at.accounts,
+        timetable=timetable,
+        figures=base.store.figures,
+        named=at.called,
+        now=base.store.now,
+        wrap=base.instruments.tools,
+        instead=instead,
+        space=base.space,
+    )
+
+
+def _main(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agent:
+    """The agent that the settings describe."""
+    return Agent(
+        name=MAIN,
+        prompt=at.live.prompt,
+        model=base.instruments.model(model),
+        tools=toolkit.toolbox.tools,
+        scope=MAIN,
+        workspaces=base.workspaces,
+        limits=Limits(base.settings.run.max_iterations, base.settings.approvals.expires),
+    )
+
+
+def _loop(
+    base: StorePhase, at: AccountsPhase, agents: Agents, couriers: Couriers, reporters: LateReporters
+) -> AgentLoop:
+    store, new_id, files_of = base.store, base.new_id, files_in(at.accounts)
+    long_replies = long_replies_of(base.settings, base.workspaces, files_of, new_id)
+    return AgentLoop(
+        store=store.runs,
+        agents=agents,
+        policy=at.live.policy,
+        lease_is_fresh=base.membership.lease_is_fresh,
+        outlet=couriers,
+        now=store.now,
+        new_id=new_id,
+        named=at.named,
+        busy=at.live.busy,
+        probe=base.probe,
+        files=fetching_of(base.settings, files_of, store.runs.senders, new_id, base.space),
+        long_replies=long_replies,
+        reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
+        reporter=reporters,
+    )
+
+
+def _reception(base: StorePhase, at: AccountsPhase, couriers: Couriers, peers: PeerEvents) -> Reception:
+    return Reception(
+        store=base.store.intake,
+        gate=at.live.gate,
+        notifier=base.notifier,
+        nudge=couriers.nudge,
+        serves=couriers.serves,
+        stop=peers.stop,
+        take_in=base.membership.take_in,
+        heard=at.rooms.hear,
+        probe=base.probe,
+    )

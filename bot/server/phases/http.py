@@ -1,0 +1,136 @@
+"""Last phase: the one web application, with everything that is reached through it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from aiohttp import web
+
+from adapters.webhook.adapter import Webhooks
+from bot.accounts.status import AccountStatuses
+from bot.node.invocation import for_strangers
+from bot.node.version import VERSION
+from bot.node.watchdog import Watchdog
+from bot.operator.context import OperatorContext
+from bot.operator.reports import ReportDesk
+from bot.operator.schedules import ScheduleDesk
+from bot.server.phases.accounts import AccountsPhase
+from bot.server.phases.engine import EnginePhase
+from bot.server.phases.store import StorePhase
+from bot.server.reload import in_words
+from bot.server.site import site_of
+from bot.telemetry.masking import Mask
+from bot.wiring.hooks import webhooks_of
+from bot.wiring.identities import written
+from bot.wiring.scheduling import reach_of
+from runtime.agent.registry import MAIN
+from runtime.audit.anchor import CheckpointFile
+from runtime.cluster.topics import LANES
+
+Reread = Callable[[str], Awaitable[dict[str, Any]]]
+"""Reads the settings again, for whoever is recorded by that name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpPhase:
+    """The site and what it tells of. `control_token` opens the operators' API to commands on this machine."""
+
+    site: web.Application
+    webhooks: Webhooks
+    watchdog: Watchdog
+    statuses: AccountStatuses
+    control_token: str
+
+
+def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_identity: str) -> HttpPhase:
+    settings, token = base.settings, secrets.token_urlsafe(32)
+    webhooks = webhooks_of(settings, at.accounts, base.workspaces, base.store.now, base.new_id)
+    watchdog = Watchdog(check=base.store.check, place=settings.data_dir)
+    statuses = AccountStatuses(at.accounts, base.store.now)
+    site = site_of(
+        at.accounts,
+        _operators(base, at, engine, statuses, web_identity, token),
+        hosts=settings.web.names,
+        checks={"store": partial(_store_trouble, base), "node": watchdog.trouble},
+        stuck=lambda: watchdog.reason,
+        token=settings.metrics.token.get_secret_value() if settings.metrics.token else "",
+        others=base.instruments.routes(),
+        hooks=webhooks.routes(),
+    )
+    return HttpPhase(site=site, webhooks=webhooks, watchdog=watchdog, statuses=statuses, control_token=token)
+
+
+async def _store_trouble(base: StorePhase) -> str | None:
+    """Why the store takes nothing. Errors: StoreError says it too."""
+    if trouble := base.membership.trouble():
+        return trouble
+    await base.store.check()
+    return None
+
+
+def _operators(
+    base: StorePhase, at: AccountsPhase, engine: EnginePhase, statuses: AccountStatuses, web_identity: str, token: str
+) -> OperatorContext:
+    settings, store, mask = base.settings, base.store, Mask(base.settings.secret_values())
+    return OperatorContext(
+        store=store,
+        sink=engine.sink,
+        links=store.people,
+        notifier=base.notifier,
+        web_account=web_identity,
+        now=store.now,
+        new_id=base.new_id,
+        control_token=token,
+        named=at.named,
+        rooms=at.rooms,
+        mask=mask,
+        nudge=engine.couriers.nudge,
+        head=base.head().demand,
+        checkpoint=CheckpointFile(settings.data_dir).read,
+        reload=reread_of(at),
+        save=partial(store.save, settings.data_dir),
+        states=statuses.look,
+        public_url=settings.web.public_url,
+        command=for_strangers(),
+        written=lambda name, identities: written(at.reload.settings, name, identities),
+        given=lambda: at.live.rules.gate.rights.given,
+        info=_info(base, engine),
+        reports=_reports(base, at, engine),
+        schedules=ScheduleDesk(engine.timetable, at.accounts.address, at.named, mask, at.called),
+    )
+
+
+def reread_of(at: AccountsPhase) -> Reread:
+    async def reread(by: str) -> dict[str, Any]:
+        """What changed, in words. Errors: ConfigError, StoreError: nothing changed."""
+        return in_words(await at.reload(by))
+
+    return reread
+
+
+def _reports(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> ReportDesk:
+    return ReportDesk(
+        store=base.store,
+        reporters=engine.reporters,
+        address_at=at.accounts.address,
+        named=at.named,
+        now=base.store.now,
+        new_id=base.new_id,
+        reach=reach_of(at.accounts),
+        notify=lambda: base.notifier.notify(LANES),
+        tools=engine.toolkit.figures,
+    )
+
+
+def _info(base: StorePhase, engine: EnginePhase) -> Mapping[str, str]:
+    told = {
+        "version": VERSION,
+        "model": engine.agents.of(MAIN).model.name,
+        "database": base.settings.shown()["database_url"],
+        "banner": base.settings.banner or "",
+    }
+    return {name: value for name, value in told.items() if value}

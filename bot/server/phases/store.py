@@ -1,0 +1,74 @@
+"""First phase: the open store, and what needs nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.server.instruments import Instruments
+from bot.settings.settings import Settings
+from bot.wiring.engine import notices_of, shell_of, space_of
+from runtime.agent.registry import MAIN
+from runtime.audit.anchor import HeadFile
+from runtime.cluster.node import Membership
+from runtime.cluster.notifier import LocalNotifier, SharedNotifier
+from runtime.contract import AdapterContext, NewId, Probe
+from runtime.store.store import Store
+from runtime.workspace.disk_space import DiskSpace
+from runtime.workspace.workspaces import WorkspaceFolders
+
+if TYPE_CHECKING:
+    from runtime.store.sql.notices import Notices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorePhase:
+    """What every later part is built on. `notices` carries wake-ups between nodes; an embedded database has none."""
+
+    settings: Settings
+    store: Store
+    instruments: Instruments
+    probe: Probe
+    new_id: NewId
+    notices: Notices | None
+    notifier: LocalNotifier
+    membership: Membership
+    workspaces: WorkspaceFolders
+    space: DiskSpace
+
+    def context(self) -> AdapterContext:
+        """What every adapter is given."""
+        store = self.store
+        return AdapterContext(
+            store.history,
+            store.people,
+            self.workspaces,
+            store.places,
+            self.notifier,
+            store.now,
+            self.new_id,
+            siblings=store.cluster.has_siblings,
+        )
+
+    def head(self) -> HeadFile:
+        """The file that holds the end of the audit's chain."""
+        return HeadFile(self.settings.data_dir, shared=self.settings.database_file is None)
+
+
+def store_phase(
+    settings: Settings, store: Store, instruments: Instruments, *, probe: Probe, new_id: NewId
+) -> StorePhase:
+    notices = notices_of(settings, store)
+    notifier = SharedNotifier(notices.tell) if notices else LocalNotifier()
+    return StorePhase(
+        settings=settings,
+        store=store,
+        instruments=instruments,
+        probe=probe,
+        new_id=new_id,
+        notices=notices,
+        notifier=notifier,
+        membership=Membership(notifier),
+        workspaces=WorkspaceFolders(settings.workspace_dir, MAIN, uid=shell_of(settings).uid),
+        space=space_of(settings),
+    )
