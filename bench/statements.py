@@ -30,7 +30,7 @@ from bot.server.process import serving
 from bot.settings.settings import Settings, load
 
 BY_THE_CLOCK: Final = frozenset({"agenda", "beat", "reap", "seal", "expire", "rooms"})
-"""Operations that go on whether somebody speaks or not: the pulse, leases, the audit's sealer, the courier's look around."""
+"""Operations that go on whether somebody speaks or not: the poller, leases, the audit's sealer, the courier's look around."""
 
 LOOKS: Final = frozenset({"claim", "claim_suspect"})
 """Those that go on by the clock too; they belong to a message where they find something."""

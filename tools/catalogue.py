@@ -5,7 +5,7 @@ from __future__ import annotations
 from runtime.contract import Tool
 from runtime.egress import Egress
 from tools.charting.chart import chart_tool
-from tools.charting.easel import Easel
+from tools.charting.renderer import ChartRenderer
 from tools.files.files import list_files, read_file, write_file
 from tools.files.search import search_files
 from tools.sandbox.shell import Sandbox, ShellSettings, sandbox_for, shell_tool
@@ -17,12 +17,12 @@ def first_tools(
     *,
     sandbox: Sandbox | None = None,
     egress: Egress | None = None,
-    easel: Easel | None = None,
+    renderer: ChartRenderer | None = None,
 ) -> dict[str, Tool]:
     """The first tools by name. Give `sandbox` to share one whose `self_test` you call at the start; without `egress` there
-    is none that reaches the web, and without `easel` none that draws."""
+    is none that reaches the web, and without `renderer` none that draws."""
     commands = shell_tool(sandbox or sandbox_for(shell), timeout=shell.timeout)
     web = [http_tool(egress)] if egress else []
-    drawing = [chart_tool(easel)] if easel else []
+    drawing = [chart_tool(renderer)] if renderer else []
     every: tuple[Tool, ...] = (list_files, read_file, write_file, search_files, commands, *web, *drawing)
     return {tool.spec.name: tool for tool in every}

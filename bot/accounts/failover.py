@@ -40,7 +40,7 @@ WAY_LOOK_INTERVAL: Final = timedelta(seconds=1)
 
 
 class Others:
-    """The other nodes, as far as this one knows: the pulse tells it each second."""
+    """The other nodes, as far as this one knows: the poller tells it each second."""
 
     def __init__(self) -> None:
         self.there = False
@@ -60,7 +60,7 @@ class Failover:
         courier: Courier,
         *,
         store: Store,
-        seat: Membership,
+        membership: Membership,
         notifier: LocalNotifier,
         others: Others,
         now: Now,
@@ -70,7 +70,7 @@ class Failover:
         self._way = account.reachability
         self._way.on_hold = False  # as an earlier life of this process may have left it
         self._store = store
-        self._seat = seat
+        self._membership = membership
         self._notifier = notifier
         self._others = others
         self._now = now
@@ -113,7 +113,7 @@ class Failover:
 
     async def _hear(self) -> None:
         """Whether others ask. Once they do no more, what they gave up may be ours."""
-        lease, before = self._seat.lease, self._asked
+        lease, before = self._membership.lease, self._asked
         asked = await self._store.asked(lease.node) if lease and self._others.asking else ()
         self._asked = self._name in asked
         if before and not self._asked:
@@ -143,7 +143,7 @@ class Failover:
 
     async def _tell(self) -> None:
         """Tell the others what they need to know, and do what follows of what they told."""
-        roles, way, lease = self._roles(), self._way.way(), self._seat.lease
+        roles, way, lease = self._roles(), self._way.way(), self._membership.lease
         asks = bool(roles) and way.is_in_doubt
         decision: Decision = Keep()
         if lease and (asks or self._asks or self._asked):

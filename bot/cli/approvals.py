@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_office, settings_of
+from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_operator, settings_of
 from bot.terminal.output import by_name, show_json, show_rows
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def list_(
 ) -> None:
     """Those that wait, newest first."""
     state = "" if everything else "pending"
-    rows = ask_office(settings_of(context, config), lambda office: office.approvals(state, room=room))
+    rows = ask_operator(settings_of(context, config), lambda api: api.approvals(state, room=room))
     if as_json:
         show_json(rows)
         return
@@ -97,12 +97,12 @@ def answer(
 
 def _question(approval: str, last: bool = False, room: str = "") -> Which:
     """By its id, or the newest that waits, in one room or anywhere."""
-    return Which(approval, last, "question", lambda office: office.approvals("pending", 1, room))
+    return Which(approval, last, "question", lambda api: api.approvals("pending", 1, room))
 
 
 def _answer(context: typer.Context, config: ConfigFile, which: Which, choice: str, reason: str) -> None:
-    async def work(office: OperatorApi) -> View:
-        return await office.decide(await which.of(office), choice, reason)
+    async def work(api: OperatorApi) -> View:
+        return await api.decide(await which.of(api), choice, reason)
 
-    made = ask_office(settings_of(context, config), work)
+    made = ask_operator(settings_of(context, config), work)
     typer.echo(f"{made['tool']}: {made['state']}.")

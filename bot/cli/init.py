@@ -26,37 +26,49 @@ def add_to(cli: typer.Typer) -> None:
     cli.command()(init)
 
 
+ModelName = Annotated[str | None, typer.Option("--model", metavar="NAME", help='"demo", or a LiteLLM name.')]
+ApiBase = Annotated[str | None, typer.Option("--api-base", metavar="URL", help="Address of its server.")]
+KeyEnv = Annotated[
+    str | None, typer.Option("--key-env", metavar="NAME", help="Variable that holds its key, now and later.")
+]
+KeyStdin = Annotated[bool, typer.Option("--key-stdin", help="Read its key from standard input, and seal it.")]
+DataDir = Annotated[str | None, typer.Option("--data-dir", metavar="FOLDER", help="Where the data lives.")]
+DatabaseUrl = Annotated[
+    str | None, typer.Option("--database-url", metavar="URL", help="Instead of the built-in database.")
+]
+Owner = Annotated[str | None, typer.Option("--owner", metavar="NAME", help="The first person.")]
+Port = Annotated[int | None, typer.Option("--port", help="Port of the web page.")]
+KeyFile = Annotated[bool, typer.Option("--key-file", help="Lock sealed secrets with a key file.")]
+Channels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--channel", metavar="NAME", help="Such as telegram or slack; its tokens are in their usual variables."
+    ),
+]
+Servers = Annotated[list[str] | None, typer.Option("--channel-server", metavar="CHANNEL=URL", hidden=True)]
+NoTry = Annotated[
+    bool, typer.Option("--no-try", help="Do not ask the model for a word, nor the channels whether they work.")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Ask nothing: flags and defaults answer.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a settings file that is there; it is kept.")]
+
+
 def init(
     context: typer.Context,
-    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help='"demo", or a LiteLLM name.')] = None,
-    api_base: Annotated[str | None, typer.Option("--api-base", metavar="URL", help="Address of its server.")] = None,
-    key_env: Annotated[
-        str | None, typer.Option("--key-env", metavar="NAME", help="Variable that holds its key, now and later.")
-    ] = None,
-    key_stdin: Annotated[
-        bool, typer.Option("--key-stdin", help="Read its key from standard input, and seal it.")
-    ] = False,
-    data_dir: Annotated[str | None, typer.Option("--data-dir", metavar="FOLDER", help="Where the data lives.")] = None,
-    database_url: Annotated[
-        str | None, typer.Option("--database-url", metavar="URL", help="Instead of the built-in database.")
-    ] = None,
-    owner: Annotated[str | None, typer.Option("--owner", metavar="NAME", help="The first person.")] = None,
-    port: Annotated[int | None, typer.Option("--port", help="Port of the web page.")] = None,
-    key_file: Annotated[bool, typer.Option("--key-file", help="Lock sealed secrets with a key file.")] = False,
-    channel: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--channel", metavar="NAME", help="Such as telegram or slack; its tokens are in their usual variables."
-        ),
-    ] = None,
-    channel_server: Annotated[
-        list[str] | None, typer.Option("--channel-server", metavar="CHANNEL=URL", hidden=True)
-    ] = None,
-    no_try: Annotated[
-        bool, typer.Option("--no-try", help="Do not ask the model for a word, nor the channels whether they work.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: flags and defaults answer.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a settings file that is there; it is kept.")] = False,
+    model: ModelName = None,
+    api_base: ApiBase = None,
+    key_env: KeyEnv = None,
+    key_stdin: KeyStdin = False,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+    owner: Owner = None,
+    port: Port = None,
+    key_file: KeyFile = False,
+    channel: Channels = None,
+    channel_server: Servers = None,
+    no_try: NoTry = False,
+    yes: Yes = False,
+    force: Force = False,
     config: ConfigFile = None,
 ) -> None:
     """Set up Signalbox: asks for data, model, channels, first person and port, tries them, and writes signalbox.toml.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, ask_office, asking, hide_secrets, run, settings_of
+from bot.terminal.options import AsJson, ConfigFile, ask_operator, asking, hide_secrets, run, settings_of
 from bot.terminal.output import clean, show_json, tell
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ async def _look(settings: Settings, faults: ConfigError | None, mask: Mask, *, l
 @audit_commands.command()
 def verify(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
     """Check that no row of the audit was changed, removed or added. Names the first bad row."""
-    told = ask_office(settings_of(context, config), lambda office: office.verify_audit())
+    told = ask_operator(settings_of(context, config), lambda api: api.verify_audit())
     if as_json:
         show_json(told)
     elif told["whole"]:

@@ -16,7 +16,7 @@ from bot.terminal.options import (
     WithIds,
     Yes,
     ask_first,
-    ask_office,
+    ask_operator,
     settings_of,
 )
 from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows
@@ -79,7 +79,7 @@ def list_(
     config: ConfigFile = None,
 ) -> None:
     """Deliveries, newest first."""
-    rows = ask_office(settings_of(context, config), lambda office: office.deliveries(state, room=room))
+    rows = ask_operator(settings_of(context, config), lambda api: api.deliveries(state, room=room))
     if as_json:
         show_json(rows)
     else:
@@ -96,7 +96,7 @@ def show(
     config: ConfigFile = None,
 ) -> None:
     """One delivery with its parts and its text."""
-    row = _done(context, config, _which(delivery, last, room), lambda office, one: office.delivery(one))
+    row = _done(context, config, _which(delivery, last, room), lambda api, one: api.delivery(one))
     if as_json:
         show_json(row)
         return
@@ -115,7 +115,7 @@ def requeue(
     config: ConfigFile = None,
 ) -> None:
     """Try again to show one that is on hold or dead."""
-    made = _done(context, config, _which(delivery, last, room, STUCK), lambda office, one: office.requeue(one))
+    made = _done(context, config, _which(delivery, last, room, STUCK), lambda api, one: api.requeue(one))
     typer.echo(f"{made['id']}: {made['state']}.")
 
 
@@ -130,17 +130,15 @@ def discard(
 ) -> None:
     """Throw one away: it will not be shown."""
     ask_first(yes, f"Throw {f'the delivery {delivery}' if delivery else 'the newest delivery'} away")
-    made = _done(
-        context, config, _which(delivery, last, room, UNSETTLED_STATES), lambda office, one: office.discard(one)
-    )
+    made = _done(context, config, _which(delivery, last, room, UNSETTLED_STATES), lambda api, one: api.discard(one))
     typer.echo(f"{made['id']}: {made['state']}.")
 
 
 def _which(delivery: str, last: bool, room: str, states: Sequence[str] = ("",)) -> Which:
     """By its id, or the newest in one of `states`, in one room or anywhere."""
 
-    async def newest(office: OperatorApi) -> list[View]:
-        every = [row for state in states for row in await office.deliveries(state, 1, room)]
+    async def newest(api: OperatorApi) -> list[View]:
+        every = [row for state in states for row in await api.deliveries(state, 1, room)]
         return sorted(every, key=lambda row: (row["created_at"], row["id"]), reverse=True)
 
     return Which(delivery, last, "delivery", newest)
@@ -149,7 +147,7 @@ def _which(delivery: str, last: bool, room: str, states: Sequence[str] = ("",)) 
 def _done(
     context: typer.Context, config: ConfigFile, which: Which, work: Callable[[OperatorApi, str], Awaitable[View]]
 ) -> View:
-    async def found(office: OperatorApi) -> View:
-        return await work(office, await which.of(office))
+    async def found(api: OperatorApi) -> View:
+        return await work(api, await which.of(api))
 
-    return ask_office(settings_of(context, config), found)
+    return ask_operator(settings_of(context, config), found)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_office, settings_of
+from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
 from bot.terminal.output import show_json, show_rows
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ PEOPLE_COLUMNS = {"name": "Name", "role": "Role", "identities": "Identities", "l
 @commands.command("list")
 def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
     """Everybody, by name."""
-    rows = ask_office(settings_of(context, config), lambda office: office.people())
+    rows = ask_operator(settings_of(context, config), lambda api: api.people())
     if as_json:
         show_json(rows)
     else:
@@ -52,7 +52,7 @@ def add(
     config: ConfigFile = None,
 ) -> None:
     """Add a person. For the web page, make them a link then."""
-    made = ask_office(settings_of(context, config), lambda office: office.add_person(name, role, identity or []))
+    made = ask_operator(settings_of(context, config), lambda api: api.add_person(name, role, identity or []))
     link = f"signalbox people link {quote(made['name'])}"
     typer.echo(f"{made['name']}: {made['role']}. For the web page: {as_called(link)}")
 
@@ -70,13 +70,13 @@ def pair(
     config: ConfigFile = None,
 ) -> None:
     """Make somebody known who wrote to the bot and was sent a pairing code."""
-    typer.echo(ask_office(settings_of(context, config), lambda office: office.pair(code, name, role))["told"])
+    typer.echo(ask_operator(settings_of(context, config), lambda api: api.pair(code, name, role))["told"])
 
 
 @commands.command()
 def pending(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
     """Who was sent a pairing code within the last hour, and waits for it to be entered."""
-    rows = ask_office(settings_of(context, config), lambda office: office.pairings())
+    rows = ask_operator(settings_of(context, config), lambda api: api.pairings())
     if as_json:
         show_json(rows)
     else:
@@ -86,7 +86,7 @@ def pending(context: typer.Context, as_json: AsJson = False, config: ConfigFile 
 @commands.command()
 def role(context: typer.Context, name: Name, role: RoleName, config: ConfigFile = None) -> None:
     """Change what a person may do."""
-    made = ask_office(settings_of(context, config), lambda office: office.set_role(name, role))
+    made = ask_operator(settings_of(context, config), lambda api: api.set_role(name, role))
     typer.echo(f"{made['name']}: {made['role']}.")
 
 
@@ -98,7 +98,7 @@ def rename(
     config: ConfigFile = None,
 ) -> None:
     """Give a person another name."""
-    _tell(context, config, lambda office: office.rename_person(name, new))
+    _tell(context, config, lambda api: api.rename_person(name, new))
 
 
 @commands.command()
@@ -111,27 +111,27 @@ def merge(
 ) -> None:
     """Make two people one: accounts, conversations, schedules and votes of FROM become INTO's."""
     ask_first(yes, f"Make {name} and {into} one person, for good")
-    _tell(context, config, lambda office: office.merge_people(name, into))
+    _tell(context, config, lambda api: api.merge_people(name, into))
 
 
 @commands.command("sign-out")
 def sign_out(context: typer.Context, name: Name, config: ConfigFile = None) -> None:
     """Sign a person out of the web page everywhere. Their link stops working."""
-    _tell(context, config, lambda office: office.sign_out(name))
+    _tell(context, config, lambda api: api.sign_out(name))
 
 
 @commands.command()
 def remove(context: typer.Context, name: Name, yes: Yes = False, config: ConfigFile = None) -> None:
     """Forget a person: accounts, link and schedules. Their words stay in the conversations and in the audit."""
     ask_first(yes, f"Remove {name}, who is a stranger from then on")
-    _tell(context, config, lambda office: office.remove_person(name))
+    _tell(context, config, lambda api: api.remove_person(name))
 
 
 def _tell(context: typer.Context, config: Path | None, work: Callable[[OperatorApi], Awaitable[View]]) -> None:
-    typer.echo(ask_office(settings_of(context, config), work)["told"])
+    typer.echo(ask_operator(settings_of(context, config), work)["told"])
 
 
 @commands.command()
 def link(context: typer.Context, name: Name, config: ConfigFile = None) -> None:
     """Make a new link with which a person opens the web page. The old one stops working."""
-    typer.echo(ask_office(settings_of(context, config), lambda office: office.link(name))["url"])
+    typer.echo(ask_operator(settings_of(context, config), lambda api: api.link(name))["url"])

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, ask_office, settings_of
+from bot.terminal.options import AsJson, ConfigFile, ask_operator, settings_of
 from bot.terminal.output import clean, show_json
 
 
@@ -17,7 +17,7 @@ def add_to(cli: typer.Typer) -> None:
 
 def reload(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
     """Have the running process read its settings again: policy, people, prompt and log level, all or nothing."""
-    told = ask_office(settings_of(context, config), lambda office: office.reload())
+    told = ask_operator(settings_of(context, config), lambda api: api.reload())
     if as_json:
         show_json(told)
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, ask_office, settings_of
+from bot.terminal.options import AsJson, ConfigFile, ask_operator, settings_of
 from bot.terminal.output import clean, show_json, show_markdown, show_rows, tell
 from runtime.errors import ConfigError
 
@@ -68,11 +68,11 @@ def report(
     _check(wish, is_list=list_, is_print=print_)
     settings = settings_of(context, config)
     if list_:
-        _list(ask_office(settings, lambda office: office.reports()), as_json)
+        _list(ask_operator(settings, lambda api: api.reports()), as_json)
     elif print_:
-        _print(ask_office(settings, lambda office: office.print_report(wish.name, wish.options)), as_json)
+        _print(ask_operator(settings, lambda api: api.print_report(wish.name, wish.options)), as_json)
     else:
-        _tell(ask_office(settings, lambda office: _made(office, wish)), as_json)
+        _tell(ask_operator(settings, lambda api: _made(api, wish)), as_json)
 
 
 def _check(wish: Wish, *, is_list: bool, is_print: bool) -> None:
@@ -94,13 +94,13 @@ def _pairs(options: Sequence[str]) -> dict[str, str]:
     return found
 
 
-async def _made(office: OperatorApi, wish: Wish) -> dict[str, Any]:
+async def _made(api: OperatorApi, wish: Wish) -> dict[str, Any]:
     """Have it made, and wait until it is known how it ended."""
-    told = await office.make_report(wish.name, wish.to, wish.options)
+    told = await api.make_report(wish.name, wish.to, wish.options)
     end = asyncio.get_running_loop().time() + wish.seconds
     while told["state"] == AT_WORK and told["runs"] and asyncio.get_running_loop().time() < end:
         await asyncio.sleep(POLL_SECONDS)
-        told = await office.report(told["id"])
+        told = await api.report(told["id"])
     return dict(told)
 
 

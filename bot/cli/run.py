@@ -43,11 +43,11 @@ def run(context: typer.Context, config: ConfigFile = None, host: Host = None, po
     given = {name: value for name, value in flags.items() if value is not None}
     settings = settings_of(context, config, given, with_secrets=True)
     from bot.telemetry import logs
-    from bot.wiring.oversights import tell_oversights
+    from bot.wiring.unused_settings import tell_unused
 
     logs.configure(settings.log.level, settings.log.format, settings.secret_values())
     logs.tell_skipped(settings.chain.skipped)
-    tell_oversights(settings)
+    tell_unused(settings)
     run_to_end(_serve(settings))
 
 

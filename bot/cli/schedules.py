@@ -20,7 +20,7 @@ from bot.terminal.options import (
     WithIds,
     Yes,
     ask_first,
-    ask_office,
+    ask_operator,
     settings_of,
 )
 from bot.terminal.output import clean, show_facts, show_json, show_rows, tell, word
@@ -118,7 +118,7 @@ def list_(
     config: ConfigFile = None,
 ) -> None:
     """All of them, by what is due next; those that are over come last."""
-    rows = ask_office(settings_of(context, config), lambda office: office.schedules(state, room))
+    rows = ask_operator(settings_of(context, config), lambda api: api.schedules(state, room))
     if as_json:
         show_json(rows)
     else:
@@ -134,7 +134,7 @@ def show(
     config: ConfigFile = None,
 ) -> None:
     """One, with its next five instants and its last twenty."""
-    row = _done(context, config, name, last, lambda office, name: office.schedule(name))
+    row = _done(context, config, name, last, lambda api, name: api.schedule(name))
     if as_json:
         show_json(row)
         return
@@ -180,7 +180,7 @@ def add(
         **_task(task, template_file, report, option),
         **_terms(misfire, catch_up, window_minutes, jitter_seconds, thread, quiet, max_cost),
     }
-    row = ask_office(settings_of(context, config), lambda office: office.add_schedule(_given(fields)))
+    row = ask_operator(settings_of(context, config), lambda api: api.add_schedule(_given(fields)))
     _tell_of(row, as_json)
 
 
@@ -222,7 +222,7 @@ def change(
     }
     if not (given := _given(fields)):
         raise ConfigError("Nothing is to be changed. For example: --when 'every weekday at 9'")
-    row = _done(context, config, name, last, lambda office, name: office.change_schedule(name, given))
+    row = _done(context, config, name, last, lambda api, name: api.change_schedule(name, given))
     _tell_of(row, as_json)
 
 
@@ -236,7 +236,7 @@ def pause(
     config: ConfigFile = None,
 ) -> None:
     """It is not due until it is resumed."""
-    row = _done(context, config, name, last, lambda office, name: office.pause_schedule(name, reason))
+    row = _done(context, config, name, last, lambda api, name: api.pause_schedule(name, reason))
     _tell_of(row, as_json)
 
 
@@ -249,7 +249,7 @@ def resume(
     config: ConfigFile = None,
 ) -> None:
     """It is due again, and its failures are forgotten. What it missed is not made up for."""
-    _tell_of(_done(context, config, name, last, lambda office, name: office.resume_schedule(name)), as_json)
+    _tell_of(_done(context, config, name, last, lambda api, name: api.resume_schedule(name)), as_json)
 
 
 @commands.command()
@@ -263,7 +263,7 @@ def remove(
 ) -> None:
     """Take it out. What it did stays in the trace and the audit."""
     ask_first(yes, f"Remove {f'the schedule {name}' if name else 'the newest schedule'}")
-    made = _done(context, config, name, last, lambda office, name: office.remove_schedule(name))
+    made = _done(context, config, name, last, lambda api, name: api.remove_schedule(name))
     if as_json:
         show_json(made)
     else:
@@ -279,7 +279,7 @@ def run_(
     config: ConfigFile = None,
 ) -> None:
     """Have it done once, now, whatever the clock says. Where no process runs the next start does it."""
-    made = _done(context, config, name, last, lambda office, name: office.run_schedule(name))
+    made = _done(context, config, name, last, lambda api, name: api.run_schedule(name))
     if as_json:
         show_json(made)
     else:
@@ -296,7 +296,7 @@ def history(
     config: ConfigFile = None,
 ) -> None:
     """Its instants that have come, newest first: done, skipped and failed, with the reason."""
-    rows = _done(context, config, name, last, lambda office, name: office.schedule_history(name, limit))
+    rows = _done(context, config, name, last, lambda api, name: api.schedule_history(name, limit))
     if as_json:
         show_json(rows)
     else:
@@ -347,16 +347,16 @@ def _done(
 ) -> Answer:
     """`work` with the schedule that is meant: by `name`, or the one that was made last."""
 
-    async def newest(office: OperatorApi) -> list[View]:
-        every = await office.schedules()
+    async def newest(api: OperatorApi) -> list[View]:
+        every = await api.schedules()
         return sorted(every, key=lambda row: (row["created_at"], not row["by_file"], row["id"]), reverse=True)
 
     which = Which(name, last, "schedule", newest)
 
-    async def found(office: OperatorApi) -> Answer:
-        return await work(office, await which.of(office))
+    async def found(api: OperatorApi) -> Answer:
+        return await work(api, await which.of(api))
 
-    return ask_office(settings_of(context, config), found)
+    return ask_operator(settings_of(context, config), found)
 
 
 def _tell_of(row: View, as_json: bool) -> None:

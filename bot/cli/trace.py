@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, InRoom, WithIds, ask_office, settings_of
+from bot.terminal.options import AsJson, ConfigFile, InRoom, WithIds, ask_operator, settings_of
 from bot.terminal.output import PIPE_WIDTH, by_name, clean, show_json, show_rows
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ def trace(
         raise typer.BadParameter("give either the id of a message, or --last and --room")
     settings = settings_of(context, config)
     if not (message or last):
-        _list(ask_office(settings, lambda office: office.traceable(room, NEWEST)), as_json=as_json, with_ids=ids)
+        _list(ask_operator(settings, lambda api: api.traceable(room, NEWEST)), as_json=as_json, with_ids=ids)
         return
-    told = ask_office(settings, lambda office: _told(office, message, room))
+    told = ask_operator(settings, lambda api: _told(api, message, room))
     if as_json:
         show_json(told)
     elif told["trace"]:
@@ -72,16 +72,16 @@ def trace(
     raise typer.Exit(0 if told["trace"] else 1)
 
 
-async def _told(office: OperatorApi, message: str, room: str) -> View:
+async def _told(api: OperatorApi, message: str, room: str) -> View:
     """The story of `message`, else of the newest in `room`. Errors: Refusal when there is none."""
     if not message:
         from runtime.http.errors import Refusal
 
-        newest = await office.traceable(room, 1)
+        newest = await api.traceable(room, 1)
         if not newest:
             raise Refusal(404, f"There is no message{f' in {room}' if room else ''} yet.")
         message = newest[0]["id"]
-    return await office.trace(message)
+    return await api.trace(message)
 
 
 def _list(rows: Sequence[View], *, as_json: bool, with_ids: bool) -> None:

@@ -10,7 +10,7 @@ from bot.secrets import model_keys
 from bot.settings.approvals import NEW_NAME, OLD_NAME
 from bot.settings.secrets import uses
 from bot.settings.settings import Settings
-from bot.wiring.oversights import unused_database
+from bot.wiring.unused_settings import unused_database
 from runtime.contract import Finding
 
 

@@ -6,7 +6,10 @@ message or text is ever one. What can be told beforehand starts at 0, so that it
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
 
 from bot.metrics.tally import Counter, Histogram
 from runtime.contract import CHOICES, ApprovalKind, Choice
@@ -51,59 +54,71 @@ INSTANTS: Final = ("started", "skipped", "done", "silent", "failed", "stopped")
 NODE_CHANGES: Final = ("joined", "left", "lost", "reaped")
 
 
+def counted(name: str, help: str, *labels: str) -> Any:
+    """A counter of its own for each `Meters`."""
+    return field(default_factory=partial(Counter, name, help, *labels))
+
+
+def observed(name: str, help: str, *labels: str, bounds: Sequence[float]) -> Any:
+    """The same for a histogram."""
+    return field(default_factory=partial(Histogram, name, help, *labels, bounds=bounds))
+
+
+@dataclass(eq=False)
 class Meters:
     """The counters and histograms of this process. Implements `store.driver.Watch`."""
 
-    def __init__(self) -> None:
-        self.signals = Counter(
-            "signalbox_signals_total", "Signals, by what became of them.", *ACCOUNT, "kind", "outcome"
-        )
-        self.claim_lag = Histogram(
-            "signalbox_claim_lag_seconds", "From a message's acceptance to the start of its run.", bounds=LAG
-        )
-        self.answer_lag = Histogram(
-            "signalbox_answer_lag_seconds",
-            "From a message's acceptance to the last part of its answer on screen.",
-            *ACCOUNT,
-            "way",
-            bounds=LAG,
-        )
-        self.begun = Counter("signalbox_runs_begun_total", "Runs taken up.", "how")
-        self.runs = Counter("signalbox_runs_total", "Runs that ended, or were parked.", "state")
-        self.steps = Counter("signalbox_steps_total", "Steps that were recorded.", "kind")
-        self.model_calls = Counter("signalbox_model_calls_total", "Calls of a language model.", "model", "outcome")
-        self.model_seconds = Histogram(
-            "signalbox_model_call_seconds", "How long a call of a language model took.", "model", bounds=MODEL
-        )
-        self.tokens = Counter("signalbox_model_tokens_total", "Tokens in and out.", "model", "direction")
-        self.dollars = Counter("signalbox_model_cost_dollars_total", "What model calls cost, in US dollars.", "model")
-        self.tool_calls = Counter("signalbox_tool_calls_total", "Tool calls.", "tool", "outcome")
-        self.tool_seconds = Histogram("signalbox_tool_call_seconds", "How long a tool call took.", "tool", bounds=TOOL)
-        self.asked = Counter("signalbox_approvals_asked_total", "Questions put to people.", "kind")
-        self.settled = Counter("signalbox_approvals_total", "Questions that were settled.", "kind", "outcome")
-        self.question_age = Histogram(
-            "signalbox_approval_age_seconds", "How old a question was when it was settled.", "kind", bounds=AGE
-        )
-        self.instants = Counter(
-            "signalbox_occurrences_total", "Instants of schedules, by what became of them and of each try.", "outcome"
-        )
-        self.schedule_lag = Histogram(
-            "signalbox_schedule_lag_seconds", "From a planned instant to the start of its run.", bounds=LAG
-        )
-        self.parts = Counter("signalbox_parts_total", "What happened to wire messages.", *ACCOUNT, "outcome")
-        self.shown_lag = Histogram(
-            "signalbox_shown_lag_seconds", "From the outbox to the screen, for each part.", *ACCOUNT, bounds=LAG
-        )
-        self.sends = Histogram(
-            "signalbox_send_seconds", "How long a platform took for a send.", *ACCOUNT, "outcome", bounds=SEND
-        )
-        self.commits = Histogram("signalbox_store_commit_seconds", "How long a commit took.", bounds=COMMIT)
-        self.batches = Histogram("signalbox_store_batch_operations", "Operations in one commit.", bounds=BATCH)
-        self.store_errors = Counter("signalbox_store_errors_total", "Operations that the store refused.", "trouble")
-        self.node_changes = Counter("signalbox_node_changes_total", "Changes of nodes, as this one saw them.", "change")
-        self.role_changes = Counter(
-            "signalbox_role_changes_total", "Roles that this node took or lost.", "role", "change"
-        )
+    signals: Counter = counted(
+        "signalbox_signals_total", "Signals, by what became of them.", *ACCOUNT, "kind", "outcome"
+    )
+    claim_lag: Histogram = observed(
+        "signalbox_claim_lag_seconds", "From a message's acceptance to the start of its run.", bounds=LAG
+    )
+    answer_lag: Histogram = observed(
+        "signalbox_answer_lag_seconds",
+        "From a message's acceptance to the last part of its answer on screen.",
+        *ACCOUNT,
+        "way",
+        bounds=LAG,
+    )
+    begun: Counter = counted("signalbox_runs_begun_total", "Runs taken up.", "how")
+    runs: Counter = counted("signalbox_runs_total", "Runs that ended, or were parked.", "state")
+    steps: Counter = counted("signalbox_steps_total", "Steps that were recorded.", "kind")
+    model_calls: Counter = counted("signalbox_model_calls_total", "Calls of a language model.", "model", "outcome")
+    model_seconds: Histogram = observed(
+        "signalbox_model_call_seconds", "How long a call of a language model took.", "model", bounds=MODEL
+    )
+    tokens: Counter = counted("signalbox_model_tokens_total", "Tokens in and out.", "model", "direction")
+    dollars: Counter = counted("signalbox_model_cost_dollars_total", "What model calls cost, in US dollars.", "model")
+    tool_calls: Counter = counted("signalbox_tool_calls_total", "Tool calls.", "tool", "outcome")
+    tool_seconds: Histogram = observed("signalbox_tool_call_seconds", "How long a tool call took.", "tool", bounds=TOOL)
+    asked: Counter = counted("signalbox_approvals_asked_total", "Questions put to people.", "kind")
+    settled: Counter = counted("signalbox_approvals_total", "Questions that were settled.", "kind", "outcome")
+    question_age: Histogram = observed(
+        "signalbox_approval_age_seconds", "How old a question was when it was settled.", "kind", bounds=AGE
+    )
+    instants: Counter = counted(
+        "signalbox_occurrences_total", "Instants of schedules, by what became of them and of each try.", "outcome"
+    )
+    schedule_lag: Histogram = observed(
+        "signalbox_schedule_lag_seconds", "From a planned instant to the start of its run.", bounds=LAG
+    )
+    parts: Counter = counted("signalbox_parts_total", "What happened to wire messages.", *ACCOUNT, "outcome")
+    shown_lag: Histogram = observed(
+        "signalbox_shown_lag_seconds", "From the outbox to the screen, for each part.", *ACCOUNT, bounds=LAG
+    )
+    sends: Histogram = observed(
+        "signalbox_send_seconds", "How long a platform took for a send.", *ACCOUNT, "outcome", bounds=SEND
+    )
+    commits: Histogram = observed("signalbox_store_commit_seconds", "How long a commit took.", bounds=COMMIT)
+    batches: Histogram = observed("signalbox_store_batch_operations", "Operations in one commit.", bounds=BATCH)
+    store_errors: Counter = counted("signalbox_store_errors_total", "Operations that the store refused.", "trouble")
+    node_changes: Counter = counted("signalbox_node_changes_total", "Changes of nodes, as this one saw them.", "change")
+    role_changes: Counter = counted(
+        "signalbox_role_changes_total", "Roles that this node took or lost.", "role", "change"
+    )
+
+    def __post_init__(self) -> None:
         self._expect()
 
     def all(self) -> list[Counter | Histogram]:

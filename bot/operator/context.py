@@ -10,8 +10,8 @@ from bot.accounts.naming import Named, calling
 from bot.accounts.status import State
 from bot.operator.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
 from bot.operator.finding import Finder
-from bot.operator.reports import ReportDesk
-from bot.operator.schedules import ScheduleDesk
+from bot.operator.reports import ReportOperations
+from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from runtime.contract import Address, Links, NewId, Notifier, Now, Sink
 from runtime.http.errors import Refusal
@@ -73,8 +73,8 @@ class OperatorContext:
     written: Callable[[str, Sequence[str]], Sequence[str]] = unwritten
     given: Callable[[], Collection[str]] = frozenset
     info: Mapping[str, str] = field(default_factory=dict)
-    reports: ReportDesk | None = None
-    schedules: ScheduleDesk | None = None
+    reports: ReportOperations | None = None
+    schedules: ScheduleOperations | None = None
 
     @property
     def called(self) -> Named:

@@ -14,8 +14,8 @@ from bot.node.login import command_line
 from bot.operator.actor import owner_of
 from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
-from bot.operator.reports import LateReporters, ReportDesk, figure_tools
-from bot.operator.schedules import ScheduleDesk
+from bot.operator.reports import LateReporters, ReportOperations, figure_tools
+from bot.operator.schedules import ScheduleOperations
 from bot.settings.settings import Settings
 from bot.telemetry.masking import Mask
 from bot.wiring.access import gate_of
@@ -31,7 +31,7 @@ from runtime.intake.room_names import RoomNames
 from runtime.store.store import Store, open_store
 
 
-class NoBell:
+class NoNotifier:
     """Nobody waits in this process."""
 
     def notify(self, topic: str) -> None:
@@ -66,7 +66,7 @@ async def _desk(store: Store, settings: Settings) -> OperatorContext:
         store=store,
         sink=sink,
         links=store.people,
-        notifier=NoBell(),
+        notifier=NoNotifier(),
         web_account=identity,
         named=named,
         rooms=rooms,
@@ -86,7 +86,7 @@ async def _desk(store: Store, settings: Settings) -> OperatorContext:
 
 def _schedules(
     store: Store, accounts: Accounts[Called], settings: Settings, named: Named, called: Named
-) -> ScheduleDesk:
+) -> ScheduleOperations:
     """What is booked here is fired by the next start. Rooms are those of accounts that were at work before."""
     names = {(CHANNEL, ACCOUNT), *((one.channel, one.name) for one in settings.accounts if one.enabled)}
     here = Accounts(one for one in accounts if (one.channel, one.account) in names)
@@ -99,7 +99,7 @@ def _schedules(
         started=lambda: None,
         planning=lambda: settings.planning,
     )
-    return ScheduleDesk(timetable, here.address, named, Mask(settings.secret_values()), called)
+    return ScheduleOperations(timetable, here.address, named, Mask(settings.secret_values()), called)
 
 
 def _reach_of(store: Store, named: Named, settings: Settings) -> Reach:
@@ -114,8 +114,10 @@ def _reach_of(store: Store, named: Named, settings: Settings) -> Reach:
     return reached
 
 
-def _reports(store: Store, accounts: Accounts[Called], settings: Settings, named: Named, called: Named) -> ReportDesk:
-    return ReportDesk(
+def _reports(
+    store: Store, accounts: Accounts[Called], settings: Settings, named: Named, called: Named
+) -> ReportOperations:
+    return ReportOperations(
         store=store,
         reporters=LateReporters(store.now),
         address_at=accounts.address,

@@ -23,8 +23,8 @@ from bot.operator.actor import Actor
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
 from bot.operator.context import OperatorContext
 from bot.operator.people import Roster, done, new_name
-from bot.operator.reports import ReportDesk
-from bot.operator.schedules import ScheduleDesk
+from bot.operator.reports import ReportOperations
+from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from runtime.contract import (
     PEOPLE,
@@ -278,7 +278,7 @@ class Operations(OperatorApi):
         return await self._schedules.run(name, self.actor)
 
     @property
-    def _schedules(self) -> ScheduleDesk:
+    def _schedules(self) -> ScheduleOperations:
         if self._desk.schedules is None:
             raise Refusal(404, "Nothing is planned here.")
         return self._desk.schedules
@@ -303,7 +303,7 @@ class Operations(OperatorApi):
         return await self._reports.text(name, options, self.actor)
 
     @property
-    def _reports(self) -> ReportDesk:
+    def _reports(self) -> ReportOperations:
         if self._desk.reports is None:
             raise Refusal(404, "No reports are made here.")
         return self._desk.reports

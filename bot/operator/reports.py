@@ -89,7 +89,7 @@ def figure_tools(figures: Figures, now: Now, named: Callable[[Address], str]) ->
 
 
 @dataclass(frozen=True, slots=True)
-class ReportDesk:
+class ReportOperations:
     """Has reports made for operators. `runs`: a process is at work that makes them; else the next start does.
 
     `reach` tells why nothing can be posted in a room. `notify` wakes the lanes, `tools` are those by which a report is made that is only printed.

@@ -49,7 +49,7 @@ AddressAt = Callable[[str], Address | None]
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduleDesk:
+class ScheduleOperations:
     """The timetable, as operators call things. `mask` hides secrets in what people wrote and runs ended with."""
 
     timetable: Timetable

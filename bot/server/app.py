@@ -80,16 +80,12 @@ class App:
         self.at = at
         self.engine = engine
         self.http = http
+        self.sink: Sink = engine.sink
         self._others = Others()
 
     @property
     def store(self) -> Store:
         return self.base.store
-
-    @property
-    def sink(self) -> Sink:
-        """Where a signal is handed in."""
-        return self.engine.sink
 
     @property
     def control_token(self) -> str:
@@ -137,7 +133,7 @@ class App:
         return Life(
             settings=base.settings,
             store=base.store.cluster,
-            seat=base.membership,
+            membership=base.membership,
             watchdog=http.watchdog,
             notifier=base.notifier,
             accounts=at.accounts,

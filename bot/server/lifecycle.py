@@ -52,7 +52,7 @@ class Life:
         *,
         settings: Settings,
         store: ClusterStore,
-        seat: Membership,
+        membership: Membership,
         watchdog: Watchdog,
         notifier: LocalNotifier,
         accounts: Sequence[AccountSupervisor],
@@ -66,7 +66,7 @@ class Life:
     ) -> None:
         self._settings = settings
         self._store = store
-        self._seat = seat
+        self._membership = membership
         self._watchdog = watchdog
         self._notifier = notifier
         self._accounts = accounts
@@ -92,11 +92,11 @@ class Life:
         """From one join to the end by cancellation, with a drain, or by the loss of the lease."""
         node = await self._join()
         dispatch = self._make_dispatch(node.lease)
-        self._seat.sit(node, dispatch.take_in)
+        self._membership.sit(node, dispatch.take_in)
         self._watchdog.joined()
         async with asyncio.TaskGroup() as group:
             beating = group.create_task(node.run())
-            for duty in (self._pulse(node).run, *self._make_duties(), *self._service(), dispatch.run):
+            for duty in (self._poller(node).run, *self._make_duties(), *self._service(), dispatch.run):
                 group.create_task(duty())
             listening = [group.create_task(listen()) for listen in self._listeners]
             group.create_task(self._announce(on_ready))
@@ -124,7 +124,7 @@ class Life:
                     on_reaped=self._freed,
                 )
             except StoreError as error:
-                if self._seat.is_empty:
+                if self._membership.is_empty:
                     raise
                 log.debug("cannot join again yet", reason=str(error))
                 await asyncio.sleep(REJOIN.total_seconds())
@@ -134,7 +134,7 @@ class Life:
         for topic in (LANES, ROLES):
             self._notifier.notify(topic)
 
-    def _pulse(self, node: Node) -> Poller:
+    def _poller(self, node: Node) -> Poller:
         return Poller(
             store=self._store,
             node=node.lease.node,

@@ -20,7 +20,7 @@ from bot.wiring.scheduling import planning_tools
 from runtime.contract import Figures, Now, Space, Timetable, Tool
 from runtime.errors import ConfigError
 from tools.catalogue import first_tools
-from tools.charting.easel import Easel
+from tools.charting.renderer import ChartRenderer
 from tools.sandbox.shell import Sandbox, sandbox_for
 from tools.sandbox.spaced import SpacedSandbox, SpacedTool
 
@@ -76,9 +76,9 @@ def toolkit_of(
     """`wrap` is around each tool; `instead` of our own are a test's. Errors: ConfigError."""
     shell = shell_of(settings)
     sandbox = SpacedSandbox(sandbox_for(shell), space)
-    easel = Easel(settings.data_dir / "fonts")
+    renderer = ChartRenderer(settings.data_dir / "fonts")
     reported = figure_tools(figures, now, named)
-    own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), easel=easel)
+    own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), renderer=renderer)
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own |= planning_tools(timetable, accounts, named)
     own |= reported

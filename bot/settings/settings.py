@@ -65,7 +65,7 @@ from bot.settings.tables import (
 )
 from bot.settings.telemetry import find_collector
 from runtime.errors import ConfigError
-from runtime.models.library import VARIABLES as LITELLM_VARIABLES
+from runtime.models.litellm_loading import VARIABLES as LITELLM_VARIABLES
 from runtime.settings.accounts import TOKENS
 from runtime.settings.types import Place, Section, beside_file
 
@@ -404,7 +404,7 @@ class _Reading:
 
 
 def _prepare_litellm() -> None:
-    """LiteLLM reads these when it is imported or called: see `runtime.models.library`."""
+    """LiteLLM reads these when it is imported or called: see `runtime.models.litellm_loading`."""
     for name in LITELLM_VARIABLES:
         os.environ.setdefault(name, "True")
 

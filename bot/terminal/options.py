@@ -93,7 +93,7 @@ def hide_secrets(settings: Settings) -> Mask:
     return mask
 
 
-def ask_office(settings: Settings, work: Callable[[OperatorApi], Awaitable[Answer]]) -> Answer:
+def ask_operator(settings: Settings, work: Callable[[OperatorApi], Awaitable[Answer]]) -> Answer:
     """Do `work` with the running process, or with the store itself when none runs."""
     return run(_asked(settings, work))
 
@@ -128,24 +128,24 @@ class Which:
         if bool(self.words) == self.last:
             raise ConfigError(f"Name one {self.kind}, or take the newest with --last.")
 
-    async def of(self, office: OperatorApi) -> str:
+    async def of(self, api: OperatorApi) -> str:
         """Errors: Refusal where there is none."""
         if self.words:
             return self.words
         from runtime.http.errors import Refusal
 
-        if not (found := await self.newest(office)):
+        if not (found := await self.newest(api)):
             raise Refusal(404, f"There is no such {self.kind}.")
         return str(found[0]["id"])
 
 
 async def _asked(settings: Settings, work: Callable[[OperatorApi], Awaitable[Answer]]) -> Answer:
-    async with _office(settings) as office:
-        return await work(office)
+    async with _operator_api(settings) as api:
+        return await work(api)
 
 
 @asynccontextmanager
-async def _office(settings: Settings) -> AsyncIterator[OperatorApi]:
+async def _operator_api(settings: Settings) -> AsyncIterator[OperatorApi]:
     if control := await reachable(settings):
         from bot.operator.client import connected
 

@@ -32,7 +32,7 @@ def model_of(settings: Settings) -> Model:
 
         return Demo()
     from runtime.models.images import Images
-    from runtime.models.lite import LiteModel, ModelSettings
+    from runtime.models.litellm_model import LiteModel, ModelSettings
     from runtime.models.vendors import VENDORS
 
     chosen = settings.model

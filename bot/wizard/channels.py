@@ -14,7 +14,7 @@ from bot.plugins.channels import channel_names, known_channels, token_forms
 from bot.secrets import account_keys
 from bot.secrets.chain import Chain, members
 from bot.settings.accounts import AnyAccount
-from bot.trials.account import look_at
+from bot.tryouts.account import look_at
 from bot.wizard.dialogue import Dialogue
 from bot.wizard.draft import Draft, Kept, Table
 from runtime.contract import AccountSecret, Finding, Level

@@ -12,7 +12,7 @@ import structlog
 
 from runtime.contract import Now
 from runtime.errors import StoreError
-from runtime.store.protocol import Duty, Stock, Upkeep
+from runtime.store.protocol import Duty, Stock, Sweeping
 from runtime.workspace.cleanup import Leftovers
 
 log = structlog.get_logger("retention")
@@ -46,7 +46,7 @@ class Retention:
     def __init__(
         self,
         *,
-        store: Upkeep,
+        store: Sweeping,
         leftovers: Leftovers,
         keep: Keep,
         take: Callable[[str], Awaitable[Duty | None]],

@@ -133,7 +133,7 @@ class Membership:
         return await self._node.take(role) if self._node else None
 
     async def vacancy(self) -> None:
-        """Until such a duty may have come free: whoever frees one rings, and the pulse for as long as nobody has it."""
+        """Until such a duty may have come free: whoever frees one notifies, and the poller for as long as nobody has it."""
         await self._notifier.listen(ROLES).within(REST.total_seconds())
 
     async def take_in(self, accept: Accept) -> Taken:

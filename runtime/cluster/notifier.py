@@ -1,4 +1,4 @@
-"""Wake-ups. They may be lost without harm: the pulse rings again, and whoever listens looks now and then by itself."""
+"""Wake-ups. They may be lost without harm: the poller notifies again, and whoever listens looks now and then by itself."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from weakref import WeakSet
 from runtime.contract import Address, room_topic
 
 REST: Final = timedelta(seconds=15)
-"""How long whoever listens waits at most: against a fault of whatever should have rung."""
+"""How long whoever listens waits at most: against a fault of whatever should have notified."""
 
 
 class Listener:
-    """One listener: topics that rang since it last looked, each once, in the order of their first ring."""
+    """One listener: topics notified since it last looked, each once, in the order of their first notification."""
 
     def __init__(self) -> None:
         self._heard: dict[str, None] = {}
@@ -78,7 +78,7 @@ class LocalNotifier:
         return list(self._listeners)
 
     def notify_here(self, topic: str) -> None:
-        """Ring in this process alone."""
+        """Notify this process alone."""
         LocalNotifier.notify(self, topic)
 
     def tell(self, topic: str) -> None:
@@ -86,7 +86,7 @@ class LocalNotifier:
 
 
 class SharedNotifier(LocalNotifier):
-    """Rings here at once, and by `tell` in the other nodes soon."""
+    """Notifies here at once, and by `tell` in the other nodes soon."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         super().__init__()

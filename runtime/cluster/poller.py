@@ -1,6 +1,6 @@
-"""The pulse of a process: one small question a second to the store, and whoever has something to do is woken.
+"""The poller of a process: one small question a second to the store, and whoever has something to do is woken.
 
-Most work wakes its worker by itself: what is made here rings here, and what other nodes make is told by them. The pulse
+Most work wakes its worker by itself: what is made here notifies here, and what other nodes make is told by them. The poller
 finds the rest: what comes with time, what was made by a command on the store itself, and what its maker did not live to
 tell. So nobody else looks by himself more often than each `REST`, and a process at rest does next to nothing.
 """
@@ -20,7 +20,7 @@ from runtime.contract import NodeId
 from runtime.errors import StoreError
 from runtime.store.protocol.cluster import Agenda
 
-log = structlog.get_logger("pulse")
+log = structlog.get_logger("poller")
 
 POLL_INTERVAL: Final = timedelta(seconds=1)
 

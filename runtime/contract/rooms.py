@@ -188,7 +188,7 @@ class Notifier(Protocol):
         """Wake whoever waits for `topic`."""
 
     def listen(self, *topics: str) -> AsyncIterator[str]:
-        """Topics as they ring; several rings of one topic between two looks come as one."""
+        """Topics as they are notified; several of one topic between two looks come as one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ one task at a time, so its order holds and nothing else goes there while a part 
 from __future__ import annotations
 
 import asyncio
-import random
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -25,28 +24,22 @@ from runtime.contract import (
     Delivery,
     Features,
     Kind,
-    NewId,
-    Now,
-    Probe,
     Receipt,
     RunId,
     Wire,
-    no_probe,
 )
+from runtime.delivery.context import CourierContext, soon
 from runtime.delivery.live_status import LiveStatus
-from runtime.delivery.rates import Rates, ticking
+from runtime.delivery.rates import Rates
 from runtime.delivery.retry_policy import RetryPolicy
-from runtime.delivery.sender import DutyLost, Showing
+from runtime.delivery.sender import DutyLost, PartSender
 from runtime.delivery.streaming import Previews
 from runtime.domain.deliveries import DeliveryState, PartState
-from runtime.domain.ids import new_id as fresh_id
 from runtime.errors import Retryable, StoreError
 from runtime.store.protocol import Duty, NewDelivery, OpenDelivery, OpenPart, Outbox, Rendered
 
 log = structlog.get_logger("courier")
 
-POLL: Final = timedelta(seconds=1)
-"""How soon to ask again for a duty, where nobody tells that it may be free."""
 STORE_RETRY_DELAY: Final = timedelta(seconds=1)
 OVERTAKEN: Final = 10
 """Attempts, about six minutes, after which a delivery lets later ones of its kind in the room pass."""
@@ -101,48 +94,30 @@ def begun(
     )
 
 
-async def soon() -> None:
-    await asyncio.sleep(POLL.total_seconds())
-
-
 class Courier:
-    """Serves the rooms of one adapter while it holds the account's duty.
-
-    `take` asks for the duty, and `vacancy` waits until it may be free again.
-    """
+    """Serves the rooms of one adapter while it holds the account's duty."""
 
     def __init__(
         self,
         *,
         outbox: Outbox,
         adapter: ChannelAdapter,
-        take: Callable[[str], Awaitable[Duty | None]],
         pace: RetryPolicy,
-        now: Now,
-        on_shown: Callable[[Address], None],
-        lease_is_fresh: Callable[[], bool] = lambda: True,
-        vacancy: Callable[[], Awaitable[object]] = soon,
-        chance: Callable[[], float] = random.random,
-        width: int = 32,
+        context: CourierContext,
         features: Features | None = None,
         previews: bool = False,
-        new_id: NewId = fresh_id,
-        ticks: Callable[[], timedelta] = ticking,
-        probe: Probe = no_probe,
+        width: int = 32,
     ) -> None:
         self.adapter = adapter
-        self._outbox = outbox
-        self._take = take
-        self._vacancy = vacancy
-        self._pace = pace
-        self._now = now
-        self._lease_is_fresh = lease_is_fresh
+        self._outbox, self._pace, self._context = outbox, pace, context
         self._width = asyncio.Semaphore(width)
         self.features = features = features or adapter.features()
         self._look_after = timedelta() if features.looks_at_once else pace.settle_first
-        self._rates = Rates(features.buckets, ticks)
-        self._previews = Previews(adapter=adapter, pace=pace, ticks=ticks, new_id=new_id, heed=self._heed)
-        self.underway = LiveStatus(
+        self._rates = Rates(features.buckets, context.ticks)
+        self._previews = Previews(
+            adapter=adapter, pace=pace, ticks=context.ticks, new_id=context.new_id, heed=self._heed
+        )
+        self.live_status = LiveStatus(
             post=self,
             outbox=outbox,
             previews=self._previews,
@@ -152,17 +127,14 @@ class Courier:
             posts=previews and features.previews,
             heed=self._heed,
         )
-        self._showing = Showing(
+        self._sender = PartSender(
             outbox=outbox,
             adapter=adapter,
             pace=pace,
-            now=now,
-            chance=chance,
-            on_shown=on_shown,
+            context=context,
             rates=self._rates,
             features=features,
             previews=self._previews,
-            probe=probe,
         )
         self.pause = Pause()
         self._wanted: set[Address] = set()
@@ -203,24 +175,24 @@ class Courier:
         """
         room = new.address
         is_busy = room in self._active or room in self._wanted or room in self._later or self._width.locked()
-        if self._duty is None or is_busy or not self._lease_is_fresh():
+        if self._duty is None or is_busy or not self._context.lease_is_fresh():
             return None
         if new.edits and self._previews.receipt(new.edits) is None:
             return None
         try:
-            floor = self._showing.floor(room)
+            floor = self._sender.floor(room)
             wires: tuple[Wire, ...]
             if new.kind is Kind.PROGRESS:
                 wires, has_token = (self._previews.rendered(delivery_of(new)),), self._rates.spare(room)
             else:
-                wires, has_token = self._showing.rendered(delivery_of(new)), self._rates.take_now(room, new.kind.rank)
+                wires, has_token = self._sender.rendered(delivery_of(new)), self._rates.take_now(room, new.kind.rank)
         except Exception:  # noqa: BLE001 - it is rendered once more in its turn, which keeps the payload and tells
             return None
         if not has_token:
             return None
         self._active.add(room)
         self._calm.clear()
-        return Rendered(self._duty, wires, await self._showing.receipts(new.id, room, wires), floor)
+        return Rendered(self._duty, wires, await self._sender.receipts(new.id, room, wires), floor)
 
     def begin(self, new: NewDelivery, run_id: RunId) -> None:
         """It is committed, with the marker of its first part or as shown: go on from there."""
@@ -229,9 +201,9 @@ class Courier:
             self.let_go(new.address)  # the duty changed hands since: whoever has it finds the marker
             return
         over = self._previews.receipt(new.edits) if new.edits else None
-        open_ = begun(new, rendered, run_id, self._now(), over)
+        open_ = begun(new, rendered, run_id, self._context.now(), over)
         if rendered.receipts:
-            self._showing.tell(open_, len(rendered.wires))
+            self._sender.tell(open_, len(rendered.wires))
             self._leave(new.address)
         else:
             self._group.create_task(self._room(rendered.duty, new.address, open_))
@@ -257,12 +229,12 @@ class Courier:
         """The platform says to wait, to something that is not sent again."""
         if self._duty:
             with suppress(DutyLost):
-                await self._showing.heed(self._duty, address, error)
+                await self._sender.heed(self._duty, address, error)
 
     @property
     def may_send(self) -> bool:
         """Whether this process sends for the account at this moment."""
-        return self._group is not None and self._lease_is_fresh()
+        return self._group is not None and self._context.lease_is_fresh()
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something beside, as long as this one serves the account."""
@@ -283,7 +255,7 @@ class Courier:
             finally:
                 self._duty = self._group = None
                 self._active.clear()
-                self.underway.stop()
+                self.live_status.stop()
                 self._rest()
 
     async def drain(self) -> None:
@@ -309,7 +281,7 @@ class Courier:
     async def _awaited(self) -> Duty:
         """The duty, as soon as it can be had. Whoever has it until then serves our rooms."""
         while True:
-            wait = self._vacancy if self.adapter.identity else soon  # which its platform may not have told yet
+            wait = self._context.vacancy if self.adapter.identity else soon  # which its platform may not have told yet
             try:
                 if duty := await self._taken():
                     return duty
@@ -322,7 +294,7 @@ class Courier:
     async def _taken(self) -> Duty | None:
         """Errors: StoreError."""
         channel, account = self.adapter.channel, self.adapter.identity
-        duty = await self._take(self.role) if account else None
+        duty = await self._context.take(self.role) if account else None
         if duty is None or not await self._outbox.adopt(duty, channel, account, self._look_after):
             return None
         if duty != self._last_duty:
@@ -337,7 +309,7 @@ class Courier:
             return
         self._rates.start()
         for room, until in (await self._outbox.paused(self.adapter.channel, self.adapter.identity)).items():
-            self._rates.shut(room, until - self._now())
+            self._rates.shut(room, until - self._context.now())
 
     async def _serve(self, duty: Duty) -> None:
         async with asyncio.TaskGroup() as group:
@@ -352,7 +324,7 @@ class Courier:
                 await self._next()
 
     def _due_rooms(self) -> list[Address]:
-        now = self._now()
+        now = self._context.now()
         self._wanted |= {address for address, at in self._later.items() if at <= now}
         ready = [address for address in self._wanted if address not in self._active]
         self._wanted.difference_update(ready)
@@ -362,7 +334,7 @@ class Courier:
 
     async def _next(self) -> None:
         """Wait for a nudge or the next appointment; look at all rooms now and then."""
-        soonest = min((at - self._now() for at in self._later.values()), default=REST)
+        soonest = min((at - self._context.now() for at in self._later.values()), default=REST)
         try:
             async with asyncio.timeout(min(max(soonest, timedelta()), REST).total_seconds()):
                 await self._wake.wait()
@@ -387,17 +359,17 @@ class Courier:
         try:
             async with self._width:
                 if marked:
-                    await self._told(duty, marked, self._showing.send(duty, marked, marked.parts[0]))
+                    await self._told(duty, marked, self._sender.send(duty, marked, marked.parts[0]))
                 later = await self.serve_room(duty, address)
         except StoreError as error:
             log.debug("cannot serve the room", address=str(address), reason=str(error))
-            later = self._now() + STORE_RETRY_DELAY
+            later = self._context.now() + STORE_RETRY_DELAY
         except DutyLost:
             raise
         except Exception:
             # A bug of ours stops this room alone, and not for good.
             log.exception("room not served", address=str(address))
-            later = self._now() + STORE_RETRY_DELAY
+            later = self._context.now() + STORE_RETRY_DELAY
         self._active.discard(address)
         if later is not None:
             self._later[address] = later
@@ -405,16 +377,16 @@ class Courier:
 
     async def serve_room(self, duty: Duty, address: Address) -> datetime | None:
         """Show what this room may be shown; when to come back, None when nothing is left."""
-        while self._lease_is_fresh():
-            match choose(await self._outbox.open_deliveries(address), self._now()):
+        while self._context.lease_is_fresh():
+            match choose(await self._outbox.open_deliveries(address), self._context.now()):
                 case OpenDelivery() as open_:
                     if wait := self._rates.take(address, open_.delivery.kind.rank):
-                        return self._now() + wait
-                    await self._told(duty, open_, self._showing.advance(duty, open_))
+                        return self._context.now() + wait
+                    await self._told(duty, open_, self._sender.advance(duty, open_))
                 case later:
                     self._rates.leave(address)
                     return later
-        return self._now() + STORE_RETRY_DELAY
+        return self._context.now() + STORE_RETRY_DELAY
 
     async def _told(self, duty: Duty, open_: OpenDelivery, work: Awaitable[None]) -> None:
         """Do `work` under the delivery's name in the log. Errors: DutyLost only if it is lost indeed."""
@@ -423,6 +395,6 @@ class Courier:
             with structlog.contextvars.bound_contextvars(trace=trace, delivery=open_.delivery.id):
                 await work
         except DutyLost:
-            if await self._take(self.role) != duty:
+            if await self._context.take(self.role) != duty:
                 raise
             # Still ours: a person discarded this delivery meanwhile.

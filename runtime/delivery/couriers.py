@@ -49,7 +49,7 @@ class Couriers:
         courier = self._of(new.address)
         if courier is None:
             return new
-        new = courier.underway.last_word(new, claim)
+        new = courier.live_status.last_word(new, claim)
         return replace(new, rendered=await courier.prepare(new))
 
     def carry_on(self, new: NewDelivery, run_id: RunId, *, begun: bool) -> None:
@@ -89,4 +89,4 @@ class Couriers:
         if show := courier.features.progress:
             show(claim.address, event)
         else:
-            courier.underway.note(claim, event)
+            courier.live_status.note(claim, event)

@@ -25,14 +25,13 @@ from runtime.contract import (
     DeliveryId,
     Features,
     Kind,
-    Now,
     Part,
-    Probe,
     Receipt,
     SettleResult,
     Shown,
     Wire,
 )
+from runtime.delivery.context import CourierContext
 from runtime.delivery.rates import Rates
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.delivery.streaming import Previews
@@ -69,7 +68,7 @@ class DutyLost(Exception):
     """Another node is this account's courier now."""
 
 
-class Showing:
+class PartSender:
     """Shows parts on one account's channel. Everything is written under the courier's duty."""
 
     def __init__(
@@ -78,13 +77,10 @@ class Showing:
         outbox: Outbox,
         adapter: ChannelAdapter,
         pace: RetryPolicy,
-        now: Now,
-        chance: Callable[[], float],
-        on_shown: Callable[[Address], None],
+        context: CourierContext,
         rates: Rates,
         features: Features,
         previews: Previews,
-        probe: Probe,
     ) -> None:
         self._outbox = outbox
         self._rates = rates
@@ -92,10 +88,7 @@ class Showing:
         self._features = features
         self._adapter = adapter
         self._pace = pace
-        self._now = now
-        self._chance = chance
-        self._on_shown = on_shown
-        self._probe = probe
+        self._context = context
 
     async def advance(self, duty: Duty, open_: OpenDelivery) -> None:
         part = next((part for part in open_.parts if part.state is not PartState.SHOWN), None)
@@ -156,7 +149,7 @@ class Showing:
 
     async def send(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:
         """One attempt; its marker is committed."""
-        self._probe("part-marked")
+        self._context.probe("part-marked")
         delivery = open_.delivery
         under = under_of(open_, known.ordinal)
         part = Part(delivery.id, known.ordinal, delivery.address, known.body, known.repeat_mark, under)
@@ -174,7 +167,7 @@ class Showing:
                 log.exception("adapter broke")
             await self._unclear(duty, open_, known, str(error) or type(error).__name__)
         else:
-            self._probe("part-shown")
+            self._context.probe("part-shown")
             if wait := self._unsure_for(open_, known):
                 await self._once_more(duty, open_, known, wait)
             else:
@@ -182,7 +175,7 @@ class Showing:
 
     async def _checkpoint(self, duty: Duty, open_: OpenDelivery, known: OpenPart, receipt: Receipt) -> None:
         await self._surely(lambda: self._outbox.checkpoint(duty, open_.delivery.id, known.ordinal, receipt))
-        self._probe("part-checkpointed")
+        self._context.probe("part-checkpointed")
         if open_.delivery.kind is Kind.PROGRESS:
             self._previews.shown(open_.delivery.id, receipt)
         self.tell(open_, known.ordinal)
@@ -195,14 +188,14 @@ class Showing:
 
     async def _once_more(self, duty: Duty, open_: OpenDelivery, known: OpenPart, wait: timedelta) -> None:
         """It is on screen, where something older may still come over it: an edit may be made as often as one likes."""
-        delivery, at = open_.delivery.id, self._now() + wait
+        delivery, at = open_.delivery.id, self._context.now() + wait
         reason = "it is on screen; a change of the preview under it may still arrive and is then covered again"
         await self._surely(lambda: self._outbox.retry(duty, delivery, known.ordinal, at, reason))
-        self._on_shown(open_.delivery.address)
+        self._context.on_shown(open_.delivery.address)
 
     def tell(self, open_: OpenDelivery, part: int) -> None:
         log.info("shown", kind=open_.delivery.kind, address=str(open_.delivery.address), part=part)
-        self._on_shown(open_.delivery.address)
+        self._context.on_shown(open_.delivery.address)
 
     async def _again(
         self, duty: Duty, open_: OpenDelivery, known: OpenPart, reason: str, wait: timedelta | None = None
@@ -211,8 +204,8 @@ class Showing:
         if passing(open_):
             await self._drop(duty, open_, known, PartEvent.RETRY, reason)
             return
-        backoff = self._pace.backoff(known.attempts + 1, self._chance())
-        at = self._now() + max(backoff, wait or timedelta())
+        backoff = self._pace.backoff(known.attempts + 1, self._context.chance())
+        at = self._context.now() + max(backoff, wait or timedelta())
         log.info("not shown yet", part=known.ordinal, again_at=str(at), reason=reason)
         await self._surely(lambda: self._outbox.retry(duty, open_.delivery.id, known.ordinal, at, reason))
 
@@ -220,7 +213,7 @@ class Showing:
         """A wait that the platform named holds for all that goes the same way, also after a restart."""
         if error.retry_after and self._rates.bound:
             room = "" if error.scope is Scope.ACCOUNT else address.room
-            until = self._now() + error.retry_after
+            until = self._context.now() + error.retry_after
             self._rates.shut(room, error.retry_after)
             log.info("the platform says to wait", room=room or "every room", until=str(until))
             await self._surely(lambda: self._outbox.pause(duty, address.channel, address.account, room, until))
@@ -255,11 +248,11 @@ class Showing:
             return
         delivery, ordinal = open_.delivery.id, known.ordinal
         log.warning("perhaps shown", part=ordinal, reason=reason)
-        at = self._pace.first_look(self._now(), at_once=self._features.looks_at_once)
+        at = self._pace.first_look(self._context.now(), at_once=self._features.looks_at_once)
         await self._surely(lambda: self._outbox.doubt(duty, delivery, ordinal, at, reason))
 
     async def _doubt(self, duty: Duty, open_: OpenDelivery, part: OpenPart, reason: str) -> None:
-        at = self._pace.first_look(part.marked_at or self._now(), at_once=self._features.looks_at_once)
+        at = self._pace.first_look(part.marked_at or self._context.now(), at_once=self._features.looks_at_once)
         self._held(await self._outbox.doubt(duty, open_.delivery.id, part.ordinal, at, reason))
 
     # -------------------------------------------------------------------------------------------------- settling
@@ -269,7 +262,7 @@ class Showing:
         delivery = open_.delivery.id
         under = under_of(open_, known.ordinal)
         part = Part(delivery, known.ordinal, open_.delivery.address, known.body, known.repeat_mark, under)
-        marked = known.marked_at or self._now()
+        marked = known.marked_at or self._context.now()
         if self._features.stored:
             self._held(await self._outbox.absent(duty, delivery, known.ordinal))  # our own store would know of it
             return
@@ -288,7 +281,9 @@ class Showing:
             if isinstance(error, Retryable):
                 named = error.retry_after
                 await self.heed(duty, open_.delivery.address, error)
-            at = self._now() + (named or self._pace.next_look(self._now() - marked, self._chance()))
+            at = self._context.now() + (
+                named or self._pace.next_look(self._context.now() - marked, self._context.chance())
+            )
             self._held(await self._outbox.look_again(duty, delivery, known.ordinal, at, counted=False))
             return
         match found:
@@ -306,7 +301,7 @@ class Showing:
         elif known.looks + 1 >= EMPTY_LOOKS:
             self._held(await self._outbox.absent(duty, delivery, known.ordinal))
         else:
-            at = self._pace.second_look(marked, self._now(), at_once=self._features.looks_at_once)
+            at = self._pace.second_look(marked, self._context.now(), at_once=self._features.looks_at_once)
             self._held(await self._outbox.look_again(duty, delivery, known.ordinal, at, counted=True))
 
     async def _cannot_tell(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:

@@ -61,7 +61,7 @@ class Scheduler:
         if (rest := await self._rest()) > timedelta():
             return rest
         if not await self._take(FIRING_ROLE):
-            return REST  # whoever has the role fires it; if that one is gone, the pulse goes on to tell
+            return REST  # whoever has the role fires it; if that one is gone, the poller goes on to tell
         while due := await self._book.due_schedules(self._now(), limit=FIRED_AT_ONCE):
             fired = await self._each([self._fire(schedule) for schedule in due])
             if not any(fired):

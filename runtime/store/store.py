@@ -27,7 +27,18 @@ from runtime.store.operations.queue_depths import QueueStore
 from runtime.store.operations.retention import RetentionStore
 from runtime.store.operations.trail import TraceStore
 from runtime.store.people.store import PeopleStore
-from runtime.store.protocol import Approvals, Audit, Intake, Operations, Outbox, People, Runs, Schedules, Traces, Upkeep
+from runtime.store.protocol import (
+    Approvals,
+    Audit,
+    Intake,
+    Operations,
+    Outbox,
+    People,
+    Runs,
+    Schedules,
+    Sweeping,
+    Traces,
+)
 from runtime.store.runs.store import RunStore
 from runtime.store.schedules.store import ScheduleStore
 from runtime.store.schema import nodes
@@ -60,7 +71,7 @@ class Store:
     history: History
     traces: Traces
     audit: Audit
-    retention: Upkeep
+    retention: Sweeping
     figures: Figures
     queues: QueueStore
 

@@ -6,7 +6,7 @@ import threading
 from importlib import import_module
 from typing import Final
 
-from runtime.models.library import VARIABLES
+from runtime.models.litellm_loading import VARIABLES
 
 LATE: Final = (
     "adapters.discord.adapter",

@@ -47,7 +47,7 @@ class Running:
 
     app: App
     ready: Ready
-    office: Client
+    api: Client
     cookie: str
     session: aiohttp.ClientSession
     ways: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -63,8 +63,8 @@ class Running:
 
     async def add(self, name: str, role: Role) -> None:
         if role is not Role.OWNER:  # there is one from the start
-            await self.office.add_person(name, role.word)
-        self.tokens[name] = (await self.office.link(name))["path"].removeprefix("/link/")
+            await self.api.add_person(name, role.word)
+        self.tokens[name] = (await self.api.link(name))["path"].removeprefix("/link/")
         self.ways[name] = {"Cookie": f"{self.cookie}={self.tokens[name]}"}
 
     async def ask(self, method: str, path: str, who: str = "nobody", body: object = None, **headers: str) -> Answer:
@@ -99,12 +99,12 @@ async def running(folder: Path, text: str = TEXT) -> AsyncIterator[Running]:
     jar = aiohttp.DummyCookieJar()
     async with (
         serving(read(folder, text), make=make, with_link=False) as ready,
-        connected(ready.control) as office,
+        connected(ready.control) as api,
         aiohttp.ClientSession(cookie_jar=jar) as session,
     ):
         app = made[0]
         identity = await app.store.cluster.account_identity("web", "main", "")
-        one = Running(app, ready, office, Door(links=app.store.people, identity=identity).cookie, session)
+        one = Running(app, ready, api, Door(links=app.store.people, identity=identity).cookie, session)
         one.ways = {"nobody": {}, "stranger": {"Cookie": f"{one.cookie}=guessed"}}
         one.ways["holder"] = {"Authorization": f"Bearer {ready.control.token}"}
         for role in Role:

@@ -91,9 +91,9 @@ async def named(house: Running, count: Tally) -> None:
     count.case(hooked.status == 202, "the hook is heard")
     await shut(house, count, "deploys", *BELOW)
     count.case((await house.say("deploys", "operator")).status == 202, "an operator speaks there")
-    await house.office.set_role("operator", "user")
+    await house.api.set_role("operator", "user")
     await shut(house, count, "deploys", "operator")
-    await house.office.set_role("operator", "operator")
+    await house.api.set_role("operator", "operator")
 
 
 async def reported(house: Running, count: Tally) -> None:
@@ -116,4 +116,4 @@ async def reported(house: Running, count: Tally) -> None:
 
 
 async def a_report(house: Running) -> str:
-    return str((await house.office.reports())[0]["name"])
+    return str((await house.api.reports())[0]["name"])

@@ -12,8 +12,8 @@ from pydantic import WithJsonSchema
 from runtime.contract import Effect, FileRef, Tool, ToolContext
 from tools.charting.alt import alt_of
 from tools.charting.arguments import MOST_LABELS, MOST_SERIES, Asked, order_of
-from tools.charting.easel import DEADLINE, Easel, Picture
 from tools.charting.order import Kind, Order, ThemeName, digest
+from tools.charting.renderer import DEADLINE, ChartRenderer, Picture
 from tools.files.files import replace
 from tools.kit.declare import tool
 
@@ -36,8 +36,8 @@ SERIES: Final[dict[str, Any]] = {
 }
 
 
-def chart_tool(easel: Easel) -> Tool:
-    """The tool `chart`. `easel` draws, and is shared by all calls so that few draw at once."""
+def chart_tool(renderer: ChartRenderer) -> Tool:
+    """The tool `chart`. `renderer` draws, and is shared by all calls so that few draw at once."""
 
     # READ: it changes nothing that is anyone's. Its file is named by its arguments, so a call that was cut by a kill
     # and is made again writes the same file once more.
@@ -60,7 +60,7 @@ def chart_tool(easel: Easel) -> Tool:
     ) -> str:
         """Draw a line, bar or pie chart. The picture is attached to the reply; nothing else needs to be done for that."""
         order = order_of(Asked(kind, title, labels, series, unit, alt, theme, stacked, horizontal))
-        picture = await easel.draw(order)
+        picture = await renderer.draw(order)
         path = f"{CHARTS_FOLDER}/{order.kind}-{digest(order)}.png"
         await asyncio.to_thread(replace, context.workspace, path, picture.png)
         context.attach(FileRef(name=_name(order), path=path, size=len(picture.png), mime="image/png"))

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import chain
 
 from bot.doctor.subject import Subject, fault, fine
-from bot.trials.account import WHY_ACCOUNT, look_at
-from bot.wiring.oversights import half_set_accounts
+from bot.tryouts.account import WHY_ACCOUNT, look_at
+from bot.wiring.unused_settings import half_set_accounts
 from runtime.contract import Finding
 from runtime.errors import ConfigError
 from runtime.settings.accounts import Account

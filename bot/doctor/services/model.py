@@ -13,8 +13,8 @@ from urllib.request import getproxies
 from bot.doctor.subject import REACH, Subject, fault, fine, warning
 from bot.secrets import model_keys
 from bot.settings.settings import Settings
-from bot.trials.model import Answered, try_model
-from bot.wiring.oversights import unknown_model
+from bot.tryouts.model import Answered, try_model
+from bot.wiring.unused_settings import unknown_model
 from runtime.contract import Finding
 
 WHY_MODEL: Final = "Messages stay unanswered."

@@ -19,7 +19,7 @@ from runtime.contract import Content, DeliveryId, Kind
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
 from runtime.errors import Rejected
-from runtime.models.library import preload
+from runtime.models.litellm_loading import preload
 from runtime.schedules.firing import Scheduler
 from runtime.store.protocol import NewDelivery
 
@@ -90,7 +90,7 @@ def _failovers(base: StorePhase, at: AccountsPhase, engine: EnginePhase, others:
                 account,
                 courier,
                 store=base.store.cluster,
-                seat=base.membership,
+                membership=base.membership,
                 notifier=base.notifier,
                 others=others,
                 now=base.store.now,

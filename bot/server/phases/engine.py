@@ -18,6 +18,7 @@ from runtime.agent.registry import MAIN, Agent, Agents, Limits
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import LANES
 from runtime.contract import Address, Model, Sink, Timetable, Tool
+from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
 from runtime.intake.dispatch import Dispatch
@@ -90,16 +91,18 @@ def _courier(base: StorePhase, account: AccountSupervisor) -> Courier:
     return Courier(
         outbox=base.store.outbox,
         adapter=base.instruments.adapter(account),
-        take=base.membership.take,
-        vacancy=base.membership.vacancy,
         pace=pace_of(base.settings),
-        now=base.store.now,
-        on_shown=base.notifier.notify_room,
-        lease_is_fresh=account.may_send,
+        context=CourierContext(
+            take=base.membership.take,
+            vacancy=base.membership.vacancy,
+            now=base.store.now,
+            on_shown=base.notifier.notify_room,
+            lease_is_fresh=account.may_send,
+            new_id=base.new_id,
+            probe=base.probe,
+        ),
         features=features_of(base.settings, account),
         previews=base.settings.outbox.previews,
-        new_id=base.new_id,
-        probe=base.probe,
     )
 
 

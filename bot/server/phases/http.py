@@ -16,8 +16,8 @@ from bot.node.invocation import for_strangers
 from bot.node.version import VERSION
 from bot.node.watchdog import Watchdog
 from bot.operator.context import OperatorContext
-from bot.operator.reports import ReportDesk
-from bot.operator.schedules import ScheduleDesk
+from bot.operator.reports import ReportOperations
+from bot.operator.schedules import ScheduleOperations
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.engine import EnginePhase
 from bot.server.phases.store import StorePhase
@@ -100,7 +100,7 @@ def _operators(
         given=lambda: at.live.rules.gate.rights.given,
         info=_info(base, engine),
         reports=_reports(base, at, engine),
-        schedules=ScheduleDesk(engine.timetable, at.accounts.address, at.named, mask, at.called),
+        schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),
     )
 
 
@@ -112,8 +112,8 @@ def reread_of(at: AccountsPhase) -> Reread:
     return reread
 
 
-def _reports(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> ReportDesk:
-    return ReportDesk(
+def _reports(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> ReportOperations:
+    return ReportOperations(
         store=base.store,
         reporters=engine.reporters,
         address_at=at.accounts.address,

@@ -385,7 +385,7 @@ def drop_unused(duty: Duty, stock: Stock, after: str, before: datetime, limit: i
 
 
 class RetentionStore(Base):
-    """Implements `protocol.Upkeep`."""
+    """Implements `protocol.Sweeping`."""
 
     async def sweep(
         self, duty: Duty, stock: Stock, after: str | int | None, before: datetime, *, limit: int = 200

@@ -26,7 +26,7 @@ from runtime.store.protocol.operations import (
 )
 from runtime.store.protocol.outbox import OpenDelivery, OpenPart, Outbox
 from runtime.store.protocol.people import Known, Paired, Pairing, People, Unmoved, Unpaired
-from runtime.store.protocol.retention import Quiet, Stock, Swept, Upkeep
+from runtime.store.protocol.retention import Quiet, Stock, Sweeping, Swept
 from runtime.store.protocol.runs import (
     Claim,
     NewDelivery,
@@ -81,6 +81,7 @@ __all__ = [
     "Schedules",
     "StepRow",
     "Stock",
+    "Sweeping",
     "Swept",
     "TakeIn",
     "Taken",
@@ -88,5 +89,4 @@ __all__ = [
     "Traces",
     "Unmoved",
     "Unpaired",
-    "Upkeep",
 ]

@@ -52,7 +52,7 @@ class Quiet:
     rooms: tuple[Address, ...]
 
 
-class Upkeep(Protocol):
+class Sweeping(Protocol):
     """Removes what is old. Nothing that is still open is touched."""
 
     async def sweep(

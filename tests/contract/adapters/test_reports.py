@@ -44,7 +44,7 @@ from tests.contract.adapters.conftest import Opened
 from tests.contract.adapters.rig import OnScreen, Place, Skill, Trouble
 from tests.contract.adapters.stage import Stage
 from tools.charting.chart import chart_tool
-from tools.charting.easel import Easel
+from tools.charting.renderer import ChartRenderer
 
 TEXT: Final = "# Sales of the week\n\nThe north sold **twelve**.\n\n- The south sold thirty-four"
 CHART: Final = {
@@ -144,7 +144,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Drawn:
 
 
 async def drawing(context: ToolContext, folder: Path) -> None:
-    await chart_tool(Easel(folder / "fonts")).call(dict(CHART), context)
+    await chart_tool(ChartRenderer(folder / "fonts")).call(dict(CHART), context)
 
 
 @pytest.fixture

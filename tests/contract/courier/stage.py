@@ -26,7 +26,8 @@ from runtime.contract import (
     SessionKey,
     no_probe,
 )
-from runtime.delivery.courier import Courier, choose, soon
+from runtime.delivery.context import CourierContext, soon
+from runtime.delivery.courier import Courier, choose
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.ids import new_id
@@ -105,15 +106,17 @@ class Stage:
         return Courier(
             outbox=outbox or self.store.outbox,
             adapter=adapter or self.adapter(),
-            take=take,
-            vacancy=vacancy,
             pace=self.pace,
-            now=self.clock,
-            on_shown=lambda address: None,
-            chance=lambda: 0.5,
+            context=CourierContext(
+                take=take,
+                vacancy=vacancy,
+                now=self.clock,
+                on_shown=lambda address: None,
+                chance=lambda: 0.5,
+                ticks=lambda: self.clock() - START,
+                probe=probe,
+            ),
             features=features,
-            ticks=lambda: self.clock() - START,
-            probe=probe,
         )
 
     async def settle(self, courier: Courier, within: timedelta = EVER) -> None:

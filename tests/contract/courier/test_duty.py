@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
 
 from runtime.contract import Address, DeliveryId, Part, Receipt
+from runtime.delivery import context, sender
 from runtime.delivery import courier as module
-from runtime.delivery import sender
 from runtime.delivery.courier import Courier
 from runtime.delivery.sender import DutyLost
 from runtime.domain.deliveries import DeliveryState
@@ -29,8 +30,8 @@ def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits by the real clock, shortened."""
     monkeypatch.setattr(module, "STORE_RETRY_DELAY", module.STORE_RETRY_DELAY / 100)
     monkeypatch.setattr(sender, "STORE_RETRY_DELAY", sender.STORE_RETRY_DELAY / 100)
-    monkeypatch.setattr(module, "POLL", module.POLL / 50)
-    monkeypatch.setattr(module, "REST", module.POLL)
+    monkeypatch.setattr(context, "POLL", context.POLL / 50)
+    monkeypatch.setattr(module, "REST", context.POLL)
 
 
 @asynccontextmanager
@@ -180,7 +181,7 @@ async def test_without_a_fresh_lease_nothing_is_sent(stage: Stage) -> None:
     """A node that may have been declared dead begins no send."""
     await stage.put("hello")
     courier = await stage.courier()
-    courier._lease_is_fresh = lambda: False
+    courier._context = replace(courier._context, lease_is_fresh=lambda: False)
     await courier.drain()
     assert stage.channel.sends == 0
 

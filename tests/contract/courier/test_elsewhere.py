@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from runtime.contract import Address
+from runtime.delivery import context
 from runtime.delivery import courier as module
 from runtime.delivery.couriers import Couriers
 from tests.contract.courier.stage import Stage, address
@@ -17,7 +18,7 @@ from tests.contract.courier.test_duty import running
 @pytest.fixture(autouse=True)
 def _no_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is found by looking now and then."""
-    monkeypatch.setattr(module, "POLL", timedelta(hours=1))
+    monkeypatch.setattr(context, "POLL", timedelta(hours=1))
     monkeypatch.setattr(module, "REST", timedelta(hours=1))
 
 

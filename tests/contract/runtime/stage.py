@@ -64,6 +64,7 @@ from runtime.contract import (
     Wire,
     no_probe,
 )
+from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
 from runtime.delivery.retry_policy import RetryPolicy
@@ -262,14 +263,16 @@ class Process:
         return Courier(
             outbox=self.store.outbox,
             adapter=adapter,
-            take=self._take,
             pace=self._given.pace,
-            now=self.stage.clock,
-            on_shown=lambda address: None,
-            lease_is_fresh=self._is_fresh,
+            context=CourierContext(
+                take=self._take,
+                now=self.stage.clock,
+                on_shown=lambda address: None,
+                lease_is_fresh=self._is_fresh,
+                ticks=lambda: self.stage.clock() - START,
+                probe=self._given.probe,
+            ),
             previews=self._given.previews,
-            ticks=lambda: self.stage.clock() - START,
-            probe=self._given.probe,
         )
 
     def _make_agent(self, model: Model) -> AgentLoop:

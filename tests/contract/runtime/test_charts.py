@@ -12,7 +12,7 @@ from runtime.contract import Call, Content
 from tests.contract.runtime.stage import LEASE, Stage, address, crash_at
 from tests.contract.runtime.strict import Strict
 from tools.charting.chart import chart_tool
-from tools.charting.easel import Easel
+from tools.charting.renderer import ChartRenderer
 
 SALES = Call(
     "c-chart",
@@ -31,7 +31,7 @@ SALES = Call(
 @pytest.mark.parametrize("point", ["tool-marked", "tool-finished", "model-answered"])
 async def test_a_kill_draws_it_again_and_shows_it_once(stage: Stage, tmp_path: Path, point: str) -> None:
     """Between the picture and the record of it nobody is asked: drawing again changes nothing."""
-    tools: Any = [chart_tool(Easel(tmp_path / "fonts"))]
+    tools: Any = [chart_tool(ChartRenderer(tmp_path / "fonts"))]
     before = await stage.process(Strict([SALES, "here it is"]), tools, probe=crash_at(point, 1 + (point[0] == "m")))
     await before.say("draw the sales")
     await before.until_crash()

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.operator.actor import Actor
-from bot.operator.reports import REPORTS_FOLDER, LateReporters, ReportDesk, figure_tools
+from bot.operator.reports import REPORTS_FOLDER, LateReporters, ReportOperations, figure_tools
 from runtime.contract import (
     Address,
     Asker,
@@ -41,7 +41,7 @@ from tests.contract.runtime.stage import (
 )
 from tests.fakes.models import Scripted
 from tools.charting.chart import chart_tool
-from tools.charting.easel import Easel
+from tools.charting.renderer import ChartRenderer
 
 # ---------------------------------------------------------------------------------------------------------- the reports
 
@@ -74,7 +74,7 @@ def every_tool(stage: Stage) -> list[Any]:
 
 
 async def test_the_cost_report_brings_its_chart(stage: Stage, tmp_path: Path) -> None:
-    chart = chart_tool(Easel(tmp_path / "fonts"))
+    chart = chart_tool(ChartRenderer(tmp_path / "fonts"))
     at = await desk(stage, *every_tool(stage), chart)
     await spend(stage, "sales", 3)
     await spend(stage, "ops", 12)
@@ -159,7 +159,7 @@ async def test_a_user_is_told_of_their_room_and_operators_of_all(stage: Stage) -
 # ------------------------------------------------------------------------------------------------------ made by command
 
 
-async def report_desk(at: Desk) -> tuple[ReportDesk, Actor]:
+async def report_desk(at: Desk) -> tuple[ReportOperations, Actor]:
     def room(text: str) -> Address | None:
         found = Address.parse(text)
         return found if found.channel == "page" else None
@@ -168,7 +168,7 @@ async def report_desk(at: Desk) -> tuple[ReportDesk, Actor]:
     tools = figure_tools(stage.store.figures, stage.clock, str)
     person = await stage.store.people.identified(ADA)
     assert person
-    made = ReportDesk(stage.store, LateReporters(stage.clock), room, str, stage.clock, new_id, tools=tools)
+    made = ReportOperations(stage.store, LateReporters(stage.clock), room, str, stage.clock, new_id, tools=tools)
     return made, Actor(person, ADA)
 
 

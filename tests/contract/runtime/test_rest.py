@@ -29,7 +29,7 @@ from tests.contract.runtime.strict import Strict
 
 
 @pytest.fixture(autouse=True)
-def _pulse(monkeypatch: pytest.MonkeyPatch) -> None:
+def _poller(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is quick here. All others wait for ever: they are woken, or a test runs out of time."""
     monkeypatch.setattr(poller, "POLL_INTERVAL", poller.POLL_INTERVAL / 50)
     for module in (courier, dispatch, firing):

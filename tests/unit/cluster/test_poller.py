@@ -1,4 +1,4 @@
-"""The pulse: who is woken for what, and when it looks again."""
+"""The poller: who is woken for what, and when it looks again."""
 
 from __future__ import annotations
 

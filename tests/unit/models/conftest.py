@@ -2,7 +2,7 @@
 
 import os
 
-from runtime.models.library import VARIABLES
+from runtime.models.litellm_loading import VARIABLES
 
 for name in VARIABLES:
     os.environ.setdefault(name, "True")

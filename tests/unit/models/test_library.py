@@ -14,8 +14,8 @@ from typing import Any, Final
 import pytest
 
 from runtime.contract import ModelRequest, UserTurn
-from runtime.models.library import VARIABLES, Library
-from runtime.models.lite import LiteModel, ModelSettings
+from runtime.models.litellm_loading import VARIABLES, Library
+from runtime.models.litellm_model import LiteModel, ModelSettings
 
 
 class Slow:
@@ -91,7 +91,7 @@ async def test_people_are_told_before_the_load_begins() -> None:
 
 LOAD: Final = """
 import asyncio, gc
-from runtime.models.library import LIBRARY
+from runtime.models.litellm_loading import LIBRARY
 full = []
 gc.callbacks.append(lambda phase, info: full.append(phase) if info["generation"] == 2 and phase == "start" else None)
 before = gc.get_threshold()

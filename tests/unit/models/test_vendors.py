@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from runtime.models.library import LIBRARY
+from runtime.models.litellm_loading import LIBRARY
 from runtime.models.vendors import VENDORS, fault_of
 
 

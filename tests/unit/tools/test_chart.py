@@ -20,9 +20,9 @@ from runtime.errors import ToolFailed, ToolRetry
 from tools.charting import program
 from tools.charting.alt import alt_of
 from tools.charting.chart import chart_tool
-from tools.charting.easel import CHARTS_AT_ONCE, Easel, Picture
 from tools.charting.looks import THEMES
 from tools.charting.order import Kind, Order, Series, digest, read, written
+from tools.charting.renderer import CHARTS_AT_ONCE, ChartRenderer, Picture
 
 SALES: dict[str, Any] = {
     "kind": "bar",
@@ -36,18 +36,18 @@ THREE = Order("line", "Three", ("a", "b", "c"), (Series("", (1.0, 2.0, 3.0)),))
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What an easel learns of the machine's fonts, learnt once for all of this module."""
+    """What an renderer learns of the machine's fonts, learnt once for all of this module."""
     return tmp_path_factory.mktemp("fonts")
 
 
 @pytest.fixture
-def easel(cache: Path) -> Easel:
-    return Easel(cache)
+def renderer(cache: Path) -> ChartRenderer:
+    return ChartRenderer(cache)
 
 
 @pytest.fixture
-def chart(easel: Easel) -> Tool:
-    return chart_tool(easel)
+def chart(renderer: ChartRenderer) -> Tool:
+    return chart_tool(renderer)
 
 
 @pytest.fixture
@@ -91,15 +91,15 @@ async def test_the_same_call_makes_the_same_file(chart: Tool, call: ToolContext,
 
 
 @pytest.mark.parametrize("kind", ["line", "bar", "pie"])
-async def test_every_kind_has_its_colours_in_the_dark(kind: Kind, easel: Easel) -> None:
+async def test_every_kind_has_its_colours_in_the_dark(kind: Kind, renderer: ChartRenderer) -> None:
     order = Order(kind, "At night", ("a", "b"), (Series("x", (3.0, 4.0)),), theme="dark")
-    with Image.open(BytesIO((await easel.draw(order)).png)) as picture:
+    with Image.open(BytesIO((await renderer.draw(order)).png)) as picture:
         found = colours(picture)
         assert picture.getpixel((0, 0)) == (0x16, 0x18, 0x1D)
     assert {THEMES["dark"].ground, THEMES["dark"].accents[0], THEMES["dark"].ink} <= found
 
 
-async def test_what_is_hard_to_draw_is_drawn(easel: Easel) -> None:
+async def test_what_is_hard_to_draw_is_drawn(renderer: ChartRenderer) -> None:
     """Gaps, signs, numbers of any size, formulas that are none, and more than fits: a picture, and nothing said beside."""
     values = (None, -1e30, 1e30, 0.0, 1e-30, None, 5.0)
     labels = ("日本 🍎", "$x^2$", "العربية", "_hidden", "\\frac{", "long " * 50, "")
@@ -111,21 +111,21 @@ async def test_what_is_hard_to_draw_is_drawn(easel: Easel) -> None:
         Order("pie", "日本", tuple("abcdefghijklmnop"), (Series("", tuple(10.0**at for at in range(16))),), "ms"),
     ]
     for order in hard:
-        made = await easel.draw(order)
+        made = await renderer.draw(order)
         with Image.open(BytesIO(made.png)) as picture:
             assert len(colours(picture)) > 10
         assert len(made.png) < 300_000
 
 
-async def test_the_largest_chart_is_light(easel: Easel) -> None:
+async def test_the_largest_chart_is_light(renderer: ChartRenderer) -> None:
     lines = tuple(Series(f"S{at}", tuple(float(at * 9 + i * 7919 % 13) for i in range(500))) for at in range(12))
-    made = await easel.draw(Order("line", "All", tuple(map(str, range(500))), lines))
+    made = await renderer.draw(Order("line", "All", tuple(map(str, range(500))), lines))
     assert len(made.png) < 300_000
 
 
-async def test_the_loop_goes_on_while_a_chart_is_drawn(easel: Easel) -> None:
+async def test_the_loop_goes_on_while_a_chart_is_drawn(renderer: ChartRenderer) -> None:
     ticks = 0
-    drawing = asyncio.ensure_future(easel.draw(THREE))
+    drawing = asyncio.ensure_future(renderer.draw(THREE))
     while not drawing.done():
         await asyncio.sleep(0.005)
         ticks += 1
@@ -168,12 +168,12 @@ async def test_a_killed_process_is_an_answer_and_leaves_nothing(
 
 async def test_drawing_ends_in_time(cache: Path) -> None:
     with pytest.raises(ToolFailed, match=r"not drawn within 0\.05 s"):
-        await Easel(cache, deadline=timedelta(seconds=0.05)).draw(THREE)
+        await ChartRenderer(cache, deadline=timedelta(seconds=0.05)).draw(THREE)
     assert drawing_for_us() == []
 
 
-async def test_few_draw_at_once(easel: Easel) -> None:
-    drawing = asyncio.gather(*(easel.draw(replace(THREE, title=title)) for title in "abc"))
+async def test_few_draw_at_once(renderer: ChartRenderer) -> None:
+    drawing = asyncio.gather(*(renderer.draw(replace(THREE, title=title)) for title in "abc"))
     most = 0
     while not drawing.done():
         most = max(most, len(drawing_for_us()))
@@ -182,9 +182,9 @@ async def test_few_draw_at_once(easel: Easel) -> None:
     assert most == CHARTS_AT_ONCE
 
 
-async def test_the_process_is_told_no_secret(easel: Easel, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_process_is_told_no_secret(renderer: ChartRenderer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-drawing")
-    drawing = asyncio.ensure_future(easel.draw(THREE))
+    drawing = asyncio.ensure_future(renderer.draw(THREE))
     async with asyncio.timeout(20):
         while not (found := drawing_for_us()):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.005)
@@ -194,8 +194,8 @@ async def test_the_process_is_told_no_secret(easel: Easel, monkeypatch: pytest.M
     assert b"OPENAI" not in told
 
 
-async def test_a_stop_ends_the_drawing_at_once(easel: Easel) -> None:
-    drawing = asyncio.ensure_future(easel.draw(THREE))
+async def test_a_stop_ends_the_drawing_at_once(renderer: ChartRenderer) -> None:
+    drawing = asyncio.ensure_future(renderer.draw(THREE))
     async with asyncio.timeout(20):
         while not drawing_for_us():  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.005)
@@ -210,11 +210,11 @@ async def test_fonts_are_read_once_and_in_a_folder_of_ours(tmp_path: Path, monke
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("MPLCONFIGDIR", str(home / "config"))
-    easel = Easel(tmp_path / "cache")
-    await easel.draw(THREE)
+    renderer = ChartRenderer(tmp_path / "cache")
+    await renderer.draw(THREE)
     [known] = (tmp_path / "cache").iterdir()
     before = known.stat()
-    await easel.draw(THREE)
+    await renderer.draw(THREE)
     assert [path.stat() for path in (tmp_path / "cache").iterdir()] == [before]
     assert list(home.iterdir()) == []
 

@@ -147,8 +147,8 @@ async def test_each_account_tells_how_it_stands(tmp_path: Path) -> None:
         assert 'signalbox_adapter_connected{account="a",channel="fake"} 1.0' in metrics
         assert 'signalbox_adapter_state{account="b",channel="fake",state="refused"} 1.0' in metrics
         assert 'signalbox_adapter_state{account="b",channel="fake",state="connected"} 0.0' in metrics
-        async with connected(process.control) as office:
-            shown = {row["account"]: row for row in (await office.overview())["accounts"]}
+        async with connected(process.control) as api:
+            shown = {row["account"]: row for row in (await api.overview())["accounts"]}
         assert (shown["fake:b"]["state"], shown["fake:b"]["reason"]) == ("refused", REFUSED.reason)
         assert shown["web:main"]["state"] == "connected"
         bad.stands = CONNECTED
@@ -182,8 +182,8 @@ async def test_an_account_works_while_another_does_not_know_itself_yet(tmp_path:
 
 
 async def rooms(process: Running) -> list[dict[str, Any]]:
-    async with connected(process.control) as office:
-        return await office.runs()
+    async with connected(process.control) as api:
+        return await api.runs()
 
 
 async def test_rooms_keep_the_names_of_their_accounts_where_none_is_at_work(tmp_path: Path) -> None:
@@ -192,8 +192,8 @@ async def test_rooms_keep_the_names_of_their_accounts_where_none_is_at_work(tmp_
         await until(lambda: adapter.sink)
         await adapter.say("list the files")
         await until(lambda: adapter.shown)
-    async with opened(settings_in(tmp_path)) as office:
-        assert [run["address"] for run in await office.runs()] == ["fake:a/desk"]
+    async with opened(settings_in(tmp_path)) as api:
+        assert [run["address"] for run in await api.runs()] == ["fake:a/desk"]
 
 
 async def test_operators_are_told_in_their_room_and_again_after_a_restart(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from bot.accounts.supervisor import AccountSupervisor
 from runtime.cluster.node import Membership, Node
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import ChannelAdapter, Features, NodeId
+from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.domain import failover as rules
@@ -76,26 +77,25 @@ async def a_node(store: Store, notifier: LocalNotifier) -> OneNode:
     joined = await Node.join(
         store=store.cluster, node=NodeId(new_id()), label="n", length=LEASE, alone=False, on_reaped=lambda: None
     )
-    seat, adapter, others = Membership(notifier), Pinged(), Others()
-    seat.sit(joined, plainly)
+    membership, adapter, others = Membership(notifier), Pinged(), Others()
+    membership.sit(joined, plainly)
 
     async def note(known: ChannelAdapter) -> None:
         """Nobody asks."""
 
     async def take(role: str) -> Duty | None:
-        return await seat.take(role)
+        return await membership.take(role)
 
-    account = AccountSupervisor(adapter, take=take, vacancy=seat.vacancy, on_learnt=note)
+    account = AccountSupervisor(adapter, take=take, vacancy=membership.vacancy, on_learnt=note)
     courier = Courier(
         outbox=store.outbox,
         adapter=account,
-        take=take,
-        vacancy=seat.vacancy,
         pace=RetryPolicy(),
-        now=store.now,
-        on_shown=lambda address: None,
+        context=CourierContext(take=take, vacancy=membership.vacancy, now=store.now, on_shown=lambda address: None),
     )
-    watch = Failover(account, courier, store=store.cluster, seat=seat, notifier=notifier, others=others, now=store.now)
+    watch = Failover(
+        account, courier, store=store.cluster, membership=membership, notifier=notifier, others=others, now=store.now
+    )
     return OneNode(adapter, account, courier, others, watch, joined.lease.node)
 
 

@@ -19,7 +19,7 @@ from bot.doctor.services.channels import check_channels
 from bot.doctor.subject import Subject
 from bot.plugins.channels import BUILT_IN
 from bot.settings.settings import load_usable
-from bot.trials.account import look_at
+from bot.tryouts.account import look_at
 from runtime.contract import Finding, Level
 from tests.contract.adapters.rig import Rig, Trouble
 from tests.contract.adapters.rigs.discord import DiscordRig
@@ -164,6 +164,6 @@ async def test_a_platform_that_does_not_answer_and_a_bug_are_findings(
     ).settings.accounts
     for wait, ident in ((60.0, "telegram.tg.reachable"), (0.0, "telegram.tg.check")):
         plugin = replace(BUILT_IN["telegram"], check=partial(check, wait=wait))
-        monkeypatch.setattr("bot.trials.account.channel", lambda name, plugin=plugin: plugin)
+        monkeypatch.setattr("bot.tryouts.account.channel", lambda name, plugin=plugin: plugin)
         [finding] = await look_at(account, timedelta(seconds=0.05))
         assert (finding.id, finding.level) == (ident, Level.ERROR)

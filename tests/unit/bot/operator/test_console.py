@@ -125,8 +125,8 @@ async def test_an_operator_cannot_change_people() -> None:
 async def test_a_decision_is_a_click_of_the_owner_from_the_console() -> None:
     store = await crowd()
     store.asked = [approval()]
-    async with client(store) as office:
-        made = await office.decide("a1", "deny", "not today")
+    async with client(store) as api:
+        made = await api.decide("a1", "deny", "not today")
     assert (made["state"], made["reason"]) == ("denied", "not today")
     [signal] = store.signals
     assert signal.console
@@ -147,13 +147,13 @@ async def test_an_operators_click_carries_their_own_name() -> None:
 async def test_a_late_click_is_told_why_it_changed_nothing() -> None:
     store = await crowd()
     store.asked = [approval(state=ApprovalState.DENIED)]
-    async with client(store) as office:
+    async with client(store) as api:
         with pytest.raises(Refusal, match="already settled"):
-            await office.decide("a1", "approve")
+            await api.decide("a1", "approve")
         with pytest.raises(Refusal, match="There is no approval nope"):
-            await office.decide("nope", "approve")
+            await api.decide("nope", "approve")
         with pytest.raises(Refusal, match="must be one of"):
-            await office.decide("a1", "perhaps")
+            await api.decide("a1", "perhaps")
 
 
 # ------------------------------------------------------------------------------------------------------------ outbox
@@ -162,10 +162,10 @@ async def test_a_late_click_is_told_why_it_changed_nothing() -> None:
 async def test_requeue_and_discard_name_who_did_it_and_wake_the_courier() -> None:
     store, nudged = await crowd(), list[Address]()
     store.sent = [delivery("d1"), delivery("d2", DeliveryState.DEAD), delivery("d3", DeliveryState.SHOWN)]
-    async with client(store, nudged=nudged) as office:
-        assert (await office.requeue("d1"))["state"] == "open"
-        assert (await office.discard("d2"))["state"] == "discarded"
-        for refused in (office.requeue("d3"), office.requeue("d1"), office.discard("nope")):
+    async with client(store, nudged=nudged) as api:
+        assert (await api.requeue("d1"))["state"] == "open"
+        assert (await api.discard("d2"))["state"] == "discarded"
+        for refused in (api.requeue("d3"), api.requeue("d1"), api.discard("nope")):
             with pytest.raises(Refusal, match=r"cannot be|There is no delivery nope"):
                 await refused
     here = command_line()
@@ -176,11 +176,11 @@ async def test_requeue_and_discard_name_who_did_it_and_wake_the_courier() -> Non
 async def test_lists_are_narrowed_to_a_state() -> None:
     store = await crowd()
     store.sent = [delivery("d1"), delivery("d2", DeliveryState.SHOWN)]
-    async with client(store) as office:
-        assert [row["id"] for row in await office.deliveries("held")] == ["d1"]
-        assert len(await office.deliveries()) == 2
+    async with client(store) as api:
+        assert [row["id"] for row in await api.deliveries("held")] == ["d1"]
+        assert len(await api.deliveries()) == 2
         with pytest.raises(Refusal, match="none of: queued"):
-            await office.deliveries("lost")
+            await api.deliveries("lost")
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=-1", "limit=x", "limit=9999999", "limit=²"])
@@ -212,25 +212,25 @@ async def test_a_body_that_is_not_what_it_should_be_is_refused(body: bytes) -> N
 
 async def test_people_are_added_promoted_and_linked() -> None:
     store = await crowd()
-    async with client(store) as office:
-        made = await office.add_person("Zoë", "user", ["telegram:7"])
+    async with client(store) as api:
+        made = await api.add_person("Zoë", "user", ["telegram:7"])
         assert made["identities"][0] == "telegram:7"
-        assert (await office.set_role("Zoë", "operator"))["role"] == "operator"
-        link = await office.link("Zoë")
+        assert (await api.set_role("Zoë", "operator"))["role"] == "operator"
+        link = await api.link("Zoë")
         assert link["url"].endswith(link["path"])
         assert store.links[link["path"].removeprefix("/link/")] == "Zoë"
-        assert [row["name"] for row in await office.people()] == ["Zoë", "ada", "oscar", "uma"]
+        assert [row["name"] for row in await api.people()] == ["Zoë", "ada", "oscar", "uma"]
 
 
 async def test_who_changed_people_is_told_to_the_audit() -> None:
     """The holder of the control token has the owner's rights, and not the owner's name."""
     store, here = await crowd(), command_line(login())
     store.unpaired, store.actors = [pairing()], []
-    async with client(store) as office:
-        await office.add_person("Zoë", "user")
-        await office.set_role("Zoë", "viewer")
-        await office.link("Zoë")
-        await office.pair(CODE)
+    async with client(store) as api:
+        await api.add_person("Zoë", "user")
+        await api.set_role("Zoë", "viewer")
+        await api.link("Zoë")
+        await api.pair(CODE)
     assert store.actors == [here] * 4
     async with serving(store) as browser:
         sent = browser.post(
@@ -249,18 +249,18 @@ async def test_a_login_that_is_none_is_somebodys() -> None:
 
 
 async def test_mistakes_about_people_are_told() -> None:
-    async with client(await crowd()) as office:
+    async with client(await crowd()) as api:
         for mistake, words in (
-            (office.add_person("ada", "user"), "belongs to somebody"),
-            (office.add_person("new", "king"), "is no role"),
-            (office.add_person("new", "user", ["nonsense"]), "is not an identity"),
-            (office.add_person(" ", "user"), "^Write a name.$"),
-            (office.add_person("Ada\u3164", "user"), r"Ada⟨U\+3164⟩.*no invisible characters"),
-            (office.add_person("A" * 101, "user"), "at most 100 characters, and this one has 101"),
-            (office.pair(CODE, "Ada\u3164"), r"Ada⟨U\+3164⟩.*no invisible characters"),
-            (office.set_role("none", "user"), "nobody named"),
-            (office.link("none"), "nobody named"),
-            (office.set_role("ada", "user"), "the only owner"),
+            (api.add_person("ada", "user"), "belongs to somebody"),
+            (api.add_person("new", "king"), "is no role"),
+            (api.add_person("new", "user", ["nonsense"]), "is not an identity"),
+            (api.add_person(" ", "user"), "^Write a name.$"),
+            (api.add_person("Ada\u3164", "user"), r"Ada⟨U\+3164⟩.*no invisible characters"),
+            (api.add_person("A" * 101, "user"), "at most 100 characters, and this one has 101"),
+            (api.pair(CODE, "Ada\u3164"), r"Ada⟨U\+3164⟩.*no invisible characters"),
+            (api.set_role("none", "user"), "nobody named"),
+            (api.link("none"), "nobody named"),
+            (api.set_role("ada", "user"), "the only owner"),
         ):
             with pytest.raises(Refusal, match=words):
                 await mistake
@@ -270,20 +270,20 @@ async def test_a_pairing_code_makes_whoever_was_sent_it_known() -> None:
     """Scenario 8: and the courier of their room is woken, to tell them."""
     store, nudged = await crowd(), list[Address]()
     store.unpaired = [pairing()]
-    async with client(store, nudged=nudged) as office:
-        assert [row["identity"] for row in await office.pairings()] == ["telegram:1001"]
-        made = await office.pair(CODE)
+    async with client(store, nudged=nudged) as api:
+        assert [row["identity"] for row in await api.pairings()] == ["telegram:1001"]
+        made = await api.pair(CODE)
     assert made["told"] == "Paired: telegram:1001 is Sam now (user)."
     assert (made["name"], made["role"]) == ("Sam", "user")
     assert nudged == [Address("telegram", "77", "1001")]
 
 
 async def test_mistakes_about_pairing_are_told() -> None:
-    async with client(await crowd()) as office:
+    async with client(await crowd()) as api:
         for mistake, words in (
-            (office.pair("WRONG"), "There are 4 more tries"),
-            (office.pair(CODE, "new", "king"), "is no role"),
-            (office.pair(CODE, "ada", "user"), "the only owner"),
+            (api.pair("WRONG"), "There are 4 more tries"),
+            (api.pair(CODE, "new", "king"), "is no role"),
+            (api.pair(CODE, "ada", "user"), "the only owner"),
         ):
             with pytest.raises(Refusal, match=words):
                 await mistake
@@ -316,8 +316,8 @@ async def test_the_page_of_people_shows_who_waits_and_never_a_code() -> None:
 
 async def test_what_is_said_comes_in_as_the_owners_words() -> None:
     store = await crowd()
-    async with client(store) as office:
-        await office.say("room01", "hello", "abcdefgh")
+    async with client(store) as api:
+        await api.say("room01", "hello", "abcdefgh")
     [signal] = store.signals
     assert (signal.address, signal.actor, signal.dedupe_key) == (ROOM, "web:p0", "console:web:p0#abcdefgh")
     assert not signal.console
@@ -326,18 +326,18 @@ async def test_what_is_said_comes_in_as_the_owners_words() -> None:
 @pytest.mark.parametrize("text", ["", "  \n", "x" * 100_001, "x" * 5_000_000])
 async def test_a_message_that_is_empty_or_too_long_is_refused(text: str) -> None:
     store = await crowd()
-    async with client(store) as office:
+    async with client(store) as api:
         with pytest.raises(Refusal, match=r"empty|too long"):
-            await office.say("room01", text, "abcdefgh")
+            await api.say("room01", text, "abcdefgh")
     assert store.signals == []
 
 
 async def test_a_wait_ends_with_the_ring_of_its_room() -> None:
     store, notifier = await crowd(), LocalNotifier()
-    async with client(store, notifier=notifier) as office:
-        before = await office.room("room01")
+    async with client(store, notifier=notifier) as api:
+        before = await api.room("room01")
         async with asyncio.TaskGroup() as group:
-            waiting = group.create_task(office.change("room01", before["version"]))
+            waiting = group.create_task(api.change("room01", before["version"]))
             await asyncio.sleep(0.05)
             assert not waiting.done()
             store.said.append(Entry("d1.1", Author.AGENT, "", NOW, "hi"))
@@ -346,16 +346,16 @@ async def test_a_wait_ends_with_the_ring_of_its_room() -> None:
 
 
 async def test_a_wait_for_what_has_changed_already_ends_at_once() -> None:
-    async with client(await crowd()) as office:
-        assert (await office.change("room01", "older"))["entries"] == []
+    async with client(await crowd()) as api:
+        assert (await api.change("room01", "older"))["entries"] == []
 
 
 async def test_a_room_tells_the_questions_that_wait_in_it() -> None:
     store = await crowd()
     store.asked = [approval("here"), approval("there", address=Address("web", "w1", "room02"))]
     store.ran = [run()]
-    async with client(store) as office:
-        view = await office.room("room01")
+    async with client(store) as api:
+        view = await api.room("room01")
     assert [row["id"] for row in view["approvals"]] == ["here"]
     assert view["approvals"][0]["choices"] == {"approve": "Approve", "deny": "Deny"}
     assert view["run"] == "done"
@@ -382,15 +382,15 @@ async def test_a_question_that_is_asked_while_a_room_is_read_is_not_missed() -> 
     """Whoever waits for the room to rest would go on without it."""
     crew = await crowd()
     store = Asking(known=crew.known, links=crew.links, ran=[run(state=RunState.RUNNING)], working=True)
-    async with client(store) as office:
-        view = await office.room("room01")
+    async with client(store) as api:
+        view = await api.room("room01")
     assert view["busy"] or view["approvals"]
 
 
 async def test_a_name_that_is_no_room_is_refused() -> None:
-    async with client(await crowd()) as office:
+    async with client(await crowd()) as api:
         with pytest.raises(Refusal, match="A room's name"):
-            await office.room("../x")
+            await api.room("../x")
 
 
 # ------------------------------------------------------------------------------------------------------------- pages
@@ -435,11 +435,11 @@ async def test_a_cut_off_call_is_asked_about_in_words() -> None:
 async def test_a_conversation_of_the_page_is_called_and_found_by_its_first_words() -> None:
     store = await crowd()
     store.title, store.ran = "list the files", [run()]
-    async with client(store) as office:
-        [row] = await office.runs()
+    async with client(store) as api:
+        [row] = await api.runs()
         assert (row["room"], row["address"]) == ("list the files (page)", str(ROOM))
-        assert [one["id"] for one in await office.runs(room=row["room"])] == ["r1"]
-        assert [one["id"] for one in await office.runs(room="List the files")] == ["r1"]
+        assert [one["id"] for one in await api.runs(room=row["room"])] == ["r1"]
+        assert [one["id"] for one in await api.runs(room="List the files")] == ["r1"]
 
 
 async def test_the_overview_shows_counts_and_what_waits() -> None:
@@ -473,9 +473,9 @@ async def test_only_the_consoles_own_files_are_served(name: str, status: int) ->
 
 
 async def test_a_process_that_is_gone_is_told_in_words() -> None:
-    async with connected(Control("http://127.0.0.1:9", TOKEN, 77)) as office:
+    async with connected(Control("http://127.0.0.1:9", TOKEN, 77)) as api:
         with pytest.raises(Gone, match=r"process \(77\) does not answer"):
-            await office.people()
+            await api.people()
 
 
 async def test_the_console_needs_a_token() -> None:

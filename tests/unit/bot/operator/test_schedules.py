@@ -35,15 +35,15 @@ class House:
     """A process, and the owner's way to it."""
 
     ready: Ready
-    office: Client
+    api: Client
 
     @asynccontextmanager
     async def browser(self, name: str, role: str) -> AsyncIterator[aiohttp.ClientSession]:
         """The browser of a person with their link."""
-        await self.office.add_person(name, role)
+        await self.api.add_person(name, role)
         jar = aiohttp.CookieJar(unsafe=True)  # whose host is a number
         async with aiohttp.ClientSession(self.ready.control.url, cookie_jar=jar) as session:
-            async with session.get((await self.office.link(name))["path"]) as answer:
+            async with session.get((await self.api.link(name))["path"]) as answer:
                 assert answer.status == 200
             yield session
 
@@ -57,25 +57,25 @@ class House:
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
-    async with serving(read(tmp_path, TEXT), with_link=False) as ready, connected(ready.control) as office:
-        await office.say(ROOM, "hello", "message-1")  # a room of the page is there once something was said in it
-        yield House(ready, office)
+    async with serving(read(tmp_path, TEXT), with_link=False) as ready, connected(ready.control) as api:
+        await api.say(ROOM, "hello", "message-1")  # a room of the page is there once something was said in it
+        yield House(ready, api)
 
 
 async def added(house: House, **more: Any) -> dict[str, Any]:
     fields = {"when": "every weekday at 7:30", "name": "news", "prompt": "What is new?", "to": [TO], **more}
-    return await house.office.add_schedule(fields)
+    return await house.api.add_schedule(fields)
 
 
 # ------------------------------------------------------------------------------------------------------------ the API
 
 
 async def test_what_is_planned_is_listed_with_its_next_five(house: House) -> None:
-    [morning] = await house.office.schedules()
+    [morning] = await house.api.schedules()
     assert (morning["by_file"], morning["state"], morning["to"], len(morning["next"])) == (True, "active", [TO], 5)
     assert (morning["when"], morning["zone"]) == ("every weekday at 09:00 (Europe/Berlin)", "Europe/Berlin")
     assert morning["task"] == "Good morning.\n\n# A heading"
-    shown = await house.office.schedule("Morning")
+    shown = await house.api.schedule("Morning")
     assert shown == {**morning, "history": []}
 
 
@@ -83,30 +83,30 @@ async def test_one_is_added_changed_and_removed(house: House) -> None:
     made = await added(house, misfire="all", catch_up=3, quiet=True, max_cost=0.25)
     assert (made["owner"], made["by_file"], made["when_text"]) == ("owner", False, "every weekday at 7:30")
     assert (made["terms"]["misfire"], made["terms"]["catch_up"], made["terms"]["max_cost"]) == ("all", 3, 0.25)
-    changed = await house.office.change_schedule("news", {"when": "every 2 hours", "thread": "own", "name": "old news"})
+    changed = await house.api.change_schedule("news", {"when": "every 2 hours", "thread": "own", "name": "old news"})
     assert (changed["id"], changed["when_text"], changed["name"]) == (made["id"], "every 2 hours", "old news")
     assert changed["terms"] == {**made["terms"], "thread": "own"}, "what was not named is as it was"
-    assert (await house.office.remove_schedule(made["id"]))["state"] == "removed"
-    assert [one["name"] for one in await house.office.schedules()] == ["morning"]
+    assert (await house.api.remove_schedule(made["id"]))["state"] == "removed"
+    assert [one["name"] for one in await house.api.schedules()] == ["morning"]
 
 
 async def test_what_rests_comes_after_what_is_due(house: House) -> None:
     await added(house)
-    await house.office.pause_schedule("morning")
-    assert [one["name"] for one in await house.office.schedules()] == ["news", "morning"]
-    assert [one["name"] for one in await house.office.schedules("paused")] == ["morning"]
+    await house.api.pause_schedule("morning")
+    assert [one["name"] for one in await house.api.schedules()] == ["news", "morning"]
+    assert [one["name"] for one in await house.api.schedules("paused")] == ["morning"]
     assert "morning" not in await house.page("/console/schedules?state=active")
     with pytest.raises(Refusal, match="is none of: active, paused, ended"):
-        await house.office.schedules("late")
+        await house.api.schedules("late")
 
 
 async def test_one_is_paused_resumed_and_run(house: House) -> None:
-    paused = await house.office.pause_schedule("morning", "holiday")
+    paused = await house.api.pause_schedule("morning", "holiday")
     assert (paused["state"], paused["reason"], paused["next"]) == ("paused", "holiday", [])
-    begun = await house.office.run_schedule("morning")
+    begun = await house.api.run_schedule("morning")
     assert (begun["manual"], begun["state"]) == (True, "started")
-    assert (await house.office.resume_schedule("morning"))["state"] == "active"
-    [only] = await house.office.schedule_history("morning", 5)
+    assert (await house.api.resume_schedule("morning"))["state"] == "active"
+    [only] = await house.api.schedule_history("morning", 5)
     assert (only["id"], only["manual"], only["run"]) == (begun["id"], True, begun["run"])
 
 
@@ -138,41 +138,41 @@ async def test_what_cannot_be_planned_is_refused_in_words(house: House) -> None:
         with pytest.raises(Refusal) as refused:
             await added(house, **fields)
         assert (refused.value.status, words in str(refused.value)) == (status, True), str(refused.value)
-    assert len(await house.office.schedules()) == 1
+    assert len(await house.api.schedules()) == 1
 
 
 async def test_what_stands_in_the_file_is_changed_there(house: House) -> None:
     for refused in (
-        house.office.change_schedule("morning", {"when": "every day at 9"}),
-        house.office.remove_schedule("morning"),
+        house.api.change_schedule("morning", {"when": "every day at 9"}),
+        house.api.remove_schedule("morning"),
     ):
         with pytest.raises(Refusal, match="stands in the settings file: change it there, and reload"):
             await refused
     with pytest.raises(Refusal, match="There is no schedule called 'evening'"):
-        await house.office.pause_schedule("evening")
+        await house.api.pause_schedule("evening")
 
 
 async def test_a_name_may_be_anything_that_is_one_line(house: House) -> None:
     made = await added(house, name="a/b ?#%2F é")
-    assert (await house.office.schedule("a/b ?#%2F é"))["id"] == made["id"]
+    assert (await house.api.schedule("a/b ?#%2F é"))["id"] == made["id"]
 
 
 async def test_what_one_of_the_file_wants_to_do_is_asked_in_its_first_room(tmp_path: Path) -> None:
     """It acts for nobody, so whoever may approve there answers."""
-    async with serving(read(tmp_path, TEXT + WRITES), with_link=False) as ready, connected(ready.control) as office:
-        begun = await office.run_schedule("writes")
-        seen = await office.room(ROOM)
+    async with serving(read(tmp_path, TEXT + WRITES), with_link=False) as ready, connected(ready.control) as api:
+        begun = await api.run_schedule("writes")
+        seen = await api.room(ROOM)
         async with asyncio.timeout(20):
             while not seen["approvals"]:
-                seen = await office.change(ROOM, seen["version"])
+                seen = await api.change(ROOM, seen["version"])
             [question] = seen["approvals"]
             assert (question["tool"], question["address"]) == ("write_file", TO)
-            await office.decide(question["id"], "approve")
-            while (await office.run(begun["run"]))["state"] != "done":
-                seen = await office.change(ROOM, seen["version"])
-        [only] = await office.schedule_history("writes")
+            await api.decide(question["id"], "approve")
+            while (await api.run(begun["run"]))["state"] != "done":
+                seen = await api.change(ROOM, seen["version"])
+        [only] = await api.schedule_history("writes")
         assert (only["state"], only["wanted"]) == ("done", 1)
-        assert (await office.run(begun["run"]))["requester"] == ""
+        assert (await api.run(begun["run"]))["requester"] == ""
 
 
 # ----------------------------------------------------------------------------------------------------- who may come in
@@ -193,8 +193,8 @@ async def test_a_page_elsewhere_cannot_press_the_buttons(house: House) -> None:
         for headers, status, state in ((evil, 403, "active"), (own, 200, "paused")):
             async with browser.post("/console/api/schedules/morning/pause", json={}, headers=headers) as answer:
                 assert answer.status == status
-            assert (await house.office.schedule("morning"))["state"] == state
-    assert (await house.office.schedule("morning"))["reason"] == "by ada"
+            assert (await house.api.schedule("morning"))["state"] == state
+    assert (await house.api.schedule("morning"))["reason"] == "by ada"
 
 
 # ---------------------------------------------------------------------------------------------------------- the pages
@@ -204,7 +204,7 @@ async def test_the_page_lists_them_with_a_button_for_what_can_be_done(house: Hou
     made = await added(house, name=EVIL, prompt=EVIL)
     page = await house.page("/console/schedules")
     assert EVIL not in page
-    for ident in (made["id"], (await house.office.schedule("morning"))["id"]):
+    for ident in (made["id"], (await house.api.schedule("morning"))["id"]):
         for verb, there in (("pause", True), ("run", True), ("resume", False)):
             assert (f'action="/console/api/schedules/{ident}/{verb}"' in page) is there
     assert "settings file" in page
@@ -213,8 +213,8 @@ async def test_the_page_lists_them_with_a_button_for_what_can_be_done(house: Hou
 
 async def test_the_page_of_one_tells_what_is_next_and_what_was(house: House) -> None:
     made = await added(house, name=EVIL, prompt=EVIL, misfire="skip", quiet=True, max_cost=0.5, thread="own")
-    await house.office.pause_schedule(made["id"], EVIL)
-    await house.office.run_schedule(made["id"])
+    await house.api.pause_schedule(made["id"], EVIL)
+    await house.api.run_schedule(made["id"])
     paused = await house.page(f"/console/schedules/{made['id']}")
     assert EVIL not in paused
     for words in ("It is paused: nothing is due", "asked for", "skip", "not shown", "$0.5", ">Resume<", ">Remove<"):

@@ -72,10 +72,10 @@ def different(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
 async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "new.md").write_text("{{ now }}!")
-    async with serving(read(tmp_path, TEXT), with_link=False) as ready, connected(ready.control) as office:
+    async with serving(read(tmp_path, TEXT), with_link=False) as ready, connected(ready.control) as api:
         for room in (ROOM, ELSEWHERE):
-            await office.say(room, f"hello {room}", f"hello-{room}")  # lists name it by its first words
-        yield House(ready, office)
+            await api.say(room, f"hello {room}", f"hello-{room}")  # lists name it by its first words
+        yield House(ready, api)
 
 
 def test_the_table_names_every_field() -> None:
@@ -84,43 +84,43 @@ def test_the_table_names_every_field() -> None:
 
 async def test_what_a_program_or_a_form_does_not_name_stays(house: House) -> None:
     for field, (value, _, may) in CHANGES.items():
-        before = await house.office.add_schedule(A_TEMPLATE)
-        after = await house.office.change_schedule(before["id"], {field: value})
+        before = await house.api.add_schedule(A_TEMPLATE)
+        after = await house.api.change_schedule(before["id"], {field: value})
         assert different(before, after) == may, field
-        await house.office.remove_schedule(before["id"])
+        await house.api.remove_schedule(before["id"])
 
 
 async def test_what_is_left_empty_in_the_form_stays(house: House) -> None:
     async with house.browser("Otto", "operator") as browser:
         for field in OF_THE_FORM:
-            before = await house.office.add_schedule(A_TEMPLATE)
+            before = await house.api.add_schedule(A_TEMPLATE)
             value, _, may = CHANGES[field]
             form = dict.fromkeys(OF_THE_FORM, "") | {field: value[0] if isinstance(value, list) else value}
             url, origin = f"/console/api/schedules/{before['id']}", house.ready.control.url
             async with browser.post(url, json=form, headers={"Origin": origin}) as answer:
                 assert answer.status == 200, await answer.text()
                 assert different(before, await answer.json()) == may, field
-            await house.office.remove_schedule(before["id"])
+            await house.api.remove_schedule(before["id"])
 
 
 async def test_what_the_command_line_does_not_name_stays(house: House) -> None:
     for field, (_, options, may) in CHANGES.items():
-        before = await house.office.add_schedule(A_TEMPLATE)
+        before = await house.api.add_schedule(A_TEMPLATE)
         await command("schedules", "change", "news", *options)
-        rows = {row["id"]: row for row in await house.office.schedules()}
+        rows = {row["id"]: row for row in await house.api.schedules()}
         assert different(before, rows[before["id"]]) == may, field
-        await house.office.remove_schedule(before["id"])
+        await house.api.remove_schedule(before["id"])
 
 
 async def test_an_option_of_nothing_that_has_options_is_refused(house: House) -> None:
-    await house.office.add_schedule({"when": "every day at 9", "prompt": "What is new?", "name": "news", "to": [TO]})
+    await house.api.add_schedule({"when": "every day at 9", "prompt": "What is new?", "name": "news", "to": [TO]})
     assert "only for a template or a report" in await command(
         "schedules", "change", "news", "--option", "days=8", code=1
     )
 
 
 async def test_the_newest_is_meant_by_last_and_lists_are_of_a_room(house: House) -> None:
-    made = await house.office.add_schedule({**A_TEMPLATE, "to": [f"web:main/{ELSEWHERE}"]})
+    made = await house.api.add_schedule({**A_TEMPLATE, "to": [f"web:main/{ELSEWHERE}"]})
     assert made["id"] in await command("schedules", "show", "--last")
     assert made["id"] in await command("schedules", "show", made["id"][:6])
     listed = await command("schedules", "list", "--room", f"web:main/{ELSEWHERE}")

@@ -155,12 +155,12 @@ async def test_a_room_that_is_no_address_is_told_how_to_be_written() -> None:
 async def test_the_running_process_answers_the_command() -> None:
     store = await crowd()
     store.traceable, store.trails = [message()], {ID: trail()}
-    async with client(store) as office:
-        assert (await office.trace(ID[:8]))["trace"]["about"] == ID
-        assert [row["id"] for row in await office.traceable("web:w1/room01", 5)] == [ID]
-        assert await office.traceable("web:w1/elsewhere") == []
+    async with client(store) as api:
+        assert (await api.trace(ID[:8]))["trace"]["about"] == ID
+        assert [row["id"] for row in await api.traceable("web:w1/room01", 5)] == [ID]
+        assert await api.traceable("web:w1/elsewhere") == []
         with pytest.raises(Refusal, match="Nothing here goes by"):
-            await office.trace("a/b?c#d%2F")
+            await api.trace("a/b?c#d%2F")
 
 
 # ---------------------------------------------------------------------------------------------------- aligned lines

@@ -29,22 +29,22 @@ BEAT: Final = '[[heartbeats]]\nname = "files"\ntool = "list_files"\nto = ["web:m
 @dataclass
 class House:
     file: Path
-    office: Client
+    api: Client
 
     async def reload(self, text: str) -> dict[str, list[str]]:
         self.file.write_text(PAGE + text)
-        return await self.office.reload()
+        return await self.api.reload()
 
     async def names(self) -> list[str]:
-        return sorted(row["name"] for row in await self.office.schedules())
+        return sorted(row["name"] for row in await self.api.schedules())
 
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
     settings = read(tmp_path, PAGE + NEWS)
-    async with serving(settings, with_link=False) as ready, connected(ready.control) as office:
+    async with serving(settings, with_link=False) as ready, connected(ready.control) as api:
         assert settings.file
-        yield House(settings.file, office)
+        yield House(settings.file, api)
 
 
 async def test_schedules_come_change_and_go_with_the_file(house: House) -> None:
@@ -57,7 +57,7 @@ async def test_schedules_come_change_and_go_with_the_file(house: House) -> None:
         "notes": [],
     }
     assert await house.names() == ["files", "more", "news"]
-    assert (await house.office.schedule("news"))["task"] == "What is old?"
+    assert (await house.api.schedule("news"))["task"] == "What is old?"
     assert sorted((await house.reload(""))["changed"]) == [
         f"schedule '{name}' removed" for name in ("files", "more", "news")
     ]
@@ -67,29 +67,27 @@ async def test_schedules_come_change_and_go_with_the_file(house: House) -> None:
 async def test_a_fault_changes_nothing(house: House) -> None:
     with pytest.raises(Refusal, match="every fooday"):
         await house.reload(NEWS.replace("new?", "old?") + NEWS.replace("every hour", "every fooday"))
-    assert (await house.office.schedule("news"))["task"] == "What is new?"
+    assert (await house.api.schedule("news"))["task"] == "What is new?"
 
 
 async def test_what_people_may_plan_counts_from_then_on(house: House) -> None:
-    await house.office.say("room01", "hello", "message-1")
+    await house.api.say("room01", "hello", "message-1")
     wish = {"when": "every 5 minutes", "prompt": "hi", "to": ["web:main/room01"]}
     limits = '[planning]\nzone = "Asia/Tokyo"\nper_person = 1\nleast_interval_minutes = 10\n'
     told = await house.reload(NEWS + limits)
     assert told["changed"][:3] == ["planning.zone", "planning.per_person", "planning.least_interval_minutes"]
     assert told["changed"][3:] == ["schedule 'news' changed"], "it names no zone of its own"
     with pytest.raises(Refusal, match="too often: at least 0:10:00"):
-        await house.office.add_schedule(wish)
-    made = await house.office.add_schedule(wish | {"when": "every day at 9"})
+        await house.api.add_schedule(wish)
+    made = await house.api.add_schedule(wish | {"when": "every day at 9"})
     assert made["zone"] == "Asia/Tokyo"
     with pytest.raises(Refusal, match="One person may have 1 schedules"):
-        await house.office.add_schedule(wish | {"when": "every day at 10"})
+        await house.api.add_schedule(wish | {"when": "every day at 10"})
 
 
 async def test_a_name_that_was_taken_meanwhile_is_told(house: House) -> None:
-    await house.office.say("room01", "hello", "message-1")
-    await house.office.add_schedule(
-        {"when": "every day at 9", "prompt": "hi", "to": ["web:main/room01"], "name": "mine"}
-    )
+    await house.api.say("room01", "hello", "message-1")
+    await house.api.add_schedule({"when": "every day at 9", "prompt": "hi", "to": ["web:main/room01"], "name": "mine"})
     told = await house.reload(NEWS + NEWS.replace('"news"', '"mine"'))
     assert told["changed"] == []
     assert "schedule 'mine' is not planned as it is set: web:main/room01 has another one" in told["notes"][0]

@@ -32,8 +32,8 @@ async def try_model(
     name: str, api_base: str, key: str, *, patience: timedelta = MODEL_TRIAL_TIMEOUT
 ) -> Answered | Refused:
     """Ask the model once, without repeats. The client library is loaded first, which is not counted."""
-    from runtime.models.library import LIBRARY
-    from runtime.models.lite import LiteModel, ModelSettings
+    from runtime.models.litellm_loading import LIBRARY
+    from runtime.models.litellm_model import LiteModel, ModelSettings
 
     await LIBRARY.get()
     model = LiteModel(ModelSettings(name, api_base, key, timeout=patience, max_retries=0))

@@ -34,7 +34,7 @@ class Picture:
     missing: str = ""
 
 
-class Easel:
+class ChartRenderer:
     """Draws orders, a few at once. `cache` is a folder for the list of fonts, made when it is first needed."""
 
     def __init__(self, cache: Path, *, deadline: timedelta = DEADLINE) -> None:

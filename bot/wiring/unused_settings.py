@@ -17,14 +17,14 @@ DATABASE: Final = "DATABASE_URL"
 """What hosts set for the programs they run; no setting of ours reads it unasked."""
 
 
-def tell_oversights(settings: Settings) -> None:
+def tell_unused(settings: Settings) -> None:
     """Log each, a line for one."""
     log = structlog.get_logger("settings")
-    for one in oversights(settings):
+    for one in unused_settings(settings):
         log.warning(one.what, setting=one.id, effect=one.why, fix=one.fix)
 
 
-def oversights(settings: Settings) -> Iterator[Finding]:
+def unused_settings(settings: Settings) -> Iterator[Finding]:
     """Those that nobody is likely to mean."""
     yield from half_set_accounts(settings)
     if (wrong := unknown_model(settings)) is not None:

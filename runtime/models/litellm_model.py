@@ -26,7 +26,7 @@ from runtime.models.failures import (
     failure_of,
 )
 from runtime.models.images import NO_IMAGES, Images, Sight
-from runtime.models.library import LIBRARY, Library
+from runtime.models.litellm_loading import LIBRARY, Library
 from runtime.models.messages import Offer, to_messages
 from runtime.text.glyphs import bound
 

@@ -1,0 +1,41 @@
+"""Context of a courier: its duty, clocks, and whom it tells."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from runtime.contract import Address, NewId, Now, Probe, no_probe
+from runtime.delivery.rates import ticking
+from runtime.domain.ids import new_id as fresh_id
+from runtime.store.protocol import Duty
+
+POLL: Final = timedelta(seconds=1)
+"""How soon to ask again for a duty, where nobody tells that it may be free."""
+
+
+async def soon() -> None:
+    await asyncio.sleep(POLL.total_seconds())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CourierContext:
+    """What a courier has of its process.
+
+    `take` asks for the duty, and `vacancy` waits until it may be free again. `on_shown` hears of each address where
+    something was shown. `chance` spreads retries, from 0 to 1; `ticks` never jump, as `now` may.
+    """
+
+    take: Callable[[str], Awaitable[Duty | None]]
+    now: Now
+    on_shown: Callable[[Address], None]
+    lease_is_fresh: Callable[[], bool] = lambda: True
+    vacancy: Callable[[], Awaitable[object]] = soon
+    chance: Callable[[], float] = random.random
+    new_id: NewId = fresh_id
+    ticks: Callable[[], timedelta] = ticking
+    probe: Probe = no_probe
