@@ -23,6 +23,17 @@ LABELS = {
     Choice.OTHER: "Other role…",
     Choice.VIEWER: "As viewer",
     Choice.OPERATOR: "As operator",
+    Choice.CONVERSATION: "This conversation",
+    Choice.ALWAYS: "Always…",
+    Choice.EDIT: "Edit…",
+    Choice.ALL: "Approve all",
+    Choice.WHY: "Why?",
+    Choice.UNDO: "Undo",
+    Choice.FIRST: "Answer 1",
+    Choice.SECOND: "Answer 2",
+    Choice.THIRD: "Answer 3",
+    Choice.FOURTH: "Answer 4",
+    Choice.TEXT: "Answer…",
 }
 LET_IN: Final = (Choice.USER, Choice.NO, Choice.OTHER)
 ROLES: Final = (Choice.USER, Choice.VIEWER, Choice.OPERATOR, Choice.NO)

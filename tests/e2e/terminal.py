@@ -61,6 +61,8 @@ class Terminal:
 
         CPython looks for signals, then blocks in `read`: one that comes in between is only noticed at the next key.
         """
+        while not self.screen.rstrip().endswith(":"):  # what stands after a question's words is part of it
+            assert self._read(time.monotonic() + PATIENCE), f"it ended:\n{self.screen}"
         for _ in range(3):
             self.interrupts()
             deadline = time.monotonic() + AGAIN_AFTER

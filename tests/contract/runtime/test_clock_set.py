@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from bot.server import app as module
 from bot.server.app import App, build
+from bot.server.phases import duties
 from bot.settings.settings import load
 from runtime.agent.expiry import Expiry
 from runtime.domain.approvals import ApprovalState
@@ -85,7 +85,7 @@ async def test_it_stays_the_same_node_and_answers(jump: timedelta, tmp_path: Pat
 @pytest.mark.parametrize("jump", [20 * HOUR, -20 * HOUR], ids=["forward", "back"])
 async def test_an_open_question_stays_open(jump: timedelta, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twelve hours were promised to whoever is asked."""
-    monkeypatch.setattr(module, "Expiry", partial(Expiry, every=timedelta(seconds=0.05)))
+    monkeypatch.setattr(duties, "Expiry", partial(Expiry, every=timedelta(seconds=0.05)))
     clock = Clock()
     with capture_logs() as logs:
         async with living(tmp_path, clock) as (app, driver):
