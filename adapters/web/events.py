@@ -35,8 +35,7 @@ from runtime.contract import (
 from runtime.errors import StoreError
 from runtime.http.door import Door
 from runtime.http.errors import Refusal
-from runtime.markup.arguments import in_a_line
-from runtime.text.glyphs import legible
+from runtime.text.glyphs import in_a_line, legible
 
 HEARTBEAT: Final = timedelta(seconds=15)
 FRAME: Final = timedelta(milliseconds=50)  # between two states of a text that is being spoken

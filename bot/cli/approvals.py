@@ -49,7 +49,7 @@ def list_(
     if as_json:
         show_json(rows)
         return
-    from runtime.markup.arguments import in_a_line
+    from runtime.text.glyphs import in_a_line
 
     shown = [{**row, "call": in_a_line(row["arguments"])} for row in rows]
     show_rows(shown, by_name(APPROVAL_COLUMNS, with_ids=ids), empty="Nothing waits for a decision.")

@@ -115,7 +115,7 @@ async def _answer(conversation: Conversation, text: str, message_id: str, patien
 
 
 def _how_it_ended(view: View) -> int:
-    from runtime.markup.arguments import in_a_line
+    from runtime.text.glyphs import in_a_line
 
     for approval in view["approvals"]:
         tell(f"Waits for an approval: {approval['question']} {in_a_line(approval['arguments'])}")

@@ -13,9 +13,9 @@ from bot.accounts.status import State
 from runtime.chat.cards import LABELS, asked
 from runtime.contract import CHOICES, ApprovalKind, Entry
 from runtime.domain.approvals import EVENT_OF, Approval
-from runtime.markup.arguments import in_full
 from runtime.markup.moments import in_words
 from runtime.store.protocol import DeliveryRow, Known, OpenPart, Pairing, RunRow, StepRow
+from runtime.text.glyphs import in_full
 
 View = dict[str, Any]
 

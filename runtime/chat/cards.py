@@ -9,8 +9,8 @@ from typing import Final
 from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
 from runtime.domain.approvals import Approval, ApprovalState, told
 from runtime.domain.transcript import DENIED, NOT_RUN
-from runtime.markup.arguments import in_full
 from runtime.markup.moments import moment
+from runtime.text.glyphs import in_full
 
 LABELS = {
     Choice.APPROVE: "Approve",

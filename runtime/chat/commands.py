@@ -14,8 +14,8 @@ from typing import Final
 from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
 from runtime.domain.approvals import Approval
 from runtime.domain.runs import RunState
-from runtime.markup.arguments import in_a_line
 from runtime.markup.moments import moment, roughly, several
+from runtime.text.glyphs import in_a_line
 
 PAIR: Final = "pair"
 """Lets an owner enter a pairing code in a direct room; `COMMANDS` does not list it, since nobody else may."""

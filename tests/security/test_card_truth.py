@@ -24,10 +24,9 @@ from runtime.chat import cards, commands
 from runtime.contract import Delivery, DeliveryId, Kind, Working
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.markup import parse
-from runtime.markup.arguments import in_a_line
 from runtime.markup.mentions import NOTHING_WIDE
 from runtime.markup.tree import CodeBlock
-from runtime.text.glyphs import meant
+from runtime.text.glyphs import in_a_line, meant
 from tests.security import hidden
 from tests.security.tally import Tally
 from tests.unit.chat.test_cards import ASKED, PENDING

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.markup.arguments import in_a_line, in_full
-from runtime.text.glyphs import COMBINING_MAX, INDENT, INSIDE, legible, meant, shortened, visible
+from runtime.text.glyphs import COMBINING_MAX, INDENT, INSIDE, in_a_line, in_full, legible, meant, shortened, visible
 
 TRICKY = ["a", " ", "\t", "\n", "⟨", "⟩", "⟨U+202E⟩", " spaces⟩", "9", "\u202e", "\u200b", "\u0301", "\u2800", "\ufe0f"]
 TRICKY += ["❤", "\u20e3", "\u200d", " " * (INSIDE + 1), " " * (INDENT + 1), "\n" * 5, "\r", "\0", "\ud800", "\u3164"]
