@@ -1,9 +1,6 @@
 """Slack: Socket Mode or signed HTTP events, with slack-bolt and slack-sdk.
 
-socket.py, sockets.py  Socket Mode: one websocket, and always one that hears
-door.py                signed HTTP requests
-intake.py              what both hand on, stored before it is acknowledged; parse.py makes Signals of it,
-                           with envelope.py, spoken.py and pressed.py
-render.py, dialect.py  Delivery to wire messages; posts.py, streams.py and uploads.py put them on screen
-settle.py, gaps.py     looks into the history: is it there, and what was missed
+`adapter.py` is the account. `incoming/` takes events in (`socket_mode.py` or `http_events.py`, then `intake.py`, stored
+before they are acknowledged) and reads what was missed (`backfill.py`); `parse.py` makes Signals of them. `outgoing/` writes
+(`render.py`), sends (`send.py`) and finds out what became of a message whose answer was lost (`settle.py`).
 """

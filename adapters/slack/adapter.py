@@ -18,7 +18,7 @@ from adapters.slack.errors import NO_THREAD, Refusal
 from adapters.slack.health import Health
 from adapters.slack.incoming.backfill import Gaps
 from adapters.slack.incoming.files import Downloads
-from adapters.slack.incoming.http_events import Door
+from adapters.slack.incoming.http_events import HttpEvents
 from adapters.slack.incoming.intake import Intake
 from adapters.slack.incoming.names import Names
 from adapters.slack.incoming.socket_mode import Sockets
@@ -79,7 +79,7 @@ class SlackAdapter:
             asides=self._asides,
             now=given.now,
         )
-        self._door = Door(settings.account, self._intake.app)
+        self._http_events = HttpEvents(settings.account, self._intake.app)
         streams = Streams(api, lambda: self._me.team, self._intake.last_speaker)
         self._posts = Posts(api, streams)
         self._uploads = Uploads(api, given.workspaces, settings.pace.shares)
@@ -193,7 +193,7 @@ class SlackAdapter:
 
     def routes(self) -> list[web.RouteDef]:
         """Where Slack sends events in `mode` http."""
-        return self._door.routes() if self._settings.mode == "http" else []
+        return self._http_events.routes() if self._settings.mode == "http" else []
 
     def standing(self) -> ConnectionStatus:
         return self._health.standing

@@ -34,7 +34,7 @@ from runtime.contract import (
     Space,
     Wire,
 )
-from runtime.http.door import Door
+from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
 
 CHANNEL: Final = "web"
@@ -49,7 +49,7 @@ NOT_YET: Final = ConnectionStatus(Connection.CONNECTING, "the web page does not 
 class WebAdapter:
     """One account; `identity` is made once per installation and stored by the composition root.
 
-    `is_named` tells rooms to which the settings send something. The composition root mounts `routes()` in its application behind `runtime.http.guard.install`. `door` tells other
+    `is_named` tells rooms to which the settings send something. The composition root mounts `routes()` in its application behind `runtime.http.guard.install`. `authenticator` tells other
     pages of that application, such as the console, who asks.
     """
 
@@ -67,13 +67,19 @@ class WebAdapter:
         self.channel: str = CHANNEL
         self.account: str = ACCOUNT
         self.identity: str = identity
-        self.door = Door(links=given.links, identity=identity, command=settings.command)
+        self.authenticator = Authenticator(links=given.links, identity=identity, command=settings.command)
         self._rooms = rooms = Rooms(
-            door=self.door, history=given.history, channel=CHANNEL, account=identity, is_named=is_named
+            authenticator=self.authenticator,
+            history=given.history,
+            channel=CHANNEL,
+            account=identity,
+            is_named=is_named,
         )
-        self._events = Events(door=self.door, rooms=rooms, history=given.history, notifier=given.notifier)
+        self._events = Events(
+            authenticator=self.authenticator, rooms=rooms, history=given.history, notifier=given.notifier
+        )
         self._api = Api(
-            door=self.door,
+            authenticator=self.authenticator,
             rooms=rooms,
             given=given,
             sink=self._sink_now,
@@ -96,7 +102,7 @@ class WebAdapter:
     def routes(self) -> list[web.RouteDef]:
         """Page, API, events and files."""
         events = web.get("/api/rooms/{room}/events", self._events.stream, allow_head=False)
-        return [*Pages(self.door).routes(), *self._api.routes(), events, *self._transfer.routes()]
+        return [*Pages(self.authenticator).routes(), *self._api.routes(), events, *self._transfer.routes()]
 
     async def listen(self, sink: Sink) -> None:
         self._sink = sink

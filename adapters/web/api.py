@@ -15,7 +15,7 @@ from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant
 from runtime.contract import AdapterContext, Address, Body, FileRef, Role, Said, Sink, Stopped, Verdict
 from runtime.http import bodies
-from runtime.http.door import Door, Visitor
+from runtime.http.authentication import Authenticator, Visitor
 from runtime.text.glyphs import visible
 
 
@@ -23,7 +23,7 @@ class Api:
     def __init__(
         self,
         *,
-        door: Door,
+        authenticator: Authenticator,
         rooms: Rooms,
         given: AdapterContext,
         sink: Callable[[], Sink],
@@ -31,7 +31,7 @@ class Api:
         ideas: Sequence[str],
         upload_bytes: int,
     ) -> None:
-        self._door = door
+        self._authenticator = authenticator
         self._rooms = rooms
         self._given = given
         self._sink = sink
@@ -50,7 +50,7 @@ class Api:
         ]
 
     async def me(self, request: web.Request) -> web.Response:
-        visitor = await self._door.visitor(request)
+        visitor = await self._authenticator.visitor(request)
         role = visitor.person.role
         return web.json_response(
             {
@@ -67,7 +67,7 @@ class Api:
         )
 
     async def rooms(self, request: web.Request) -> web.Response:
-        visitor = await self._door.visitor(request)
+        visitor = await self._authenticator.visitor(request)
         rooms = await self._rooms.of(visitor)
         return web.json_response(
             {
@@ -108,7 +108,7 @@ class Api:
 
         Whoever is known may press: who may decide is judged where the decision is made, and audited there.
         """
-        visitor = await self._door.visitor(request)
+        visitor = await self._authenticator.visitor(request)
         body = await bodies.read_object(request)
         address = self._rooms.address(str(body.get("room")))
         clicked = bodies.clicked(request.match_info["approval"], body)

@@ -33,7 +33,7 @@ from runtime.contract import (
     room_topic,
 )
 from runtime.errors import StoreError
-from runtime.http.door import Door
+from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import in_a_line, legible
 
@@ -125,8 +125,8 @@ class Feed:
 class Events:
     """The pages that listen, by room."""
 
-    def __init__(self, *, door: Door, rooms: Rooms, history: History, notifier: Notifier) -> None:
-        self._door = door
+    def __init__(self, *, authenticator: Authenticator, rooms: Rooms, history: History, notifier: Notifier) -> None:
+        self._authenticator = authenticator
         self._history = history
         self._rooms = rooms
         self._notifier = notifier
@@ -211,11 +211,11 @@ class Events:
             if feed.closed:
                 return
             if feed.take_doubt():
-                await self._door.visitor(request, fresh=True)
+                await self._authenticator.visitor(request, fresh=True)
             news = [_changed(window.told(await self._history.view(address)))] if feed.take_change() else []
             progress = feed.take_progress()  # also what came while the room was read: each write costs the page a turn
             if not (progress or news):
-                await self._door.visitor(request)  # a new link shuts out the pages of the old one
+                await self._authenticator.visitor(request)  # a new link shuts out the pages of the old one
             async with asyncio.timeout(WRITE_LIMIT.total_seconds()):
                 await response.write(b"".join([*_frames(progress), *news]) or BEAT)
             if progress and isinstance(progress[-1], Speaking):

@@ -10,7 +10,7 @@ from typing import Final
 
 from aiohttp import web
 
-from runtime.http.door import Door
+from runtime.http.authentication import Authenticator
 
 TYPES: Final = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
@@ -23,8 +23,8 @@ class Asset:
 
 
 class Pages:
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, authenticator: Authenticator) -> None:
+        self._authenticator = authenticator
         self._assets = {
             file.name: _asset(file.name, file.read_bytes())
             for file in files(__package__).joinpath("page").iterdir()
@@ -34,13 +34,13 @@ class Pages:
     def routes(self) -> list[web.RouteDef]:
         return [
             web.get("/", self.index),
-            web.get("/link/{token}", self._door.enter, allow_head=False),
-            web.post("/link/{token}", self._door.become),
+            web.get("/link/{token}", self._authenticator.enter, allow_head=False),
+            web.post("/link/{token}", self._authenticator.become),
             web.get("/static/{name}", self.static),
         ]
 
     async def index(self, request: web.Request) -> web.Response:
-        await self._door.visitor(request)
+        await self._authenticator.visitor(request)
         return self._answer(request, "index.html")
 
     async def static(self, request: web.Request) -> web.Response:

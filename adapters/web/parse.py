@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from runtime.contract import Address, Body, Signal
-from runtime.http.door import Visitor
+from runtime.http.authentication import Visitor
 
 
 def signal_of(visitor: Visitor, address: Address, event_id: str, body: Body, received_at: datetime) -> Signal:

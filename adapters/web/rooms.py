@@ -9,7 +9,7 @@ from typing import Final
 from aiohttp import web
 
 from runtime.contract import Address, History, Identity, Role, Room
-from runtime.http.door import Door, Visitor
+from runtime.http.authentication import Authenticator, Visitor
 from runtime.http.errors import Refusal
 
 OWNERS_IN_MIND: Final = 10_000
@@ -34,9 +34,15 @@ class Rooms:
     """
 
     def __init__(
-        self, *, door: Door, history: History, channel: str, account: str, is_named: IsNamed = nothing_named
+        self,
+        *,
+        authenticator: Authenticator,
+        history: History,
+        channel: str,
+        account: str,
+        is_named: IsNamed = nothing_named,
     ) -> None:
-        self._door = door
+        self._authenticator = authenticator
         self._history = history
         self._channel = channel
         self._account = account
@@ -59,7 +65,7 @@ class Rooms:
 
     async def open(self, request: web.Request) -> tuple[Visitor, Address]:
         """Who asks and the room of the request. Errors: Refusal 404 for a room that is not theirs to read."""
-        visitor = await self._door.visitor(request)
+        visitor = await self._authenticator.visitor(request)
         address = self.address(request.match_info["room"])
         if not await self._may_read(visitor, address):
             raise Refusal(404, NO_ROOM)
@@ -73,7 +79,7 @@ class Rooms:
 
     async def open_to_write(self, request: web.Request) -> tuple[Visitor, Address]:
         """The same for a message or a file, by which a new conversation may begin."""
-        visitor = await self._door.visitor(request)
+        visitor = await self._authenticator.visitor(request)
         address = self.address(request.match_info["room"])
         if not (await self._may_read(visitor, address) or await self._may_begin(address)):
             raise Refusal(404, NO_ROOM)

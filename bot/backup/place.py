@@ -23,7 +23,7 @@ RESTORING_SUFFIX: Final = ".restoring"
 SQLITE_ENDINGS: Final = ("", "-wal", "-shm", "-journal")
 
 
-class Places:
+class RestoreTargets:
     """The files and folders that a restore replaces. `database` is None where that is a server's."""
 
     def __init__(self, *, data_dir: Path, database: Path | None, workspaces: Path, others: Sequence[Path]) -> None:

@@ -16,7 +16,7 @@ from bot.backup.errors import BackupFailed
 from bot.backup.folders import read_folders
 from bot.backup.make import AUDIT, CHECKPOINT, HEAD, KEY, SECRETS, sealed_file
 from bot.backup.manifest import Manifest
-from bot.backup.place import Places, fresh, refuse_unless
+from bot.backup.place import RestoreTargets, fresh, refuse_unless
 from bot.backup.rows import BackedUpRows
 from bot.node.lock import holding
 from bot.node.login import command_line
@@ -89,11 +89,11 @@ async def _restore(settings: Settings, archive: Archive, *, force: bool) -> Rest
     return Restored(archive.manifest, files, kept, aftermath)
 
 
-def _places(settings: Settings, archive: Archive) -> Places:
+def _places(settings: Settings, archive: Archive) -> RestoreTargets:
     others = [settings.data_dir / name for name in FILES]
     if SECRETS in archive.manifest.members:
         others.append(sealed_file(settings))
-    return Places(
+    return RestoreTargets(
         data_dir=settings.data_dir, database=settings.database_file, workspaces=settings.workspace_dir, others=others
     )
 

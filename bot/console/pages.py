@@ -25,8 +25,8 @@ Make = Callable[[web.Request, Operations], Awaitable[Html]]
 
 
 class Pages:
-    def __init__(self, desk: OperatorContext, entrance: Entrance) -> None:
-        self._desk = desk
+    def __init__(self, context: OperatorContext, entrance: Entrance) -> None:
+        self._context = context
         self._entrance = entrance
 
     def routes(self) -> list[web.RouteDef]:
@@ -47,7 +47,7 @@ class Pages:
 
     def _serving(self, make: Make) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def serve(request: web.Request) -> web.StreamResponse:
-            do = Operations(self._desk, await self._entrance.actor(request))
+            do = Operations(self._context, await self._entrance.actor(request))
             return web.Response(text=await make(request, do), content_type="text/html")
 
         return serve

@@ -10,9 +10,9 @@ from bot.http.operator_api import operator_routes
 from bot.operator.context import OperatorContext
 
 
-def console_routes(desk: OperatorContext) -> list[web.RouteDef]:
+def console_routes(context: OperatorContext) -> list[web.RouteDef]:
     """Pages under /console and the API under /console/api. They rely on `runtime.http.guard` standing before them."""
-    if not desk.control_token:
+    if not context.control_token:
         raise ValueError("an empty control token would let everybody in")
-    entrance = Entrance(desk)
-    return [*operator_routes(desk, entrance), *Pages(desk, entrance).routes()]
+    entrance = Entrance(context)
+    return [*operator_routes(context, entrance), *Pages(context, entrance).routes()]

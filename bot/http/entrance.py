@@ -8,22 +8,22 @@ from bot.node.login import HEADER, sender
 from bot.operator.actor import Actor, owner_of
 from bot.operator.context import OperatorContext
 from runtime.contract import Role
-from runtime.http.door import Door
+from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
 from runtime.http.guard import bears
 
 
 class Entrance:
-    def __init__(self, desk: OperatorContext) -> None:
-        self._token = desk.control_token
-        self._door = Door(links=desk.links, identity=desk.web_account, command=desk.command)
-        self._people = desk.store.people
+    def __init__(self, context: OperatorContext) -> None:
+        self._token = context.control_token
+        self._authenticator = Authenticator(links=context.links, identity=context.web_account, command=context.command)
+        self._people = context.store.people
 
     async def actor(self, request: web.Request) -> Actor:
         """Who asks. Errors: Refusal 401 for nobody we know, 403 for a person below operator."""
         if "Authorization" in request.headers:
             return await self._holder(request)
-        visitor = await self._door.visitor(request)
+        visitor = await self._authenticator.visitor(request)
         actor = Actor(visitor.person, visitor.identity)
         actor.must_be(Role.OPERATOR)
         return actor

@@ -28,14 +28,14 @@ WANTED: Final = {
 """What a field of a form holds, as people call it."""
 
 
-def operator_routes(desk: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
+def operator_routes(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
     """A route for each operation that is declared."""
-    return [_route(operation, desk, entrance) for operation in OPERATIONS.values()]
+    return [_route(operation, context, entrance) for operation in OPERATIONS.values()]
 
 
-def _route(operation: Operation, desk: OperatorContext, entrance: Entrance) -> web.RouteDef:
+def _route(operation: Operation, context: OperatorContext, entrance: Entrance) -> web.RouteDef:
     async def serve(request: web.Request) -> web.StreamResponse:
-        do = Operations(desk, await entrance.actor(request))
+        do = Operations(context, await entrance.actor(request))
         values = await _values(operation, request)
         return web.json_response(await getattr(do, operation.name)(*values))
 

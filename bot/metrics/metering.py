@@ -7,8 +7,8 @@ from typing import Final
 
 from aiohttp import web
 
+from bot.metrics.access import MetricsAccess
 from bot.metrics.counting import Counting
-from bot.metrics.door import Door
 from bot.metrics.labels import Labels
 from bot.metrics.listener import Listener
 from bot.metrics.meters import Meters
@@ -81,4 +81,4 @@ class Metering(Instrument):
             depths=self._depths,
             version=VERSION,
         )
-        return metrics_routes(page, Door(self._token, is_open=self._place.is_open))
+        return metrics_routes(page, MetricsAccess(self._token, is_open=self._place.is_open))

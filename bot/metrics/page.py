@@ -11,7 +11,7 @@ import structlog
 from aiohttp import web
 
 from bot.metrics import gauges
-from bot.metrics.door import Door
+from bot.metrics.access import MetricsAccess
 from bot.metrics.labels import Labels
 from bot.metrics.meters import Meters
 from runtime.contract import ChannelAdapter
@@ -80,9 +80,9 @@ def _library() -> type[Exposition]:
     return Exposition
 
 
-def metrics_routes(page: Page, door: Door) -> list[web.RouteDef]:
+def metrics_routes(page: Page, access: MetricsAccess) -> list[web.RouteDef]:
     async def metrics(request: web.Request) -> web.Response:
-        if objection := door.objection(request):
+        if objection := access.objection(request):
             headers = {"WWW-Authenticate": "Bearer"} if objection.status == 401 else None
             return web.Response(status=objection.status, text=f"{objection.sentence}\n", headers=headers)
         body, content_type = await page.render(request.headers.get("Accept", ""))

@@ -48,12 +48,12 @@ async def opened(settings: Settings) -> AsyncIterator[Operations]:
     with holding(settings.data_dir):
         store = await open_store(settings.database_url)
         try:
-            yield Operations(await _desk(store, settings), await owner_of(store.people, command_line()))
+            yield Operations(await _context(store, settings), await owner_of(store.people, command_line()))
         finally:
             await store.close()
 
 
-async def _desk(store: Store, settings: Settings) -> OperatorContext:
+async def _context(store: Store, settings: Settings) -> OperatorContext:
     async def sink(signal: Signal) -> Verdict:
         # What this wakes, the next start finds in the store.
         return (await store.intake.accept(signal, gate_of(settings))).verdict

@@ -80,16 +80,20 @@ def _asking(operation: Operation, work: Callable[..., Awaitable[Any]]) -> Callab
 class Operations(OperatorApi):
     """Implements the operators' API on the store, for one actor."""
 
-    def __init__(self, desk: OperatorContext, actor: Actor) -> None:
-        self._desk = desk
-        self._store = desk.store
+    def __init__(self, context: OperatorContext, actor: Actor) -> None:
+        self._context = context
+        self._store = context.store
         self.actor = actor
 
     # ------------------------------------------------------------------------------------------------------ reading
 
     async def overview(self) -> View:
         counts = dict(await self._store.operations.counts())
-        return {"info": dict(self._desk.info), "counts": counts, "accounts": [*map(views.account, self._desk.states())]}
+        return {
+            "info": dict(self._context.info),
+            "counts": counts,
+            "accounts": [*map(views.account, self._context.states())],
+        }
 
     async def runs(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         rows = await self._store.operations.runs(
@@ -125,22 +129,22 @@ class Operations(OperatorApi):
 
     async def trace(self, message: str) -> View:
         """What happened to a message, or what may be meant."""
-        await self._desk.refresh()
-        found = await trails.trace(self._desk, message)
+        await self._context.refresh()
+        found = await trails.trace(self._context, message)
         if found["trace"]:
             return {**found, "trace": await self._one_entitled(found["trace"])}
         return {**found, "matches": await self._entitled(found["matches"])}
 
     async def traceable(self, room: str = "", limit: int = 100) -> list[View]:
         """The newest messages."""
-        await self._desk.refresh()
-        return await self._entitled(await trails.traceable(self._desk, room, limit))
+        await self._context.refresh()
+        return await self._entitled(await trails.traceable(self._context, room, limit))
 
     async def people(self) -> list[View]:
         return [views.person(known) for known in await self._store.people.people()]
 
     async def verify_audit(self) -> View:
-        return await audit.verify(self._store.audit, self._desk.head, self._desk.checkpoint)
+        return await audit.verify(self._store.audit, self._context.head, self._context.checkpoint)
 
     # ------------------------------------------------------------------------------------------------------ mending
 
@@ -151,7 +155,7 @@ class Operations(OperatorApi):
         if question is None:
             raise Refusal(404, f"There is no approval {approval_id}.")
         click = bodies.clicked(question.id, {"choice": choice, "reason": reason})
-        verdict = await self._desk.sink(self._signal(question.address, click, self._desk.new_id()))
+        verdict = await self._context.sink(self._signal(question.address, click, self._context.new_id()))
         if verdict.outcome is not Outcome.DECIDED:
             raise Refusal(409, verdict.notice or "This changed nothing.")
         return await self._approval(question.id)
@@ -164,13 +168,13 @@ class Operations(OperatorApi):
     async def reload(self) -> View:
         """Read the settings again: what changed, what needs a restart, and notes."""
         try:
-            return await self._desk.reload(self.actor.name)
+            return await self._context.reload(self.actor.name)
         except ConfigError as error:
             raise Refusal(422, str(error)) from error
 
     async def save(self) -> View:
         """Where a copy of a lost database is; null while the database is in its place."""
-        saved = await self._desk.save()
+        saved = await self._context.save()
         return {"file": str(saved) if saved else None}
 
     async def discard(self, delivery_id: str) -> View:
@@ -197,7 +201,7 @@ class Operations(OperatorApi):
 
     async def pairings(self) -> list[View]:
         """Who was sent a code and waits."""
-        await self._desk.refresh()
+        await self._context.refresh()
         return await self._entitled([views.pairing(one, *self._names) for one in await self._store.people.pairings()])
 
     async def pair(self, code: str, name: str = "", role: str = "") -> View:
@@ -208,12 +212,12 @@ class Operations(OperatorApi):
         chosen = _role(role) if role else None
         if name and chosen is not None:
             await self._keep_an_owner(name, chosen)
-        given, actor = self._desk.given(), self.actor
+        given, actor = self._context.given(), self.actor
         made = await self._store.people.pair(code, name, chosen, actor.person, actor=actor.name, given=given)
         if isinstance(made, Unpaired):
             raise Refusal(429 if made.locked else 404, made.reason)
         for address in (made.address, *made.cards):
-            self._desk.nudge(address)
+            self._context.nudge(address)
         told = f"{made.identity} is {made.person.name} now ({made.person.role.word})"
         return {**await self._person(made.person.name), "identity": made.identity, "told": f"Paired: {told}."}
 
@@ -222,9 +226,13 @@ class Operations(OperatorApi):
         token = secrets.token_urlsafe(24)
         if await self._store.people.set_link(name, token, actor=self.actor.name) is None:
             raise Refusal(404, f'There is nobody named "{name}".')
-        self._desk.notifier.notify(PEOPLE)
+        self._context.notifier.notify(PEOPLE)
         path = f"/link/{token}"
-        return {"name": name, "path": path, "url": f"{self._desk.public_url}{path}" if self._desk.public_url else ""}
+        return {
+            "name": name,
+            "path": path,
+            "url": f"{self._context.public_url}{path}" if self._context.public_url else "",
+        }
 
     async def rename_person(self, name: str, new: str) -> View:
         return await self._roster.rename(name, new)
@@ -242,7 +250,7 @@ class Operations(OperatorApi):
 
     @property
     def _roster(self) -> Roster:
-        return Roster(self._desk, self.actor)
+        return Roster(self._context, self.actor)
 
     # ---------------------------------------------------------------------------------------------------- schedules
 
@@ -279,9 +287,9 @@ class Operations(OperatorApi):
 
     @property
     def _schedules(self) -> ScheduleOperations:
-        if self._desk.schedules is None:
+        if self._context.schedules is None:
             raise Refusal(404, "Nothing is planned here.")
-        return self._desk.schedules
+        return self._context.schedules
 
     # ------------------------------------------------------------------------------------------------------ reports
 
@@ -304,9 +312,9 @@ class Operations(OperatorApi):
 
     @property
     def _reports(self) -> ReportOperations:
-        if self._desk.reports is None:
+        if self._context.reports is None:
             raise Refusal(404, "No reports are made here.")
-        return self._desk.reports
+        return self._context.reports
 
     # -------------------------------------------------------------------------------------------------------- rooms
 
@@ -314,7 +322,7 @@ class Operations(OperatorApi):
         """Say `text` in a room of the web channel; the same `id` again is the same message."""
         words, _ = bodies.said({"text": text})
         signal = self._signal(self._room(room), Said(words), id)
-        verdict = await self._desk.sink(signal)
+        verdict = await self._context.sink(signal)
         if verdict.outcome is Outcome.REFUSED:
             raise Refusal(403, verdict.notice or "This was not taken in.")
         return {"outcome": verdict.outcome, "id": verdict.signal_id}
@@ -326,7 +334,9 @@ class Operations(OperatorApi):
     async def change(self, room: str, seen: str = "", seconds: int = 25) -> View:
         """The conversation once it differs from version `seen`, or as it is after some seconds."""
         address = self._room(room)
-        rings = self._desk.notifier.listen(room_topic(address))  # before the first look: no ring falls between the two
+        rings = self._context.notifier.listen(
+            room_topic(address)
+        )  # before the first look: no ring falls between the two
         end = asyncio.get_running_loop().time() + min(seconds, LONGEST_WAIT.total_seconds())
         while True:
             view = await self._look(address)
@@ -342,57 +352,57 @@ class Operations(OperatorApi):
             seen.entries,
             busy=seen.busy or work.run in AT_WORK,  # a question may have been answered in between
             approvals=work.questions,
-            named=self._desk.named,
-            called=self._desk.called,
+            named=self._context.named,
+            called=self._context.called,
             run_state=work.run,
         )
         return {**view, "version": _digest(view)}
 
     @property
     def _names(self) -> tuple[Named, Named]:
-        return self._desk.named, self._desk.called
+        return self._context.named, self._context.called
 
     async def _entitled(self, rows: Sequence[View]) -> list[View]:
-        return await titles.entitled(self._desk, rows)
+        return await titles.entitled(self._context, rows)
 
     async def _one_entitled(self, row: View) -> View:
         return (await self._entitled([row]))[0]
 
     async def _meant(self, words: str, thing: Thing) -> str:
         """The id of what an operator named. Errors: Refusal."""
-        await self._desk.refresh()
-        return await self._desk.finder.one(words, thing)
+        await self._context.refresh()
+        return await self._context.finder.one(words, thing)
 
     async def _with_rooms(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """`fields` with the addresses of rooms that are called by their names."""
-        return {**fields, "to": await self._desk.finder.addresses(fields["to"])} if fields.get("to") else fields
+        return {**fields, "to": await self._context.finder.addresses(fields["to"])} if fields.get("to") else fields
 
     async def _room_meant(self, words: str) -> Address | None:
         """The room that a list is narrowed to; None for all."""
-        await self._desk.refresh()
-        return await self._desk.finder.room(words) if words.strip() else None
+        await self._context.refresh()
+        return await self._context.finder.room(words) if words.strip() else None
 
     def _room(self, room: str) -> Address:
         if not ROOM_NAME.fullmatch(room):
             raise Refusal(404, "A room's name has 6 to 32 small letters and digits.")
-        return Address(CHANNEL, self._desk.web_account, room)
+        return Address(CHANNEL, self._context.web_account, room)
 
     def _signal(self, address: Address, body: Body, event_id: str) -> Signal:
         return Signal(
-            platform=self._desk.web_account,
+            platform=self._context.web_account,
             dedupe_key=f"console:{self.actor.identity}#{event_id}",
             actor=self.actor.identity,
             actor_name=self.actor.person.name,
             address=address,
             body=body,
-            received_at=self._desk.now(),
+            received_at=self._context.now(),
             console=isinstance(body, Clicked),
         )
 
     def _mended(self, row: DeliveryRow | None, refusal: str) -> View:
         if row is None:
             raise Refusal(409, refusal)
-        self._desk.nudge(row.address)
+        self._context.nudge(row.address)
         return views.delivery(row, *self._names)
 
     async def _approval(self, approval_id: ApprovalId) -> View:

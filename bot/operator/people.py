@@ -16,9 +16,9 @@ from runtime.text.naming import fault_of_name
 class Roster:
     """What an owner does with people beside adding them. `actor` is who does it."""
 
-    def __init__(self, desk: OperatorContext, actor: Actor) -> None:
-        self._desk = desk
-        self._store = desk.store
+    def __init__(self, context: OperatorContext, actor: Actor) -> None:
+        self._context = context
+        self._store = context.store
         self._actor = actor
 
     async def rename(self, name: str, new: str) -> View:
@@ -29,14 +29,14 @@ class Roster:
 
     async def sign_out(self, name: str) -> View:
         made = done(await self._store.people.sign_out(name, actor=self._actor.name), name)
-        self._desk.notifier.notify(PEOPLE)
+        self._context.notifier.notify(PEOPLE)
         return _told(made, f"{name} is signed out everywhere; their link is void.")
 
     async def remove(self, name: str) -> View:
         known = await self._store.people.person_named(name)
         self._keep_settings_true(name, "Take them out there", known.identities if known else ())
         made = done(await self._store.people.remove(name, actor=self._actor.name), name)
-        self._desk.notifier.notify(PEOPLE)
+        self._context.notifier.notify(PEOPLE)
         return _told(made, f"{name} is removed. What they said stays in the conversations and in the audit.")
 
     async def merge(self, name: str, into: str) -> View:
@@ -45,7 +45,7 @@ class Roster:
         self._keep_settings_true(name, f"Write {into} there")
         moved = await self._store.people.merge(name, into, actor=self._actor.name)
         made = done(moved, *(await self._missing(name, into) if moved is Unmoved.NOBODY else (name, into)))
-        self._desk.notifier.notify(PEOPLE)
+        self._context.notifier.notify(PEOPLE)
         return _told(made, f"{name} and {into} are one person from now on: {made.name} ({made.role.word}).")
 
     async def _missing(self, *names: str) -> Sequence[str]:
@@ -54,7 +54,7 @@ class Roster:
 
     def _keep_settings_true(self, name: str, fix: str, identities: Sequence[str] = ()) -> None:
         """Settings may write people by name: a blocked one must not come back under another, nor an owner at the start."""
-        if places := self._desk.written(name, identities):
+        if places := self._context.written(name, identities):
             where = " and ".join(places)
             raise Refusal(
                 409, f"The settings name {name} in {where}. {fix}, have them read (signalbox reload), and try again."

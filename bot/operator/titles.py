@@ -12,12 +12,14 @@ from bot.operator.views import View
 from runtime.contract import Address
 
 
-async def entitled(desk: OperatorContext, rows: Sequence[View]) -> list[View]:
+async def entitled(context: OperatorContext, rows: Sequence[View]) -> list[View]:
     """`rows`, of which each has an `address` and a `room`, or a schedule's lists `to` and `rooms`."""
-    wanted = {room for row in rows for text in _addresses(row) if (room := _room(desk, text))}
+    wanted = {room for row in rows for text in _addresses(row) if (room := _room(context, text))}
     if not wanted:
         return list(rows)
-    titles = {desk.named(room): of_page(title) for room, title in (await desk.store.traces.titles(wanted)).items()}
+    titles = {
+        context.named(room): of_page(title) for room, title in (await context.store.traces.titles(wanted)).items()
+    }
     return [_with(titles, row) for row in rows]
 
 
@@ -31,11 +33,11 @@ def _addresses(row: View) -> Iterable[str]:
     return row["rooms"] if "rooms" in row else [row["room"]]
 
 
-def _room(desk: OperatorContext, text: str) -> Address | None:
+def _room(context: OperatorContext, text: str) -> Address | None:
     """The room of the page that is written so; None for every other, and for one that has a name."""
     if not text.startswith(f"{CHANNEL}:"):
         return None
     try:
-        return replace(Address.parse(text), account=desk.web_account)
+        return replace(Address.parse(text), account=context.web_account)
     except ValueError:
         return None

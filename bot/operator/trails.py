@@ -16,49 +16,49 @@ SHORTENED: Final = 80
 """Characters of a message in a list."""
 
 
-async def trace(desk: OperatorContext, words: str) -> View:
+async def trace(context: OperatorContext, words: str) -> View:
     """The one story that `words` mean; else the `matches` to choose from. Errors: Refusal 404 tells what may be given."""
-    found = await desk.finder.found(words, *Thing)
+    found = await context.finder.found(words, *Thing)
     if len(found) > 1:
-        return {"trace": None, "matches": [candidate(one, desk) for one in found]}
-    return {"trace": await _story(desk, found[0].id), "matches": []}
+        return {"trace": None, "matches": [candidate(one, context) for one in found]}
+    return {"trace": await _story(context, found[0].id), "matches": []}
 
 
-async def traceable(desk: OperatorContext, room: str, limit: int) -> list[View]:
+async def traceable(context: OperatorContext, room: str, limit: int) -> list[View]:
     """The newest messages, in all rooms or in one."""
-    address = await desk.finder.room(room) if room else None
-    return [candidate(one, desk) for one in await desk.store.traces.recent(address, limit=limit)]
+    address = await context.finder.room(room) if room else None
+    return [candidate(one, context) for one in await context.store.traces.recent(address, limit=limit)]
 
 
-async def _story(desk: OperatorContext, about: str) -> View:
-    trail = await desk.store.traces.trail(about)
+async def _story(context: OperatorContext, about: str) -> View:
+    trail = await context.store.traces.trail(about)
     if trail is None:
         raise Refusal(404, f"What {about} left behind is not kept any more.")
-    return story(told(trail, desk.mask), desk)
+    return story(told(trail, context.mask), context)
 
 
-def candidate(one: Candidate, desk: OperatorContext) -> View:
-    text = " ".join(desk.mask(one.text).split())
+def candidate(one: Candidate, context: OperatorContext) -> View:
+    text = " ".join(context.mask(one.text).split())
     return {
         "id": one.id,
         "kind": one.thing,
         "at": _at(one.at),
         "who": one.who,
-        "room": desk.called(one.address),
-        "address": desk.named(one.address),
+        "room": context.called(one.address),
+        "address": context.named(one.address),
         "state": one.state,
         "text": clip(text, SHORTENED),
     }
 
 
-def story(one: Story, desk: OperatorContext) -> View:
+def story(one: Story, context: OperatorContext) -> View:
     """`seconds` is the whole time from the first event to the answer; `after` counts from the first event too."""
     whole = one.answered_at - one.began_at if one.answered_at else None
     return {
         "about": one.about,
         "run": one.run,
-        "room": desk.called(one.room),
-        "address": desk.named(one.room),
+        "room": context.called(one.room),
+        "address": context.named(one.room),
         "who": one.who,
         "text": one.text,
         "began_at": _at(one.began_at),

@@ -20,7 +20,7 @@ LARGEST_REQUEST: Final = 1 << 20  # bytes; files are streamed past it
 
 def site_of(
     accounts: Iterable[AccountSupervisor],
-    desk: OperatorContext,
+    context: OperatorContext,
     *,
     hosts: Sequence[str],
     checks: Mapping[str, Check],
@@ -40,7 +40,7 @@ def site_of(
             (pages if account.channel == CHANNEL else webhooks).extend(routes())
     site = web.Application(client_max_size=LARGEST_REQUEST)
     install(site, hosts, webhooks=[route.path for route in webhooks])
-    site.add_routes([*pages, *webhooks, *console_routes(desk), *others])
+    site.add_routes([*pages, *webhooks, *console_routes(context), *others])
     every_check = {**checks, **{account.name: trouble_of(account) for account in every}}
     may_know = partial(is_watcher, hosts=frozenset(host.lower() for host in hosts), token=token)
     site.add_routes(health_routes(every_check, stuck=stuck, may_know=may_know))

@@ -22,7 +22,7 @@ from tools.sandbox.sandbox import PATH
 
 if TYPE_CHECKING:
     from tools.mcp.server import McpServer
-    from tools.mcp.terms import Endpoint, Program, ServerTerms, Walls
+    from tools.mcp.terms import Endpoint, Program, SandboxTerms, ServerTerms
 
 MCP_FOLDER: Final = "mcp"
 """Of `data_dir`: a folder for each server that is started here, and what each of them last offered."""
@@ -113,11 +113,11 @@ async def check_sandboxes(settings: Settings) -> None:
 
 async def _check_sandbox(settings: Settings, table: McpTable) -> None:
     from tools.mcp.errors import NoServer
-    from tools.mcp.walls import sandbox_of
+    from tools.mcp.sandbox import sandbox_of
 
     program = _program(settings, table)
     try:
-        await sandbox_of(program, program.walls or _walls(settings, table))
+        await sandbox_of(program, program.sandbox or _sandbox_terms(settings, table))
     except NoServer as error:
         name = f'[[mcp]] name = "{table.name}"'
         raise ConfigError(f'{name}: sandbox = "bwrap" is demanded, and it cannot work here: {error}') from error
@@ -150,14 +150,14 @@ def _program(settings: Settings, table: McpTable) -> Program:
         cwd=table.cwd,
         uid=uid or None,
         hidden=tuple(_open(table.env_secret).values()),
-        walls=None if table.sandbox == "external" else _walls(settings, table),
+        sandbox=None if table.sandbox == "external" else _sandbox_terms(settings, table),
     )
 
 
-def _walls(settings: Settings, table: McpTable) -> Walls:
-    from tools.mcp.terms import Walls
+def _sandbox_terms(settings: Settings, table: McpTable) -> SandboxTerms:
+    from tools.mcp.terms import SandboxTerms
 
-    return Walls(tuple(secret_places(settings)), network=table.network)
+    return SandboxTerms(tuple(secret_places(settings)), network=table.network)
 
 
 def secret_places(settings: Settings) -> Iterator[Path]:

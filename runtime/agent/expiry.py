@@ -23,12 +23,12 @@ class Expiry:
     def __init__(
         self,
         *,
-        desk: Approvals,
+        approvals: Approvals,
         decided: Callable[[Decided], None],
         first: Callable[[], Awaitable[None]],
         every: timedelta = EXPIRY_INTERVAL,
     ) -> None:
-        self._desk = desk
+        self._approvals = approvals
         self._decided = decided
         self._first = first
         self._every = every
@@ -38,7 +38,7 @@ class Expiry:
             await asyncio.sleep(self._every.total_seconds())
             try:
                 await self._first()
-                for decided in await self._desk.expire():
+                for decided in await self._approvals.expire():
                     self._decided(decided)
             except StoreError as error:
                 log.debug("overdue questions are not ended yet", reason=str(error))

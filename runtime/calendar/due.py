@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from runtime.calendar.cron import Cron, values_of
 from runtime.calendar.plans import At, Every, Planned
-from runtime.calendar.walls import next_wall
+from runtime.calendar.wall_clock import next_wall
 from runtime.calendar.zones import (
     DAY,
     FIRST_INSTANT,

@@ -260,7 +260,7 @@ class Courier:
 
     async def drain(self) -> None:
         """Show what may be shown now, then return: for tests that move the clock by hand."""
-        duty = await self._taken()
+        duty = await self._take_duty()
         if duty is None:
             return
         for address in await self._outbox.open_rooms(self.adapter.channel, self.adapter.identity):
@@ -283,7 +283,7 @@ class Courier:
         while True:
             wait = self._context.vacancy if self.adapter.identity else soon  # which its platform may not have told yet
             try:
-                if duty := await self._taken():
+                if duty := await self._take_duty():
                     return duty
             except StoreError as error:
                 log.debug("cannot take the courier's duty", role=self.role, reason=str(error))
@@ -291,7 +291,7 @@ class Courier:
             self._rest()
             await wait()
 
-    async def _taken(self) -> Duty | None:
+    async def _take_duty(self) -> Duty | None:
         """Errors: StoreError."""
         channel, account = self.adapter.channel, self.adapter.identity
         duty = await self._context.take(self.role) if account else None

@@ -19,7 +19,7 @@ from bot.server.app import App, build
 from bot.server.process import Ready, serving
 from bot.settings.settings import Settings
 from runtime.contract import Role
-from runtime.http.door import Door
+from runtime.http.authentication import Authenticator
 from tests.unit.bot.settings.test_settings import read
 
 TEXT: Final = (
@@ -104,7 +104,7 @@ async def running(folder: Path, text: str = TEXT) -> AsyncIterator[Running]:
     ):
         app = made[0]
         identity = await app.store.cluster.account_identity("web", "main", "")
-        one = Running(app, ready, api, Door(links=app.store.people, identity=identity).cookie, session)
+        one = Running(app, ready, api, Authenticator(links=app.store.people, identity=identity).cookie, session)
         one.ways = {"nobody": {}, "stranger": {"Cookie": f"{one.cookie}=guessed"}}
         one.ways["holder"] = {"Authorization": f"Bearer {ready.control.token}"}
         for role in Role:

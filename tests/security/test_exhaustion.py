@@ -102,7 +102,7 @@ class Listening:
         return await raw(self.url, f"GET /healthz HTTP/1.1\r\nHost: {URL(self.url).authority}\r\n\r\n".encode())
 
     def head(self, method: str, path: str, *lines: str) -> bytes:
-        own = (f"Host: {URL(self.url).authority}", f"Cookie: {self.stage.adapter.door.cookie}={self.token}")
+        own = (f"Host: {URL(self.url).authority}", f"Cookie: {self.stage.adapter.authenticator.cookie}={self.token}")
         ours = (*own, f"Origin: {self.url}", "X-Signalbox: 1", *lines)
         return f"{method} {path} HTTP/1.1\r\n{''.join(f'{line}' + chr(13) + chr(10) for line in ours)}\r\n".encode()
 

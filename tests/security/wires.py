@@ -368,7 +368,7 @@ class WebWire:
         app = web.Application()
         install(app, ())
         app.add_routes(adapter.routes())
-        self._cookie = adapter.door.cookie
+        self._cookie = adapter.authenticator.cookie
         async with serving(app) as self._base:
             yield
 

@@ -28,8 +28,8 @@ from pydantic import ValidationError
 from tools.files.workspace import own
 from tools.mcp import child
 from tools.mcp.errors import NoServer
+from tools.mcp.sandbox import home_of, order_for, unseen
 from tools.mcp.terms import Program
-from tools.mcp.walls import home_of, order_for, unseen
 
 log = structlog.get_logger("mcp")
 
@@ -95,7 +95,7 @@ async def _started(program: Program, out: BinaryIO, errors: BinaryIO) -> asyncio
     try:
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-S", child.__file__, order),
-            cwd=program.folder if program.walls else program.cwd or program.folder,
+            cwd=program.folder if program.sandbox else program.cwd or program.folder,
             env={"LANG": LANG, "HOME": home_of(program)} | dict(program.env),
             stdin=asyncio.subprocess.PIPE,
             stdout=out,

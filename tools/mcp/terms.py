@@ -13,7 +13,7 @@ from runtime.contract import Effect
 
 
 @dataclass(frozen=True, slots=True)
-class Walls:
+class SandboxTerms:
     """What a server that we start may not reach: files and folders that are `hidden`, and without `network` any other
     machine, and this one's ports too."""
 
@@ -27,7 +27,7 @@ class Program:
 
     `folder` is its own: made where it is missing, its home, and where it starts unless `cwd` says otherwise. `env` is
     all of its environment but for HOME and LANG; what of that is `hidden` is cut out of what it says of itself. `uid` is
-    whom it runs as where this process is root; None is as we do. Without `walls` it reaches whatever its user does.
+    whom it runs as where this process is root; None is as we do. Without `sandbox` it reaches whatever its user does.
     """
 
     command: tuple[str, ...]
@@ -36,7 +36,7 @@ class Program:
     cwd: Path | None = None
     uid: int | None = None
     hidden: tuple[str, ...] = field(default=(), repr=False)
-    walls: Walls | None = None
+    sandbox: SandboxTerms | None = None
 
     def __str__(self) -> str:
         return self.command[0]
@@ -86,6 +86,6 @@ class ServerTerms:
         """For a person who is asked about a call."""
         if isinstance(self.way, Endpoint):
             return f"It works at {self.way}."
-        if self.way.walls is None:
+        if self.way.sandbox is None:
             return "It runs on this machine, outside of the sandbox."
-        return f"It runs in a sandbox, {'with' if self.way.walls.network else 'without'} network."
+        return f"It runs in a sandbox, {'with' if self.way.sandbox.network else 'without'} network."

@@ -16,7 +16,7 @@ TYPES: Final = frozenset({"application/json", "application/x-www-form-urlencoded
 STAMP: Final = re.compile(r"[0-9]{1,12}")
 
 
-class Door:
+class HttpEvents:
     """Bolt checks signature and age (5 minutes) of a request before anything of it is read as an event."""
 
     def __init__(self, account: str, app: AsyncApp) -> None:

@@ -55,6 +55,8 @@ def _where(terms: ServerTerms) -> str:
 
     if isinstance(terms.way, Endpoint):
         return ""
-    if terms.way.walls is None:
+    if terms.way.sandbox is None:
         return ', without a sandbox: sandbox = "external"'
-    return ", in a sandbox with this machine's network" if terms.way.walls.network else ", in a sandbox without network"
+    return (
+        ", in a sandbox with this machine's network" if terms.way.sandbox.network else ", in a sandbox without network"
+    )

@@ -40,7 +40,7 @@ def duties_of(
     yield jumps.run
     yield at.rooms.run
     yield _scheduler(base).run
-    yield Expiry(desk=store.approvals, decided=engine.reception.decided, first=jumps.look).run
+    yield Expiry(approvals=store.approvals, decided=engine.reception.decided, first=jumps.look).run
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()

@@ -82,7 +82,7 @@ def claim(lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | Non
         return None
     while ready := (yield READY_LANE, {}):
         key = SessionKey(ready[0][0])
-        if claimed := (yield from _taken(key, lease, busy, now)):
+        if claimed := (yield from _take_lane(key, lease, busy, now)):
             return claimed
         yield IDLE_LANE, {"k": key}  # what it was ready for is gone: a parked run was stopped
     return None
@@ -92,7 +92,7 @@ def claim_lane(key: SessionKey, offer: Offer, now: datetime) -> Op[Claim | None]
     """This very session, which is ready: for a message that was taken in just now, in the same transaction."""
     if not (yield LIVE_NODE, {"node": offer.lease.node, "fence": offer.lease.fence}):
         return None
-    return (yield from _taken(key, offer.lease, offer.busy, now))
+    return (yield from _take_lane(key, offer.lease, offer.busy, now))
 
 
 def lanes_of(lease: Lease) -> Op[list[Lane]]:
@@ -105,13 +105,13 @@ def claim_suspect(lease: Lease, busy: Busy | BusyRules, most: int, now: datetime
     if not (yield LIVE_NODE, {"node": lease.node, "fence": lease.fence}):
         return None
     key = yield from next_suspect()
-    claimed = (yield from _taken(SessionKey(key), lease, busy, now)) if key else None
+    claimed = (yield from _take_lane(SessionKey(key), lease, busy, now)) if key else None
     if claimed and claimed.crashes == most:  # with more deaths it was written down before
         yield from set_aside(claimed.run_id, lease.node, claimed.crashes, now)
     return claimed
 
 
-def _taken(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
+def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
     taken = yield TAKE_LANE, {"k": key, "node": lease.node}
     fence, agent, room, next_turn, since = taken[0]
     lane, address = Lane(key, lease.node, fence), Address.parse(room)

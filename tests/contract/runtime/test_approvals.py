@@ -168,7 +168,9 @@ async def test_a_question_nobody_answers_expires_and_the_model_is_told(stage: St
     process = await stage.process(model, tools(), limits=Limits(approval_time=timedelta(hours=12)))
     await asked(process)
     stage.clock.advance(timedelta(hours=12))
-    expiry = Expiry(desk=stage.store.approvals, decided=process.reception.decided, first=nothing, every=timedelta())
+    expiry = Expiry(
+        approvals=stage.store.approvals, decided=process.reception.decided, first=nothing, every=timedelta()
+    )
     async with process.running():
         async with process.beside(expiry.run()):
             while await stage.pending():

@@ -303,7 +303,7 @@ class FakeStore:
         return mended
 
 
-def desk_of(
+def context_of(
     store: FakeStore, notifier: LocalNotifier | None = None, nudged: list[Address] | None = None, token: str = TOKEN
 ) -> OperatorContext:
     counter = iter(range(1000))

@@ -20,7 +20,7 @@ from bot.backup import manifest
 from bot.backup.archive import MANIFEST_MAX_BYTES, Archive, opened
 from bot.backup.errors import BackupFailed, BadBackup
 from bot.backup.make import Made, check, make
-from bot.backup.place import Places
+from bot.backup.place import RestoreTargets
 from bot.backup.restore import Restored, restore
 from bot.node.lock import AlreadyRunning, holding
 from bot.settings.settings import Settings, load
@@ -468,7 +468,7 @@ async def test_files_belong_to_whom_tools_run_as(made: Made, empty: Settings, mo
 
 
 def test_places_know_what_is_in_them(tmp_path: Path) -> None:
-    places = Places(data_dir=tmp_path, database=tmp_path / "a.db", workspaces=tmp_path / "w", others=[])
+    places = RestoreTargets(data_dir=tmp_path, database=tmp_path / "a.db", workspaces=tmp_path / "w", others=[])
     assert places.in_use() == []
     (tmp_path / "w").mkdir()
     assert places.in_use() == []

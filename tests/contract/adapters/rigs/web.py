@@ -72,7 +72,7 @@ class WebRig:
         app = web.Application()
         install(app, ())
         app.add_routes(adapter.routes())
-        self._cookie = adapter.door.cookie
+        self._cookie = adapter.authenticator.cookie
         async with serving(app) as self._base:
             self._served.set()
             yield

@@ -21,8 +21,8 @@ from structlog.testing import capture_logs
 
 from bot.accounts.naming import Called
 from bot.metrics import gauges
+from bot.metrics.access import OPEN, SHOW_IT, STRANGE, MetricsAccess, Objection
 from bot.metrics.answers import Answers
-from bot.metrics.door import OPEN, SHOW_IT, STRANGE, Door, Objection
 from bot.metrics.exposition import Exposition
 from bot.metrics.labels import OTHER, Labels
 from bot.metrics.listener import Listener, why
@@ -282,16 +282,16 @@ def request(**headers: str) -> web.Request:
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "[::1]:9464", "LOCALHOST:1"])
 def test_on_this_machine_alone_nobody_needs_a_token(host: str) -> None:
-    assert Door(None, is_open=False).objection(request(Host=host)) is None
+    assert MetricsAccess(None, is_open=False).objection(request(Host=host)) is None
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "[::1", "", "localhost@evil.example"])
 def test_a_name_that_leads_here_from_elsewhere_is_refused(host: str) -> None:
-    assert Door(None, is_open=False).objection(request(Host=host)) is STRANGE
+    assert MetricsAccess(None, is_open=False).objection(request(Host=host)) is STRANGE
 
 
 def test_where_others_can_ask_a_token_is_needed_and_the_sentence_names_it() -> None:
-    assert Door(None, is_open=True).objection(request()) is OPEN
+    assert MetricsAccess(None, is_open=True).objection(request()) is OPEN
     assert "metrics.token" in OPEN.sentence
 
 
@@ -307,7 +307,7 @@ def test_where_others_can_ask_a_token_is_needed_and_the_sentence_names_it() -> N
 )
 @pytest.mark.parametrize("is_open", [True, False])
 def test_with_a_token_it_is_always_asked_for(shown: str, objection: Objection | None, is_open: bool) -> None:
-    assert Door("right", is_open=is_open).objection(request(Authorization=shown, Host="any")) is objection
+    assert MetricsAccess("right", is_open=is_open).objection(request(Authorization=shown, Host="any")) is objection
 
 
 # ----------------------------------------------------------------------------------------------------- a port of its own

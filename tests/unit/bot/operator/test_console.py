@@ -21,7 +21,7 @@ from runtime.contract import Address, ApprovalKind, Author, Choice, Entry, View,
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
-from runtime.http.door import Door
+from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
 from runtime.http.guard import install
 from runtime.store.protocol import RoomWork
@@ -32,9 +32,9 @@ from tests.unit.bot.fake_store import (
     TOKEN,
     FakeStore,
     approval,
+    context_of,
     crowd,
     delivery,
-    desk_of,
     pairing,
     run,
 )
@@ -49,7 +49,7 @@ async def serving(
 ) -> AsyncIterator[Browser]:
     site = web.Application()
     install(site, [])
-    site.add_routes(console_routes(desk_of(store, notifier, nudged)))
+    site.add_routes(console_routes(context_of(store, notifier, nudged)))
     async with TestClient(TestServer(site)) as browser:
         yield browser
 
@@ -66,7 +66,7 @@ async def client(
 
 def as_person(name: str) -> dict[str, Any]:
     """The cookie of a person, as the page sets it."""
-    cookie = Door(links=FakeStore(), identity="w1").cookie
+    cookie = Authenticator(links=FakeStore(), identity="w1").cookie
     return {"cookies": {cookie: f"link-of-{name}"}}
 
 
@@ -480,4 +480,4 @@ async def test_a_process_that_is_gone_is_told_in_words() -> None:
 
 async def test_the_console_needs_a_token() -> None:
     with pytest.raises(ValueError, match="control token"):
-        console_routes(desk_of(await crowd(), token=""))
+        console_routes(context_of(await crowd(), token=""))

@@ -19,7 +19,7 @@ from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.store.protocol import Gate, NewDelivery
 from runtime.store.store import Store, open_store
-from tests.unit.bot.fake_store import FakeStore, desk_of
+from tests.unit.bot.fake_store import FakeStore, context_of
 
 GATE: Final = Gate(open_to_all=True, busy=Busy.STEER, rights=Rights(), agent="main")
 GENERAL: Final = Address("slack", "T1", "C1GENERAL", "1795.0001")
@@ -59,8 +59,8 @@ async def house() -> AsyncIterator[House]:
     person = await store.people.add_person("olga", Role.OWNER, [], actor="")
     assert person
     named = naming(await store.cluster.named_accounts())
-    desk = replace(desk_of(FakeStore()), store=store, links=store.people, named=named, rooms=rooms)
-    yield House(store, Operations(desk, Actor(person, Identity(f"web:{person.id}"))), messages)
+    context = replace(context_of(FakeStore()), store=store, links=store.people, named=named, rooms=rooms)
+    yield House(store, Operations(context, Actor(person, Identity(f"web:{person.id}"))), messages)
     await store.close()
 
 

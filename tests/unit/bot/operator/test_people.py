@@ -21,7 +21,7 @@ from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import PEOPLE, ApprovalKind, Choice, Identity, Role
 from runtime.http.errors import Refusal
 from runtime.store.store import Store, open_store
-from tests.unit.bot.fake_store import FakeStore, approval, crowd, desk_of
+from tests.unit.bot.fake_store import FakeStore, approval, context_of, crowd
 
 SETTINGS = Settings(
     access=Access(owners=("telegram:1",), blocked=("Mallory",)),
@@ -36,8 +36,8 @@ async def console(notifier: LocalNotifier | None = None) -> AsyncIterator[tuple[
     await store.people.add_person("owner", Role.OWNER, [Identity("telegram:1")], actor="")
     for name in ("Ada", "Bob", "Mallory", "<b>Eve"):
         await store.people.add_person(name, Role.USER, [], actor="")
-    desk = replace(desk_of(FakeStore(), notifier), store=store, written=partial(written, SETTINGS))
-    yield Operations(desk, await owner_of(store.people, "")), store
+    context = replace(context_of(FakeStore(), notifier), store=store, written=partial(written, SETTINGS))
+    yield Operations(context, await owner_of(store.people, "")), store
     await store.close()
 
 
@@ -81,7 +81,7 @@ async def test_only_owners_manage_people() -> None:
         await store.people.set_role("Bob", Role.OPERATOR, actor="owner")
         bob = await store.people.person_named("Bob")
         assert bob
-        for_bob = Operations(do._desk, Actor(bob.person, bob.identities[0]))
+        for_bob = Operations(do._context, Actor(bob.person, bob.identities[0]))
         for attempt in (
             for_bob.rename_person("Ada", "x"),
             for_bob.merge_people("Ada", "Bob"),
@@ -107,8 +107,8 @@ async def test_the_page_asks_whether_to_let_a_stranger_in() -> None:
     about = '{"name": "<b>Sam", "platform": "slack", "id": "slack:T1/U7", "account": "slack:work", "workspace": "T1"}'
     store = await crowd()
     store.asked = [approval(kind=ApprovalKind.PERSON, tool="let in", arguments=about)]
-    desk = desk_of(store)
-    html = await people(cast("Request", None), Operations(desk, await owner_of(desk.store.people, "")))
+    context = context_of(store)
+    html = await people(cast("Request", None), Operations(context, await owner_of(context.store.people, "")))
     assert "Let &lt;b&gt;Sam in?" in html
     assert "<code>slack:T1/U7</code>" in html
     assert [choice for choice in Choice if f'value="{choice}"' in html] == [

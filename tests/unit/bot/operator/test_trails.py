@@ -16,7 +16,7 @@ from runtime.contract import Address, NodeId, RunId, SignalId
 from runtime.domain.runs import RunState
 from runtime.http.errors import Refusal
 from runtime.timeline.trail import Candidate, Thing, TracedRun, TracedSignal, Trail
-from tests.unit.bot.fake_store import NOW, ROOM, FakeStore, approval, crowd, delivery, desk_of, run
+from tests.unit.bot.fake_store import NOW, ROOM, FakeStore, approval, context_of, crowd, delivery, run
 from tests.unit.bot.operator.test_console import EVIL, as_person, client, page, serving
 
 ID = "0351abcdefghijklmnopqr"
@@ -62,8 +62,8 @@ def shelf(*found: Candidate, kept: Trail | None = None) -> FakeStore:
     return FakeStore(traceable=list(found or [message()]), trails={ID: kept or trail()})
 
 
-def desk(store: FakeStore, **changed: Any) -> OperatorContext:
-    return replace(desk_of(store), **changed)
+def context(store: FakeStore, **changed: Any) -> OperatorContext:
+    return replace(context_of(store), **changed)
 
 
 # -------------------------------------------------------------------------------------------------------- operations
@@ -71,13 +71,13 @@ def desk(store: FakeStore, **changed: Any) -> OperatorContext:
 
 async def test_an_exact_id_and_its_beginning_are_told() -> None:
     for words in (ID, ID[:6], f"  {ID}\n", f"{ID}.1"):
-        told = await trails.trace(desk(shelf()), words)
+        told = await trails.trace(context(shelf()), words)
         assert told["matches"] == []
         assert told["trace"]["about"] == ID
 
 
 async def test_a_story_has_stable_fields_with_times_in_utc() -> None:
-    told = (await trails.trace(desk(shelf()), ID))["trace"]
+    told = (await trails.trace(context(shelf()), ID))["trace"]
     assert {**told, "events": told["events"][:2]} == {
         "about": ID,
         "run": ID,
@@ -113,7 +113,7 @@ async def test_a_story_has_stable_fields_with_times_in_utc() -> None:
 
 async def test_several_that_fit_are_listed_shortened() -> None:
     store = shelf(message("0351aaaa", "x " * 200), message("0351bbbb"))
-    told = await trails.trace(desk(store), "0351")
+    told = await trails.trace(context(store), "0351")
     assert told["trace"] is None
     assert [one["id"] for one in told["matches"]] == ["0351aaaa", "0351bbbb"]
     assert len(told["matches"][0]["text"]) == 80
@@ -121,19 +121,19 @@ async def test_several_that_fit_are_listed_shortened() -> None:
 
 async def test_what_is_unknown_is_told_with_what_may_be_given() -> None:
     with pytest.raises(Refusal, match="the id of a message, run, approval or delivery") as refused:
-        await trails.trace(desk(shelf()), "nothing")
+        await trails.trace(context(shelf()), "nothing")
     assert refused.value.status == 404
 
 
 async def test_what_is_not_kept_any_more_is_told() -> None:
     store = FakeStore(traceable=[message()])
     with pytest.raises(Refusal, match="not kept any more"):
-        await trails.trace(desk(store), ID)
+        await trails.trace(context(store), ID)
 
 
 async def test_secrets_are_masked_in_stories_and_in_lists() -> None:
     store = shelf(message(text=f"key {SECRET}"), kept=trail(f"key {SECRET}"))
-    masked = desk(store, mask=lambda text: text.replace(SECRET, "***"))
+    masked = context(store, mask=lambda text: text.replace(SECRET, "***"))
     for told in (await trails.trace(masked, ID), await trails.traceable(masked, "", 10)):
         assert SECRET not in str(told)
         assert "***" in str(told)
@@ -142,14 +142,14 @@ async def test_secrets_are_masked_in_stories_and_in_lists() -> None:
 @pytest.mark.parametrize("room", ["web:main/room01", "web:w1/room01"])
 async def test_a_room_may_be_given_by_the_accounts_name_or_its_identity(room: str) -> None:
     store = shelf(message(), message("other", address=Address("web", "w1", "room02")))
-    named = desk(store, named=naming([("web", "w1", "main")]))
+    named = context(store, named=naming([("web", "w1", "main")]))
     (row,) = await trails.traceable(named, room, 10)
     assert (row["id"], row["room"]) == (ID, "web:main/room01")
 
 
 async def test_a_room_that_is_no_address_is_told_how_to_be_written() -> None:
     with pytest.raises(Refusal, match="write channel:account/room"):
-        await trails.traceable(desk(shelf()), "room01", 10)
+        await trails.traceable(context(shelf()), "room01", 10)
 
 
 async def test_the_running_process_answers_the_command() -> None:
@@ -167,7 +167,7 @@ async def test_the_running_process_answers_the_command() -> None:
 
 
 async def story(kept: Trail) -> dict[str, Any]:
-    told: dict[str, Any] = (await trails.trace(desk(shelf(kept=kept)), ID))["trace"]
+    told: dict[str, Any] = (await trails.trace(context(shelf(kept=kept)), ID))["trace"]
     return told
 
 

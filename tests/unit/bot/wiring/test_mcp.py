@@ -85,11 +85,11 @@ def test_a_program_is_kept_from_all_that_is_ours(tmp_path: Path) -> None:
     read = load(folder=tmp_path, environ={"HOME": str(tmp_path / "home")}, demand=())  # which opens no secret
     way = terms_of(read, read.mcp[0]).way
     assert isinstance(way, Program)
-    assert way.walls is not None
-    assert not way.walls.network
+    assert way.sandbox is not None
+    assert not way.sandbox.network
     ours = {"var", "files", "signalbox.toml", "handed", "own.sealed", "opens", "home/.config/signalbox"}
     database = {f"elsewhere/bot.db{end}" for end in ("", "-wal", "-shm", "-journal")}
-    assert {str(place.relative_to(tmp_path)) for place in way.walls.hidden} == ours | database
+    assert {str(place.relative_to(tmp_path)) for place in way.sandbox.hidden} == ours | database
 
 
 def test_a_program_may_be_let_out_and_has_no_network_unless_it_is_given(tmp_path: Path) -> None:
@@ -100,11 +100,11 @@ def test_a_program_may_be_let_out_and_has_no_network_unless_it_is_given(tmp_path
     )
     free, shut, wide = (terms_of(read, table) for table in read.mcp)
     assert isinstance(free.way, Program)
-    assert free.way.walls is None
+    assert free.way.sandbox is None
     assert "outside of the sandbox" in free.whereabouts
     assert isinstance(shut.way, Program)
-    assert shut.way.walls is not None
-    assert not shut.way.walls.network
+    assert shut.way.sandbox is not None
+    assert not shut.way.sandbox.network
     assert shut.whereabouts == "It runs in a sandbox, without network."
     assert wide.whereabouts == "It runs in a sandbox, with network."
 
@@ -112,7 +112,7 @@ def test_a_program_may_be_let_out_and_has_no_network_unless_it_is_given(tmp_path
 async def test_where_a_sandbox_is_demanded_and_none_works_the_process_does_not_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tools.mcp.walls.find", list)
+    monkeypatch.setattr("tools.mcp.sandbox.find", list)
     for sandbox in ("auto", "external"):
         await check_sandboxes(settings(tmp_path, f'[[mcp]]\nname = "a"\ncommand = "x"\nsandbox = "{sandbox}"'))
     demanded = '[[mcp]]\nname = "a"\ncommand = "x"\nsandbox = "bwrap"'

@@ -31,7 +31,7 @@ STRANGE: Final = Objection(
 )
 
 
-class Door:
+class MetricsAccess:
     """With a token: whoever shows it. Without: anybody, as long as only this machine can ask.
 
     `is_open`: other machines can reach the port.

@@ -1,4 +1,4 @@
-"""Who stands at the door: a link sets a cookie, the cookie names a person."""
+"""Who stands at the authenticator: a link sets a cookie, the cookie names a person."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Link:
     once: bool
 
 
-class Door:
+class Authenticator:
     """The cookie's name holds the installation's identity: two of them on one machine do not log each other out."""
 
     def __init__(self, *, links: Links, identity: str, command: str = "signalbox") -> None:

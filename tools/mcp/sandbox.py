@@ -19,14 +19,14 @@ from typing import Final
 
 from tools.kit.process import Ended
 from tools.mcp.errors import NoServer
-from tools.mcp.terms import Program, Walls
+from tools.mcp.terms import Program, SandboxTerms
 from tools.sandbox.bubblewrap import FILTER_TEST, SEALED, Bwrap, filtered, find, first_sealed, obstacle, own_memory
 from tools.sandbox.launcher import WORKSPACE, Order
 from tools.sandbox.sandbox import launch
 from tools.sandbox.seccomp import call_filter
 
 SCRATCH_BYTES: Final = 256 << 20  # bytes, of each file system in memory
-WALLS_TRIAL_TIMEOUT: Final = timedelta(seconds=10)
+SANDBOX_TRIAL_TIMEOUT: Final = timedelta(seconds=10)
 LIMITS: Final = {"CORE": 0}  # what it holds in memory may be secret
 TEMPORARY: Final = Path("/tmp")  # noqa: S108 - a folder of its own lies over it
 RUN: Final = Path("/run")
@@ -71,15 +71,15 @@ async def order_for(program: Program, *, candidates: Sequence[Bwrap] | None = No
     """
     found = await asyncio.to_thread(_found, program)
     command = [found, *program.command[1:]]
-    walls = program.walls
-    if walls is None:
+    sandbox = program.sandbox
+    if sandbox is None:
         return _order(program, command)
-    return _inside(program, walls, await sandbox_of(program, walls, candidates), command)
+    return _inside(program, sandbox, await sandbox_of(program, sandbox, candidates), command)
 
 
-async def sandbox_of(program: Program, walls: Walls, candidates: Sequence[Bwrap] | None = None) -> Bwrap:
+async def sandbox_of(program: Program, sandbox: SandboxTerms, candidates: Sequence[Bwrap] | None = None) -> Bwrap:
     """The first bubblewrap whose walls stand. Errors: NoServer when there is none."""
-    test = partial(_tested, program, walls)
+    test = partial(_tested, program, sandbox)
     bwrap, reasons = await first_sealed(find() if candidates is None else candidates, test, _other(program))
     if bwrap is None:
         raise NoServer(f"it is not started without a sandbox: {obstacle(reasons)} {OUTER}")
@@ -91,35 +91,35 @@ def _found(program: Program) -> str:
     if found is None:
         raise NoServer(f"there is no program {program.command[0]!r} to be started, nor on its PATH")
     start = _start(program)
-    if program.walls and start and any(_is_in(start, place) for place in hidden(program.walls)):
+    if program.sandbox and start and any(_is_in(start, place) for place in hidden(program.sandbox)):
         raise NoServer(f"its cwd {start} is hidden from it, for the sake of what Signalbox has there; set another one")
     return found
 
 
-async def _tested(program: Program, walls: Walls, bwrap: Bwrap, folder: Path) -> Ended:
-    network = "open" if walls.network else "none"
-    secrets = await asyncio.to_thread(lambda: list(_secrets(program, walls)))
+async def _tested(program: Program, sandbox: SandboxTerms, bwrap: Bwrap, folder: Path) -> Ended:
+    network = "open" if sandbox.network else "none"
+    secrets = await asyncio.to_thread(lambda: list(_secrets(program, sandbox)))
     command = ["/bin/sh", "-c", SELF_TEST, "sh", home_of(program), network, *secrets]
-    return await launch(_inside(program, walls, bwrap, command), folder, deadline=WALLS_TRIAL_TIMEOUT, limit=2000)
+    return await launch(_inside(program, sandbox, bwrap, command), folder, deadline=SANDBOX_TRIAL_TIMEOUT, limit=2000)
 
 
-def _secrets(program: Program, walls: Walls) -> Iterator[str]:
+def _secrets(program: Program, sandbox: SandboxTerms) -> Iterator[str]:
     """Of what must not be there the files, and some of what the folders hold."""
     home = program.folder.resolve()
-    for place in hidden(walls):
+    for place in hidden(sandbox):
         entries = islice(sorted(place.iterdir()), ENTRIES) if place.is_dir() else [place]
         yield from (str(entry) for entry in entries if not _is_in(home, entry))
 
 
 def unseen(program: Program) -> str:
     """A word on the first thing of its command that is here and not in its sandbox; empty where all is to be seen."""
-    walls = program.walls
-    if walls is None:
+    sandbox = program.sandbox
+    if sandbox is None:
         return ""
     found = shutil.which(program.command[0], path=program.env.get("PATH", os.defpath))
     named = [found or "", _interpreter(found), *program.command[1:]]
     place = next(
-        (it for it in named if it.startswith("/") and Path(it).exists() and _is_unseen(it, program, walls)), ""
+        (it for it in named if it.startswith("/") and Path(it).exists() and _is_unseen(it, program, sandbox)), ""
     )
     if not place:
         return ""
@@ -138,10 +138,10 @@ def _interpreter(script: str | None) -> str:
     return words[0] if words else ""
 
 
-def _is_unseen(place: str, program: Program, walls: Walls) -> bool:
+def _is_unseen(place: str, program: Program, sandbox: SandboxTerms) -> bool:
     path, start = Path(place).resolve(), _start(program)
     kept = [*map(Path, (*FOLDERS_KEPT, *installed())), program.folder.resolve(), *([start] if start else [])]
-    if any(path.is_relative_to(hiding) for hiding in hidden(walls)):
+    if any(path.is_relative_to(hiding) for hiding in hidden(sandbox)):
         return not path.is_relative_to(program.folder.resolve())
     return any(path.is_relative_to(over) for over in (TEMPORARY, RUN)) and not any(map(path.is_relative_to, kept))
 
@@ -149,17 +149,17 @@ def _is_unseen(place: str, program: Program, walls: Walls) -> bool:
 # ---------------------------------------------------------------------------------------------------------- orders
 
 
-def _inside(program: Program, walls: Walls, bwrap: Bwrap, command: Sequence[str]) -> Order:
+def _inside(program: Program, sandbox: SandboxTerms, bwrap: Bwrap, command: Sequence[str]) -> Order:
     viewed = _is_viewed(program)
     carry = bwrap.carried() if viewed else {}
     argv = [
         next(iter(carry), str(bwrap.program)),
         *filtered(),
-        *arguments(program, walls, viewed=viewed),
+        *arguments(program, sandbox, viewed=viewed),
         "--",
         *command,
     ]
-    return _order(program, argv, carry, [str(place) for place in hidden(walls)] if viewed else [])
+    return _order(program, argv, carry, [str(place) for place in hidden(sandbox)] if viewed else [])
 
 
 def _order(
@@ -174,17 +174,17 @@ def _order(
         carry=carry or {},
         hide=list(hide),
         files=[],
-        calls=call_filter().hex() if program.walls else "",
+        calls=call_filter().hex() if program.sandbox else "",
     )
 
 
-def arguments(program: Program, walls: Walls, *, viewed: bool) -> list[str]:
+def arguments(program: Program, sandbox: SandboxTerms, *, viewed: bool) -> list[str]:
     """What bubblewrap is told, in its order: later mounts lie over earlier ones. Its working folder is the server's."""
     home = home_of(program)
     cwd = str(_start(program) or "")
     return [
         *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
-        *(() if walls.network else ("--unshare-net",)),
+        *(() if sandbox.network else ("--unshare-net",)),
         *("--disable-userns", "--cap-drop", "ALL", "--die-with-parent", "--new-session"),
         *("--ro-bind", "/", "/"),
         # Read-only too: as root without its powers one could still turn the kernel's switches in /proc/sys.
@@ -193,9 +193,9 @@ def arguments(program: Program, walls: Walls, *, viewed: bool) -> list[str]:
         *("--tmpfs", str(RUN)),
         *(word for place in (*FOLDERS_KEPT, *installed()) for word in ("--ro-bind-try", place, place)),
         *(("--bind", cwd, cwd) if cwd else ()),
-        *(() if viewed else _hiding(hidden(walls))),  # after `cwd`, in which some of it may lie
+        *(() if viewed else _hiding(hidden(sandbox))),  # after `cwd`, in which some of it may lie
         *("--bind", ".", home),
-        *(() if viewed else _sealing(hidden(walls))),
+        *(() if viewed else _sealing(hidden(sandbox))),
         *("--remount-ro", str(RUN), "--chdir", cwd or home),
     ]
 
@@ -218,9 +218,9 @@ def _sealing(places: Sequence[Path]) -> Iterator[str]:
             yield from ("--remount-ro", str(place))
 
 
-def hidden(walls: Walls) -> list[Path]:
+def hidden(sandbox: SandboxTerms) -> list[Path]:
     """The outermost of what is hidden and there, by its real path: bubblewrap mounts over no link."""
-    places = sorted({place.resolve() for place in walls.hidden if place.exists()})
+    places = sorted({place.resolve() for place in sandbox.hidden if place.exists()})
     return [place for place in places if not any(place != other and _is_in(place, other) for other in places)]
 
 
@@ -241,4 +241,4 @@ def _other(program: Program) -> int | None:
 
 def _is_viewed(program: Program) -> bool:
     """Whether its folder is handed over in a view of its own."""
-    return _other(program) is not None and (program.walls is not None or program.cwd is None)
+    return _other(program) is not None and (program.sandbox is not None or program.cwd is None)
