@@ -112,6 +112,8 @@ class Faults:
                 self._lines.append(f"{title}: is missing{_from(source)}; add it.")
             case "union_tag_not_found":
                 self._lines.append(f"{title}: is missing{_from(source)}; add it: {_either(known_channels())}.")
+            case "unusable_package":
+                self._lines.append(f"{title}: {detail['msg']}")
             case kind:
                 value = detail["ctx"]["tag"] if kind == "union_tag_invalid" else detail["input"]
                 given = _shape(value, secret=is_secret(name) or self._holds_secret(detail["loc"]))

@@ -10,11 +10,11 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, SecretStr
 
-from bot.plugins.channels import channel
 from bot.secrets import account_keys, model_keys
 from bot.secrets.chain import Chain
 from bot.secrets.errors import SecretsError
 from bot.secrets.keys import VARIABLE
+from bot.settings.accounts import usable_channel
 from bot.settings.faults import MASK, Faults, is_secret
 from bot.settings.hooks import HookTable
 from bot.settings.mcp import McpTable, handed_on
@@ -78,7 +78,7 @@ def twins(model: type[BaseModel]) -> list[str]:
 
 def twins_in_lists(layers: Layers) -> list[str]:
     """The same in lists of tables: `accounts[1].token`."""
-    plugins = ((name, channel(table.get("channel"))) for name, table in layers.tables("accounts"))
+    plugins = ((name, usable_channel(table)) for name, table in layers.tables("accounts"))
     kinds: list[tuple[str, type[BaseModel]]] = [(name, plugin.settings) for name, plugin in plugins if plugin]
     kinds += [(name, HookTable) for name, _ in layers.tables("hooks")]
     kinds += [(name, McpTable) for name, _ in layers.tables("mcp")]
@@ -115,7 +115,7 @@ class _Search:
             if not self._is_off(name):
                 self.twin(name)
         for account, table in self.layers.tables("accounts"):
-            plugin = channel(table.get("channel"))
+            plugin = usable_channel(table)
             if plugin and not self._is_off(account):
                 for name, secret in plugin.needed(table.get("mode")).items():
                     self._account_key(f"{account}.{name}", secret.variable)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -121,15 +122,38 @@ def test_what_nobody_brings_is_named(home: Path, tmp_path: Path, text: str, told
     assert told in run(f"signalbox run --config {tmp_path}/signalbox.toml", home)
 
 
-def test_a_package_that_cannot_be_loaded_is_named_with_its_fault(home: Path, tmp_path: Path) -> None:
-    about = tmp_path / "broken-1.0.dist-info"
+def broken(folder: Path, settings: str) -> str:
+    """Settings beside a package whose channel cannot be loaded; as the words that let a command find both."""
+    about = folder / "broken-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[signalbox.channels]\nscroll = no_such_module:PLUGIN\n")
-    (tmp_path / "signalbox.toml").write_text('[[accounts]]\nchannel = "scroll"\nname = "a"\n')
-    told = run(f"PYTHONPATH=$PYTHONPATH:{tmp_path} signalbox run --config {tmp_path}/signalbox.toml", home)
-    assert "scroll: the package broken brings it, and it cannot be loaded (ModuleNotFoundError" in told
+    (folder / "signalbox.toml").write_text(settings)
+    return f"PYTHONPATH=$PYTHONPATH:{folder} signalbox {{}} --config {folder}/signalbox.toml"
+
+
+@pytest.mark.parametrize("command", ["run", "doctor"])
+def test_a_package_that_cannot_be_loaded_is_told_beside_all_other_faults(
+    home: Path, tmp_path: Path, command: str
+) -> None:
+    line = broken(tmp_path, 'data_dir = "var"\n[log]\nlevel = "loud"\n[[accounts]]\nchannel = "scroll"\nname = "a"\n')
+    told = run(line.format(command), home)
+    assert (
+        'accounts[1] ("a"): scroll: the package broken brings it, and it cannot be loaded (ModuleNotFoundError' in told
+    )
+    assert "log.level: got " in told
     assert "Traceback" not in told
+
+
+def test_a_package_that_cannot_be_loaded_is_in_nobodys_way_while_its_account_is_disabled(
+    home: Path, tmp_path: Path
+) -> None:
+    account = '[[accounts]]\nchannel = "scroll"\nname = "a"\nenabled = false\npin = "pin-1234"\n'
+    line = broken(tmp_path, f'data_dir = "var"\n{account}')
+    told = run(line.format("doctor"), home)
+    assert re.search(r"^ok +scroll +turned off: enabled is false$", told, re.MULTILINE)
+    assert "cannot be loaded" not in told
+    assert "pin-1234" not in told + run(line.format("config show"), home)
 
 
 def test_nothing_is_looked_for_where_all_is_built_in(home: Path) -> None:
