@@ -45,6 +45,17 @@ def model_driver(name: str) -> Callable[..., Model] | None:
     return driver
 
 
+def model_maker(name: str) -> Callable[..., Model]:
+    """What makes the model `vendor/model` of `ModelSettings`: LiteLLM for a vendor it knows or that nobody brings, else a package.
+
+    Errors: ConfigError for a package that cannot be loaded.
+    """
+    from runtime.models.litellm_model import LiteModel
+    from runtime.models.vendors import VENDORS
+
+    return LiteModel if name.partition("/")[0] in VENDORS else model_driver(name) or LiteModel
+
+
 def brought(group: str, name: str) -> Any:
     """The object that an installed package brings under this name, or None. Errors: ConfigError when it cannot be loaded."""
     for point in entry_points(group=group, name=name):

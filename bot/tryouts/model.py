@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from runtime.contract import ModelRequest, UserTurn
-from runtime.errors import ModelFailed
+from bot.plugins.packages import model_maker
+from runtime.contract import Model, ModelReply, ModelRequest, UserTurn
+from runtime.errors import ConfigError, ModelFailed
+
+if TYPE_CHECKING:
+    from runtime.models.litellm_model import ModelSettings
 
 MODEL_TRIAL_TIMEOUT: Final = timedelta(seconds=20)
+GRACE: Final = timedelta(seconds=2)  # a model that keeps its own time tells what it waited for
 QUESTION: Final = ModelRequest("You check a connection.", [UserTurn("Answer with the one word: ready")], ())
 
 
@@ -31,18 +38,37 @@ class Refused:
 async def try_model(
     name: str, api_base: str, key: str, *, patience: timedelta = MODEL_TRIAL_TIMEOUT
 ) -> Answered | Refused:
-    """Ask the model once, without repeats. The client library is loaded first, which is not counted."""
+    """Ask the model that would run, once and without repeats. Its client library is loaded first, which is not counted."""
     from runtime.models.litellm_loading import LIBRARY
     from runtime.models.litellm_model import LiteModel, ModelSettings
 
-    await LIBRARY.get()
-    model = LiteModel(ModelSettings(name, api_base, key, timeout=patience, max_retries=0))
+    try:
+        make = model_maker(name)
+    except ConfigError as error:
+        return Refused(str(error), "Mend the package, or choose another model.")
+    if make is LiteModel:
+        await LIBRARY.get()
     began = time.monotonic()
     try:
-        reply = await model.reply(QUESTION, lambda text: None)
+        reply = await _reply(make, ModelSettings(name, api_base, key, timeout=patience, max_retries=0))
     except ModelFailed as error:
         return Refused(str(error), _fix(str(error), name, api_base))
     return Answered(" ".join(reply.text.split()), timedelta(seconds=time.monotonic() - began))
+
+
+async def _reply(make: Callable[..., Model], settings: ModelSettings) -> ModelReply:
+    """Errors: ModelFailed, whatever a package's model raises, and however long it takes."""
+    try:
+        async with asyncio.timeout((settings.timeout + GRACE).total_seconds()):
+            return await make(settings).reply(QUESTION, lambda text: None)
+    except ModelFailed:
+        raise
+    except TimeoutError as error:
+        raise ModelFailed(f"{settings.name} did not answer within {settings.timeout.total_seconds():.0f} s.") from error
+    except Exception as error:
+        raise ModelFailed(
+            f"{settings.name} cannot be asked: its package raises {type(error).__name__}: {error}"
+        ) from error
 
 
 # By what the model's failure says (`runtime.models.failures`); the last one fits the rest.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
-from bot.plugins.packages import model_driver
+from bot.plugins.packages import model_maker
 from bot.settings.settings import Settings
 from runtime.agent.outcome import LongForm, LongText
 from runtime.contract import Address, Fetch, Model, NewId, Space, Transcriber
@@ -32,14 +32,11 @@ def model_of(settings: Settings) -> Model:
 
         return Demo()
     from runtime.models.images import Images
-    from runtime.models.litellm_model import LiteModel, ModelSettings
-    from runtime.models.vendors import VENDORS
+    from runtime.models.litellm_model import ModelSettings
 
     chosen = settings.model
     key = chosen.api_key.get_secret_value() if chosen.api_key else ""
-    is_ours = chosen.name.partition("/")[0] in VENDORS
-    make = LiteModel if is_ours else model_driver(chosen.name) or LiteModel
-    return make(
+    return model_maker(chosen.name)(
         ModelSettings(
             name=chosen.name,
             api_base=chosen.api_base,

@@ -101,6 +101,12 @@ def test_a_token_of_another_channel_is_told_as_that(home: Path) -> None:
     )
 
 
+def test_the_model_that_would_run_is_the_one_that_is_tried(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "signalbox.toml").write_text('data_dir = "var"\n[model]\nname = "acme/lines"\n')
+    told = run(f"signalbox doctor --model --config {tmp_path}/signalbox.toml", home)
+    assert re.search(r"^ok +model +it answers, in 0\.\d s$", told, re.MULTILINE), told
+
+
 def test_init_offers_what_is_installed(home: Path, tmp_path: Path) -> None:
     told = run(f"NOTEBOOK_PIN=pin-1234 signalbox init --yes --channel notebook --config {tmp_path}/made.toml", home)
     made = (tmp_path / "made.toml").read_text()
