@@ -23,7 +23,7 @@ INTERRUPTED: Final = 130
 # a process that serves keeps its memory free of all others.
 MODULES: Final[Mapping[str, str]] = {
     "run": "run",
-    "reload": "reload",
+    "reload": "run",
     "init": "init",
     "chat": "chat",
     "ask": "chat",
@@ -34,6 +34,7 @@ MODULES: Final[Mapping[str, str]] = {
     "backup": "backup",
     "restore": "backup",
     "approvals": "approvals",
+    "policy": "policy",
     "outbox": "outbox",
     "schedules": "schedules",
     "people": "people",

@@ -1,4 +1,4 @@
-"""`signalbox run`: the process itself."""
+"""`signalbox run` and `signalbox reload`: the process itself, and its settings read again."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import ConfigFile, settings_of
+from bot.terminal.options import AsJson, ConfigFile, ask_operator, settings_of
 from bot.terminal.options import run as run_to_end
 from runtime.errors import BotError
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from bot.node.service_manager import Manager
     from bot.server.process import Ready
@@ -33,6 +33,7 @@ Port = Annotated[int | None, typer.Option("--port", help="Port to listen on, ins
 
 def add_to(cli: typer.Typer) -> None:
     cli.command()(run)
+    cli.command()(reload)
 
 
 def run(context: typer.Context, config: ConfigFile = None, host: Host = None, port: Port = None) -> None:
@@ -157,3 +158,21 @@ def _greet(settings: Settings, ready: Ready) -> None:
     with suppress(OSError):  # nobody reads: that is no reason to stop
         sys.stdout.write("\n".join(lines) + "\n")
         sys.stdout.flush()
+
+
+def reload(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
+    """Have the running process read its settings again: policy, people, prompt and log level, all or nothing."""
+    from bot.terminal.output import clean, show_json
+
+    told = ask_operator(settings_of(context, config), lambda api: api.reload())
+    if as_json:
+        show_json(told)
+    else:
+        typer.echo(as_called("\n".join(map(clean, in_words(told)))))
+
+
+def in_words(told: Mapping[str, Sequence[str]]) -> list[str]:
+    lines = [f"Changed: {', '.join(told['changed'])}." if told["changed"] else "Nothing changed."]
+    if told["restart"]:
+        lines.append(f"Needs a restart: {', '.join(told['restart'])}.")
+    return [*lines, *(f"Note: {note}." for note in told["notes"])]

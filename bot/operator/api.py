@@ -100,6 +100,9 @@ class OperatorApi:
     @get("/approvals")
     async def approvals(self, state: str = "", limit: int = 100, room: str = "") -> list[View]: ...
 
+    @get("/approvals/{id}")
+    async def approval(self, approval_id: str) -> View: ...
+
     @post("/approvals/{id}")
     async def decide(self, approval_id: str, choice: str, reason: str = "") -> View: ...
 

@@ -115,6 +115,18 @@ class Operations(OperatorApi):
         rows = await self._store.approvals.approvals(state=_word(ApprovalState, state), room=where, limit=limit)
         return await self._entitled([views.approval(row, *self._names) for row in rows])
 
+    async def approval(self, approval_id: str) -> View:
+        """One question, with the names of the person whose request led to it, and of the rule that asked."""
+        approval_id = await self._meant(approval_id, Thing.APPROVAL)
+        row = await self._store.approvals.approval(ApprovalId(approval_id))
+        if row is None:
+            raise Refusal(404, f"There is no approval {approval_id}.")
+        known = next((one for one in await self._store.people.people() if one.person.id == row.requester), None)
+        names = {known.person.name, *known.identities} if known else set()
+        view = await self._one_entitled(views.approval(row, *self._names))
+        requester = known.person.name if known else row.requester_name
+        return {**view, "requester": requester, "requester_names": sorted(names), "rule": row.terms.rule}
+
     async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         where = await self._room_meant(room)
         rows = await self._store.operations.deliveries(state=_word(DeliveryState, state), room=where, limit=limit)

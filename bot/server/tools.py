@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from datetime import UTC, datetime
+from typing import Final, cast
 
 import structlog
 
@@ -15,14 +16,16 @@ from bot.plugins.packages import tools_named
 from bot.settings.settings import Settings
 from bot.wiring.egress import egress_of
 from bot.wiring.engine import shell_of
-from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
+from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, terms_of, toolbox_of
 from bot.wiring.scheduling import planning_tools
-from runtime.contract import Figures, Now, Space, Timetable, Tool
+from runtime.contract import Effect, Figures, Now, Space, Timetable, Tool
 from runtime.errors import ConfigError
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
+from tools.reports import report_tools
 from tools.sandbox.shell import Sandbox, sandbox_for
 from tools.sandbox.spaced import SpacedSandbox, SpacedTool
+from tools.schedules import schedule_tools
 
 log = structlog.get_logger("app")
 
@@ -84,3 +87,24 @@ def toolkit_of(
     own |= reported
     own |= _installed(settings, own)
     return Toolkit(settings, toolbox_of(settings, instead or own, wrap), reported, sandbox)
+
+
+def known_effects(settings: Settings) -> Mapping[str, Effect]:
+    """What each tool may do that is known without a process: those of MCP servers are known while these run."""
+    own = first_tools(
+        shell_of(settings), egress=egress_of(settings), renderer=ChartRenderer(settings.data_dir / "fonts")
+    )
+    declared = [
+        *report_tools(cast("Figures", None), now=lambda: datetime.now(UTC)),
+        *schedule_tools(cast("Timetable", None)),
+    ]  # none is called
+    every = own | {tool.spec.name: tool for tool in declared}
+    return {name: tool.spec.effect for name, tool in {**every, **_installed(settings, every)}.items()}
+
+
+def server_effect(settings: Settings, tool: str) -> Effect | None:
+    """What a tool of an MCP server may do, as far as the settings say so; None for a tool of no server."""
+    for table in settings.mcp:
+        if table.enabled and tool.startswith(f"{table.name}_"):
+            return terms_of(settings, table).effect_of(tool.removeprefix(f"{table.name}_"), read_only=False)
+    return None

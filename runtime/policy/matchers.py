@@ -31,6 +31,10 @@ class Commands:
 
     prefixes: tuple[tuple[str, ...], ...]
 
+    def __str__(self) -> str:
+        """The commands as a rule names them."""
+        return ", ".join(" ".join(words) for words in self.prefixes)
+
     def surely(self, value: Json) -> bool:
         if not isinstance(value, str):
             return False

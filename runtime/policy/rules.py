@@ -79,9 +79,9 @@ class Policy:
     """
 
     def __init__(self, rules: Sequence[Rule] = (), terms: Terms | None = None) -> None:
-        self._rules = tuple(rules)
+        self.rules = tuple(rules)
         self._terms = terms or Terms()
-        told = [*(astuple(rule) for rule in self._rules), *([astuple(terms)] if terms else [])]
+        told = [*(astuple(rule) for rule in self.rules), *([astuple(terms)] if terms else [])]
         self.version = hashlib.sha256(repr(told).encode()).hexdigest()[:12]
 
     def ruling(self, ask: Ask) -> Ruling:
@@ -90,7 +90,7 @@ class Policy:
 
     def rule(self, ask: Ask) -> Rule | None:
         """The rule that decides; None where the effect does."""
-        return next((rule for rule in self._rules if matches(rule, ask)), None)
+        return next((rule for rule in self.rules if matches(rule, ask)), None)
 
     def terms(self, ask: Ask) -> Terms:
         """The terms of a question about this call."""
@@ -104,13 +104,13 @@ def matches(rule: Rule, ask: Ask) -> bool:
         and rule.effect in (None, ask.effect)
         and fnmatchcase(ask.agent, rule.agent)
         and fnmatchcase(ask.room, rule.room)
-        and _is_for(rule, ask.names)
-        and all(_argument(ask.arguments.get(name), glob) for name, glob in rule.arguments.items())
-        and all(_holds(rule.ruling, matcher, ask.arguments.get(name)) for name, matcher in rule.where.items())
+        and is_for(rule, ask.names)
+        and all(has_argument(ask.arguments.get(name), glob) for name, glob in rule.arguments.items())
+        and all(holds(rule.ruling, matcher, ask.arguments.get(name)) for name, matcher in rule.where.items())
     )
 
 
-def _is_for(rule: Rule, names: frozenset[str]) -> bool:
+def is_for(rule: Rule, names: frozenset[str]) -> bool:
     """A glob gives rights to identities alone: people call themselves as they like, and a glob may fit that."""
     if rule.person == "*" or rule.person in names:
         return True
@@ -118,10 +118,12 @@ def _is_for(rule: Rule, names: frozenset[str]) -> bool:
     return any(fnmatchcase(name, rule.person) for name in names if is_identity(name) or not sure)
 
 
-def _holds(ruling: Ruling, matcher: Matcher, value: Json) -> bool:
+def holds(ruling: Ruling, matcher: Matcher, value: Json) -> bool:
+    """True if the matcher surely holds for an allow; for the others, if it perhaps does."""
     return matcher.surely(value) if ruling is Ruling.ALLOW else matcher.perhaps(value)
 
 
-def _argument(value: Json, glob: str) -> bool:
+def has_argument(value: Json, glob: str) -> bool:
+    """True if the argument is given and `glob` fits it as it is written."""
     written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value is not None and fnmatchcase(written, glob)

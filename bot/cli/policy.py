@@ -1,0 +1,263 @@
+"""`signalbox policy`: what the rules say about a call, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from bot.terminal.options import AsJson, ConfigFile, Last, Which, ask_operator, settings_of
+from bot.terminal.output import clean, show_json, show_rows
+from runtime.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bot.operator.api import OperatorApi
+    from bot.operator.views import View
+    from bot.settings.settings import Settings
+    from runtime.policy.explanation import Condition, Considered, Explanation
+    from runtime.policy.rules import Ask
+
+commands = typer.Typer(no_args_is_help=True, help="Rules about tool calls: try them, and see which one decided.")
+
+OVERVIEW_COLUMNS: Final = {
+    "tool": "Tool",
+    "effect": "Effect",
+    "user": "A user",
+    "operator": "An operator",
+    "owner": "An owner",
+    "rule": "Rule",
+    "else": "With other arguments",
+}
+
+
+def add_to(cli: typer.Typer) -> None:
+    cli.add_typer(commands, name="policy")
+
+
+@commands.command("test")
+def try_call(
+    context: typer.Context,
+    tool: Annotated[str, typer.Option("--tool", metavar="NAME", help="The tool that is called.")] = "",
+    arg: Annotated[
+        list[str] | None,
+        typer.Option("--arg", metavar="NAME=VALUE", help="An argument of the call; as often as needed."),
+    ] = None,
+    room: Annotated[str, typer.Option("--room", help="Address of the room, as rules write it.")] = "",
+    person: Annotated[
+        list[str] | None,
+        typer.Option("--person", help="Name or identity of the person who asks; again for a further one."),
+    ] = None,
+    effect: Annotated[
+        str, typer.Option("--effect", help="What the tool may do (read, write, danger), where it is not known here.")
+    ] = "",
+    agent: Annotated[str, typer.Option("--agent", help="Name of the agent.")] = "main",
+    everything: Annotated[bool, typer.Option("--all", help="All tools that are known, instead of one.")] = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Say what the settings decide about a call, by which rule, and why. Nothing is called, and no process is needed."""
+    settings = settings_of(context, config)
+    asker = _Asker(room, frozenset(person or ()), agent)
+    if everything == bool(tool):
+        raise ConfigError("Name a tool with --tool, or take all of them with --all.")
+    if everything:
+        _show_all(settings, asker, as_json=as_json)
+        return
+    ask = asker.ask(tool, _effect(settings, tool, effect), dict(map(_pair, arg or ())))
+    _show(settings, ask, as_json=as_json)
+
+
+@commands.command()
+def explain(
+    context: typer.Context,
+    approval: Annotated[
+        str,
+        typer.Argument(
+            metavar="[ID]", show_default=False, help="As `approvals list --all` shows it, or its first characters."
+        ),
+    ] = "",
+    last: Last = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Say which rule of today's settings asks about a call that was asked about, and why."""
+    settings = settings_of(context, config)
+    which = Which(approval, last, "question", lambda api: api.approvals(limit=1))
+
+    async def work(api: OperatorApi) -> View:
+        return await api.approval(await which.of(api))
+
+    row = ask_operator(settings, work)
+    if row["kind"] == "person":
+        raise ConfigError("This question is about a stranger: no rule asks it. See access.default.")
+    asker = _Asker(row["address"], frozenset(row["requester_names"]), "main")
+    if not as_json:
+        who = f", for {row['requester']}" if row["requester"] else ""
+        typer.echo(clean(f"{row['tool']} in {row['room']}{who}: {row['state']}."))
+        if row["rule"]:
+            typer.echo(clean(f'It was asked by the rule "{row["rule"]}".'))
+    _show(settings, asker.ask(row["tool"], row["effect"], json.loads(row["arguments"])), as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    """Where a call is made, and for whom."""
+
+    room: str
+    names: frozenset[str]
+    agent: str
+
+    def ask(self, tool: str, effect: str, arguments: Mapping[str, Any]) -> Ask:
+        from runtime.contract import Effect
+        from runtime.policy.rules import Ask
+
+        return Ask(tool, Effect(effect), arguments, self.agent, self.room, self.names)
+
+
+def _pair(written: str) -> tuple[str, str]:
+    name, equals, value = written.partition("=")
+    if not equals or not name:
+        raise ConfigError(f"--arg {written}: expected NAME=VALUE, such as command=ls.")
+    return name, value
+
+
+def _effect(settings: Settings, tool: str, given: str) -> str:
+    from runtime.contract import Effect
+
+    if given:
+        if given not in list(Effect):
+            raise ConfigError(f"--effect {given}: expected {', '.join(Effect)}.")
+        return given
+    from bot.server.tools import known_effects, server_effect
+    from bot.settings.faults import nearest
+
+    known = known_effects(settings)
+    if found := known.get(tool) or server_effect(settings, tool):
+        return found.value
+    near = nearest(tool, known)
+    fix = f"Did you mean {near}? " if near else ""
+    raise ConfigError(
+        f"--tool {tool}: no tool of that name is known here. {fix}Else say what it may do, with --effect."
+    )
+
+
+def _show_all(settings: Settings, asker: _Asker, *, as_json: bool) -> None:
+    from bot.server.tools import known_effects
+
+    rows = [
+        _row(settings, asker.ask(tool, effect.value, {})) for tool, effect in sorted(known_effects(settings).items())
+    ]
+    if as_json:
+        show_json(rows)
+        return
+    show_rows(rows, OVERVIEW_COLUMNS, empty="No tool is known.")
+    for table in settings.mcp:
+        if table.enabled:
+            typer.echo(f'Tools of the MCP server "{table.name}" are known while it runs; try one by name with --tool.')
+
+
+def _row(settings: Settings, ask: Ask) -> dict[str, Any]:
+    from bot.wiring.live_rules import policy_of
+    from runtime.contract import Role
+
+    found, terms = _explained(settings, ask), policy_of(settings).terms(ask)
+    own = settings.access.self_approval and not terms.four_eyes and terms.quorum == 1
+    listed = bool(settings.access.approvers or terms.approvers)
+
+    def result(role: Role) -> str:
+        if found.ruling.value != "ask" or role < Role.OPERATOR or not own:
+            return found.ruling.value
+        return "ask; decides it, if an approver" if listed else "ask; may decide it"
+
+    others = [f"{one.rule.ruling.value}: {one.title}" for one in found.depending]
+    return {
+        "tool": ask.tool,
+        "effect": ask.effect.value,
+        **{role.word: result(role) for role in (Role.USER, Role.OPERATOR, Role.OWNER)},
+        "rule": found.by.title if found.by else "",
+        "else": ", ".join(others),
+    }
+
+
+def _explained(settings: Settings, ask: Ask) -> Explanation:
+    from bot.wiring.live_rules import policy_of
+    from runtime.policy.explanation import explained
+
+    return explained(policy_of(settings), ask)
+
+
+def _show(settings: Settings, ask: Ask, *, as_json: bool) -> None:
+    found = _explained(settings, ask)
+    terms = _terms(settings, ask) if found.ruling.value == "ask" else {}
+    if as_json:
+        by = found.by
+        show_json(
+            {
+                "ruling": found.ruling.value,
+                "why": found.why,
+                "rule": by.rule.name or by.title if by else "",
+                "conditions": [_condition(one) for one in by.conditions] if by else [],
+                "passed": [{"rule": one.title, "because": _because(one)} for one in found.passed if one.number],
+                "terms": terms,
+            }
+        )
+        return
+    for line in _told(found, terms):
+        typer.echo(clean(line))
+
+
+def _told(found: Explanation, terms: Mapping[str, str]) -> Iterator[str]:
+    yield f"{found.ruling.value}: {found.why}"
+    for one in found.by.conditions if found.by else ():
+        yield f"  {_condition(one)}"
+    own = [one for one in found.passed if one.number is not None]
+    near = [one for one in own if one.failed is not None and one.failed.setting != "tool"]
+    for passed in near:
+        yield f"{passed.title[0].upper()}{passed.title[1:]} does not fit: {_because(passed)}."
+    if others := len(own) - len(near):
+        yield f"{others} rule is about other tools." if others == 1 else f"{others} rules are about other tools."
+    for name, words in terms.items():
+        yield f"{name}: {words}"
+
+
+def _because(one: Considered) -> str:
+    return _condition(one.failed) if one.failed else ""
+
+
+def _condition(one: Condition) -> str:
+    if not one.got:
+        return f'{one.setting} is not given, and "{one.wanted}" is wanted'
+    return f'{one.setting} "{one.got}" {"fits" if one.holds else "does not fit"} "{one.wanted}"'
+
+
+def _terms(settings: Settings, ask: Ask) -> dict[str, str]:
+    """Terms of the question, in words."""
+    from bot.wiring.live_rules import policy_of
+    from runtime.domain.approvals import Rights
+    from runtime.markup.moments import roughly
+
+    terms = policy_of(settings).terms(ask)
+    rights = Rights(frozenset(settings.access.approvers), settings.access.self_approval)
+    told = {
+        "asked in": ", ".join(terms.to),
+        "decided by": _deciders(rights.approvers, terms.approvers, dangerous=ask.effect.value == "danger"),
+        "expires after": roughly(terms.expires or settings.approvals.expires),
+    }
+    if terms.quorum > 1:
+        told["people needed"] = str(terms.quorum)
+    if terms.four_eyes or not rights.self_approval:
+        told["never by"] = "the person who asked"
+    if terms.reason_required:
+        told["needs"] = "a reason"
+    if not terms.editable:
+        told["arguments"] = "may not be changed"
+    return told
+
+
+def _deciders(approvers: frozenset[str], narrowed: Sequence[str], *, dangerous: bool) -> str:
+    allowed = ", ".join(sorted(approvers)) if approvers else "operators and owners"
+    who = f"{', '.join(narrowed)} (if among {allowed})" if narrowed else allowed
+    return f"{who}; since it is dangerous, operators and owners only" if dangerous and approvers else who

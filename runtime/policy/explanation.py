@@ -1,0 +1,126 @@
+"""Why a call may run, is asked about or is denied: each rule's conditions, and which of them hold. No I/O."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from runtime.contract import Effect, Json
+from runtime.policy.rules import DEFAULTS, SHIPPED, Ask, Policy, Rule, Ruling, has_argument, holds, is_for
+
+EFFECT_WORDS = {
+    Effect.READ: "only reads",
+    Effect.WRITE: "changes what people own",
+    Effect.DANGER: "may change anything",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition of a rule: the setting, as the rule words it, and the words about this call."""
+
+    setting: str
+    wanted: str
+    got: str
+    holds: bool
+
+    @property
+    def is_about_arguments(self) -> bool:
+        return "." in self.setting
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """A rule that was looked at. `number` counts the rules of the settings from 1; None for one that is built in."""
+
+    number: int | None
+    rule: Rule
+    conditions: tuple[Condition, ...]
+
+    @property
+    def title(self) -> str:
+        """The rule for people: `rule 2 ("pushes")`."""
+        if self.number is None:
+            return "a built-in rule"
+        return f'rule {self.number} ("{self.rule.name}")' if self.rule.name else f"rule {self.number}"
+
+    @property
+    def failed(self) -> Condition | None:
+        """The first condition that does not hold; None for a rule that fits."""
+        return next((one for one in self.conditions if not one.holds), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The ruling, the rule behind it (None where the effect decides), and the rules before it, which do not fit.
+
+    `depending` are those among them that only arguments keep from fitting: other arguments get another ruling.
+    """
+
+    ruling: Ruling
+    effect: Effect
+    by: Considered | None
+    passed: tuple[Considered, ...]
+
+    @property
+    def why(self) -> str:
+        """The reason in one sentence."""
+        if self.by is not None:
+            return f"{self.by.title[0].upper()}{self.by.title[1:]} decides."
+        return f"No rule fits, and a tool that {EFFECT_WORDS[self.effect]} is {PAST[self.ruling]}."
+
+    @property
+    def depending(self) -> tuple[Considered, ...]:
+        return tuple(
+            one for one in self.passed if all(each.holds or each.is_about_arguments for each in one.conditions)
+        )
+
+
+PAST = {Ruling.ALLOW: "allowed", Ruling.ASK: "asked about", Ruling.DENY: "denied"}
+
+
+def explained(policy: Policy, ask: Ask) -> Explanation:
+    """Explain the ruling of `policy` about a call."""
+    passed: list[Considered] = []
+    built_in = len(SHIPPED) if policy.rules[-len(SHIPPED) :] == tuple(SHIPPED) else 0
+    own = len(policy.rules) - built_in
+    for number, rule in enumerate(policy.rules, 1):
+        considered = Considered(number if number <= own else None, rule, tuple(conditions(rule, ask)))
+        if considered.failed is None:
+            return Explanation(rule.ruling, ask.effect, considered, tuple(passed))
+        passed.append(considered)
+    return Explanation(DEFAULTS[ask.effect], ask.effect, None, tuple(passed))
+
+
+def conditions(rule: Rule, ask: Ask) -> Iterator[Condition]:
+    """Conditions that `rule` sets, in the order in which it is written; what it leaves out fits anything."""
+    if rule.tool != "*":
+        yield _glob("tool", rule.tool, ask.tool)
+    if rule.effect is not None:
+        yield Condition("effect", rule.effect.value, ask.effect.value, rule.effect is ask.effect)
+    if rule.agent != "*":
+        yield _glob("agent", rule.agent, ask.agent)
+    if rule.room != "*":
+        yield _glob("room", rule.room, ask.room)
+    if rule.person != "*":
+        yield Condition("person", rule.person, _either(sorted(ask.names)), is_for(rule, ask.names))
+    for name, glob in rule.arguments.items():
+        value = ask.arguments.get(name)
+        yield Condition(f"arguments.{name}", glob, _written(value), has_argument(value, glob))
+    for name, matcher in rule.where.items():
+        value = ask.arguments.get(name)
+        yield Condition(f"where.{name}", str(matcher), _written(value), holds(rule.ruling, matcher, value))
+
+
+def _glob(setting: str, glob: str, value: str) -> Condition:
+    return Condition(setting, glob, value, fnmatchcase(value, glob))
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(names)
+
+
+def _written(value: Json) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

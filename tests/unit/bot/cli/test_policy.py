@@ -1,0 +1,88 @@
+"""`signalbox policy`: what the page shows is what it prints, and wrong use is told with the fix."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.cli.root import cli
+from tests.unit.bot.cli.test_cli import ROOT, signalbox
+
+PAGE = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
+RULES = re.findall(r"```toml file=signalbox.toml\n(.*?)```", PAGE, re.DOTALL)[0]
+SHOWN = re.findall(r"```console\n\$ signalbox (.*?)\n(.*?)```", PAGE, re.DOTALL)
+WRONG_USE = 2
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    place = tmp_path / "signalbox.toml"
+    place.write_text(RULES + '[[mcp]]\nname = "tracker"\ncommand = "tracker-mcp"\neffect = "danger"\n')
+    return place
+
+
+def told(file: Path, *words: str) -> tuple[int, str]:
+    ended = CliRunner().invoke(cli, ["policy", *words, "--config", str(file)])
+    return ended.exit_code, ended.output
+
+
+@pytest.mark.parametrize(("command", "shown"), SHOWN)
+def test_the_page_shows_what_is_printed(file: Path, command: str, shown: str) -> None:
+    _, *words = shlex.split(command)
+    assert told(file, *words) == (0, shown)
+
+
+def test_every_known_tool_is_listed_with_what_each_role_meets(file: Path) -> None:
+    code, printed = told(file, "test", "--all", "--json")
+    rows = {row["tool"]: row for row in json.loads(printed)}
+    assert code == 0
+    assert {"shell", "write_file", "read_file", "schedule_set", "activity", "chart", "http_get"} <= rows.keys()
+    assert rows["read_file"]["user"] == rows["read_file"]["owner"] == "allow"
+    assert (rows["shell"]["user"], rows["shell"]["operator"]) == ("ask", "ask; may decide it")
+    assert rows["shell"]["else"] == 'deny: rule 1 ("no pushes"), allow: rule 2 ("looking around")'
+    assert rows["schedule_set"]["rule"] == "a built-in rule"
+
+
+def test_a_question_for_two_people_is_nobodys_alone(file: Path) -> None:
+    _, printed = told(file, "test", "--all", "--json", "--room", "slack:work/C1")
+    assert {row["tool"]: row["owner"] for row in json.loads(printed)}["shell"] == "ask"
+
+
+def test_a_tool_of_a_server_that_does_not_run_has_the_effect_of_its_table(file: Path) -> None:
+    _, printed = told(file, "test", "--tool", "tracker_close")
+    assert "No rule fits, and a tool that may change anything is asked about." in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        (["test"], "Name a tool with --tool, or take all of them with --all."),
+        (["test", "--all", "--tool", "shell"], "Name a tool with --tool, or take all of them with --all."),
+        (["test", "--tool", "shel"], "Did you mean shell? Else say what it may do, with --effect."),
+        (["test", "--tool", "x", "--effect", "all"], "--effect all: expected read, write, danger."),
+        (["test", "--tool", "shell", "--arg", "ls"], "--arg ls: expected NAME=VALUE, such as command=ls."),
+        (["explain"], "Name one question, or take the newest with --last."),
+    ],
+)
+def test_wrong_use_is_told_with_the_fix(file: Path, words: list[str], fix: str) -> None:
+    code, printed = told(file, *words)
+    assert code == WRONG_USE
+    assert fix in printed
+
+
+@pytest.mark.xdist_group("cli")
+def test_a_question_is_explained_by_the_rules_of_today(file: Path, tmp_path: Path) -> None:
+    given = ["--config", str(file)]
+    assert "There is no owner yet" in signalbox(tmp_path, "policy", "explain", "--last", *given).stderr
+    signalbox(tmp_path, "people", "add", "Ann", "--role", "owner", *given)
+    asked = signalbox(tmp_path, "ask", "run: rm -r build", "--room", "explained1", *given)
+    [approval] = re.findall(r"approvals approve (\w+)", asked.stderr)
+    explained = signalbox(tmp_path, "policy", "explain", approval[:10], *given)
+    assert re.match(r"shell in .*, for \w+: pending\.\n", explained.stdout), explained
+    assert "ask: No rule fits, and a tool that may change anything is asked about." in explained.stdout
+    assert signalbox(tmp_path, "policy", "explain", "nothing", *given).returncode == 1
