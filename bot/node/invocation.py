@@ -22,6 +22,7 @@ COMMANDS: Final = (
         "ask",
         "approvals",
         "outbox",
+        "policy",
         "schedules",
         "people",
         "secrets",

@@ -60,6 +60,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     **dict.fromkeys(
         [
             "GET /console/api/approvals",
+            "GET /console/api/approvals/{id}",
             "POST /console/api/approvals/{id}",
             "GET /console/api/audit",
             "GET /console/api/deliveries",
