@@ -37,7 +37,7 @@ class ChannelError(BotError):
 
 
 class Scope(StrEnum):
-    """What a platform's wait holds for."""
+    """Scope of a platform's wait."""
 
     ROOM = "room"
     ACCOUNT = "account"
@@ -68,7 +68,7 @@ class Rejected(ChannelError):
 
 
 class Trouble(StrEnum):
-    """What kind of trouble a store has: for those who count."""
+    """Kinds of trouble of a store, for counting."""
 
     AWAY = "away"
     FULL = "full"

@@ -1,1 +1,1 @@
-"""What the agent may call: one module a family, `catalogue` for the list."""
+"""Tools for the agent: one module a family, `catalogue` for the list."""

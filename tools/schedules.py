@@ -180,7 +180,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
 
     @tool(effect=Effect.READ, timeout=TIMEOUT)
     async def schedule_history(name: Name, context: ToolContext) -> str:
-        """What became of the last times of a schedule, newest first, and when it is due next."""
+        """Outcomes of the last times of a schedule, newest first, and when it is due next."""
         found = await timetable.find(name, asker_of(context))
         past = await timetable.history(found.id, most=OCCURRENCES_LISTED)
         clocks = timetable.clocks(found)
@@ -208,7 +208,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
 
 
 def asker_of(context: ToolContext, key: str = "") -> Asker:
-    """Whoever the run works for, in its room. Errors: ToolRetry where it has none."""
+    """Person the run works for, in its room. Errors: ToolRetry where it has none."""
     if context.address is None:
         raise ToolRetry("This conversation has no room, so nothing can be planned for it.")
     who = context.requester
@@ -246,7 +246,7 @@ def room_at(text: str, address_at: AddressAt) -> Address:
 
 
 def needs_no_word(schedule: Schedule, context: ToolContext) -> None:
-    """What is posted in other rooms was approved as it stands: more or other work there needs a person's word again.
+    """Refuse a change of what is posted in other rooms, which was approved as it stands: more or other work there needs a person's word again.
 
     Errors: ToolRetry where that is so.
     """
@@ -263,7 +263,7 @@ def leads(person: Person | None) -> bool:
 
 
 def is_here(room: Address, context: ToolContext) -> bool:
-    """Whether it is this room, in whatever thread."""
+    """True if it is this room, in whatever thread."""
     return context.address is not None and replace(room, thread="") == replace(context.address, thread="")
 
 
@@ -278,7 +278,7 @@ class Words:
     named: Callable[[Address], str]
 
     def planned(self, schedule: Schedule, context: ToolContext, verb: str = PLANNED) -> str:
-        """What was understood, and the next instants."""
+        """Plan as it was understood, and the next instants."""
         when, where = self.timetable.words(schedule), self.where(schedule, context)
         head = f'{verb}: "{schedule.name}", {when.removeprefix(ONCE)}, {where}.'
         if schedule.state is not ScheduleState.ACTIVE:
@@ -341,7 +341,7 @@ def listing(lines: Sequence[str], others: int) -> str:
 
 
 def outcome(one: Occurrence) -> str:
-    """What became of an instant."""
+    """Outcome of an instant."""
     asked = ", asked for by a person" if one.manual else ""
     tries = f" after {one.attempts} tries" if one.attempts > 1 else ""
     match one.state:

@@ -1,4 +1,4 @@
-"""What `signalbox doctor` asks Discord about an account: the token, the intents, the gateway. Changes nothing."""
+"""Questions of `signalbox doctor` to Discord about an account: the token, the intents, the gateway. Changes nothing."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Checks:
         return self._good("commands", "the commands are not registered yet; the next start does it")
 
     async def _ask(self, path: str) -> Any:
-        """What Discord answers, or why it does not, as words."""
+        """Discord's answer, or in words why there is none."""
         try:
             return await self._http.request(Route("GET", path))
         except Exception as error:  # noqa: BLE001 - a person reads what it comes to

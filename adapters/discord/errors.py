@@ -1,4 +1,4 @@
-"""What Discord or the way to it answered, as our errors, in words that name the fix.
+"""Errors of Discord and of the way to it, as ours, in words that name the fix.
 
 Codes: discord.com/developers/docs/topics/opcodes-and-status-codes, read 2026-08.
 """
@@ -83,7 +83,7 @@ class LoginRefused(Exception):
 
 
 def ours(error: Exception, account: str, *, reads: bool = False) -> ChannelError:
-    """What the runtime does next. An answer of 429 or 5xx counts as not applied; a cut read is simply made again."""
+    """Our error, by what the runtime does next. An answer of 429 or 5xx counts as not applied; a cut read is simply made again."""
     match error:
         case discord.RateLimited():
             return Retryable(_of(account, "Discord asks to wait"), retry_after=timedelta(seconds=error.retry_after))
@@ -112,7 +112,7 @@ def _answered(error: discord.HTTPException, account: str) -> ChannelError:
 
 
 def is_global(error: discord.HTTPException) -> bool:
-    """Whether all calls must wait: of one that the proxy before Discord sent too, for it bans the address."""
+    """True if all calls must wait: of one that the proxy before Discord sent too, for it bans the address."""
     headers = error.response.headers
     return headers.get("X-RateLimit-Global") == "true" or "Via" not in headers
 
@@ -133,7 +133,7 @@ def token_refused(account: str) -> str:
 
 
 def login_refused(code: int, account: str, identity: str) -> LoginRefused | None:
-    """What a session closed with `code` needs from a person; None where it may just be opened again."""
+    """Help that a session closed with `code` needs from a person; None where it may just be opened again."""
     words = CLOSED.get(code)
     return LoginRefused(_of(account, words.format(identity=identity))) if words else None
 

@@ -46,7 +46,7 @@ GUILD_INSTALL, USER_INSTALL = "0", "1"
 
 
 def payload(approval: str, choice: str) -> str:
-    """What a button carries: at most 100 characters."""
+    """Text that a button carries: at most 100 characters."""
     return f"{approval}:{choice}"
 
 
@@ -87,7 +87,7 @@ def place_told(raw: Raw) -> Place | None:
 
 
 def is_elsewhere(raw: Raw) -> bool:
-    """Whether it comes from where the bot is not: conversations of others, and servers where one person alone has it."""
+    """True if it comes from where the bot is not: conversations of others, and servers where one person alone has it."""
     owners = raw.get("authorizing_integration_owners") or {}
     by_its_user_alone = bool(raw.get("guild_id")) and USER_INSTALL in owners and GUILD_INSTALL not in owners
     return raw.get("context") == PRIVATE_CHANNEL or by_its_user_alone
@@ -98,7 +98,7 @@ def channel_id(raw: Raw) -> str:
 
 
 def body_of(raw: Raw) -> Body | None:
-    """What somebody pressed, sent or called; None for what we never offered."""
+    """Read what somebody pressed, sent or called; None for what we never offered."""
     match raw["type"]:
         case 2:
             return commanded(raw["data"])
@@ -131,7 +131,7 @@ def custom_id(raw: Raw) -> str:
 
 
 def typed(data: Raw) -> Iterator[tuple[str, str]]:
-    """What was written into the fields of a form, by their names."""
+    """Texts of a form's fields, by their names."""
     for row in data.get("components") or ():
         for one in [*(row.get("components") or ()), *filter(None, [row.get("component")])]:
             yield str(one.get("custom_id")), str(one.get("value") or "")
@@ -146,7 +146,7 @@ def told(text: str) -> Answer:
 
 
 def answer(raw: Raw, notice: str | None) -> Answer:
-    """What an interaction that was taken in is answered. A press needs no words: the card changes."""
+    """Answer to an interaction that was taken in. A press needs no words: the card changes."""
     if notice:
         return told(notice)
     if raw["type"] != COMMAND:
@@ -210,7 +210,7 @@ def _command(name: str, meaning: str, *options: Mapping[str, Any]) -> Mapping[st
 
 
 def is_registered(wanted: list[Mapping[str, Any]], there: Any) -> bool:
-    """Whether what Discord has is what we would register: then it is left alone."""
+    """True if what Discord has is what we would register: then it is left alone."""
     kept = ("name", "description", "options")
 
     def brief(one: Raw) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ class Me:
 
 
 def message(raw: Raw, place: Place, me: Me) -> Signal | None:
-    """What somebody wrote; None for our own words, for what is no message, and for one that says nothing.
+    """Signal of what somebody wrote; None for our own words, for what is no message, and for one that says nothing.
 
     Errors: KeyError, TypeError or ValueError when it is malformed.
     """
@@ -59,7 +59,7 @@ def message(raw: Raw, place: Place, me: Me) -> Signal | None:
 
 
 def _body(raw: Raw, place: Place, me: Me) -> Said | Commanded | None:
-    """What it says. Somebody who is alone with us is told of what cannot be read."""
+    """Body of a message. Somebody who is alone with us is told of what cannot be read."""
     text, files = words(raw, me.identity, me.roles), files_of(raw)
     if text or files:
         return Said(text, files)
@@ -68,7 +68,7 @@ def _body(raw: Raw, place: Place, me: Me) -> Said | Commanded | None:
 
 
 def edit(raw: Raw, place: Place, me: Me) -> Signal | None:
-    """What somebody's message says now; None where no person changed its words (a preview of a link was added)."""
+    """Signal of an edited message; None where no person changed its words (a preview of a link was added)."""
     at = raw.get("edited_timestamp")
     if not at or "content" not in raw or raw["type"] not in SPOKEN or is_own(raw, me):
         return None
@@ -102,7 +102,7 @@ def reach_of(raw: Raw, place: Place, me: Me) -> Addressing:
 
 
 def is_called(raw: Raw, me: Me) -> bool:
-    """Whether a message names the bot or answers it. `@everyone` names nobody in particular."""
+    """True if a message names the bot or answers it. `@everyone` names nobody in particular."""
     answered = (raw.get("referenced_message") or {}).get("author") or {}
     return (
         str(answered.get("id")) == me.identity
@@ -112,7 +112,7 @@ def is_called(raw: Raw, me: Me) -> bool:
 
 
 def address_of(raw: Raw, place: Place, reach: Addressing, me: Me) -> Address:
-    """Where the answer goes. A thread that a message begins will have the message's id."""
+    """Address of the answer. A thread that a message begins will have the message's id."""
     address = place.address(CHANNEL, me.identity)
     begins = me.threads and reach is Addressing.MENTION and place.has_threads
     return Address(CHANNEL, me.identity, address.room, str(raw["id"])) if begins else address
@@ -123,6 +123,6 @@ def actor_of(user: Raw) -> Identity:
 
 
 def name_of(raw: Raw) -> str:
-    """What people call the author: the name in this server, the one they chose, the one of the account."""
+    """Name by which people call the author: the name in this server, the one they chose, the one of the account."""
     author = raw["author"]
     return str((raw.get("member") or {}).get("nick") or author.get("global_name") or author["username"])

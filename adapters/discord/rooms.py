@@ -1,4 +1,4 @@
-"""What is known of channels and threads: told by the gateway, asked for where it was not told."""
+"""Known channels and threads: told by the gateway, asked for where it was not told."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Place:
 
     @property
     def room_name(self) -> str:
-        """What people call the channel, or that of a thread; empty where Discord did not tell."""
+        """Name of the channel, or of a thread's channel; empty where Discord did not tell."""
         name = self.room if self.is_thread else self.name
         return f"#{name}" if name else ""
 
@@ -41,12 +41,12 @@ class Place:
 
     @property
     def has_threads(self) -> bool:
-        """Whether a message there may begin a thread: not in the chat of a voice channel, and no thread in a thread."""
+        """True if a message there may begin a thread: not in the chat of a voice channel, and no thread in a thread."""
         return self.kind in BEGINS_THREADS
 
     @property
     def is_direct(self) -> bool:
-        """Whether the agent and one person are alone there."""
+        """True if the agent and one person are alone there."""
         return self.kind == DM
 
     def address(self, channel: str, identity: str) -> Address:
@@ -97,7 +97,7 @@ class Rooms:
                 pass
 
     def _keep(self, told: Iterable[Raw], guild: str = "") -> None:
-        """What lacks an id or a kind is asked for when somebody speaks there; the others are kept."""
+        """Keep what has an id and a kind; what lacks one is asked for when somebody speaks there; the others are kept."""
         for raw in (one for one in told if "id" in one and "type" in one):
             place = place_of(raw, guild)
             around = self.places.get(place.parent)

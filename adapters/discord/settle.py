@@ -1,4 +1,4 @@
-"""Whether an uncertain message is on screen.
+"""Settles an uncertain message: is it on screen?
 
 For two minutes after its first attempt Discord surely knows a nonce: the message is sent again under it, and either the
 earlier one comes back or it is there now, once. Later the history is read, which keeps no nonces: a message of ours
@@ -85,7 +85,7 @@ class Settling:
         return SettleResult.UNKNOWN
 
     def _is(self, raw: Raw, part: Part) -> bool:
-        """Whether a message of the history looks as the part does."""
+        """True if a message of the history looks as the part does."""
         body = json.loads(part.body)
         return (
             str(raw["author"]["id"]) == self._settings.identity
@@ -96,7 +96,7 @@ class Settling:
         )
 
     async def _can_read(self, channel: str, after: int) -> bool:
-        """Whether an empty history is one. Without the right to read it Discord shows an empty one too."""
+        """True if an empty history is one. Without the right to read it Discord shows an empty one too."""
         place = await self._get(f"/channels/{channel}")
         last = int(place.get("last_message_id") or 0)
         if 0 < last <= after or await self._get(f"/channels/{channel}/messages", limit="1"):
@@ -120,12 +120,12 @@ class Settling:
 
 
 def is_of(error: Rejected, codes: Collection[int]) -> bool:
-    """Whether Discord refused with one of these."""
+    """True if Discord refused with one of these."""
     return isinstance(error.__cause__, discord.HTTPException) and error.__cause__.code in codes
 
 
 def payloads(message: Raw) -> list[str]:
-    """What the buttons carry."""
+    """Payloads of the buttons."""
     return [str(one.get("custom_id")) for row in message.get("components") or () for one in row["components"]]
 
 

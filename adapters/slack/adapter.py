@@ -131,7 +131,7 @@ class SlackAdapter:
             await asyncio.sleep((pace.refused if refused else pace.again_first).total_seconds())
 
     async def _asked_about_the_token(self) -> Answer:
-        """What Slack tells of it; how we stand follows. Errors: ChannelError."""
+        """Ask Slack about the token; how we stand follows. Errors: ChannelError."""
         told, headers = await self._web.answer("auth.test")
         lacking = refusal_for_want_of_scopes(headers)
         if lacking is None:
@@ -192,7 +192,7 @@ class SlackAdapter:
         self._asides.begin(work, "a look for what was missed", needed=True)
 
     def routes(self) -> list[web.RouteDef]:
-        """Where Slack sends events in `mode` http."""
+        """Routes to which Slack sends events in `mode` http."""
         return self._http_events.routes() if self._settings.mode == "http" else []
 
     def standing(self) -> ConnectionStatus:

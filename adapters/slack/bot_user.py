@@ -1,4 +1,4 @@
-"""Who the account is at Slack."""
+"""The account's own identity at Slack."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class BotUser:
 
     @classmethod
     def of(cls, told: Answer) -> BotUser:
-        """What auth.test told. Errors: Uncertain."""
+        """Read the answer of auth.test. Errors: Uncertain."""
         return cls(value(told, "team_id"), value(told, "user_id"), told.get("bot_id") or "", told.get("user") or "")
 
 

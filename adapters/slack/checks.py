@@ -1,4 +1,4 @@
-"""What `signalbox doctor` finds out about a Slack account: each step, live, with what mends it."""
+"""Checks of `signalbox doctor` on a Slack account: each step, live, with what mends it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def granted(headers: Mapping[str, str]) -> frozenset[str] | None:
 
 
 def refusal_for_want_of_scopes(headers: Mapping[str, str]) -> Refusal | None:
-    """What Slack would say to everything we say; None where nothing is missing, or nothing is told of scopes."""
+    """The refusal that every call would meet; None where nothing is missing, or nothing is told of scopes."""
     scopes = granted(headers)
     lacking = sorted(NEEDED - scopes) if scopes else []
     if not lacking:

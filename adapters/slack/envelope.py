@@ -1,4 +1,4 @@
-"""What every request of Slack's tells: what it is about, who did it, where and when."""
+"""Envelope of every request from Slack: what it is about, who did it, where and when."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Malformed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who did it: Slack's id of the person or bot, and the name people know."""
+    """The sender: Slack's id of the person or bot, and the name people know."""
 
     id: str
     name: str
@@ -62,7 +62,7 @@ class Happening:
 
 
 def kind_of(body: Raw) -> str:
-    """What a request is about: message, block_actions, view_submission, command, or Slack's own word."""
+    """Kind of a request: message, block_actions, view_submission, command, or Slack's own word."""
     if body.get("type") == "event_callback":
         kind = mapping(body.get("event")).get("type") or NO_EVENT
         return "message" if kind == "app_mention" else str(kind)
@@ -93,7 +93,7 @@ def room_of(body: Raw) -> str:
 
 
 def place_of(body: Raw, me: BotUser) -> Address:
-    """Where it happened; in a thread, where it did."""
+    """Place where it happened; in a thread, where it did."""
     event = mapping(body.get("event"))
     told = mapping(event.get("message")) or event or mapping(body.get("container"))
     return Address(CHANNEL, me.team, room_of(body), _first_text(told.get("thread_ts")))
@@ -108,7 +108,7 @@ def said_at(body: Raw) -> float | None:
 
 
 def team_of(body: Raw, me: BotUser) -> BotUser:
-    """Who we are in the workspace this comes from: one app in two workspaces hears both on each of its sockets."""
+    """Our identity in the workspace this comes from: one app in two workspaces hears both on each of its sockets."""
     # A form that was opened in a shared channel is sent with the sender's own workspace, and names that of the app.
     view = mapping(body.get("view"))
     team = view.get("app_installed_team_id") or body.get("team_id") or mapping(body.get("team")).get("id")

@@ -1,4 +1,4 @@
-"""What Slack's client raised, as ours: what became of the call, and words for whoever must mend it."""
+"""Errors of Slack's client, as ours: what became of the call, and words for whoever must mend it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Refusal(Rejected):
 
 
 class Ending(Enum):
-    """What an error word of Slack says about the call. A word without a row: refused for good."""
+    """Meaning of an error word of Slack for the call. A word without a row: refused for good."""
 
     AGAIN = "not done, and worth another try"
     UNCLEAR = "perhaps done in part"
@@ -109,7 +109,7 @@ def ours(error: Exception, what: str) -> ChannelError:
 
 
 def answered(error: SlackApiError, what: str) -> ChannelError:
-    """What Slack's answer says."""
+    """Our error for Slack's answer."""
     status, headers, told = _answer(error.response)
     code = str(told.get("error", ""))
     if status == 429 or status >= 500 or ENDINGS.get(code) is Ending.AGAIN:
@@ -125,7 +125,7 @@ def answered(error: SlackApiError, what: str) -> ChannelError:
 
 
 def sentence(code: str, told: Mapping[str, Any]) -> str:
-    """What is wrong and what mends it."""
+    """Say what is wrong and what mends it."""
     if code == "missing_scope":
         needed = told.get("needed", "?")
         return (

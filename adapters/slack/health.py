@@ -43,12 +43,12 @@ class Health:
         self._tell()
 
     def no_way_in(self, error: ChannelError) -> None:
-        """What opening a way in came to, with the app's own token."""
+        """Note that no way in could be opened with the app's own token."""
         self._way_in = self._of(error, "app_token")
         self._tell()
 
     def no_token(self, error: ChannelError) -> None:
-        """What a call with the bot's token came to."""
+        """Note that a call with the bot's token failed."""
         self._token = self._of(error, "bot_token")
         self._tell()
 

@@ -50,7 +50,7 @@ def _value(action: Raw) -> tuple[str, str]:
 
 
 def card_address(happened: Happening) -> Address:
-    """Where the card is whose button was pressed. Errors: KeyError."""
+    """Address of the card whose button was pressed. Errors: KeyError."""
     body = happened.body
     container, message = mapping(body.get("container")), mapping(body.get("message"))
     room = mapping(body.get("channel")).get("id") or container["channel_id"]
@@ -80,6 +80,6 @@ def command(happened: Happening) -> Signal:
 
 
 def _meant(happened: Happening, key: object, address: Address, said: Body) -> Signal:
-    """What a person does with a button, a form or a command is always for us."""
+    """Signal of a button, a form or a command, which is always meant for us."""
     reach = Addressing.DIRECT if address.room.startswith("D") else Addressing.MENTION
     return happened.signal(key, address, said, reach=reach)

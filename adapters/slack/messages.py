@@ -70,7 +70,7 @@ def _reach(event: Raw, said: Body, me: BotUser) -> Addressing:
 
 
 def is_direct(event: Raw) -> bool:
-    """Whether a person is alone with the bot there."""
+    """True if a person is alone with the bot there."""
     return event.get("channel_type") == "im" or str(event["channel"]).startswith("D")
 
 

@@ -18,7 +18,7 @@ def readable(text: str, me: BotUser) -> str:
 
 
 def names_me(text: str, me: BotUser) -> bool:
-    """Whether somebody mentions the bot; what is only typed, `@signalbox`, counts at the begin."""
+    """True if somebody mentions the bot; what is only typed, `@signalbox`, counts at the begin."""
     return bool(_mention(me).search(text)) or bool(_typed(me).match(text))
 
 

@@ -176,7 +176,7 @@ class TelegramAdapter:
         return [] if self._polls else self._hook.routes()
 
     async def _begin(self) -> None:
-        """What must be known before anything is read: what the store says of the rooms, and the bot's own name."""
+        """Learn what must be known before anything is read: what the store says of the rooms, and the bot's own name."""
         failures = 0
         while not (await self._recall() and await self._meet()):
             failures += 1

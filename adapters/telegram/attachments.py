@@ -51,7 +51,7 @@ UNREADABLE: Final[Mapping[str, str]] = {
 
 
 def unreadable(message: Message) -> str:
-    """What a message is that has nothing to read; "" for what Telegram itself says, such as a pin."""
+    """Name for a message that has nothing to read; "" for what Telegram itself says, such as a pin."""
     return next((words for name, words in UNREADABLE.items() if getattr(message, name, None) is not None), "")
 
 

@@ -144,7 +144,7 @@ def readable(update: Any) -> dict[str, Any] | None:
 
 
 def refused(status: int, payload: bytes, headers: Mapping[str, str]) -> Refused:
-    """What an answer other than 200 says. A proxy on the way may answer something that is not JSON."""
+    """Error of an answer other than 200. A proxy on the way may answer something that is not JSON."""
     answer = _object(_json(payload))
     parameters = _object(answer.get("parameters"))
     description = answer.get("description") or payload[:200].decode("utf-8", "replace").strip() or "no reason given"

@@ -1,4 +1,4 @@
-"""What the platform or the way to it answered, as our errors.
+"""Errors of the platform and of the way to it, as ours.
 
 `client.py` raises the first three, each a TelegramError, so that the library hands them on as they are; `ours` makes of
 them what the runtime knows.
@@ -70,7 +70,7 @@ class Refused(TelegramError):
 
 
 def ours(error: TelegramError, account: str) -> ChannelError:
-    """What the runtime does next. An answer of 429 or 5xx counts as not applied."""
+    """Our error, by what the runtime does next. An answer of 429 or 5xx counts as not applied."""
     match error:
         case NotSent():
             return Retryable(f'account "{account}": no connection to Telegram: {error.message}')
@@ -104,7 +104,7 @@ def token_refused(account: str, error: Refused) -> str:
 
 
 def is_of_webhook(error: Refused) -> bool:
-    """Whether a 409 tells of a webhook, and not of another poll."""
+    """True if a 409 tells of a webhook, and not of another poll."""
     return "webhook" in error.text
 
 

@@ -53,7 +53,7 @@ class Reader:
     now: Callable[[], datetime]
 
     def signal(self, updates: Sequence[Update]) -> Signal | None:
-        """What `updates`, one or an album, say to the agent; None for what is not for it."""
+        """Signal of `updates`, one or an album; None for what is not for it."""
         first = updates[0]
         if first.callback_query:
             return self._click(first, first.callback_query)
@@ -86,7 +86,7 @@ class Reader:
         return bool(message.is_automatic_forward or (author and str(author.id) == self.identity))
 
     def _body(self, messages: Sequence[Message]) -> tuple[Body | None, bool]:
-        """What was said, and whether it names the agent. An album says what the first of its captions says."""
+        """The body, and true if it names the agent. An album says what the first of its captions says."""
         spoken = next((m for m in messages if m.text or m.caption), messages[0])
         command = command_of(spoken)
         if command is not None:
@@ -115,7 +115,7 @@ class Reader:
                 return False
 
     def _answered(self, message: Message) -> bool | None:
-        """Whether it answers a message of ours; None when it answers none. A topic's first message is no message."""
+        """True if it answers a message of ours; None when it answers none. A topic's first message is no message."""
         answered = message.reply_to_message
         if answered is None or answered.forum_topic_created or answered.message_id == message.message_thread_id:
             return None
@@ -191,7 +191,7 @@ def moved(identity: str, room: str, new: int, key: str, now: datetime) -> Signal
 
 
 def name_of(chat: Chat) -> str:
-    """What people call a chat: a group by its title, a private one by who is in it."""
+    """Name of a chat: a group by its title, a private one by who is in it."""
     name = chat.effective_name or ""
     return f"@{name}" if name and chat.type == ChatType.PRIVATE else name
 
@@ -203,7 +203,7 @@ def reach_of(message: Message, *, named: bool) -> Addressing:
 
 
 def author_of(message: Message) -> tuple[Identity, str, bool]:
-    """Who speaks, their name, and whether that is a program. An administrator may speak as the group itself."""
+    """The speaker, their name, and true for a program. An administrator may speak as the group itself."""
     author, chat = message.from_user, message.sender_chat
     if chat is not None and (author is None or author.id in (ChatID.ANONYMOUS_ADMIN, ChatID.FAKE_CHANNEL)):
         return Identity(f"{CHANNEL}:{chat.id}"), chat.effective_name or str(chat.id), False

@@ -38,14 +38,14 @@ def topic_of(address: Address) -> int | None:
 
 
 class Rooms:
-    """Which chat a room is now."""
+    """Chats that rooms are now."""
 
     def __init__(self) -> None:
         self._chat_of: dict[str, int] = {}
         self._room_of: dict[int, str] = {}
 
     def learn(self, moved: Mapping[str, str]) -> None:
-        """What the store says about rooms that moved."""
+        """Learn from the store which rooms moved."""
         for room, chat in moved.items():
             self._set(room, int(chat))
 

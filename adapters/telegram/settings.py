@@ -69,7 +69,7 @@ class TelegramSettings:
 
     @property
     def route(self) -> str:
-        """Where the platform brings its updates, on the port of the page."""
+        """Path on the page's port to which the platform brings its updates."""
         return ROUTE.format(account=self.account)
 
     @property

@@ -1,4 +1,4 @@
-"""What a page hears while it is open: the room after each lasting change, and live progress. Best effort, bounded.
+"""Events of an open page: the room after each lasting change, and live progress. Best effort, bounded.
 
 It is told the room after each (re)connect too, so nothing that it misses in between stays missing.
 """
@@ -52,7 +52,7 @@ RETRY: Final = b"retry: 1000\n\n"  # milliseconds until the browser connects aga
 
 
 class Feed:
-    """What one page has not been sent yet. Progress may be dropped, "changed" may not."""
+    """Events that one page has not been sent yet. Progress may be dropped, "changed" may not."""
 
     def __init__(self) -> None:
         self._progress: deque[Progress] = deque(maxlen=BACKLOG)
@@ -98,12 +98,12 @@ class Feed:
             return
 
     def take_change(self) -> bool:
-        """Whether something lasting changed since the last time this was asked."""
+        """True if something lasting changed since the last time this was asked."""
         changed, self._changed = self._changed, False
         return changed
 
     def take_doubt(self) -> bool:
-        """Whether links changed since the last time this was asked."""
+        """True if links changed since the last time this was asked."""
         doubted, self._doubted = self._doubted, False
         return doubted
 

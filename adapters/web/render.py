@@ -25,7 +25,7 @@ def render(delivery: Delivery) -> Wire:
 
 
 def entry(entry: Entry) -> dict[str, Any]:
-    """What the timeline says about one entry. Only an agent's body is ours: what people wrote stays text."""
+    """One entry as the timeline tells it. Only an agent's body is ours: what people wrote stays text."""
     made: dict[str, Any] = {
         "id": entry.id,
         "author": entry.author,
@@ -55,7 +55,7 @@ def _button(button: Button) -> dict[str, str]:
 
 
 def _body(text: str) -> dict[str, Any] | None:
-    """What `render` made, or None."""
+    """Body that `render` made, or None."""
     try:
         body = json.loads(text)
     except ValueError:

@@ -22,7 +22,7 @@ IsNamed = Callable[[Address], bool]
 
 
 def nothing_named(address: Address) -> bool:
-    """Where no settings name a room."""
+    """Answer where no settings name a room."""
     return False
 
 
@@ -64,7 +64,7 @@ class Rooms:
         return Address(self._channel, self._account, room)
 
     async def open(self, request: web.Request) -> tuple[Visitor, Address]:
-        """Who asks and the room of the request. Errors: Refusal 404 for a room that is not theirs to read."""
+        """Visitor and room of the request. Errors: Refusal 404 for a room that is not theirs to read."""
         visitor = await self._authenticator.visitor(request)
         address = self.address(request.match_info["room"])
         if not await self._may_read(visitor, address):

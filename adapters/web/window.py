@@ -13,7 +13,7 @@ from runtime.http.errors import Refusal
 
 
 class Window:
-    """What one reader has been told of a room, so that nothing is told twice in full.
+    """Record of what one reader was told of a room, so that nothing is told twice in full.
 
     `since`: the reader has everything older already, as far as it was never edited.
     """

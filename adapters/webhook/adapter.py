@@ -90,7 +90,7 @@ class Webhooks:
             self._sink = None
 
     async def receive(self, request: web.Request) -> web.Response:
-        """What is asked of everybody comes first: method and size. Then the proof, and only then what else is wrong."""
+        """Check method and size first, which is asked of everybody. Then the proof, and only then what else is wrong."""
         if request.method != "POST":
             return refused(405, BY_POST, Allow="POST")
         try:
@@ -149,7 +149,7 @@ class Webhooks:
 
 
 def answer(verdict: Verdict) -> web.Response:
-    """What the sender is told of what became of its delivery."""
+    """Response to the sender, by the verdict."""
     match verdict.outcome:
         case Outcome.DUPLICATE:
             return web.json_response({"id": verdict.signal_id, "duplicate": True})

@@ -1,4 +1,4 @@
-"""What makes a delivery the same as one before: the id that its sender gave it, or else its words. Pure."""
+"""Keys by which a delivery is the same as one before: the id that its sender gave it, or else its words. Pure."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def keys_of(hook: Hook, headers: Mapping[str, str], body: bytes, now: datetime) 
 
 
 def _once(hook: Hook, headers: Mapping[str, str], body: bytes) -> str | None:
-    """What was signed, where a time was: else whoever caught a request could send it again under another id, or none."""
+    """Key of what was signed, where a time was: else whoever caught a request could send it again under another id, or none."""
     proof = hook.proof
     if proof.kind == "token" or not proof.timestamp_header:
         return None

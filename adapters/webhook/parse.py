@@ -26,7 +26,7 @@ _TICKS: Final = re.compile("`{3,}")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What becomes of a request: its words for the model, and its file where they are not all of it."""
+    """Content of a request: its words for the model, and its file where they are not all of it."""
 
     text: str
     file: FileRef | None = None

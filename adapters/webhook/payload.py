@@ -1,4 +1,4 @@
-"""What a sender's body says, as words for the model. Pure."""
+"""A sender's body as words for the model. Pure."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _pretty(value: Any) -> str:
 
 
 def _picked(value: Any, fields: Sequence[str]) -> Any:
-    """What stands at each of `fields`; one that is not there is left out."""
+    """Values at each of `fields`; one that is not there is left out."""
     if not fields:
         return value
     found = {field: _at(value, field) for field in fields}
@@ -111,7 +111,7 @@ def _picked(value: Any, fields: Sequence[str]) -> Any:
 
 
 def _at(value: Any, field: str) -> list[Any]:
-    """What stands at a place such as `commits[0].message`, as a list of one; else an empty one."""
+    """Value at a place such as `commits[0].message`, as a list of one; else an empty one."""
     for step in _PLACE.findall(field):
         if isinstance(value, Mapping) and step in value:
             value = value[step]

@@ -1,4 +1,4 @@
-"""Whether a sender may: a secret that it shows, or a signature that only who holds the secret can make. Pure.
+"""Proof that a sender may: a secret that it shows, or a signature that only who holds the secret can make. Pure.
 
 Every comparison takes the same time wherever the first wrong character is.
 """
@@ -33,7 +33,7 @@ class Proven(Enum):
 
 
 def proven(proof: Proof, headers: Mapping[str, str], body: bytes, now: datetime) -> Proven:
-    """Whether a request with these headers and this body is from somebody who holds the secret."""
+    """Prove that a request with these headers and this body is from somebody who holds the secret."""
     if proof.kind == "token":
         return Proven.YES if _same(_shown(proof, headers), _bytes(proof.secret)) else Proven.NO
     stamp = _stamp(headers.get(proof.timestamp_header, "")) if proof.timestamp_header else None
@@ -45,7 +45,7 @@ def proven(proof: Proof, headers: Mapping[str, str], body: bytes, now: datetime)
 
 
 def signed_by(proof: Proof, headers: Mapping[str, str], body: bytes) -> bytes:
-    """What the signature is made of."""
+    """Bytes that are signed."""
     values = {
         "body": body,
         "timestamp": _bytes(_stamp(headers.get(proof.timestamp_header, "")) or ""),
@@ -64,7 +64,7 @@ def _shown(proof: Proof, headers: Mapping[str, str]) -> bytes:
 
 
 def _is_signed(proof: Proof, header: str, content: bytes) -> bool:
-    """Whether one of the signatures that the header lists is right: while a secret is changed, senders give two."""
+    """True if one of the signatures that the header lists is right: while a secret is changed, senders give two."""
     wanted = [form for key in _keys(proof.secret) for form in _forms(hmac.digest(key, content, "sha256"))]
     return any(_same(_bytes(shown), form) for shown in _signatures(header, proof.prefix) for form in wanted)
 
@@ -84,7 +84,7 @@ def _forms(digest: bytes) -> tuple[bytes, bytes]:
 
 
 def _signatures(header: str, prefix: str) -> Iterator[str]:
-    """What stands behind `prefix`, in a header that may list several between commas or spaces."""
+    """Signatures behind `prefix`, in a header that may list several between commas or spaces."""
     apart = r"\s+" if "," in prefix else _APART
     for piece in re.split(apart, header.strip()):
         if piece.startswith(prefix) and len(piece) > len(prefix):

@@ -33,7 +33,7 @@ log = structlog.get_logger("accounts")
 
 
 class Told(Protocol):
-    """What was told before."""
+    """Record of what was told before."""
 
     async def newest_of(self, prefix: str) -> tuple[str, int] | None: ...
 

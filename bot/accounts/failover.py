@@ -112,7 +112,7 @@ class Failover:
             self._way.on_hold = False
 
     async def _hear(self) -> None:
-        """Whether others ask. Once they do no more, what they gave up may be ours."""
+        """Hear if others ask. Once they do no more, what they gave up may be ours."""
         lease, before = self._membership.lease, self._asked
         asked = await self._store.asked(lease.node) if lease and self._others.asking else ()
         self._asked = self._name in asked

@@ -80,7 +80,7 @@ class Accounts(tuple[One, ...]):
         return f"{channel}:{found.identity}/{user}" if found else text
 
     def awaits(self, text: str) -> bool:
-        """Whether a person is written by the name of an account that its platform has not told about itself yet."""
+        """True if a person is written by the name of an account that its platform has not told about itself yet."""
         return any(not one.identity and text.startswith(f"{one.channel}:{one.account}/") for one in self)
 
     @property

@@ -39,7 +39,7 @@ Tell = Callable[[Sequence[State]], Awaitable[None]]
 
 
 class AccountStatuses:
-    """Those of all accounts of this process."""
+    """Statuses of all accounts of this process."""
 
     def __init__(self, accounts: Sequence[Stands], now: Now) -> None:
         self._accounts = accounts

@@ -96,7 +96,7 @@ class AccountSupervisor:
         return "" if self._twin else self._adapter.identity
 
     def may_send(self) -> bool:
-        """Whether this process still has its place, and nothing here waits for other nodes to try their way."""
+        """True if this process still has its place, and nothing here waits for other nodes to try their way."""
         return self._lease_is_fresh() and not self.reachability.on_hold
 
     @property
@@ -105,16 +105,16 @@ class AccountSupervisor:
 
     @property
     def listens(self) -> bool:
-        """Whether this process takes in what happens there, rather than another one."""
+        """True if this process takes in what happens there, rather than another one."""
         return self._known.is_set() and not self._is_elsewhere()
 
     @property
     def attends(self) -> bool:
-        """Whether this process is an exclusive listener of it, which another one could be."""
+        """True if this process is an exclusive listener of it, which another one could be."""
         return bool(self._listening)
 
     def roles(self) -> list[str]:
-        """Those of its exclusive listeners that this process has."""
+        """Exclusive listeners of it that this process has."""
         return [self._role(listener) for listener in self._listening]
 
     def _role(self, listener: str) -> str:

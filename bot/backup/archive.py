@@ -60,7 +60,7 @@ class Writer:
         self.members[name] = digest.hexdigest()
 
     def abandon(self) -> None:
-        """What was written is thrown away: say nothing more about it, least of all from a destructor."""
+        """Throw away what was written: say nothing more about it, least of all from a destructor."""
         with suppress(OSError, ValueError):
             self._zip.close()
 

@@ -1,4 +1,4 @@
-"""What is wrong with a backup, in words for whoever needs it now."""
+"""Faults of a backup, in words for whoever needs it now."""
 
 from __future__ import annotations
 

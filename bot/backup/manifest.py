@@ -1,4 +1,4 @@
-"""What a backup says about itself: the last member of the archive, so that one without it was cut off."""
+"""Manifest of a backup: the last member of the archive, so that one without it was cut off."""
 
 from __future__ import annotations
 

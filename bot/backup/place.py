@@ -1,4 +1,4 @@
-"""Where a restore puts things: made beside their places first, then all moved in, the old ones kept aside.
+"""Targets of a restore: made beside their places first, then all moved in, the old ones kept aside.
 
 A marker stands in the data folder from the first step to the last. While it is there nothing starts, and the restore may
 be run again: it throws away what was made beside the places, and keeps aside whatever stands in them.
@@ -39,7 +39,7 @@ class RestoreTargets:
         return None
 
     def in_use(self) -> list[Path]:
-        """What is there already and would be replaced."""
+        """Targets that are there already and would be replaced."""
         return [path for path in self._finals if _has_content(path)]
 
     @contextmanager
@@ -76,7 +76,7 @@ class RestoreTargets:
 
 
 def fresh(final: Path) -> Path:
-    """Where the new one is made: in the same folder, so that moving it in is one step."""
+    """Place where the new one is made: in the same folder, so that moving it in is one step."""
     return final.with_name(final.name + RESTORING_SUFFIX)
 
 

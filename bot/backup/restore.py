@@ -99,7 +99,7 @@ def _places(settings: Settings, archive: Archive) -> RestoreTargets:
 
 
 async def _is_loaded(settings: Settings, archive: Archive) -> bool:
-    """Whether a restore that was cut off came as far as a server's database, which was one transaction."""
+    """True if a restore that was cut off came as far as a server's database, which was one transaction."""
     return settings.database_file is None and await was_restored(settings.database_url, archive.manifest.id)
 
 

@@ -98,7 +98,7 @@ def verify(context: typer.Context, as_json: AsJson = False, config: ConfigFile =
 
 
 def _beside(told: Mapping[str, Any]) -> str:
-    """What the chain of today's rows does not cover."""
+    """Rows that today's chain does not cover, in words."""
     removed = f" The {told['removed']} before them were removed for their age, under a signed checkpoint."
     unsealed = f" {told['unsealed']} more are not sealed yet."
     return (removed if told["removed"] else "") + (unsealed if told["unsealed"] else "")
@@ -121,7 +121,7 @@ def _print(finding: Finding) -> None:
 
 
 def _group(ident: str) -> str:
-    """What was looked at: of accounts with their names."""
+    """Subject of a finding: of accounts with their names."""
     from bot.plugins.channels import known_channels
 
     first, *rest = ident.split(".")

@@ -104,7 +104,7 @@ def explain(
 
 @dataclass(frozen=True, slots=True)
 class _Asker:
-    """Where a call is made, and for whom."""
+    """Place and people of a call."""
 
     room: str
     names: frozenset[str]

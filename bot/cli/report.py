@@ -31,7 +31,7 @@ def add_to(cli: typer.Typer) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What was asked for on the command line."""
+    """Request from the command line."""
 
     name: str
     to: Sequence[str]
@@ -133,7 +133,7 @@ def _tell(told: Mapping[str, Any], as_json: bool) -> None:
 
 
 def in_words(told: Mapping[str, Any]) -> tuple[str, bool]:
-    """What became of it; whether that is what was wanted."""
+    """Outcome in words; whether that is what was wanted."""
     name, rooms = told["name"], ", ".join(told["to"])
     match told["state"]:
         case "shown":

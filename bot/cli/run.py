@@ -114,7 +114,7 @@ def _terminal() -> int | None:
 
 
 def _has_reader() -> bool:
-    """Whether a person reads our output now. What goes elsewhere is a log, which others may read later."""
+    """True if a person reads our output now. What goes elsewhere is a log, which others may read later."""
     return bool(sys.stdout) and not sys.stdout.closed and sys.stdout.isatty()
 
 

@@ -447,7 +447,7 @@ def _given(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _instant(text: str, zone: ZoneInfo) -> datetime:
-    """What `--from` says. Errors: ConfigError."""
+    """Instant that `--from` names. Errors: ConfigError."""
     from runtime.calendar.errors import quoted
     from runtime.calendar.zones import FIRST_INSTANT, LAST_INSTANT, instant_of
 

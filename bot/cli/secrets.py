@@ -147,7 +147,7 @@ def _opened_or_made(file: SealedFile, settings: Settings, *, key_file: bool) -> 
 
 
 def _check_name(name: str) -> None:
-    """What is refused is not repeated: it may be the secret itself."""
+    """Check a name; one that is refused is not repeated, since it may be the secret itself."""
     if not SECRET_NAME.fullmatch(name):
         raise ConfigError(
             "NAME: only the name belongs on the command line, in letters, digits and _, such as OPENAI_API_KEY. "
@@ -222,7 +222,7 @@ def _in_the_open(settings: Settings) -> list[dict[str, Any]]:
 
 
 def _open_place(settings: Settings, name: str) -> str:
-    """Where it is found before any sealed file is looked into; "" for nowhere."""
+    """Place where it is found before any sealed file is looked into; "" for nowhere."""
     chain = settings.chain
     if chain.variables.get(name):
         return "the environment"
@@ -249,7 +249,7 @@ def _asked_for(settings: Settings) -> dict[str, list[str]]:
 
 
 def _hint(settings: Settings, name: str, value: str, entries: Entries) -> None:
-    """What keeps the secret from being used, or a start from working."""
+    """Warn of what keeps the secret from being used, or a start from working."""
     from bot.secrets import model_keys
 
     if settings.chain.variables.get(name):

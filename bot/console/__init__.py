@@ -1,1 +1,1 @@
-"""What operators see and use in a browser and by API, and the health checks."""
+"""Operators' pages and API in a browser, and the health checks."""

@@ -50,7 +50,7 @@ def question(row: View) -> Html:
 
 
 def _asked(row: View) -> Iterator[Html]:
-    """What it is about."""
+    """Subject of a question."""
     if row["kind"] == ApprovalKind.PERSON:
         about = json.loads(row["arguments"])
         yield tag("h3", row["question"])

@@ -55,7 +55,7 @@ async def story(request: web.Request, do: Operations) -> Html:
 
 
 def search(asked: str) -> Html:
-    """Where a message can be asked for, by any id."""
+    """Form that asks for a message, by any id."""
     return tag(
         "form",
         tag("label", "The id of a message, run, approval or delivery, or its first characters", for_="of"),

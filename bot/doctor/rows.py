@@ -18,7 +18,7 @@ Rows = Sequence[Sequence[Any]]
 
 
 async def rows_of(settings: Settings, *statements: str) -> Sequence[Rows]:
-    """Those of each statement; none where the database cannot be read, which the check of the store tells."""
+    """Rows of each statement; none where the database cannot be read, which the check of the store tells."""
     if (file := settings.database_file) is not None:
         found = await asyncio.to_thread(_embedded, file, statements) if file.exists() else None
     else:

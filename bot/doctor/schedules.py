@@ -1,4 +1,4 @@
-"""What is planned: is it paused or failing, and are the accounts there that its reports go to. It is read, never written."""
+"""Checks of what is planned: is it paused or failing, and are the accounts there that its reports go to. It is read, never written."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _account(room: str) -> str:
 
 
 def _unplanned(settings: Settings, rows: Sequence[Row]) -> Iterator[Finding]:
-    """Those of the settings that the running process could not plan."""
+    """Schedules of the settings that the running process could not plan."""
     planned = {row.name for row in rows if row.by_file}
     for table in settings.planned:
         if table.name not in planned:

@@ -1,4 +1,4 @@
-"""What is looked at, and what a check is."""
+"""Subject of a check, and the check itself."""
 
 from __future__ import annotations
 

@@ -112,13 +112,13 @@ class Connection(web.RequestHandler):
             self.awaits_since = self._loop.time()
 
     def log_exception(self, *args: Any, **kw: Any) -> None:
-        """What was garbled before it reached us is the sender's fault: aiohttp would log a traceback for each."""
+        """Log little of what was garbled before it reached us, which is the sender's fault: aiohttp would log a traceback for each."""
         if not isinstance(kw.get("exc_info"), (HttpProcessingError, web.RequestPayloadError)):
             super().log_exception(*args, **kw)
 
     @property
     def request(self) -> web.BaseRequest | None:
-        """What is at work on it."""
+        """Request that is at work on it."""
         return self._current_request
 
     @property
@@ -127,7 +127,7 @@ class Connection(web.RequestHandler):
 
     @property
     def awaits_body(self) -> bool:
-        """Whether the request at work has not come whole: anybody can hold one so, also before they are known."""
+        """True if the request at work has not come whole: anybody can hold one so, also before they are known."""
         return self._current_request is not None and not _is_whole(self._current_request)
 
     def cut(self) -> None:
@@ -234,7 +234,7 @@ class Connections:
             self._judge(one.body, took, now)
 
     def _judge(self, body: Body, took: float, now: float) -> None:
-        """Whether it may go on for as long again."""
+        """Judge if it may go on for as long again."""
         received = body.request.content.total_bytes
         if body.request.content_type == UPLOAD and received - body.received >= UPLOAD_RATE * took:
             body.since, body.received = now, received
@@ -243,7 +243,7 @@ class Connections:
         body.request.content.set_exception(TooSlow())
 
     def _tell(self, now: float) -> None:
-        """What was cut, at most once in TELL."""
+        """Tell what was cut, at most once in TELL."""
         if self._cut and (self._told_at is None or now - self._told_at >= TELL.total_seconds()):
             log.warning("connections were cut", open=len(self._open), most=self.bounds.most, **self._cut)
             self._cut.clear()

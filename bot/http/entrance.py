@@ -1,4 +1,4 @@
-"""Who may come in: the holder of the control token as the owner, or an operator with the web page's cookie."""
+"""Entrance for operators: the holder of the control token as the owner, or an operator with the web page's cookie."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Entrance:
         self._people = context.store.people
 
     async def actor(self, request: web.Request) -> Actor:
-        """Who asks. Errors: Refusal 401 for nobody we know, 403 for a person below operator."""
+        """The actor who asks. Errors: Refusal 401 for nobody we know, 403 for a person below operator."""
         if "Authorization" in request.headers:
             return await self._holder(request)
         visitor = await self._authenticator.visitor(request)

@@ -20,7 +20,7 @@ HEALTH_CHECK_TIMEOUT: Final = timedelta(seconds=0.8)
 
 
 def everybody(request: web.Request) -> bool:
-    """Where nobody is kept from the reasons."""
+    """Answer where nobody is kept from the reasons."""
     return True
 
 
@@ -50,7 +50,7 @@ def health_routes(
 
 
 async def reasons_against(checks: Mapping[str, Check]) -> dict[str, str]:
-    """What is not ready, and why. All checks are made side by side."""
+    """Parts that are not ready, and why. All checks are made side by side."""
     reasons = await asyncio.gather(*map(_reason, checks.values()))
     return {name: reason for name, reason in zip(checks, reasons, strict=True) if reason is not None}
 

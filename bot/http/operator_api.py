@@ -44,7 +44,7 @@ def _route(operation: Operation, context: OperatorContext, entrance: Entrance) -
 
 
 async def _values(operation: Operation, request: web.Request) -> list[Any]:
-    """What the parameters of `operation` are in this request. Errors: Refusal 400, 413."""
+    """Values of the parameters of `operation` in this request. Errors: Refusal 400, 413."""
     given: Mapping[str, Any] = request.query
     if operation.method == "POST" and operation.fields:
         given = await read_object(request)

@@ -1,1 +1,1 @@
-"""What the process tells about its work, for Prometheus."""
+"""Metrics of the process's work, for Prometheus."""

@@ -1,4 +1,4 @@
-"""Who may read the metrics: they hold no text and no person, yet what a team does and spends is its own business."""
+"""Access to the metrics: they hold no text and no person, yet what a team does and spends is its own business."""
 
 from __future__ import annotations
 

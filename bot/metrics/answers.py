@@ -25,7 +25,7 @@ class Answer:
 
 
 class Answers:
-    """What this process knows of them; rows are the truth, and this is only for measuring."""
+    """Answers as far as this process knows them; rows are the truth, and this is only for measuring."""
 
     def __init__(self, most: int = ANSWERS_REMEMBERED) -> None:
         self._open: dict[DeliveryId, Answer] = {}

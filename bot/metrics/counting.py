@@ -136,7 +136,7 @@ class Counting(Observer):
     # -------------------------------------------------------------------------------------------------- schedules
 
     def fired(self, firing: Firing, now: datetime, *, started: bool) -> None:
-        """What was to be started is skipped where the one before is at work still, or the money is spent."""
+        """Count a firing, or a skip where the one before is still at work or the money is spent."""
         begun = [one.planned_at for one in firing.instants if not one.skip] if started else []
         for planned_at in begun:
             self._meters.instants.add("started")
@@ -197,7 +197,7 @@ class Counting(Observer):
         self._meters.node_changes.add("reaped", by=count)
 
     def took(self, role: str, duty: Duty | None) -> None:
-        """Whoever has a duty asks for it again and again: only a change counts."""
+        """Count a duty that was taken; its owner asks again and again, so only a change counts."""
         if duty and self._roles.get(role) != duty.fence:
             self._roles[role] = duty.fence
             self._meters.role_changes.add(self._labels.role(role), "taken")

@@ -1,4 +1,4 @@
-"""What is read at the moment somebody looks: queues from the database, adapters and build from this process.
+"""Gauges that are read at the moment somebody looks: queues from the database, adapters and build from this process.
 
 What stands in the database is the same for all nodes that share it: whoever adds nodes up takes the `max`, not the sum.
 """

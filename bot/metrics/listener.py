@@ -59,7 +59,7 @@ class Listener:
 
 
 def why(error: OSError, host: str, port: int) -> str:
-    """What keeps the metrics from being served, as the setting to change."""
+    """Reason why the metrics are not served, as the setting to change."""
     match error:
         case OSError(errno=errno.EADDRINUSE):
             return (

@@ -151,5 +151,5 @@ class Meters:
 
 
 def kind_of(choice: Choice) -> ApprovalKind:
-    """Which question a choice answers."""
+    """Kind of question that a choice answers."""
     return next(kind for kind, choices in CHOICES.items() if choice in choices)

@@ -30,7 +30,7 @@ SCRAPE_TIMEOUT: Final = timedelta(
 
 
 class Page:
-    """What a look at the metrics shows."""
+    """Page that a look at the metrics shows."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Where the metrics are shown, and who can reach that."""
+"""Place of the metrics, and who can reach it."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class AlreadyRunning(ConfigError):
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Where the running process listens, and the token with which this machine's user commands it."""
+    """Address of the running process, and the token with which this machine's user commands it."""
 
     url: str
     token: str
@@ -93,7 +93,7 @@ def announced(data_dir: Path, control: Control) -> Iterator[None]:
 
 
 def announce_again(data_dir: Path, control: Control) -> None:
-    """Where the folder went away under us, make one in which `doctor` and `backup` find us. Errors: OSError, StoreError."""
+    """Make a folder, where ours went away under us, in which `doctor` and `backup` find us. Errors: OSError, StoreError."""
     if (data_dir / CONTROL).exists():
         return
     descriptor = _open(data_dir)

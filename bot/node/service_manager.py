@@ -1,4 +1,4 @@
-"""What a service manager hears from us: ready, alive, reloading, stopping. Where there is none, nothing is sent.
+"""News for a service manager: ready, alive, reloading, stopping. Where there is none, nothing is sent.
 
 Each word is one datagram to the socket that it named in NOTIFY_SOCKET.
 Source: sd_notify(3) and sd_watchdog_enabled(3) of systemd 252.
@@ -26,7 +26,7 @@ log = structlog.get_logger("notify")
 
 @dataclass(frozen=True, slots=True)
 class Manager:
-    """Whoever started us. `patience` is how long it waits for a sign of life; None when it does not ask for any."""
+    """The service manager that started us. `patience` is how long it waits for a sign of life; None when it does not ask for any."""
 
     address: str = ""
     patience: timedelta | None = None

@@ -1,4 +1,4 @@
-"""Who does something at the console, and as whom it is recorded."""
+"""The person at the console, and the identity that is recorded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runtime.store.protocol import Known, People
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who does it, and the identity under which it is recorded. `hand` does it for them: a command line."""
+    """A person, and the identity under which it is recorded. `hand` does it for them: a command line."""
 
     person: Person
     identity: Identity
@@ -19,7 +19,7 @@ class Actor:
 
     @property
     def name(self) -> str:
-        """Who did it, for the audit."""
+        """Name of the actor, for the audit."""
         return self.hand or self.person.name
 
     def must_be(self, role: Role) -> None:

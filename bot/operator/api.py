@@ -43,7 +43,7 @@ class Operation:
         return next((field.name for field in self.fields if field.annotation == Form), "")
 
     def values(self, *given: object, **named: object) -> dict[str, Any]:
-        """What a call gives, and the defaults of what it does not, by the names of the parameters."""
+        """Arguments of a call, with the defaults of what it leaves out, by the names of the parameters."""
         names = [self.subject] * bool(self.subject) + [field.name for field in self.fields]
         usual = {field.name: field.default for field in self.fields if field.default is not field.empty}
         return {**usual, **dict(zip(names, given, strict=False)), **named}

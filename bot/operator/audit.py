@@ -22,7 +22,7 @@ def no_head() -> Head | None:
 
 
 def no_checkpoint() -> AuditCheckpoint | None:
-    """Where nothing was ever removed."""
+    """Answer where nothing was ever removed."""
     return None
 
 

@@ -1,4 +1,4 @@
-"""What the console works with."""
+"""Context of the operators' API and console."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ Reloading = Callable[[str], Awaitable[View]]
 
 
 def unwritten(name: str, identities: Sequence[str]) -> Sequence[str]:
-    """Where there are no settings."""
+    """Answer where there are no settings."""
     return ()
 
 
 async def nothing_runs(by: str) -> View:
-    """Where no process runs."""
+    """Refuse where no process runs."""
     raise Refusal(409, "No Signalbox runs with this data_dir. The next start reads the settings: `signalbox run`.")
 
 
 async def nothing_lost() -> Path | None:
-    """Where no process runs, there is nothing that only it has."""
+    """Answer where no process runs: there is nothing that only it has."""
     return None
 
 

@@ -1,4 +1,4 @@
-"""What operators mean when they name something: by its id, its first characters, or a room by its name or address."""
+"""Finds what operators name: by its id, its first characters, or a room by its name or address."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Finder:
     web_account: str
 
     async def found(self, words: str, *things: Thing) -> list[Candidate]:
-        """Those of `things` that `words` may mean. Errors: Refusal 404 tells what may be given."""
+        """Candidates among `things` that `words` may mean. Errors: Refusal 404 tells what may be given."""
         words = words.strip()
         found = await self.store.traces.find(_bare(words), things=things, limit=MANY)
         if not found:

@@ -87,7 +87,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
 def _schedules(
     store: Store, accounts: Accounts[Called], settings: Settings, named: Named, called: Named
 ) -> ScheduleOperations:
-    """What is booked here is fired by the next start. Rooms are those of accounts that were at work before."""
+    """Operations on schedules; what is booked here is fired by the next start. Rooms are those of accounts that were at work before."""
     names = {(CHANNEL, ACCOUNT), *((one.channel, one.name) for one in settings.accounts if one.enabled)}
     here = Accounts(one for one in accounts if (one.channel, one.account) in names)
     timetable = timetable_of(

@@ -1,4 +1,4 @@
-"""What an operator can see and do. The API and, with no process running, the command line are both made of it.
+"""Operations of an operator. The API and, with no process running, the command line are both made of it.
 
 Every answer is a plain value that JSON can hold. What cannot be done is a Refusal, whose sentence tells why.
 """
@@ -140,7 +140,7 @@ class Operations(OperatorApi):
         return await self._one_entitled(views.delivery_with_parts(row, *self._names))
 
     async def trace(self, message: str) -> View:
-        """What happened to a message, or what may be meant."""
+        """Trace of a message, or what may be meant."""
         await self._context.refresh()
         found = await trails.trace(self._context, message)
         if found["trace"]:
@@ -185,7 +185,7 @@ class Operations(OperatorApi):
             raise Refusal(422, str(error)) from error
 
     async def save(self) -> View:
-        """Where a copy of a lost database is; null while the database is in its place."""
+        """Save a copy of a lost database, and tell where it is; null while the database is in its place."""
         saved = await self._context.save()
         return {"file": str(saved) if saved else None}
 
@@ -212,7 +212,7 @@ class Operations(OperatorApi):
         return await self._person(name)
 
     async def pairings(self) -> list[View]:
-        """Who was sent a code and waits."""
+        """People who were sent a code and wait."""
         await self._context.refresh()
         return await self._entitled([views.pairing(one, *self._names) for one in await self._store.people.pairings()])
 
@@ -306,7 +306,7 @@ class Operations(OperatorApi):
     # ------------------------------------------------------------------------------------------------------ reports
 
     async def reports(self) -> list[View]:
-        """Those that are made without a model, with their options."""
+        """Reports that are made without a model, with their options."""
         return await self._reports.listed()
 
     async def report(self, report_id: str) -> View:

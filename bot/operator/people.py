@@ -14,7 +14,7 @@ from runtime.text.naming import fault_of_name
 
 
 class Roster:
-    """What an owner does with people beside adding them. `actor` is who does it."""
+    """Changes of people by an owner, beside adding them. `actor` is who does it."""
 
     def __init__(self, context: OperatorContext, actor: Actor) -> None:
         self._context = context
@@ -49,7 +49,7 @@ class Roster:
         return _told(made, f"{name} and {into} are one person from now on: {made.name} ({made.role.word}).")
 
     async def _missing(self, *names: str) -> Sequence[str]:
-        """Those that nobody has; all of them where somebody just came by one."""
+        """Identities that nobody has; all of them where somebody just came by one."""
         return [name for name in names if await self._store.people.person_named(name) is None] or names
 
     def _keep_settings_true(self, name: str, fix: str, identities: Sequence[str] = ()) -> None:

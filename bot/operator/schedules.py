@@ -124,7 +124,7 @@ class ScheduleOperations:
         return {**self._occurrence(begun), "name": found.name, "told": f"Begun: {found.name}."}
 
     def _wanted(self, fields: Mapping[str, Any], old: Schedule | None = None) -> ScheduleRequest:
-        """What `fields` name, of a new one or of `old`."""
+        """Request that `fields` make, for a new one or as a change of `old`."""
         if unknown := next((name for name in fields if name not in FIELDS), None):
             raise Refusal(400, f"There is no field `{unknown}`. There are: {', '.join(sorted(FIELDS))}.")
         words = {name: text_in(fields, name) for name in TEXT_FIELDS}
@@ -192,7 +192,7 @@ class ScheduleOperations:
 
 
 def reports_to(schedule: Schedule, room: Address) -> bool:
-    """Whether it does, in whatever thread where `room` names none."""
+    """True if it does, in whatever thread where `room` names none."""
     return any(room in (address, replace(address, thread="")) for address in schedule.to)
 
 
@@ -202,7 +202,7 @@ def asker(actor: Actor) -> Asker:
 
 @contextmanager
 def refused(status: int) -> Iterator[None]:
-    """What the timetable refuses is in words for a person already."""
+    """Pass on what the timetable refuses, which is in words for a person already."""
     try:
         yield
     except ToolRetry as error:
@@ -217,7 +217,7 @@ def text_in(fields: Mapping[str, Any], name: str) -> str:
 
 
 def task_in(fields: Mapping[str, Any], old: Task | None = None) -> Task | None:
-    """What is to be done; None where nothing is said about it. Of `old` stays what is not named."""
+    """Task in the fields; None where nothing is said about it. Of `old` stays what is not named."""
     given = [name for name in KINDS if text_in(fields, name).strip()]
     options = fields.get("options") or {}
     if not isinstance(options, dict):
@@ -268,7 +268,7 @@ def terms_in(fields: Mapping[str, Any], terms: Terms) -> Terms | None:
 
 
 class Fields(Layers):
-    """What came over the API, whose fields stand in backticks."""
+    """Fields that came over the API; they stand in backticks."""
 
     def title(self, name: str) -> str:
         return f"`{name}`"

@@ -1,4 +1,4 @@
-"""What happened to a message, for operators: what they may call it by, and its story."""
+"""Traces of messages for operators: the names they may use, and the story."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def model_driver(name: str) -> Callable[..., Model] | None:
 
 
 def model_maker(name: str) -> Callable[..., Model]:
-    """What makes the model `vendor/model` of `ModelSettings`: LiteLLM for a vendor it knows or that nobody brings, else a package.
+    """Maker of the model `vendor/model` of `ModelSettings`: LiteLLM for a vendor it knows or that nobody brings, else a package.
 
     Errors: ConfigError for a package that cannot be loaded.
     """

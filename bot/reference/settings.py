@@ -139,7 +139,7 @@ def _kinds(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _which(kind: type[BaseModel]) -> str:
-    """What tells this kind of table from the others of its list."""
+    """Field that tells this kind of table from the others of its list."""
     channel = kind.model_fields.get("channel")
     return f', `channel = "{get_args(channel.annotation)[0]}"`' if channel else ""
 

@@ -1,4 +1,4 @@
-"""Where a secret is looked for: the environment, what was handed over, then sealed files, the nearest first.
+"""Places in which a secret is looked for: the environment, what was handed over, then sealed files, the nearest first.
 
 The file that the settings name must work: an error in it ends the start. Any other that cannot be read is skipped with
 a warning, so that a stale one of the user does not hide the one of this data folder. No file is opened before a secret
@@ -95,7 +95,7 @@ class Chain:
         return None
 
     def is_handed_over(self, name: str) -> bool:
-        """Whether this process was given it. No sealed file is opened just to look: of those a setting has to ask."""
+        """True if this process was given it. No sealed file is opened just to look: of those a setting has to ask."""
         return bool(self.variables.get(name) or (self.folder and self.folder.value(name)))
 
     def require_named(self) -> None:
@@ -109,7 +109,7 @@ class Chain:
         return [entry.value for opened in self._held() for entry in opened.entries.values()]
 
     def passphrases(self) -> list[str]:
-        """What opened them."""
+        """Passphrases that opened them."""
         return [opened.passphrase.text for opened in self._held()]
 
     def _held(self) -> list[Opened]:

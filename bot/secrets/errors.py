@@ -1,4 +1,4 @@
-"""What can be wrong with a sealed file, as sentences that name the file and the way out."""
+"""Faults of a sealed file, as sentences that name the file and the way out."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ class NoPassphrase(SecretsError):
 
 
 class WrongPassphrase(SecretsError):
-    """What is there does not open the file."""
+    """The passphrase that is there does not open the file."""

@@ -21,7 +21,7 @@ Entries = dict[str, Entry]
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What was in a sealed file, and what opened it."""
+    """Content of a sealed file, and what opened it."""
 
     entries: Entries
     passphrase: Passphrase
@@ -38,7 +38,7 @@ class SealedFile:
         return self.path.exists()
 
     def lock(self) -> Lock:
-        """What opens it; nothing is opened for that."""
+        """The lock that opens it; nothing is opened for that."""
         with _told(self.path):
             return header_of(self._data()).lock
 
@@ -102,7 +102,7 @@ class SealedFile:
 
 @contextmanager
 def _told(path: Path, source: str = "") -> Iterator[None]:
-    """What is wrong with the bytes, as a sentence about the file. `source` is where the passphrase came from."""
+    """Tell what is wrong with the bytes, as a sentence about the file. `source` is where the passphrase came from."""
     try:
         yield
     except Damaged as error:

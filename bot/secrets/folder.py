@@ -24,7 +24,7 @@ class Folder:
     path: Path
 
     def value(self, name: str) -> str:
-        """What is handed over as `name`, without blanks around it; "" for nothing. Errors: NotHandedOver."""
+        """Value that is handed over as `name`, without blanks around it; "" for nothing. Errors: NotHandedOver."""
         path = self.path / name
         try:
             text = path.read_bytes().decode().strip()

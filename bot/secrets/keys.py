@@ -1,4 +1,4 @@
-"""Where the passphrase of a sealed file comes from: a variable, a file, or the person at the terminal."""
+"""Sources of a sealed file's passphrase: a variable, a file, or the person at the terminal."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ KEY: Final = 32  # bytes: AES-256
 
 
 class Lock(StrEnum):
-    """What opens the file."""
+    """Kinds of lock of a sealed file."""
 
     PASSPHRASE = "passphrase"  # noqa: S105 - the word, not one of them
     KEY_FILE = "key file"
@@ -38,7 +38,7 @@ class Lock(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one guess at the passphrase costs."""
+    """Cost of one guess at the passphrase."""
 
     memory_kib: int
     passes: int
@@ -87,7 +87,7 @@ def seal(entries: Mapping[str, Entry], passphrase: str, lock: Lock) -> bytes:
 
 
 def unseal(data: bytes, passphrase: str) -> dict[str, Entry]:
-    """What `seal` was given. Errors: Damaged, Newer, WrongKey."""
+    """Open what `seal` closed. Errors: Damaged, Newer, WrongKey."""
     from cryptography.exceptions import InvalidTag
 
     head, body = _lines(data)
@@ -99,7 +99,7 @@ def unseal(data: bytes, passphrase: str) -> dict[str, Entry]:
 
 
 def header_of(data: bytes) -> Header:
-    """What can be known without the passphrase: the file is whole, and what opens it. Errors: Damaged, Newer."""
+    """Header, which can be read without the passphrase: the file is whole, and what opens it. Errors: Damaged, Newer."""
     return _header(_lines(data)[0])
 
 

@@ -147,7 +147,7 @@ class App:
         )
 
     async def _jumps(self) -> Jumps:
-        """Who notices that the clock was set. On a server it is the server's clock, and rows belong to all nodes."""
+        """The watch that notices when the clock is set. On a server it is the server's clock, and rows belong to all nodes."""
         if self.base.settings.database_url.startswith(POSTGRES):
             return Jumps(now=self.store.now, mend=self._clock_was_set)
 

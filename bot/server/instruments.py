@@ -1,4 +1,4 @@
-"""What watches a process at work: metrics, and traces where they are set.
+"""Instruments of a process at work: metrics, and traces where they are set.
 
 What is turned off is not there: nothing is imported for it, and no call passes through it.
 """
@@ -67,7 +67,7 @@ class Instruments(Instrument):
 
 
 def instruments_of(settings: Settings) -> Instruments:
-    """Those that the settings ask for. Errors: ConfigError when traces are wanted and their extra is not installed."""
+    """Instruments that the settings ask for. Errors: ConfigError when traces are wanted and their extra is not installed."""
     parts: list[Instrument] = []
     if settings.metrics.enabled:
         from bot.metrics.metering import Metering

@@ -41,7 +41,7 @@ REJOIN: Final = timedelta(seconds=1)
 
 
 class Life:
-    """What one process does for as long as it is a node.
+    """Work of one process for as long as it is a node.
 
     `listeners` take in what happens until they are cancelled, and are the first to stop; `duties` are further loops, made
     anew each time it joins, and may have ends; `dispatch` makes that of a lease; `goodbye` tells the others that it left.

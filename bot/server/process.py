@@ -98,7 +98,7 @@ def _first(group: BaseExceptionGroup[BaseException], settings: Settings) -> Base
 
 
 def _listening_fault(error: BaseException, settings: Settings) -> BaseException:
-    """What keeps us from listening, as the setting to change; any other error as it is."""
+    """Fault that keeps us from listening, as the setting to change; any other error as it is."""
     host, port = settings.web.host, settings.web.port
     match error:
         case OSError(errno=errno.EADDRINUSE):

@@ -34,7 +34,7 @@ MAY_CHANGE: Final = ("policy", "access", "rooms", "schedules", "heartbeats", "pl
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """What is different now, what would be after a restart, and what else somebody should know; each as words."""
+    """Changes by a reload, those that wait for a restart, and notes; each as words."""
 
     changed: tuple[str, ...]
     restart: tuple[str, ...]
@@ -68,7 +68,7 @@ class Reload:
 
     @property
     def settings(self) -> Settings:
-        """Those that hold at this moment, with people as they are stored."""
+        """Settings that hold at this moment, with people as they are stored."""
         return with_identities(self._settings, self._accounts)
 
     async def __call__(self, by: str) -> Reloaded:
@@ -152,7 +152,7 @@ def rules_now(settings: Settings, gate: MakeGate = gate_of) -> Rules:
 
 
 def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterator[str]:
-    """What a reload changes, in words."""
+    """Changes by a reload, in words."""
     if before.policy.version != after.policy.version:
         yield f"policy ({len(new.policy)} rules)"
     for name in differences(old, new):
@@ -176,7 +176,7 @@ def is_changed(old: Settings, name: str, before: object, after: object) -> bool:
 
 
 def is_unseen(old: Settings, name: str, value: object) -> bool:
-    """Whether `value` only lacks what was opened for `old`."""
+    """True if `value` only lacks what was opened for `old`."""
     sealed = old.source(name) not in (str(old.file), "flag", "default")
     return value == UNRESOLVED or (value is None and sealed)
 

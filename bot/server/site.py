@@ -48,7 +48,7 @@ def site_of(
 
 
 def is_watcher(request: web.Request, *, hosts: Collection[str], token: str) -> bool:
-    """Whether the reasons of `/healthz` and `/readyz`, which name accounts and places, are for whoever asks."""
+    """True if the reasons of `/healthz` and `/readyz`, which name accounts and places, are for whoever asks."""
     return is_our_host(request, hosts) or (bool(token) and bears(request, token))
 
 

@@ -1,4 +1,4 @@
-"""What the agent of this process may call, and what the console needs of that."""
+"""Tools that the agent of this process may call, and what the console needs of them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Toolkit:
     sandbox: Sandbox
 
     async def check(self) -> None:
-        """Whether what is walled in can be. Beside the start, since it takes longer than the rest of it.
+        """Test the sandboxes. Beside the start, since it takes longer than the rest of it.
 
         Errors: ConfigError when a sandbox is demanded that cannot work here.
         """
@@ -56,7 +56,7 @@ class Toolkit:
 
 
 def _installed(settings: Settings, own: Mapping[str, Tool]) -> Mapping[str, Tool]:
-    """Those of packages that the settings name. Errors: ConfigError, also for one by the name of a tool of ours."""
+    """Tools of packages that the settings name. Errors: ConfigError, also for one by the name of a tool of ours."""
     if not settings.tools.installed:
         return {}
     if taken := own.keys() & settings.tools.installed:
@@ -90,7 +90,7 @@ def toolkit_of(
 
 
 def known_effects(settings: Settings) -> Mapping[str, Effect]:
-    """What each tool may do that is known without a process: those of MCP servers are known while these run."""
+    """Effects of the tools that are known without a process: those of MCP servers are known while these run."""
     own = first_tools(
         shell_of(settings), egress=egress_of(settings), renderer=ChartRenderer(settings.data_dir / "fonts")
     )
@@ -103,7 +103,7 @@ def known_effects(settings: Settings) -> Mapping[str, Effect]:
 
 
 def server_effect(settings: Settings, tool: str) -> Effect | None:
-    """What a tool of an MCP server may do, as far as the settings say so; None for a tool of no server."""
+    """Effect of an MCP server's tool, as far as the settings say so; None for a tool of no server."""
     for table in settings.mcp:
         if table.enabled and tool.startswith(f"{table.name}_"):
             return terms_of(settings, table).effect_of(tool.removeprefix(f"{table.name}_"), read_only=False)

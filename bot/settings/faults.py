@@ -53,7 +53,7 @@ _BOUNDS: Final[Mapping[str, str]] = {
 
 @lru_cache(1024)
 def is_secret(name: str) -> bool:
-    """Whether a value under this name must never be shown. Names of variables and files (`…_env`, `…_file`) may be."""
+    """True if a value under this name must never be shown. Names of variables and files (`…_env`, `…_file`) may be."""
     return bool(_SECRET.search(name)) and not name.lower().endswith(_NO_SECRET)
 
 
@@ -120,7 +120,7 @@ class Faults:
                 self._lines.append(f"{title}: got {given}{_from(source)}; expected {wanted(name, detail)}.")
 
     def _holds_secret(self, place: tuple[int | str, ...]) -> bool:
-        """Whether the setting there holds a secret, whatever its name: a package's may have any."""
+        """True if the setting there holds a secret, whatever its name: a package's may have any."""
         *above, last = place
         table = _table(self._model, above)
         info = table.model_fields.get(str(last)) if table else None
@@ -155,7 +155,7 @@ def _is_tag(step: int | str, before: int | str | None) -> bool:
 
 
 def _place(detail: ErrorDetails) -> tuple[int | str, ...]:
-    """Where the fault is; what should tell the kind of a table is a setting of its own."""
+    """Place of the fault; what should tell the kind of a table is a setting of its own."""
     place = without_tag(detail["loc"])
     if detail["type"] in ("union_tag_invalid", "union_tag_not_found"):
         return *place, str(detail["ctx"]["discriminator"]).strip("'")
@@ -179,7 +179,7 @@ def wanted(name: str, detail: ErrorDetails) -> str:
 
 
 def _shape(value: object, *, secret: bool) -> str:
-    """What was given, in words; with the value where it may be shown."""
+    """Shape of what was given, in words; with the value where it may be shown."""
     match value:
         case bool():
             kind, shown = "a switch", str(value).lower()

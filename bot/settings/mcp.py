@@ -127,7 +127,7 @@ def handed_on(layers: Layers) -> Iterator[tuple[str, str]]:
 
 
 def faults_together(layers: Layers) -> Iterator[Fault]:
-    """What only shows when the settings of a server, and those of all servers, are looked at together."""
+    """Faults that show only when the settings of a server, and of all servers, are looked at together."""
     first: dict[Any, str] = {}
     for server, table in layers.tables("mcp"):
         name = table.get("name")

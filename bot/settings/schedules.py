@@ -116,7 +116,7 @@ def _moment(text: str) -> str:
 
 
 def _sheet(text: str, info: ValidationInfo) -> str:
-    """What stands below the header is looked at where it is rendered."""
+    """Check the header of a template; the rest is looked at where it is rendered."""
     if not text:
         return ""
     from runtime.templating.sheet import TemplateError, read_sheet
@@ -298,7 +298,7 @@ def _instant(text: str, zone: str, of_day: time) -> datetime | None:
 
 
 def faults_together(layers: Layers, nowhere: Callable[[Layers, str], Iterator[Fault]]) -> Iterator[Fault]:
-    """What only shows when the settings of a schedule are looked at together; `nowhere` finds rooms of no account."""
+    """Faults that show only when the settings of a schedule are looked at together; `nowhere` finds rooms of no account."""
     for schedule, table in layers.tables("schedules"):
         yield from _tasks(schedule, table)
         rooms = table.get("to")

@@ -103,7 +103,7 @@ class _Search:
             self._missing(name, named)
 
     def usual_accounts(self) -> None:
-        """Where no account of a channel is set, its usual variables make one by the channel's name."""
+        """Make an account by the channel's name where none is set and its usual variables are."""
         theirs = {table.get("channel") for _, table in self.layers.tables("accounts")}
         for plugin in account_keys.complete(self.chain.is_handed_over):
             if (name := plugin.channel) not in theirs:
@@ -121,7 +121,7 @@ class _Search:
                     self._account_key(f"{account}.{name}", secret.variable)
 
     def handed_on(self) -> None:
-        """What MCP servers are handed of ours, each variable under its own name."""
+        """Find what MCP servers are handed of ours, each variable under its own name."""
         for server, variable in handed_on(self.layers):
             name = f"{server}.env_secret.{variable}"
             if not self.layers.get(name) and not self._take(name, [variable]) and self._is_demanded(name):
@@ -133,7 +133,7 @@ class _Search:
         return self.layers.get(f"{name.partition('.')[0]}.enabled") is False
 
     def _account_key(self, name: str, usual: str) -> None:
-        """Where an account names no secret that it needs, take the one under its usual name."""
+        """Take the secret under its usual name where an account names none that it needs."""
         if self.layers.get(name) or self.layers.get(f"{name}_env") or self._take(name, [usual]):
             return
         if self._is_demanded(name):
@@ -141,7 +141,7 @@ class _Search:
             self.faults.add_sentence(f"{self.layers.title(name)}: is missing; {fix}{self._skipped()}")
 
     def model_key(self) -> None:
-        """Where no key is set, take the one under its vendor's usual name."""
+        """Take the key under its vendor's usual name where none is set."""
         layers, model = self.layers, self.layers.get("model.name")
         if (
             not isinstance(model, str)

@@ -168,7 +168,7 @@ class Settings(Section):
 
     @property
     def database_file(self) -> Path | None:
-        """Where the embedded database is; None in memory and on a server."""
+        """File of the embedded database; None in memory and on a server."""
         path = self.database_url.removeprefix("sqlite:///")
         return None if path in (":memory:", self.database_url) else Path(path)
 
@@ -184,12 +184,12 @@ class Settings(Section):
 
     @property
     def listen_url(self) -> str:
-        """Where processes on one server hear each other."""
+        """Address at which processes on one server hear each other."""
         return self.database_listen_url or self.database_url
 
     @property
     def banner(self) -> str | None:
-        """What the demo model says about itself; None with a real model."""
+        """Words of the demo model about itself; None with a real model."""
         if not self.model.is_demo:
             return None
         found = f" {self._unused_key} is set but not used until then." if self._unused_key else ""
@@ -199,17 +199,17 @@ class Settings(Section):
         )
 
     def source(self, name: str) -> str:
-        """Where the value of the setting `name` (dotted) came from: a file, a variable, a flag or "default"."""
+        """Source of the setting `name` (dotted): a file, a variable, a flag or "default"."""
         return source_of(name, self._sources) or "default"
 
     @property
     def chain(self) -> Chain:
-        """Where secrets were looked for."""
+        """Chain in which secrets were looked for."""
         return self._chain
 
     @property
     def sources(self) -> Mapping[str, str]:
-        """Where values came from, by setting; those that are not in it are defaults."""
+        """Sources of values, by setting; those that are not in it are defaults."""
         return self._sources
 
     def secret_values(self) -> list[str]:
@@ -275,7 +275,7 @@ def environment() -> Mapping[str, str]:
 
 
 def keyring_of(variables: Mapping[str, str], passphrase_file: Path | None, ask: Ask | None) -> Keyring:
-    """What may open sealed files."""
+    """Keyring for sealed files."""
     config = config_folder(variables)
     return Keyring(
         variable=variables.get(PASSPHRASE_VARIABLE, ""),
@@ -399,7 +399,7 @@ class _Reading:
 
     @property
     def _start(self) -> Path:
-        """Where relative paths start."""
+        """Folder at which relative paths start."""
         return self.file.absolute().parent if self.file else self.folder
 
 

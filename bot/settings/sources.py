@@ -1,4 +1,4 @@
-"""Where settings come from: the TOML file and the variables, as nested plain values with a note of each one's source."""
+"""Sources of settings: the TOML file and the variables, as nested plain values with a note of each one's source."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Layers:
         return value
 
     def source(self, name: str) -> str:
-        """Where the setting, or what holds it, or else what it holds came from; empty for a default."""
+        """Source of the setting, else of what holds it, else of what it holds; empty for a default."""
         below = (source for key, source in self.sources.items() if key.startswith(f"{name}."))
         return source_of(name, self.sources) or next(below, "")
 
@@ -117,7 +117,7 @@ class Layers:
 
 
 def source_of(name: str, sources: Mapping[str, str]) -> str:
-    """Where the setting `name` came from: its own layer, or that of the list or table it stands in; empty for a default."""
+    """Source of the setting `name`: its own layer, or that of the list or table it stands in; empty for a default."""
     while name not in sources and name:
         name = name[: max(name.rfind("."), name.rfind("["), 0)]
     return sources.get(name, "")
@@ -149,14 +149,14 @@ def find_file(folder: Path, variables: Mapping[str, str]) -> Path | None:
 
 
 def config_folder(variables: Mapping[str, str]) -> Path | None:
-    """Where a user keeps what is theirs of Signalbox; None for one without a home."""
+    """Folder of the user's own Signalbox files; None for one without a home."""
     home = variables.get("HOME") or variables.get("USERPROFILE")
     config = variables.get("XDG_CONFIG_HOME") or variables.get("APPDATA") or (home and f"{home}/.config")
     return Path(config) / "signalbox" if config else None
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """What the file says. Errors: ConfigError names the file, and line and column of what is not TOML."""
+    """Read the file. Errors: ConfigError names the file, and line and column of what is not TOML."""
     text = _text(path)
     try:
         return tomllib.loads(text)

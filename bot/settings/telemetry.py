@@ -21,7 +21,7 @@ EXTRA: Final = "opentelemetry.exporter.otlp.proto.http"
 
 
 def is_installed() -> bool:
-    """Whether the extra `otel` is there. Nothing of it is imported."""
+    """True if the extra `otel` is there. Nothing of it is imported."""
     try:
         return find_spec(EXTRA) is not None
     except ModuleNotFoundError:
@@ -31,7 +31,7 @@ def is_installed() -> bool:
 def find_collector(
     layers: Layers, variables: Mapping[str, str], *, installed: Callable[[], bool] = is_installed
 ) -> None:
-    """Where no setting names a collector or the service, take the usual variables."""
+    """Take the usual variables where no setting names a collector or the service."""
     named = next((name for name in (WHOLE, BASE) if variables.get(name)), None)
     if named and not layers.get("telemetry.endpoint") and not _is_off(variables) and installed():
         layers.put("telemetry.endpoint", variables[named], source=named)

@@ -22,7 +22,7 @@ class Instrument:
 
     @property
     def watch(self) -> Watch:
-        """What the engine of the store tells."""
+        """Watch that the store's engine tells."""
         return UNWATCHED
 
     @property
@@ -54,7 +54,7 @@ class Instrument:
         return ()
 
     def duties(self) -> Sequence[Duty]:
-        """What must run as long as the process serves."""
+        """Duties that run as long as the process serves."""
         return ()
 
     async def close(self) -> None:

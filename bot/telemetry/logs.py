@@ -90,7 +90,7 @@ class _Lines:
 
 
 class _Libraries(logging.Handler):
-    """What libraries tell goes the same way."""
+    """Log of libraries, which goes the same way."""
 
     def __init__(self, lines: _Lines, formatter: logging.Formatter) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ class _Libraries(logging.Handler):
 
 
 def _shared(human: bool) -> list[Processor]:
-    """What every line goes through, ours or a library's."""
+    """Processors of every line, ours or a library's."""
     stamp = (
         structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False)
         if human
@@ -115,7 +115,7 @@ def _shared(human: bool) -> list[Processor]:
 
 
 def _ends(*, human: bool, colors: bool) -> list[Processor]:
-    """What makes a line of an event."""
+    """Processors that make a line of an event."""
     if human:
         plain = structlog.dev.plain_traceback
         return [structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain, pad_event_to=0)]

@@ -38,7 +38,7 @@ class Mask:
 
 
 def mask_tracebacks(mask: Mask) -> None:
-    """What ends this process is printed without secrets too."""
+    """Print what ends this process without secrets too."""
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         sys.stderr.write(mask("".join(traceback.format_exception(kind, error, trace))))

@@ -1,1 +1,1 @@
-"""What commands share at a terminal: options, output, prompts."""
+"""Shared parts of commands at a terminal: options, output, prompts."""

@@ -23,7 +23,7 @@ class Conversation:
         self.known: set[tuple[str, int]] = set() if known is None else known
 
     async def join(self) -> View:
-        """What was said so far counts as known."""
+        """Join a conversation: what was said so far counts as known."""
         view = await self._client.room(self.room)
         self.fresh(view)
         return view
@@ -43,7 +43,7 @@ class Conversation:
         return view
 
     def fresh(self, view: View) -> list[View]:
-        """What the agent said that was not here before, cards aside: those are in `approvals`."""
+        """New words of the agent, without cards: those are in `approvals`."""
         fresh = [
             entry
             for entry in view["entries"]

@@ -1,4 +1,4 @@
-"""What commands print: tables for people, JSON for programs. Nothing in it can steer the terminal."""
+"""Output of commands: tables for people, JSON for programs. Nothing in it can steer the terminal."""
 
 from __future__ import annotations
 

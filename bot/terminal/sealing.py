@@ -1,4 +1,4 @@
-"""What a new sealed file is locked with: chosen by flags, by what is set, or by the person at the terminal."""
+"""Lock of a new sealed file: chosen by flags, by what is set, or by the person at the terminal."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def chosen(path: Path, keyring: Keyring) -> NewLock:
 
 
 def hidden(words: str) -> str:
-    """What the person types without its being shown; may be empty."""
+    """Text that the person types without its being shown; may be empty."""
     return str(typer.prompt(words, default="", show_default=False, hide_input=True, err=True))

@@ -19,7 +19,7 @@ UNNAMED: Final = AccountNames()
 
 
 def no_trouble(address: Address) -> None:
-    """Where no account is at work."""
+    """Answer where no account is at work."""
 
 
 def gate_of(
@@ -28,7 +28,7 @@ def gate_of(
     named: AccountNames = UNNAMED,
     trouble: Callable[[Address], str | None] = no_trouble,
 ) -> Gate:
-    """What acceptance needs to know from the settings; `named` writes addresses as they do, and `trouble` tells what is
+    """Gate that the settings make; `named` writes addresses as they do, and `trouble` tells what is
     wrong with the account of one."""
     access = settings.access
     return Gate(

@@ -1,4 +1,4 @@
-"""What the settings make of the parts that know nothing of settings."""
+"""Parts made of settings, which know nothing of settings."""
 
 from __future__ import annotations
 

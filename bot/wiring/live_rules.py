@@ -1,4 +1,4 @@
-"""What may change while the process works: the rules of the settings, swapped as one value by a reload."""
+"""Live rules: the rules of the settings, swapped as one value by a reload."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runtime.store.protocol import Gate
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the agent, the reception and the timetable go by. Whoever decides takes the newest; an open question keeps its own."""
+    """Rules for the agent, the reception and the timetable. Whoever decides takes the newest; an open question keeps its own."""
 
     policy: Policy
     gate: Gate
@@ -42,7 +42,7 @@ class Live:
         return gate
 
     def busy_rules(self) -> BusyRules:
-        """What a message meets that comes while the agent works."""
+        """Rules for a message that comes while the agent works."""
         gate = self.gate()
         return BusyRules(gate.busy, gate.rooms)
 

@@ -90,7 +90,7 @@ class Toolbox:
                 await asyncio.sleep(RECONNECT_SECONDS)
 
     def duties(self) -> Sequence[Callable[[], Coroutine[Any, Any, None]]]:
-        """What keeps the servers at work: long loops, each of one server."""
+        """Loops that keep the servers at work, one each."""
         return [server.run for server in self._servers]
 
 

@@ -34,7 +34,7 @@ LIVES: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """What became different in the store, as words, and what could not be."""
+    """Changes in the store, as words, and those that could not be made."""
 
     changed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -113,7 +113,7 @@ class FileSchedules:
 
 
 async def nothing_planned(settings: Settings) -> Synced:
-    """Where no store keeps schedules."""
+    """Answer where no store keeps schedules."""
     return Synced()
 
 
@@ -164,7 +164,7 @@ def planned(schedule: Schedule, now: datetime) -> Schedule:
 
 
 def merged(old: Schedule, wanted: Schedule, now: datetime) -> Schedule:
-    """What the settings say now, with the run state that there was. The next instant is another where the rule is."""
+    """Schedule as the settings say now, with the run state that there was. The next instant is another where the rule is."""
     same = replace(old, task=wanted.task, to=wanted.to, terms=wanted.terms)
     if rule_of(old) == rule_of(wanted):
         return same
@@ -183,5 +183,5 @@ def merged(old: Schedule, wanted: Schedule, now: datetime) -> Schedule:
 
 
 def rule_of(schedule: Schedule) -> tuple[object, ...]:
-    """What its instants follow from."""
+    """Facts from which its instants follow."""
     return schedule.when, schedule.starts_at, schedule.ends_at

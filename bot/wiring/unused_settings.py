@@ -1,4 +1,4 @@
-"""What settings and variables say that has no effect, or cannot work: for doctor, and for the log of a start. Cheap."""
+"""Settings and variables that have no effect, or cannot work: for doctor, and for the log of a start. Cheap."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tell_unused(settings: Settings) -> None:
 
 
 def unused_settings(settings: Settings) -> Iterator[Finding]:
-    """Those that nobody is likely to mean."""
+    """Settings that nobody is likely to mean."""
     yield from half_set_accounts(settings)
     if (wrong := unknown_model(settings)) is not None:
         yield wrong

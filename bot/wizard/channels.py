@@ -127,7 +127,7 @@ def _secrets(draft: Draft, dialogue: Dialogue, channel: str, name: str, *, anew:
 
 
 def _is_taken(draft: Draft, variable: str) -> bool:
-    """Whether another account has its token there."""
+    """True if another account has its token there."""
     return any(variable == value for table in draft.accounts for value, _ in table.values())
 
 

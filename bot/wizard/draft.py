@@ -1,4 +1,4 @@
-"""What the answers come to: settings, secrets and the first person. Nothing of it is on the disk yet."""
+"""Draft made of the answers: settings, secrets and the first person. Nothing of it is on the disk yet."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Draft:
 
     @property
     def database_url(self) -> str:
-        """Where people are kept."""
+        """Database in which people are kept."""
         sealed = [kept.value for kept in self.secrets.values() if kept.setting == "database_url"]
         given = str(self.settings.get("database_url", ("", ""))[0])
         return next(iter(sealed), given or f"sqlite:///{self.data_dir / 'signalbox.db'}")

@@ -143,7 +143,7 @@ def _where_the_key_is(draft: Draft, name: str, key: str) -> str:
 
 
 def _works(draft: Draft, dialogue: Dialogue, name: str, key: str) -> bool:
-    """Whether the step is over: the model answered, or the person does without."""
+    """True if the step is over: the model answered, or the person does without."""
     address = str(draft.settings.get("model.api_base", ("", ""))[0])
     match dialogue.wait(f"Asking {name} for one word", try_model(name, address, key)):
         case Answered(text, took):

@@ -103,7 +103,7 @@ def _note_database(draft: Draft, url: str) -> None:
 
 
 async def _server_of(url: str) -> str:
-    """Which server answers. Errors: StoreError in words, within seconds."""
+    """Kind of server that answers. Errors: StoreError in words, within seconds."""
     if not url.startswith("postgresql://"):
         raise StoreError("An address of a database begins with postgresql:// or sqlite:///.")
     from runtime.store.sql.postgres import open_pool
@@ -134,7 +134,7 @@ def _login() -> str:
 
 
 def ask_port(draft: Draft, dialogue: Dialogue) -> None:
-    """Where the page listens, on this machine alone."""
+    """Ask for the page's port, on this machine alone."""
     while True:
         given = draft.flags.port
         said = str(given) if given is not None else dialogue.ask("Port of the web page", str(PORT))

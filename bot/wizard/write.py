@@ -1,4 +1,4 @@
-"""What a finished draft makes: sealed secrets, the first person, and last of all the settings file.
+"""Files that a finished draft makes: sealed secrets, the first person, and last of all the settings file.
 
 Each is written whole or not at all, and the settings come last: who is interrupted begins anew with nothing in the way.
 """

@@ -180,7 +180,7 @@ class AgentLoop:
             return await self._finish(run, None, RunState.STOPPED, stopped(run.said, ended.after))
 
     async def _pick_up(self, run: LiveRun) -> Released | None:
-        """What an earlier owner left open, in order, up to the first call whose outcome only a person can tell."""
+        """Pick up what an earlier owner left open, in order, up to the first call whose outcome only a person can tell."""
         run.obey(run.claim.stop)
         tools = run.agent.tools
         doubted = next((i for i, step in enumerate(run.claim.steps) if in_doubt(tools, step)), None)
@@ -230,7 +230,7 @@ class AgentLoop:
         self._progress(run.claim, Speaking(text) if text else Thinking(long=True))
 
     def _speaker(self, run: LiveRun) -> Model:
-        """Who answers: the model, or for a report without one what makes it."""
+        """The model, or for a report without one its maker."""
         job = run.claim.job
         if job is None or job.task.kind is TaskKind.PROMPT or self._reporter is None:
             return run.agent.model
@@ -260,7 +260,7 @@ class AgentLoop:
         return None
 
     async def _join(self, run: LiveRun) -> None:
-        """Where it is so set, what people said meanwhile reaches the model before its next call."""
+        """Bring what people said meanwhile to the model before its next call, where it is so set."""
         if self._busy(run.address) is Busy.STEER:
             own(await self._store.steer(run.claim.lane, run.claim.run_id))
 

@@ -1,4 +1,4 @@
-"""Where a run stands while somebody works on it, and what ends that work before its time."""
+"""State of a run at work, and what ends that work before its time."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class _SignedFile:
         fresh.replace(self._path)
 
     def read(self, make: Callable[[Mapping[str, Any]], T], words: Callable[[T], str]) -> T | None:
-        """What `make` makes of the values, if its `words` were signed; None when there is no file."""
+        """Value that `make` makes, if its `words` were signed; None when there is no file."""
         if not self._path.exists():
             return None
         try:
@@ -112,7 +112,7 @@ class _SignedFile:
 
     @property
     def was_signed(self) -> bool:
-        """Whether anything was ever signed in this folder."""
+        """True if anything was ever signed in this folder."""
         return self._key.exists()
 
     def _sign(self, words: str) -> str:

@@ -110,7 +110,7 @@ class Sealer:
         return found or NOTHING_SEALED
 
     async def _holds(self, known: Head) -> bool:
-        """Whether the row that was sealed last, as far as is known, is still there as it was."""
+        """True if the row that was sealed last, as far as is known, is still there as it was."""
         if not known.number:
             return True
         rows = await self._book.audit_rows(known.number - 1, limit=1)

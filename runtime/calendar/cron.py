@@ -51,7 +51,7 @@ class Cron:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What the fields of an expression stand for. Weekdays count from Sunday, which is 0.
+    """Values that the fields of an expression stand for. Weekdays count from Sunday, which is 0.
 
     `every_hour`: the hours are a pattern (`*`, a step, all of them) and not times that somebody chose.
     `either`: a day need be in one of `days` and `weekdays` only.
@@ -92,7 +92,7 @@ FIELDS: Final = (
 
 
 def is_cron(text: str) -> bool:
-    """Whether `text` is meant as an expression, right or wrong, rather than as a phrase."""
+    """True if `text` is meant as an expression, right or wrong, rather than as a phrase."""
     begins = text.split()[:2]
     numbers = [word for word in begins if re.fullmatch(r"[0-9,/?-]+", word) and not re.match(r"[0-9]{4}-", word)]
     return text.lstrip().startswith("@") or "*" in text or len(numbers) > 1

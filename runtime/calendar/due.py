@@ -110,7 +110,7 @@ def _of_cron(cron: Cron, zone: ZoneInfo, start: datetime) -> datetime | None:
 
 
 def _within(cron: Cron, here: Stretch, start: datetime, wall: datetime | None) -> Iterator[datetime]:
-    """What may be due in a stretch, not before `start`, where `wall` is the next one named."""
+    """Instants that may be due in a stretch, not before `start`, where `wall` is the next one named."""
     if start < here.begins + here.set_by and (skipped := _skipped(cron, here, start)):
         yield skipped
     fresh = here.begins - here.set_by  # until then the clocks, set back, show again what they had shown

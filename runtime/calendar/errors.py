@@ -1,4 +1,4 @@
-"""What is said to somebody whose words name no time."""
+"""Errors for words that name no time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody said about time, understood: cron, an interval, or one instant."""
+"""Words about time, understood: cron, an interval, or one instant."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ When = Cron | Every | At
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What was said, understood. `zone` is an IANA name, `text` the words as they were written."""
+    """Words about time, understood. `zone` is an IANA name, `text` the words as they were written."""
 
     when: When
     zone: str
@@ -117,7 +117,7 @@ def written(planned: Planned) -> str:
 
 
 def read(text: str) -> Planned:
-    """What `written` wrote.
+    """Read what `written` wrote.
 
     Errors: WhenError when it is anything else.
     """

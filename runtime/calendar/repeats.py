@@ -106,7 +106,7 @@ def _days(words: str) -> str:
 
 
 def _numbered(days: Iterable[int]) -> str:
-    """Where Sunday is 0."""
+    """Weekdays as numbers, where Sunday is 0."""
     return ",".join(str(number) for number in sorted({(day + 1) % 7 for day in days}))
 
 

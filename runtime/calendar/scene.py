@@ -1,4 +1,4 @@
-"""What is around a phrase while it is understood, and the words that many phrases share: numbers, units, days."""
+"""Surroundings of a phrase while it is understood, and words that many phrases share: numbers, units, days."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DAY_NAMES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where and when a phrase is said, the whole of it, and the times of day in it."""
+    """Place and time of a phrase, the whole of it, and the times of day in it."""
 
     zone: ZoneInfo
     now: datetime

@@ -1,4 +1,4 @@
-"""What is planned, for people: "every weekday at 09:00 (Europe/Berlin)"."""
+"""Plans in words for people: "every weekday at 09:00 (Europe/Berlin)"."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _times(cron: Cron, values: Values) -> str:
 
 
 def _days(cron: Cron, values: Values) -> str:
-    """Which days: of the week, of the month, or either."""
+    """Days in words: of the week, of the month, or either."""
     if cron.day == "*" and cron.month == "*":
         return _of_week(values)
     months = _months(cron, values)

@@ -69,7 +69,7 @@ def instant_of(wall: datetime, zone: ZoneInfo) -> datetime:
 
 
 def wall_of(at: datetime, zone: ZoneInfo) -> datetime:
-    """What the clocks of `zone` show at an instant, without the zone."""
+    """Time that the clocks of `zone` show at an instant, without the zone."""
     return at.astimezone(zone).replace(tzinfo=None, fold=0)
 
 
@@ -112,7 +112,7 @@ def _offset(zone: ZoneInfo, at: datetime) -> timedelta:
 
 @cache
 def _names() -> Mapping[str, tuple[str, ...]]:
-    """What a zone may be called, without case, and the zones that are called so. A whole name is before any city."""
+    """Zones by what they may be called, without case. A whole name is before any city."""
     keys = [key for key in files("tzdata").joinpath("zones").read_text("utf-8").split() if key != "Factory"]
     named: dict[str, tuple[str, ...]] = {}
     for key in keys:

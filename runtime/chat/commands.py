@@ -67,7 +67,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Going:
-    """What is going on in a room."""
+    """Work that goes on in a room."""
 
     works: Sequence[Work] = ()
     waiting: int = 0
@@ -183,7 +183,7 @@ NEW_ALREADY: Final = "There is nothing to forget: this conversation is new."
 
 
 def going_on(going: Going, now: datetime, mark: str = "/") -> str:
-    """What `/status` answers."""
+    """Answer to `/status`."""
     lines = [_work(work, now) for work in going.works]
     if going.waiting:
         lines.append(f"{several(going.waiting, 'message')} waiting for their turn")
@@ -209,7 +209,7 @@ def _work(work: Work, now: datetime) -> str:
 
 
 def asked(pending: Sequence[Approval], now: datetime) -> str:
-    """What `/approvals` answers."""
+    """Answer to `/approvals`."""
     if not pending:
         return "No question waits for an answer here."
     head = f"{several(len(pending), 'question')} waiting for an answer here; the cards above show each call in full, with its buttons:"
@@ -230,7 +230,7 @@ def _arguments(text: str) -> str:
 
 
 def spent(room: Spent, person: Spent) -> str:
-    """What `/usage` answers."""
+    """Answer to `/usage`."""
     lines = [f"- {whose}: {_spent(sums)}" for whose, sums in (("this room", room), ("you", person))]
     return "\n".join(["Tokens and money, by days and months of UTC:", "", *lines])
 
@@ -248,7 +248,7 @@ def _dollars(micros: int) -> str:
 
 
 def waited_too_long(said_at: datetime, most: timedelta) -> str:
-    """What the sender of a stale message is told."""
+    """Words for the sender of a stale message."""
     return (
         f"Your message of {moment(said_at)} waited too long while I was away: more than {roughly(most)}. "
         "I have not acted on it, nor on others of yours as old. If it still matters, ask again."

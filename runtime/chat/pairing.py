@@ -44,7 +44,7 @@ def tidy(code: str) -> str:
 
 
 def invitation(code: str, *, asked: bool) -> str:
-    """What an unknown person is sent; `asked` tells that those who may let them in have a card about it."""
+    """Words for an unknown person; `asked` tells that those who may let them in have a card about it."""
     if asked:
         return (
             "I don't know you yet, so I've asked the people who run me to let you in. I'll tell you here.\n\n"
@@ -58,12 +58,12 @@ def invitation(code: str, *, asked: bool) -> str:
 
 
 def welcome(who: Person) -> str:
-    """What they are told once they are known."""
+    """Words for a person who has become known."""
     return f"You are paired: I know you as {who.name} ({who.role.word}). Ask me now; what you wrote before is not kept."
 
 
 def wrong(left: int) -> str:
-    """What whoever entered a wrong code reads."""
+    """Words for whoever entered a wrong code."""
     tries = "one more try" if left == 1 else f"{left} more tries"
     return f"No pairing code is like this, or its hour is over. There {'is' if left == 1 else 'are'} {tries}."
 

@@ -1,4 +1,4 @@
-"""What is planned in a room, and whose clocks are read there, in words: what `/schedules` and `/timezone` answer. Pure."""
+"""Answers to `/schedules` and `/timezone`: plans of a room, and the clocks that are read there. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNKNOWN: Final = (
 
 
 def planned(schedules: Sequence[Schedule]) -> str:
-    """What `/schedules` answers."""
+    """Answer to `/schedules`."""
     if not schedules:
         return f"Nothing is planned here. {HOW_TO}"
     lines = [f"- {_line(one)}" for one in schedules[:SCHEDULES_LISTED]]
@@ -57,12 +57,12 @@ def zone_or_trouble(name: str) -> tuple[str, str]:
 
 
 def zone_set(zone: str) -> str:
-    """What `/timezone ZONE` answers."""
+    """Answer to `/timezone ZONE`."""
     return f"I read the times you say by the clocks of {zone} from now on. What is planned already keeps its zone."
 
 
 def zone_known(zones: Mapping[str, str], person: str, room: str) -> str:
-    """What `/timezone` answers: `zones` are those of the person and the room."""
+    """Answer to `/timezone`: `zones` are those of the person and the room."""
     if own := zones.get(person):
         return f"I read the times you say by the clocks of {own}. Another zone is set with {ZONE_COMMAND_EXAMPLE}."
     if of_room := zones.get(room):

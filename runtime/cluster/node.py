@@ -59,7 +59,7 @@ class Node:
         return cls(store=store, lease=lease, length=length, on_reaped=on_reaped)
 
     def fresh(self) -> bool:
-        """Whether the lease surely holds, by this process's own clock: without that nothing with effects begins."""
+        """True if the lease surely holds, by this process's own clock: without that nothing with effects begins."""
         return self._clock() - self._renewed < self._length.total_seconds() * SAFE
 
     def trouble(self) -> str | None:

@@ -74,7 +74,7 @@ class LocalNotifier:
         return listener
 
     def topics(self) -> list[str]:
-        """What somebody may be listening for."""
+        """Topics that somebody may be listening for."""
         return list(self._listeners)
 
     def notify_here(self, topic: str) -> None:

@@ -27,7 +27,7 @@ def stop_topic(run_id: RunId) -> str:
 
 
 class Sends(Protocol):
-    """What the couriers offer."""
+    """Couriers, as far as they are needed here."""
 
     def called(self, address: Address) -> None:
         """Another node put something into the outbox for this room."""
@@ -37,7 +37,7 @@ class Sends(Protocol):
 
 
 class PeerEvents:
-    """What other nodes rang is heard here. `stop` ends a run if it is at work here, and says whether it is."""
+    """Hears the rings of other nodes. `stop` ends a run if it is at work here, and says whether it is."""
 
     def __init__(self, *, notifier: LocalNotifier, couriers: Sends, stop: Callable[[RunId], bool]) -> None:
         self._notifier = notifier

@@ -26,12 +26,12 @@ POLL_INTERVAL: Final = timedelta(seconds=1)
 
 
 class Agendas(Protocol):
-    """What the store offers."""
+    """The store's agenda."""
 
     def now(self) -> datetime: ...
 
     async def agenda(self, but: NodeId) -> Agenda:
-        """What there is to do now, on one snapshot; of leases those of other nodes than `but`."""
+        """Work that is due now, on one snapshot; of leases those of other nodes than `but`."""
 
 
 class Poller:
@@ -82,7 +82,7 @@ class Poller:
 
 
 def topics(agenda: Agenda, now: datetime) -> list[str]:
-    """What to ring. The timer is told before the next look, since it fires at the instant and not at a look."""
+    """Topics to ring. The timer is told before the next look, since it fires at the instant and not at a look."""
     soon = agenda.fires_at is not None and agenda.fires_at <= now + POLL_INTERVAL
     told = {
         LANES: agenda.lanes,

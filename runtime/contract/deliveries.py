@@ -27,7 +27,7 @@ CHOICES: Final[Mapping[ApprovalKind, tuple[Choice, ...]]] = {
 
 
 class Kind(StrEnum):
-    """What a delivery is; also its rank in a room, most urgent first."""
+    """Kind of a delivery; also its rank in a room, most urgent first."""
 
     APPROVAL = "approval"
     FINAL = "final"
@@ -50,7 +50,7 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a delivery says: Markdown text (CommonMark with tables and strike-through), and buttons under it.
+    """Content of a delivery: Markdown text (CommonMark with tables and strike-through), and buttons under it.
 
     `text_file` holds all of `text` where that is too long to be read in a chat: a channel that carries files shows how
     it begins and this file, and the text in parts only where the file is refused. Others show `text`.

@@ -1,4 +1,4 @@
-"""What reports are made of: counts, sums and lists over everything that is stored."""
+"""Figures for reports: counts, sums and lists over everything that is stored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What happened since an instant, counted by what became of it. `rooms` are runs by room, most first."""
+    """Events since an instant, counted by their outcome. `rooms` are runs by room, most first."""
 
     messages: Mapping[str, int] = field(default_factory=dict)
     runs: Mapping[str, int] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an agent used in a room. `cost_micros` is in millionths of a US dollar."""
+    """Use of an agent in a room. `cost_micros` is in millionths of a US dollar."""
 
     agent: str
     address: Address
@@ -48,7 +48,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What was used together, and by whom and where the most: the dearest first."""
+    """Use of all together, and by whom and where the most: the dearest first."""
 
     runs: int = 0
     calls: int = 0

@@ -31,7 +31,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class UserTurn:
-    """What a person said. `files` lie in the session's workspace; images among them are shown to models that look."""
+    """Words of a person. `files` lie in the session's workspace; images among them are shown to models that look."""
 
     text: str
     author: str = ""
@@ -56,7 +56,7 @@ Turn = UserTurn | AssistantTurn | ToolTurn
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """What a tool declares. `schema` is the JSON schema of its arguments; `output_bound` counts characters.
+    """Declaration of a tool. `schema` is the JSON schema of its arguments; `output_bound` counts characters.
 
     `form` is all that others say of it (JSON), for a tool whose words are not ours: another one is asked about anew.
     """
@@ -82,7 +82,7 @@ Attach = Callable[[FileRef], None]
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """Where a call runs. `workspace` is the folder of the room's files; it exists.
+    """Surroundings of a call. `workspace` is the folder of the room's files; it exists.
 
     `address` is where the run's answer goes, and `requester` for whom it works: None for a program that nobody asked.
     `scheduled`: nobody asked now, it is the work of a schedule.
@@ -112,7 +112,7 @@ class Tool(Protocol):
 
 
 class Transcriber(Protocol):
-    """What makes words of voice notes."""
+    """Maker of words from voice notes."""
 
     async def transcribe(self, recording: BinaryIO, name: str) -> str:
         """The words in `recording`, of whatever kind its platform records; `name` may tell. Errors: ToolError."""
@@ -134,7 +134,7 @@ OpenFile = Callable[[str], AbstractContextManager[BinaryIO]]
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What a model is asked. `files` opens a file that a turn names; without it there are none to look at.
+    """Request to a model. `files` opens a file that a turn names; without it there are none to look at.
 
     Errors of `files`: OSError where the file is not there any more.
     """

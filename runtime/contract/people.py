@@ -32,7 +32,7 @@ def no_probe(point: str) -> None:
 
 
 class Role(IntEnum):
-    """What a person may do; a higher one may do all that a lower one may."""
+    """Rights of a person; a higher one may do all that a lower one may."""
 
     VIEWER = 0
     USER = 1
@@ -53,7 +53,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a reply goes: `channel:account/room` or `channel:account/room/thread`.
+    """Address of a reply: `channel:account/room` or `channel:account/room/thread`.
 
     Inside the program `account` is the account's own identity at its platform, so that a renamed account keeps its
     conversations; the name in the settings is translated where settings are read and where people are shown one.

@@ -1,4 +1,4 @@
-"""What adapters are given: rooms and who may see them, folders of files, wake-ups; and what checks find."""
+"""Context of adapters: rooms and who may see them, folders of files, wake-ups; and what checks find."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check for the operator found. `id` stays the same over releases, and begins with what was looked at.
+    """Result of a check for the operator. `id` stays the same over releases, and begins with what was looked at.
 
     `why` it matters and the command or setting that mends it (`fix`) are empty when all is well.
     """
@@ -82,7 +82,7 @@ class View:
 
 
 class History(Protocol):
-    """What was committed, for those who may see it. Only reads."""
+    """History of what was committed, for those who may see it. Only reads."""
 
     async def rooms(self, channel: str, account: str, owner: Identity) -> list[Room]:
         """Rooms in which `owner` spoke, newest first, at most 200."""
@@ -91,17 +91,17 @@ class History(Protocol):
         """All rooms whose `room_owner` this is."""
 
     async def room_owner(self, address: Address) -> Identity | None:
-        """Who began this room by speaking there; None where nobody did, or where something was posted before."""
+        """Person who began this room by speaking there; None where nobody did, or where something was posted before."""
 
     async def is_untouched(self, address: Address) -> bool:
-        """Whether nothing was ever said or posted in this room."""
+        """True if nothing was ever said or posted in this room."""
 
     async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
         """The room as it is at one moment: the last `limit` entries older than `before`, oldest first."""
 
 
 class Links(Protocol):
-    """Who a web link or a session cookie belongs to."""
+    """Owners of web links and session cookies."""
 
     async def person_of(self, token: str, *, fresh: bool = False) -> tuple[Person, Identity] | None:
         """The person whose current link carries `token`, and the web identity under which they speak; or None.
@@ -120,7 +120,7 @@ class Workspaces(Protocol):
     """The folder of files that belongs to the session of an address."""
 
     def folder(self, address: Address) -> Path:
-        """That folder; it exists, and no link in its path leads elsewhere."""
+        """Folder of a session; it exists, and no link in its path leads elsewhere."""
 
     def open(self, address: Address, path: str) -> AbstractContextManager[BinaryIO]:
         """The file `path` of that folder, for reading: never through a link, whatever tools made of its names since.
@@ -201,7 +201,7 @@ class Seen:
 
 
 class Places(Protocol):
-    """What is stored about an account's rooms, for its adapter."""
+    """Stored facts about an account's rooms, for its adapter."""
 
     async def seen(self, channel: str, account: str, since: datetime) -> list[Seen]:
         """Rooms and threads in which something was taken in after `since`, each with its newest message."""
@@ -216,17 +216,17 @@ class Places(Protocol):
         """Message ids of the parts shown in the room of `address`, in any thread of it, after `since`; at most 1,000."""
 
     async def unsettled(self, channel: str, account: str) -> list[Address]:
-        """Where each part goes that may be on screen unknown and is still to be looked for."""
+        """Address of each part that may be on screen unknown and is still to be looked for."""
 
 
 async def alone(within: timedelta) -> bool:
-    """Where nobody shares the store."""
+    """Answer where nobody shares the store."""
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterContext:
-    """What the composition root hands to every adapter beside its own settings.
+    """Context that the composition root hands to every adapter beside its own settings.
 
     `siblings`: whether another process of ours was at work on this store within so long. `forms` makes the form behind a
     button.

@@ -23,7 +23,7 @@ class ScheduleState(StrEnum):
 
 
 class Misfire(StrEnum):
-    """What happens to instants that passed while nobody was there to fire them."""
+    """Treatment of instants that passed while nobody was there to fire them."""
 
     SKIP = "skip"  # none of them
     ONCE = "once"  # one run for all: that of the newest
@@ -32,7 +32,7 @@ class Misfire(StrEnum):
 
 
 class Thread(StrEnum):
-    """Where a report stands in its room."""
+    """Place of a report in its room."""
 
     ROOM = "room"  # in the room, or in the thread that its address names
     OWN = "own"  # each report begins a thread: its first line in the room, the rest under it
@@ -56,7 +56,7 @@ class DataCall:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is done at an instant. `text` is kept as it was written: a prompt, a template, or a report's name.
+    """Work at an instant. `text` is kept as it was written: a prompt, a template, or a report's name.
 
     `data` are the calls of a template, `options` the settings of a built-in report.
     """
@@ -157,7 +157,7 @@ class Schedule:
 
     @property
     def zone(self) -> str:
-        """Where it reads clocks; its rule need not be understood for that."""
+        """Zone in which it reads clocks; its rule need not be understood for that."""
         return str(json.loads(self.when)["zone"])
 
 
@@ -234,7 +234,7 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a run needs to know of the occurrence that it works for.
+    """Facts for a run about the occurrence that it works for.
 
     `previous` is what its schedule's last report said that was shown, planned for `previous_at`; empty and None where
     there was none. `seen` holds what data the occurrence before was made of: a digest each, by the name of the call.
@@ -273,7 +273,7 @@ class ScheduleRequest:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who wants it, and where they said so. `key` makes a repeat after a kill the same wish; empty: each is a new one.
+    """Person who wants it, and where they said so. `key` makes a repeat after a kill the same wish; empty: each is a new one.
 
     `hand`, where it is not empty, does it for them and is named in the audit: a command line.
     """
@@ -298,7 +298,7 @@ class Timetable(Protocol):
         """The schedule called `name`, or with that id, which `asker` may see: of their room, or their own; operators all."""
 
     async def listed(self, asker: Asker | None = None) -> list[Schedule]:
-        """Those `asker` may see, without it all, by their next instant; removed ones not. At most 1,000."""
+        """Schedules that `asker` may see, without it all, by their next instant; removed ones not. At most 1,000."""
 
     async def pause(self, schedule: ScheduleId, asker: Asker, reason: str = "") -> Schedule: ...
 
@@ -323,4 +323,4 @@ class Timetable(Protocol):
         """Whose clocks it goes by; written as a text it is the zone's name."""
 
     async def set_zone(self, zone: str, asker: Asker, *, whole_room: bool = False) -> str:
-        """Where the asker reads clocks, or everybody in their room who has no zone of their own; its full name."""
+        """Set the zone of the asker, or of everybody in their room who has none of their own; its full name."""

@@ -20,7 +20,7 @@ class Urgency(StrEnum):
 
 
 class Busy(StrEnum):
-    """What happens to a message that comes while its session's lane works."""
+    """Treatment of a message that comes while its session's lane works."""
 
     STEER = "steer"  # joins the live run before its next model call
     FOLLOWUP = "followup"  # waits and gets a run of its own
@@ -28,7 +28,7 @@ class Busy(StrEnum):
 
 
 class Choice(StrEnum):
-    """What a button says. `done`, `again` and `skip` answer a question about an unknown outcome, `user` to `operator` one
+    """Choice that a button stands for. `done`, `again` and `skip` answer a question about an unknown outcome, `user` to `operator` one
     about a stranger; `other` answers nothing yet, and has the card offer further roles.
 
     `conversation` and `always` approve and grant the same for later; `edit` approves changed arguments, `all` every open
@@ -235,7 +235,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a Signal. `notice` is for the sender alone, best effort: at most `Signal.private` characters, or 200."""
+    """Outcome of a Signal. `notice` is for the sender alone, best effort: at most `Signal.private` characters, or 200."""
 
     outcome: Outcome
     signal_id: SignalId

@@ -24,7 +24,7 @@ async def soon() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CourierContext:
-    """What a courier has of its process.
+    """Context of a courier in its process.
 
     `take` asks for the duty, and `vacancy` waits until it may be free again. `on_shown` hears of each address where
     something was shown. `chance` spreads retries, from 0 to 1; `ticks` never jump, as `now` may.

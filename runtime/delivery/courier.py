@@ -61,7 +61,7 @@ def choose(waiting: Sequence[OpenDelivery], now: datetime) -> OpenDelivery | dat
 
 
 def holds_back(earlier: OpenDelivery, later: OpenDelivery) -> bool:
-    """Whether `earlier`, which has to wait, keeps its place before `later`: while the platform is away all fail alike.
+    """True if `earlier`, which has to wait, keeps its place before `later`: while the platform is away all fail alike.
 
     After so many attempts it may be this one alone that fails, and a room must not be silent for one delivery's sake.
     """
@@ -76,7 +76,7 @@ def delivery_of(new: NewDelivery) -> Delivery:
 def begun(
     new: NewDelivery, rendered: Rendered, run_id: RunId, now: datetime, over: Receipt | None = None
 ) -> OpenDelivery:
-    """What a new delivery is in the store once its first part is marked; `over` is the preview that it replaces."""
+    """New delivery as it is in the store once its first part is marked; `over` is the preview that it replaces."""
     parts = [
         OpenPart(n, PartState.MARKED if n == 1 else PartState.PENDING, wire.body, wire.fallback)
         for n, wire in enumerate(rendered.wires, 1)
@@ -160,7 +160,7 @@ class Courier:
 
     @property
     def on_duty(self) -> bool:
-        """Whether this one serves the account, and not another node's."""
+        """True if this one serves the account, and not another node's."""
         return self._duty is not None
 
     def look_around(self) -> None:
@@ -233,7 +233,7 @@ class Courier:
 
     @property
     def may_send(self) -> bool:
-        """Whether this process sends for the account at this moment."""
+        """True if this process sends for the account at this moment."""
         return self._group is not None and self._context.lease_is_fresh()
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
@@ -303,7 +303,7 @@ class Courier:
         return duty
 
     async def _take_over(self) -> None:
-        """Whoever sent for this account until now is not known: only what its platform said to wait for is."""
+        """Take over from an unknown sender: only what the platform said to wait for is known."""
         self._previews.start()
         if not self._rates.bound:
             return

@@ -30,7 +30,7 @@ class Couriers:
         return iter(self._couriers)
 
     def serves(self, address: Address) -> bool:
-        """Whether what is stored for `address` would ever be shown from here."""
+        """True if what is stored for `address` would ever be shown from here."""
         return self._of(address) is not None
 
     async def post(self, delivery: NewDelivery) -> bool:
@@ -45,7 +45,7 @@ class Couriers:
         return fresh
 
     async def prepare(self, new: NewDelivery, claim: Claim) -> NewDelivery:
-        """What a run is about to commit: over its preview, and rendered if its courier is here and its room free."""
+        """Prepare what a run is about to commit: over its preview, and rendered if its courier is here and its room free."""
         courier = self._of(new.address)
         if courier is None:
             return new
@@ -53,7 +53,7 @@ class Couriers:
         return replace(new, rendered=await courier.prepare(new))
 
     def carry_on(self, new: NewDelivery, run_id: RunId, *, begun: bool) -> None:
-        """What became of a prepared delivery: `begun` with its commit, or it waits its turn, or was never stored."""
+        """Carry on with a prepared delivery: `begun` with its commit, or it waits its turn, or was never stored."""
         courier = self._of(new.address)
         if courier and begun:
             courier.begin(new, run_id)

@@ -19,7 +19,7 @@ from runtime.store.protocol import Claim, NewDelivery, Outbox, Rendered
 
 
 class Post(Protocol):
-    """What the courier of the account offers."""
+    """The account's courier, as far as it is needed here."""
 
     @property
     def may_send(self) -> bool: ...

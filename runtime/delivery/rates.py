@@ -56,7 +56,7 @@ class Rates:
 
     @property
     def bound(self) -> bool:
-        """Whether there is anything to wait for."""
+        """True if there is anything to wait for."""
         return self._buckets is not None
 
     def start(self) -> None:
@@ -87,7 +87,7 @@ class Rates:
         return NO_WAIT
 
     def take_now(self, address: Address, rank: int) -> bool:
-        """Whether a token of each bucket was there and nobody was ahead; else nothing changed."""
+        """True if a token of each bucket was there and nobody was ahead; else nothing changed."""
         place = (rank, next(self._numbers))
         return self._took(address, lambda bucket: self._wait(bucket, address, place, 1))
 
@@ -96,7 +96,7 @@ class Rates:
         return self._took(address, self._idle)
 
     def is_open(self, address: Address) -> bool:
-        """Whether the platform has not said to wait, for what takes no token."""
+        """True if the platform has not said to wait, for what takes no token."""
         return self._shut_for(address) <= NO_WAIT
 
     def leave(self, address: Address) -> None:
@@ -154,7 +154,7 @@ class Rates:
     # -------------------------------------------------------------------------------------------------------- lines
 
     def _number(self, address: Address) -> int:
-        """Who waits already keeps the place of then."""
+        """Place in the line; who waits already keeps theirs."""
         kept = self._kept.get(address)
         return kept[1] if kept else next(self._numbers)
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Unknown(StrEnum):
-    """What happens to a part of which nobody can tell whether it is on screen."""
+    """Treatment of a part that nobody can tell to be on screen."""
 
     REPEAT = "repeat"  # once more, with a visible mark
     HOLD = "hold"  # until a person says

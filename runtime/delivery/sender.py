@@ -47,7 +47,7 @@ STORE_RETRY_DELAY: Final = timedelta(seconds=1)
 
 
 def passing(open_: OpenDelivery) -> bool:
-    """Whether it only tells of work under way, and nothing of it is on screen: soon it is worth nothing."""
+    """True if it only tells of work under way, and nothing of it is on screen: soon it is worth nothing."""
     return (
         open_.delivery.kind is Kind.PROGRESS
         and open_.edit_of is None

@@ -70,7 +70,7 @@ class Preview:
 
     @property
     def changes(self) -> bool:
-        """Whether it can be changed at this moment."""
+        """True if it can be changed at this moment."""
         return self.receipt is not None and not self.fixed
 
 
@@ -137,7 +137,7 @@ class Previews:
             known.receipt = receipt
 
     def receipt(self, preview: DeliveryId) -> Receipt | None:
-        """Where it is on screen, if it is ours and known to be."""
+        """Receipt of it on screen, if it is ours and known to be there."""
         known = self._by_id.get(preview)
         return known.receipt if known else None
 

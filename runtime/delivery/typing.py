@@ -1,4 +1,4 @@
-"""What people see of the agent while they wait for an answer: that it is at work, and how far the answer is.
+"""Signs of the agent at work while people wait for an answer: that it is at work, and how far the answer is.
 
 All of it is best effort. It is sent at the right moment or not at all, takes only tokens that nobody else wants, is never
 repeated, and no failure of it reaches the run. An answer that comes at once costs one timer.

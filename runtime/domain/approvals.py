@@ -112,7 +112,7 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """Who may approve. Without `approvers` (identities or person ids) operators and owners do.
+    """Rights to approve. Without `approvers` (identities or person ids) operators and owners do.
 
     `given` are the names to which the settings give something: nobody who is let in is called so.
     """
@@ -124,7 +124,7 @@ class Rights:
 
 @dataclass(frozen=True, slots=True)
 class Voter:
-    """Who answers, from where. `names` are the person's id and identities; `console` is an operator's own surface."""
+    """Person who answers, and from where. `names` are the person's id and identities; `console` is an operator's own surface."""
 
     person: Person
     names: frozenset[str]

@@ -13,7 +13,7 @@ FIRST_HASH: Final = ""
 
 
 class SealedRow(Protocol):
-    """What of an audit row the chain covers."""
+    """Fields of an audit row that the chain covers."""
 
     @property
     def number(self) -> int | None: ...

@@ -1,4 +1,4 @@
-"""What the data of a report was, kept so shortly that the next one can tell whether it changed. No I/O."""
+"""Digest of a report's data, by which the next one can tell a change. No I/O."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def has_failed(result: str) -> bool:
 
 
 def seen_of(results: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """What calls gave, (id, result) each: a digest by name of those that are data."""
+    """Digests of what calls gave, (id, result) each: a digest by name of those that are data."""
     return {call.removeprefix(DATA): digest(result) for call, result in results if call.startswith(DATA)}
 
 

@@ -52,13 +52,13 @@ class Way:
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether the other nodes should try theirs."""
+        """True if the other nodes should try theirs."""
         return self.unanswered > 0 or (self.down is not None and self.down >= DOWN)
 
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """What another node tells of its own way: when it was answered last, and when it last gave the roles up."""
+    """News of another node about its own way: when it was answered last, and when it last gave the roles up."""
 
     node: NodeId
     answered_at: datetime | None = None
@@ -86,7 +86,7 @@ Decision = Keep | Wait | GiveUp
 
 
 def decide(way: Way, others: Sequence[Ping], now: datetime) -> Decision:
-    """What a node with roles does, by its own `way` and by what the other live nodes told."""
+    """Decide what a node with roles does, by its own `way` and by what the other live nodes told."""
     if way.is_lost:
         able = [other for other in others if _is_better(other, way, now)]
         return GiveUp(max(able, key=_answered).node) if able else Keep()
@@ -94,7 +94,7 @@ def decide(way: Way, others: Sequence[Ping], now: datetime) -> Decision:
 
 
 def _is_better(other: Ping, way: Way, now: datetime) -> bool:
-    """Where we are answered too and only our connection is down, who could not connect either is no better."""
+    """True if another node is better placed; where only our connection is down, one that could not connect either is not."""
     if now - _answered(other) > ANSWER_FRESH_FOR:
         return False
     return way.is_cut or other.left_at is None or now - other.left_at > CALM

@@ -29,7 +29,7 @@ class Rights:
     is_program: bool = False
 
     def may_join(self, asker: Rights) -> bool:
-        """Whether what they say may be worked on with the rights of `asker`."""
+        """True if what they say may be worked on with the rights of `asker`."""
         if self.person == asker.person:
             return True
         return not self.is_program and self.role >= asker.role

@@ -1,4 +1,4 @@
-"""What every state machine here shares: moves are a table, and a move that is not in it is a bug."""
+"""State machines as tables: moves are a table, and a move that is not in it is a bug."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from runtime.contract import Address, Addressing, Amended, Busy, Clicked, Identi
 
 
 class Attention(StrEnum):
-    """What the agent listens to in a room of several people."""
+    """Attention of the agent in a room of several people."""
 
     STRICT = "strict"  # what names it, each time
     MENTION = "mention"  # what names it, and what follows in a thread that this made it part of
@@ -27,7 +27,7 @@ class Attention(StrEnum):
 
 
 class Decision(Enum):
-    """What becomes of a message."""
+    """Course of a message."""
 
     RUN = "run"
     INTERRUPT = "interrupt"  # what is at work ends first, as by a stop
@@ -67,7 +67,7 @@ JOINING: Final = (Attention.MENTION, Attention.THREAD)
 
 @dataclass(frozen=True, slots=True)
 class RoomRule:
-    """What is set for the rooms that `room`, an address or a glob of addresses, names. `people` and `blocked` are
+    """Settings for the rooms that `room`, an address or a glob of addresses, names. `people` and `blocked` are
     identities or names; without `people` everybody may speak who is known."""
 
     room: str = "*"
@@ -77,11 +77,11 @@ class RoomRule:
     busy: Busy | None = None
 
     def fits(self, room: str, thread: str) -> bool:
-        """Whether it names this room, or this thread of it."""
+        """True if it names this room, or this thread of it."""
         return fnmatchcase(room, self.room) or fnmatchcase(thread, self.room)
 
     def bars(self, actor: Identity, who: Person | None) -> bool:
-        """Whether this person may not speak there."""
+        """True if this person may not speak there."""
         names = {actor, who.name} if who else {actor}
         return bool(names & self.blocked) or bool(self.people and not names & self.people)
 
@@ -121,12 +121,12 @@ class RoomRules:
         return _first(self.rules, self.named(replace(address, thread="")), self.named(address))
 
     def attention(self, signal: Signal) -> Attention:
-        """What holds in the signal's room."""
+        """Attention that holds in the signal's room."""
         own = self.rule(signal.address).attention
         return own or (Attention.OPEN if signal.reach is Addressing.DIRECT else self.default)
 
     def course(self, signal: Signal) -> Decision:
-        """What becomes of a signal as far as its room decides; who sent it is looked at later."""
+        """Course of a signal as far as its room decides; who sent it is looked at later."""
         if signal.by_bot and signal.actor not in self.bots | self.sources:
             return Decision.IGNORE
         attention = self.attention(signal)
@@ -142,7 +142,7 @@ class RoomRules:
                 return Decision.IGNORE if course is Decision.OBSERVE else course
 
     def joins(self, signal: Signal) -> bool:
-        """Whether a message that runs makes the agent part of its thread. What a source brings asks for no company."""
+        """True if a message that runs makes the agent part of its thread. What a source brings asks for no company."""
         attention = self.attention(signal)
         lasting = attention is Attention.THREAD
         named = signal.reach is Addressing.MENTION and bool(signal.address.thread)
@@ -150,7 +150,7 @@ class RoomRules:
         return named and attention in JOINING and asked
 
     def bars(self, signal: Signal, who: Person | None) -> bool:
-        """Whether its sender may not speak there."""
+        """True if its sender may not speak there."""
         everywhere = RoomRule(blocked=self.blocked)
         return everywhere.bars(signal.actor, who) or self.rule(signal.address).bars(signal.actor, who)
 
@@ -161,7 +161,7 @@ def _first(rules: Iterable[RoomRule], room: str, thread: str) -> RoomRule:
 
 @dataclass(frozen=True, slots=True)
 class BusyRules:
-    """What a message meets that comes while the agent works: by room, else the default."""
+    """Rules for a message that comes while the agent works: by room, else the default."""
 
     default: Busy
     rooms: RoomRules = field(default_factory=RoomRules)
@@ -171,5 +171,5 @@ class BusyRules:
 
 
 def busy_at(busy: Busy | BusyRules, address: Address) -> Busy:
-    """What holds at `address`, where one thing may hold everywhere."""
+    """Rule that holds at `address`, where one may hold everywhere."""
     return busy if isinstance(busy, Busy) else busy.at(address)

@@ -88,7 +88,7 @@ class Instant:
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """What the timer wants to be written for one schedule.
+    """Changes that the timer wants written for one schedule.
 
     `expected` is the instant it saw as the next one: where the store has another by then, nothing is written. `next_at`
     and `due_at` are what comes after; None: the schedule has ended.
@@ -102,7 +102,7 @@ class Firing:
 
 
 def sorted_out(terms: Terms, instants: Sequence[datetime], now: datetime) -> list[Instant]:
-    """Which of the instants that have come, oldest first, are fired, and which are skipped."""
+    """Sort the instants that have come, oldest first, into fired and skipped."""
     missed = [at for at in instants if at < now - LATE - terms.jitter]
     fresh = [Instant(at) for at in instants[len(missed) :]]
     made_up = set(_made_up(terms, missed, now)) if not fresh or terms.misfire is not Misfire.ONCE else set()
@@ -144,7 +144,7 @@ class AfterFailure:
 def after_failure(
     *, attempts: int, failures: int, now: datetime, next_at: datetime | None, manual: bool
 ) -> AfterFailure:
-    """What follows from a failed try: `attempts` of its occurrence and `failures` in a row, both with this one."""
+    """Consequence of a failed try: `attempts` of its occurrence and `failures` in a row, both with this one."""
     if failures >= PAUSED_AFTER:
         return AfterFailure(None, pause=True)
     if manual or attempts > len(WAITS):
@@ -154,7 +154,7 @@ def after_failure(
 
 
 def said(work: Schedule | Report, planned: str, previous: str) -> str:
-    """What the agent reads. The task stands in it as it was written; `planned` is the instant in words."""
+    """Words that the agent reads. The task stands in it as it was written; `planned` is the instant in words."""
     if work.task.kind is not TaskKind.PROMPT:
         return f"[Scheduled report {work.name!r}, planned for {planned}]"
     quiet = f" Where there is nothing new to tell, answer {NO_NEWS} and nothing else." if work.terms.quiet else ""
@@ -169,7 +169,7 @@ def said(work: Schedule | Report, planned: str, previous: str) -> str:
 
 
 def is_silent(terms: Terms, text: str) -> bool:
-    """Whether a report has no news, and its schedule wants those not shown."""
+    """True if a report has no news, and its schedule wants those not shown."""
     told = text.strip().strip("*_`.").strip()
     return terms.quiet and (not told or told.upper() == NO_NEWS)
 

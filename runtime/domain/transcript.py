@@ -54,7 +54,7 @@ def _only_talk(turns: Sequence[Turn]) -> bool:
 
 
 def not_seen(turns: Sequence[Turn]) -> Iterator[UserTurn]:
-    """What people said since the model spoke last, oldest first."""
+    """Words of people since the model spoke last, oldest first."""
     since = list(takewhile(lambda turn: not isinstance(turn, AssistantTurn), reversed(turns)))
     return (turn for turn in reversed(since) if isinstance(turn, UserTurn))
 

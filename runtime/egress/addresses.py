@@ -1,4 +1,4 @@
-"""Which IP addresses are public, and which others an operator opened. No I/O."""
+"""Public IP addresses, and others that an operator opened. No I/O."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def unmapped(address: Ip) -> Ip:
 
 
 def special(address: Ip) -> str | None:
-    """What an address is for, when it is not a public host."""
+    """Purpose of an address that is not a public host."""
     real = meant(address)
     if real in METADATA:
         return "the metadata of a cloud"

@@ -166,7 +166,7 @@ class Egress:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """What is to be sent, apart from where."""
+    """Request to be sent, apart from its place."""
 
     method: str
     tool: str

@@ -124,7 +124,7 @@ async def sending(
 
 
 def told(error: Exception, place: Place) -> str:
-    """What went wrong, in words: the library's own may repeat the address with its query."""
+    """Fault in words: the library's own may repeat the address with its query."""
     match error:
         case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
             return f"{place.shown} could not prove who it is: {_reason(error)}."

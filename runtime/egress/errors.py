@@ -9,7 +9,7 @@ from runtime.errors import ToolFailed
 
 
 class Why(StrEnum):
-    """Which check a request did not pass."""
+    """Checks that a request may fail."""
 
     FORM = "form"  # it is no address that could be dialled
     SCHEME = "scheme"

@@ -1,4 +1,4 @@
-"""What the addresses of a name are: the one question that is asked of the network before a request is judged."""
+"""Addresses of a name: the one question that is asked of the network before a request is judged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOOKUPS_AT_ONCE: Final = 4
 
 
 def system_addresses(host: str) -> Sequence[str]:
-    """What the machine's own resolver says, of both families; it may take half a minute to say nothing."""
+    """Addresses by the machine's own resolver, of both families; it may take half a minute to say nothing."""
     return [str(where[0]) for *_, where in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
 
 

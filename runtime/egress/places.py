@@ -26,7 +26,7 @@ LOCAL: Final = ("localhost", "localdomain", "local", "internal", "home.arpa", "o
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a request goes. `host` is in ASCII and small letters, as rules compare it, `path` is decoded; `address` is set
+    """Place to which a request goes. `host` is in ASCII and small letters, as rules compare it, `path` is decoded; `address` is set
     where the host is one."""
 
     url: URL
@@ -47,17 +47,17 @@ class Place:
 
     @property
     def shown(self) -> str:
-        """What errors call it: the path and the query may hold a secret."""
+        """Name in errors: the path and the query may hold a secret."""
         host = f"[{self.host}]" if isinstance(self.address, IPv6Address) else self.host
         return f"{self.url.scheme}://{host}" + ("" if self.url.is_default_port() else f":{self.port}")
 
     @property
     def is_local(self) -> bool:
-        """Whether the name is one of those that no public host has."""
+        """True if the name is one of those that no public host has."""
         return any(self.host == name or self.host.endswith(f".{name}") for name in LOCAL)
 
     def leads_to(self, location: str) -> Place:
-        """Where a redirect goes. Errors: Refused."""
+        """Place to which a redirect leads. Errors: Refused."""
         try:
             url = self.url.join(URL(location))
         except ValueError:

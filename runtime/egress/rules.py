@@ -46,7 +46,7 @@ DEFAULTS: Final = (Rule(Result.ALLOW, method="GET"), Rule(Result.ALLOW, method="
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a rule is asked about. `host` and `path` are those of a Place."""
+    """Request that a rule is asked about. `host` and `path` are those of a Place."""
 
     tool: str
     method: str
@@ -66,7 +66,7 @@ def decide(rules: Sequence[Rule], call: Call) -> Rule:
 
 
 def _missed(rule: Rule, call: Call) -> Iterator[str]:
-    """What of `rule` does not fit `call`, in words."""
+    """Parts of `rule` that do not fit `call`, in words."""
     if not fnmatchcase(call.tool, rule.tool):
         yield f"its tool is {rule.tool!r}"
     if not fnmatchcase(call.host, in_ascii(rule.host)):

@@ -1,1 +1,1 @@
-"""What every web route of the process shares: refusals, the guard before them, bodies, and who is signed in."""
+"""Shared parts of web routes: refusals, the guard before them, bodies, and who is signed in."""

@@ -1,4 +1,4 @@
-"""Who stands at the authenticator: a link sets a cookie, the cookie names a person."""
+"""Authentication of the page: a link sets a cookie, the cookie names a person."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Authenticator:
         self.cookie = f"signalbox-{hashlib.sha256(identity.encode()).hexdigest()[:10]}"
 
     async def visitor(self, request: web.Request, *, fresh: bool = False) -> Visitor:
-        """Who asks, as of this very moment if `fresh`. Errors: Refusal 401 tells how to get a link."""
+        """Visitor who asks, as of this very moment if `fresh`. Errors: Refusal 401 tells how to get a link."""
         token = request.cookies.get(self.cookie)
         if not token:
             raise Refusal(401, NO_LINK.format(command=self._command))
@@ -120,7 +120,7 @@ class Authenticator:
 
 
 def may_be_foreign(request: web.Request, link: Link) -> bool:
-    """Whether another site may have made this browser come, or a program that only looks what is behind a link.
+    """True if another site may have made this browser come, or a program that only looks what is behind a link.
 
     Browsers leave Sec-Fetch-Site out under plain http and a name that is not the machine's own; all of them call
     themselves Mozilla. Programs that send neither hold no session that could be exchanged, yet one that shows previews

@@ -92,7 +92,7 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
 
 
 def is_open(request: web.Request, open_paths: Collection[str]) -> bool:
-    """Whether the route that answers it is one of `open_paths`, whose names may have places in them: `/hooks/{name}`."""
+    """True if the route that answers it is one of `open_paths`, whose names may have places in them: `/hooks/{name}`."""
     resource = request.match_info.route.resource
     return request.path in open_paths or (resource is not None and resource.canonical in open_paths)
 
@@ -119,13 +119,13 @@ async def harden(request: web.BaseRequest, response: web.StreamResponse) -> None
 
 
 def bears(request: web.Request, token: str) -> bool:
-    """Whether the request shows `token` as its bearer. Takes the same time wherever the first wrong character is."""
+    """True if the request shows `token` as its bearer. Takes the same time wherever the first wrong character is."""
     shown = request.headers.get("Authorization", "").encode("utf-8", "surrogateescape")  # any bytes may stand there
     return compare_digest(shown, f"{BEARER}{token}".encode())
 
 
 def is_our_host(request: web.Request, known: Collection[str]) -> bool:
-    """Whether the request names one of `known`, in small letters, or this machine at the port that it came in on."""
+    """True if the request names one of `known`, in small letters, or this machine at the port that it came in on."""
     host = request.headers.get("Host", "").lower()
     name, port = _split(host)
     return name in known or host in known or (name in LOOPBACK and port == _bound_port(request))
@@ -159,7 +159,7 @@ def _bound_port(request: web.Request) -> int | None:
 
 
 def is_secure(request: web.Request) -> bool:
-    """Whether the browser speaks TLS, to us or to a proxy before us. Who says so falsely only harms their own cookie."""
+    """True if the browser speaks TLS, to us or to a proxy before us. Who says so falsely only harms their own cookie."""
     proxy = request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip().lower()
     forwarded = FORWARDED_TLS.search(request.headers.get("Forwarded", "").partition(",")[0])
     origin = request.headers.get("Origin", "")
@@ -167,7 +167,7 @@ def is_secure(request: web.Request) -> bool:
 
 
 def _is_ours(origin: str, host: str) -> bool:
-    """Whether our page is at `origin`: our host by http, or by https of a proxy."""
+    """True if our page is at `origin`: our host by http, or by https of a proxy."""
     scheme, mark, place = origin.lower().partition("://")
     return bool(mark) and scheme in ("http", "https") and place == host.lower()
 

@@ -28,7 +28,7 @@ RUN_BROKEN: Final = (
 
 
 class Worker(Protocol):
-    """What the agent offers."""
+    """The agent, as far as it is needed here."""
 
     async def work(self, claim: Claim) -> bool: ...
 
@@ -210,7 +210,7 @@ class Dispatch:
             self._idle.set()
 
     async def _carried(self, claim: Claim) -> bool:
-        """Whether the lane has more to do; so for all of these."""
+        """True if the lane has more to do; so for all of these."""
         try:
             return await self._agent.work(claim)
         except StoreError as error:
@@ -246,7 +246,7 @@ class Dispatch:
 
 
 def aside(deaths: int) -> str:
-    """What the person reads in place of an answer."""
+    """Words for the person in place of an answer."""
     return (
         f"My process ended {deaths} times while I worked on this, so I set it aside. Send it again to have me try once "
         "more; the operator's log says when it happened."

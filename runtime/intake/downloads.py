@@ -137,7 +137,7 @@ class Fetching:
                 yield _Wanted(file, most)
 
     async def _one(self, place: _Place, wanted: _Wanted) -> str | None:
-        """What the model must be told of this file; None when it is simply there."""
+        """Words for the model about this file; None when it is simply there."""
         file = wanted.file
         async with self._room:
             if not await asyncio.to_thread(place.workspaces.has, place.address, file.path):
@@ -207,7 +207,7 @@ class Fetching:
     # ------------------------------------------------------------------------------------------------ voice notes
 
     async def _words(self, place: _Place, file: FileRef) -> str | None:
-        """What is said in a voice note, where something here can hear it."""
+        """Words of a voice note, where something here can hear it."""
         if self._transcriber is None or not is_voice(file):
             return None
         try:
@@ -243,5 +243,5 @@ def _not_heard(file: FileRef) -> str:
 
 
 def _is_told(file: FileRef, said: str) -> bool:
-    """Whether an earlier process got as far as telling the model."""
+    """True if an earlier process got as far as telling the model."""
     return any(words(file) in said for words in (_missing, _heard, _not_heard))

@@ -32,7 +32,7 @@ class NameBook(Protocol):
     """The names as they are stored, by rooms without their threads."""
 
     async def room_names(self, since: datetime | None = None) -> Mapping[Address, str]:
-        """Those that were kept `since` then, at most 10,000."""
+        """Names that were kept `since` then, at most 10,000."""
 
     async def name_rooms(self, names: Mapping[Address, str]) -> None: ...
 
@@ -64,7 +64,7 @@ class RoomNames:
             self._notifier.notify_here(TOPIC)
 
     def of(self, address: Address) -> str:
-        """What people call the room of `address`; empty where nobody told."""
+        """Name by which people call the room of `address`; empty where nobody told."""
         return self._known.get(room_at(address), "")
 
     def all(self) -> Mapping[Address, str]:

@@ -1,4 +1,4 @@
-"""What is shown beside a file that holds a long text: how it begins, and what else is in it."""
+"""Text beside a file that holds a long one: how it begins, and what else is in it."""
 
 from __future__ import annotations
 

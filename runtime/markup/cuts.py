@@ -25,7 +25,7 @@ BLANK_LINES: Final = re.compile(r"\n(?:[ \t]*\n)+")
 
 
 class Rank(IntEnum):
-    """What a cut keeps whole, the best first."""
+    """Ranks of cuts, by what they keep whole, the best first."""
 
     BLOCK = 0  # between blocks
     ITEM = 1  # between items of a list, rows of a table, blocks of a quote, paragraphs of code
@@ -66,7 +66,7 @@ class Cuts:
             cuts.sort(key=attrgetter("end", "start"))
 
     def best(self, start: int, reach: int) -> Cut:
-        """Where to cut a piece that begins at `start` and may go on up to `reach`, which is beyond `start`."""
+        """Best cut of a piece that begins at `start` and may go on up to `reach`, which is beyond `start`."""
         for rank, least in LEAST_FILLED.items():
             cut = self.last(rank, reach)
             if cut is not None and cut.end > start and cut.end - start >= least * (reach - start):

@@ -52,7 +52,7 @@ def parse(text: str) -> Document:
 
 
 def is_safe(url: str) -> bool:
-    """Whether `url` may become a link: http, https or mailto, and nothing else but an instant."""
+    """True if `url` may become a link: http, https or mailto, and nothing else but an instant."""
     return SAFE_LINK.match(url) is not None or instant_of(url) is not None
 
 

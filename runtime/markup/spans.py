@@ -77,7 +77,7 @@ def span(node: Node, start: int = 0) -> Span:
 
 
 def inside(node: Node) -> Sequence[Node]:
-    """What `node` holds, in the order it is read."""
+    """Nodes within `node`, in the order of reading."""
     match node:
         case Document(blocks) | Quote(blocks) | Item(blocks):
             return blocks

@@ -101,7 +101,7 @@ class _Cutting:
         raise AssertionError("unreachable")
 
     def _is_thin(self, start: int, reach: int) -> bool:
-        """Whether so little of a block fits that what is around its words must go."""
+        """True if so little of a block fits that what is around its words must go."""
         return reach < self._block(start).end and reach - start < max(self._limit // THIN, 1)
 
     def _loosened(self, start: int) -> Document | None:

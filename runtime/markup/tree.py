@@ -1,4 +1,4 @@
-"""What a parsed text is: a small tree of frozen nodes.
+"""Parsed text: a small tree of frozen nodes.
 
 Blocks hold blocks or inlines, inlines hold inlines. Both are closed unions, so a renderer that `match`es over them is
 told by the type checker when it forgot one. Depth is bounded (see `reader.py`), so a renderer may recurse.

@@ -79,7 +79,7 @@ def batch(turns: Sequence[Turn], begin: int, asked: AssistantTurn) -> Batch:
 
 
 def was_told(turns: Sequence[Turn], done: Batch) -> bool:
-    """Whether an answer after `done` already shows it."""
+    """True if an answer after `done` already shows it."""
     return any(isinstance(turn, AssistantTurn) and done.answer() in turn.text for turn in turns[done.end :])
 
 
@@ -122,7 +122,7 @@ def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:
 
 
 def last_answer(turns: Sequence[Turn]) -> int:
-    """Where the last assistant turn without calls stands; -1 when there is none."""
+    """Index of the last assistant turn without calls; -1 when there is none."""
     finals = (i for i, turn in enumerate(turns) if isinstance(turn, AssistantTurn) and not turn.calls)
     return max(finals, default=-1)
 

@@ -59,7 +59,7 @@ class Wish:
 
 
 def wish(line: str) -> Wish | None:
-    """What `line` asks for; None for chat.
+    """Call that `line` asks for; None for chat.
 
     >>> wish("Please write hello to notes.txt.")
     Wish(tool='write_file', arguments={'content': 'hello', 'path': 'notes.txt'})
@@ -102,7 +102,7 @@ def unquoted(groups: Mapping[str, str]) -> dict[str, str]:
 
 
 def lines(turns: Iterable[Turn]) -> Iterator[str]:
-    """What people wrote, line by line; of scheduled work its task."""
+    """Lines that people wrote; of scheduled work its task."""
     for turn in turns:
         if isinstance(turn, UserTurn):
             work = due(turn.text)

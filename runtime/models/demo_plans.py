@@ -71,7 +71,7 @@ def with_task(groups: Mapping[str, str]) -> dict[str, str]:
 
 
 def due(text: str) -> Due | None:
-    """What is to be done, if `text` is about scheduled work; None for what a person says."""
+    """Work that is due, if `text` is about scheduled work; None for what a person says."""
     opening, _, rest = text.partition("\n")
     if not OPENING.fullmatch(opening):
         return None
@@ -86,7 +86,7 @@ def due_in(turns: Sequence[Turn]) -> Due | None:
 
 
 def report(said: Sequence[str]) -> Iterator[str]:
-    """What is said of the lines of a task that ask for no tool."""
+    """Words about the lines of a task that ask for no tool."""
     for line in said:
         if found := REMINDER.fullmatch(line):
             yield f"Reminder: {found['words']}"
@@ -97,5 +97,5 @@ def report(said: Sequence[str]) -> Iterator[str]:
 
 
 def unless_told(work: Due, text: str) -> str:
-    """Where only news is wanted, the same report again is none."""
+    """Say nothing where only news is wanted and the report is the same again."""
     return NO_NEWS if work.quiet and text.strip() == work.previous else text

@@ -18,7 +18,7 @@ class CallDraft:
 
 @dataclass(slots=True)
 class Draft:
-    """What came so far. `finish` None: the model did not say that it was done. `usage` is the provider's count."""
+    """Reply as far as it came. `finish` None: the model did not say that it was done. `usage` is the provider's count."""
 
     text: str = ""
     finish: str | None = None

@@ -1,4 +1,4 @@
-"""What went wrong with a model call, in words for the person who waits, and whether it is worth a repeat."""
+"""Failures of a model call, in words for the person who waits, and if a repeat is worth it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ NOT_REACHED: Final = re.compile("Connection error|Cannot connect to host")
 
 
 def failure_of(error: Exception, *, litellm: Any, model: str, limit: timedelta) -> Failure:
-    """What `error` means. LiteLLM's classes follow the text of an answer, its `status_code` the wire: we ask that."""
+    """Failure behind `error`. LiteLLM's classes follow the text of an answer, its `status_code` the wire: we ask that."""
     headers = getattr(error, "litellm_response_headers", None)
     match error:
         case Unusable():

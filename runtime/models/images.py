@@ -30,7 +30,7 @@ NO_IMAGES: Final[Mapping[str, str]] = {}
 
 
 class Images(StrEnum):
-    """Whether a model is shown images."""
+    """Settings for images: is a model shown them?"""
 
     AUTO = "auto"  # if LiteLLM knows that it looks at them
     ON = "on"
@@ -38,7 +38,7 @@ class Images(StrEnum):
 
 
 class Sight:
-    """What one model is shown beside the text."""
+    """Sight of one model: files that it is shown beside the text."""
 
     def __init__(self, model: str, images: Images) -> None:
         self._model = model
@@ -60,7 +60,7 @@ class Sight:
 
 
 def takes_images(litellm: Any, model: str) -> bool:
-    """What LiteLLM's list says."""
+    """True if LiteLLM's list says so."""
     try:
         return bool(litellm.supports_vision(model=model))
     except Exception:  # noqa: BLE001 - that a model is in no list has no class of error of its own
@@ -68,7 +68,7 @@ def takes_images(litellm: Any, model: str) -> bool:
 
 
 def has_files(request: ModelRequest) -> bool:
-    """Whether there is anything to look at: most conversations have no files."""
+    """True if there is anything to look at: most conversations have no files."""
     return request.files is not None and any(turn.files for turn in request.turns if isinstance(turn, UserTurn))
 
 

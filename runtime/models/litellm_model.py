@@ -54,7 +54,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Which model, and how to reach it. `timeout` bounds the wait for an answer, in a stream for its next piece."""
+    """Settings of a model, and how to reach it. `timeout` bounds the wait for an answer, in a stream for its next piece."""
 
     name: str
     api_base: str = ""

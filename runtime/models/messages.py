@@ -49,7 +49,7 @@ class Offer:
         self._made: list[Message] = []
 
     def of(self, tools: Iterable[ToolSpec]) -> list[Message]:
-        """What `to_tools` tells, in a list of its own."""
+        """List of what `to_tools` tells."""
         wanted = tuple(tools)
         if wanted != self._tools:
             self._tools, self._made = wanted, deepcopy(to_tools(wanted))

@@ -222,7 +222,7 @@ def fault_of(name: str, api_base: str = "") -> str | None:
 
 
 def _is_known(name: str, api_base: str) -> bool:
-    """Whether LiteLLM's lists have the model or its server, or there are none to look into."""
+    """True if LiteLLM's lists have the model or its server, or there are none to look into."""
     package = find_spec("litellm")
     place = Path(next(iter(package.submodule_search_locations or ()), "")) if package else Path()
     host = urlsplit(api_base).hostname or ""

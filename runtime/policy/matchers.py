@@ -56,7 +56,7 @@ class Commands:
 
 
 def _may_stand(prefix: Sequence[str], words: Sequence[str | None], start: int) -> bool:
-    """Whether `prefix` may stand at `start`, options and one value each between its words: `git -C there push`."""
+    """True if `prefix` may stand at `start`, options and one value each between its words: `git -C there push`."""
     first = words[start]
     if first is not None and first != prefix[0] and base(first) != prefix[0]:
         return False

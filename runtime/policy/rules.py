@@ -57,7 +57,7 @@ OWN_PLANS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a ruling is about. `room` is the address as the settings write it; `names` are those of whoever asked:
+    """Question of a ruling. `room` is the address as the settings write it; `names` are those of whoever asked:
     name and identities, none when nobody did."""
 
     tool: str

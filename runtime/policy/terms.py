@@ -41,7 +41,7 @@ class Terms:
     escalate_to: tuple[str, ...] = ()
 
     def to_json(self) -> str:
-        """What differs from the defaults, durations in seconds; nothing where nothing does."""
+        """Write what differs from the defaults, durations in seconds; nothing where nothing does."""
         if self == PLAIN:
             return ""
         changed = {one.name: getattr(self, one.name) for one in fields(self)}

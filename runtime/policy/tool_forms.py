@@ -16,7 +16,7 @@ HINTS: Final = ("read_only", "idempotent", "hints", "needs_task")
 
 
 def changes(before: str, now: str) -> str:
-    """What differs between two forms of a tool, in short words for people; empty where nothing does."""
+    """Differences between two forms of a tool, in short words for people; empty where nothing does."""
     if before == now:
         return ""
     old, new = json.loads(before), json.loads(now)

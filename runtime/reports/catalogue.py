@@ -36,7 +36,7 @@ class Catalogue:
 
 
 class Reporters:
-    """Who speaks in place of the model, for one job after another: `AgentLoop(reporter=Reporters(...))`."""
+    """Speaks in place of the model, for one job after another: `AgentLoop(reporter=Reporters(...))`."""
 
     def __init__(self, catalogue: Catalogue, *, renderer: Renderer, now: Now) -> None:
         self._catalogue = catalogue
@@ -52,7 +52,7 @@ class Reporters:
 
 
 def sheet_of(task: Task, name: str, catalogue: Catalogue) -> Sheet:
-    """What is rendered for a task. Errors: TemplateError, also for a prompt, which is none."""
+    """Sheet that is rendered for a task. Errors: TemplateError, also for a prompt, which is none."""
     match task.kind:
         case TaskKind.REPORT:
             return catalogue.sheet(task.text, task.options)

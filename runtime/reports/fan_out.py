@@ -1,4 +1,4 @@
-"""What becomes of the text that a scheduled run ends with: one report a destination, or silence."""
+"""Fan-out of the text that a scheduled run ends with: one report a destination, or silence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes a report for which no model is asked: a template stands in the model's place.
+"""Reports without a model: a template stands in the model's place.
 
     first reply: the data calls -> (charts, where there are any: their calls) -> last reply: the rendered text
 
@@ -113,7 +113,7 @@ class Unmade:
 
 
 def piece_of(call: DataCall, result: str, seen: Mapping[str, str] = NO_DIGESTS) -> Piece:
-    """What a data call gave, compared with the digests of the occurrence before."""
+    """Piece of what a data call gave, compared with the digests of the occurrence before."""
     before = seen.get(call.name)
     return Piece(call.tool, result, has_failed(result), before != digest(result), before == FAILED_DIGEST)
 
@@ -123,7 +123,7 @@ def written(call: DataCall) -> Call:
 
 
 def was_drawn(turns: Sequence[Turn]) -> bool:
-    """Whether the calls for charts were made; a repeat after a kill must not make others."""
+    """True if the calls for charts were made; a repeat after a kill must not make others."""
     asked = [turn for turn in turns if isinstance(turn, AssistantTurn)]
     return any(call.id.startswith(CHARTS) for turn in asked for call in turn.calls)
 

@@ -74,7 +74,7 @@ class Scheduler:
         return list(await asyncio.gather(*works))  # they share a commit where the store groups them
 
     async def _fire(self, schedule: Schedule) -> bool:
-        """Whether it was for us to fire."""
+        """True if it was for us to fire."""
         firing = await asyncio.to_thread(planned, schedule, self._now(), self._chance())
         started = await self._book.fire(firing)
         self._probe("fired")
@@ -93,7 +93,7 @@ class Scheduler:
 
 
 def planned(schedule: Schedule, now: datetime, chance: float) -> Firing:
-    """What has come of a schedule whose time has come, and what comes next."""
+    """Firing of a schedule whose time has come, and what comes next."""
     from runtime.calendar import instants, next_after, read  # not loaded where nothing is planned
 
     first = schedule.next_at or now  # one that is due has a next instant

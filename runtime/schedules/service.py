@@ -357,7 +357,7 @@ def understood(words: str, zone: str, now: datetime) -> Planned:
 
 
 def is_retimed(wanted: ScheduleRequest) -> bool:
-    """Whether a change moves the instants: all else leaves them, also one that is due at this moment."""
+    """True if a change moves the instants: all else leaves them, also one that is due at this moment."""
     return any(text.strip() for text in (wanted.when, wanted.zone, wanted.starts, wanted.ends))
 
 
@@ -371,7 +371,7 @@ def _name(asker: Asker) -> str:
 
 
 def is_here(schedule: Schedule, asker: Asker) -> bool:
-    """Whether its home is the asker's room, in whatever thread."""
+    """True if its home is the asker's room, in whatever thread."""
     return room_of(schedule.home) == room_of(asker.address)
 
 

@@ -22,7 +22,7 @@ from runtime.store.upgrade import configuration, create_sqlite, migrate_sqlite
 
 
 def differences() -> list[Any]:
-    """What an upgraded empty database and the schema disagree on; the newest revision counts too."""
+    """Differences between an upgraded empty database and the schema; the newest revision counts too."""
     head = ScriptDirectory.from_config(configuration()).get_current_head()
     raw, created = _empty(), _empty()
     migrate_sqlite(raw)
@@ -39,7 +39,7 @@ def _empty() -> sqlite3.Connection:
 
 
 def _statements(raw: sqlite3.Connection) -> set[str]:
-    """What SQLite keeps of each table and index, without blanks; partial indexes with their predicates."""
+    """Statements that SQLite keeps of each table and index, without blanks; partial indexes with their predicates."""
     rows = raw.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name <> 'alembic_version'")
     return {_plain(sql) for (sql,) in rows}
 

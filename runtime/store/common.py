@@ -78,7 +78,7 @@ HELD_DUTY = (
 
 
 def held(duty: Duty) -> Op[bool]:
-    """Whether a role is still ours."""
+    """True if a role is still ours."""
     rows = yield HELD_DUTY, {"role": duty.role, "node": duty.node, "fence": duty.fence}
     return bool(rows)
 

@@ -136,12 +136,12 @@ async def _fill_postgres(raw: Any, source: Source) -> None:
 
 
 async def is_empty(url: str) -> bool:
-    """Whether nothing of ours is in the PostgreSQL database at `url`."""
+    """True if nothing of ours is in the PostgreSQL database at `url`."""
     return await _ask(url, "SELECT to_regclass('alembic_version') IS NULL") is True
 
 
 async def was_restored(url: str, backup: str) -> bool:
-    """Whether the PostgreSQL database at `url` came out of the restore of `backup`."""
+    """True if the PostgreSQL database at `url` came out of the restore of `backup`."""
     if await is_empty(url):
         return False
     found = "SELECT EXISTS (SELECT 1 FROM audit WHERE kind = 'restored' AND subject = $1)"

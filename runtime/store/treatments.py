@@ -13,7 +13,7 @@ from typing import Final
 
 
 class Restored(StrEnum):
-    """What becomes of a table's rows when a backup is restored."""
+    """Treatment of a table's rows when a backup is restored."""
 
     AS_THEY_WERE = "as they were"
     MENDED = "mended"  # what was open is in doubt, asked again or free; fences are new ones

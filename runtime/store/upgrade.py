@@ -147,7 +147,7 @@ async def _run_async(url: str) -> None:
 
 
 def postgres_engine(url: str) -> AsyncEngine:
-    """What Alembic works on."""
+    """Engine for Alembic."""
     import asyncpg
     from sqlalchemy.ext.asyncio import create_async_engine
     from sqlalchemy.pool import NullPool

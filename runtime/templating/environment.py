@@ -63,7 +63,7 @@ class Generator(CodeGenerator):
 
 @dataclass
 class Result:
-    """What a call gave, beside its value: `data.NAME` in a template. `looked` once it asked whether it failed."""
+    """Result of a call, beside its value: `data.NAME` in a template. `looked` once it asked whether it failed."""
 
     piece: Piece
     looked: set[str] = field(default_factory=set)
@@ -178,7 +178,7 @@ class Failed(StrictUndefined):
 
 @dataclass
 class Fault(Exception):
-    """What is wrong with a template, and where."""
+    """Fault of a template, and its place."""
 
     what: str
     line: int = 0
@@ -189,7 +189,7 @@ class Fault(Exception):
 
 
 def answered(order: Order) -> dict[str, Any]:
-    """What the process says: a text, values, or an error."""
+    """Answer of the process: a text, values, or an error."""
     try:
         if order.only_check:
             check(order)
@@ -264,7 +264,7 @@ def _plain(value: Any) -> Any:
 
 
 def variables(order: Order) -> dict[str, Any]:
-    """What a template can read."""
+    """Variables that a template can read."""
     data = {name: Result(piece) for name, piece in order.data.items()}
 
     def changed(name: str) -> bool:
@@ -289,7 +289,7 @@ def variables(order: Order) -> dict[str, Any]:
 
 
 def value_of(name: str, piece: Piece) -> Any:
-    """What a call told: read as JSON where it is that, else as text."""
+    """Value of what a call told: read as JSON where it is that, else as text."""
     if piece.failed:
         return Failed(hint=failure(name, piece))
     try:

@@ -1,4 +1,4 @@
-"""What a template can do with values: tables, money, times, and ways to show a text."""
+"""Filters for values in templates: tables, money, times, and ways to show a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the process that renders is told, and what it says: JSON both ways."""
+"""Order to the process that renders, and its answer: JSON both ways."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REST_WAS_CUT: Final = "\n\n_(The rest was cut: a report has at most 50,000 chara
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one call gave.
+    """Result of one call.
 
     `changed`: it differs from what it was for the occurrence before, or there was none; `had_failed`: there it failed.
     """

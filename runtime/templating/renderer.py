@@ -50,7 +50,7 @@ class Renderer:
         )
 
     async def values(self, sheet: Sheet, order: Order) -> dict[str, Json]:
-        """What each of the order's expressions gives. Errors: TemplateError names the one that is wrong."""
+        """Values of the order's expressions. Errors: TemplateError names the one that is wrong."""
         found: dict[str, Json] = (await self._told(sheet, order))["values"]
         return found
 

@@ -117,7 +117,7 @@ def in_a_line(arguments: str, most: int | None = None) -> str:
 
 
 def _values(arguments: str) -> object:
-    """What is called with; as a text where that says it all."""
+    """Arguments of a call; as a text where that says it all."""
     try:
         values = json.loads(arguments)
     except ValueError:
@@ -190,7 +190,7 @@ def _is_blank(letter: str) -> bool:
 
 
 def _makes_emoji(found: re.Match[str]) -> bool:
-    """Whether a variation selector asks for the coloured form of the sign before it."""
+    """True if a variation selector asks for the coloured form of the sign before it."""
     text, at = found.string, found.start()
     if found[0] != _EMOJI or at == 0:
         return False

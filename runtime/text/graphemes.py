@@ -1,4 +1,4 @@
-"""Where a text may be cut without cutting what a reader sees as one character.
+"""Boundaries at which a text may be cut, so that no character that readers see is.
 
 The rules of Unicode's UAX 29 as far as chats need them: combining marks, joined emoji, skin tones, flags, keycaps, tags,
 Hangul syllables written as parts, and consonants that a virama joins.

@@ -26,7 +26,7 @@ T = TypeVar("T")
 def meant(
     words: str, things: Iterable[T], *, ids: Callable[[T], str], names: Callable[[T], Iterable[str]]
 ) -> Sequence[T]:
-    """Those of `things` that `words` mean: one, several to choose from, or none."""
+    """Things that `words` mean: one, several to choose from, or none."""
     every, wanted = list(things), folded(words)
     exact = [one for one in every if wanted in (folded(ids(one)), *map(folded, names(one)))]
     if exact or len(wanted) < SHORTEST:
@@ -46,7 +46,7 @@ def alike(text: str) -> str:
 
 
 def is_identity(text: str) -> bool:
-    """Whether a text is an account at a platform: `slack:T1/U1`. No name that a platform tells reads so."""
+    """True if a text is an account at a platform: `slack:T1/U1`. No name that a platform tells reads so."""
     channel, colon, user = text.partition(":")
     return bool(channel.isalpha() and colon and user and not any(letter.isspace() for letter in text))
 

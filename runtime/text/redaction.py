@@ -1,4 +1,4 @@
-"""What secrets look like: the forms that vendors give to their keys and tokens. Pure."""
+"""Patterns of secrets: the forms that vendors give to their keys and tokens. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened to a message, in words: a pure function from the rows it left to a list of told events.
+"""Story of a message, in words: a pure function from the rows it left to a list of told events.
 
     Trail -told-> Story: Event, Event, ... and what it waits for now
 

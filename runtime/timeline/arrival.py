@@ -27,7 +27,7 @@ def arrivals(telling: Telling) -> Iterator[Event]:
 
 
 def deed(telling: Telling, signal: TracedSignal) -> str:
-    """What the person did, as the rest of a sentence."""
+    """Deed of the person, as the rest of a sentence."""
     if signal.kind in DEEDS:
         return DEEDS[signal.kind]
     if signal.kind == "moved":

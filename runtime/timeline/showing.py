@@ -76,7 +76,7 @@ def noun(delivery: TracedDelivery) -> str:
 
 
 def _piece(delivery: TracedDelivery, ordinal: int | None) -> str:
-    """What is spoken of: the delivery, or its part where it has several."""
+    """Subject of an event: the delivery, or its part where it has several."""
     if ordinal is None or len(delivery.parts) < 2:
         return noun(delivery)
     return f"part {ordinal} of {len(delivery.parts)} of {noun(delivery)}"

@@ -43,7 +43,7 @@ def _events(telling: Telling) -> Iterator[Event]:
 
 
 def _subject(telling: Telling) -> tuple[str, str]:
-    """Who did what: of the message that was asked about, else of the first one, else of what is to be shown."""
+    """Subject and deed: of the message that was asked about, else of the first one, else of what is to be shown."""
     trail = telling.trail
     if trail.signals:
         one = next((signal for signal in trail.signals if signal.id == trail.about), trail.signals[0])

@@ -1,4 +1,4 @@
-"""What the rows know about one message: the values that `runtime.store.operations.trail` reads and `runtime.timeline` tells."""
+"""Trail of one message in the rows: the values that `runtime.store.operations.trail` reads and `runtime.timeline` tells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runtime.domain.runs import RunState, StepState
 
 
 class Thing(StrEnum):
-    """What an id names."""
+    """Kinds of things that an id names."""
 
     SIGNAL = "signal"
     RUN = "run"

@@ -17,7 +17,7 @@ QUOTE_MAX_CHARS: Final = 120
 
 
 class What(StrEnum):
-    """What an event is, for programs. The words beside it are for people and may change."""
+    """Kinds of events, for programs. The words beside it are for people and may change."""
 
     SENT = "sent"
     ACCEPTED = "accepted"

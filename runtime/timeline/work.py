@@ -1,4 +1,4 @@
-"""What was done about a message: the run, its model calls and tool calls, and what people were asked."""
+"""Work on a message: the run, its model calls and tool calls, and what people were asked."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _claimed(telling: Telling, run: TracedRun) -> Event:
 
 
 def _first_node(telling: Telling, run: TracedRun) -> NodeId | None:
-    """Who began it: the row of a run names only who had it last."""
+    """Node that began it: the row of a run names only who had it last."""
     if run.claims == 1:
         return run.node
     trail = telling.trail

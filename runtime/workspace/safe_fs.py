@@ -83,7 +83,7 @@ def _made(name: str, parent: int, mode: int) -> bool:
 
 
 def is_link(name: str, folder: int) -> bool:
-    """Whether `name` is a link at this moment; no for what is gone. Only good for words: never open after it."""
+    """True if `name` is a link at this moment; no for what is gone. Only good for words: never open after it."""
     with suppress(OSError):
         return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     return False
@@ -105,7 +105,7 @@ def reading(root: Path, path: str) -> Iterator[BinaryIO]:
 
 
 def is_there(root: Path, path: str) -> bool:
-    """Whether a plain file `path` is below `root`; no for a path that could lead out."""
+    """True if a plain file `path` is below `root`; no for a path that could lead out."""
     try:
         with reading(root, path):
             return True

@@ -35,7 +35,7 @@ class WorkspaceFolders:
         return WorkspaceFolders(self.root, agent, uid=self._uid)
 
     def path(self, address: Address) -> Path:
-        """Where the folder is, or would be."""
+        """Path of the folder, there or not."""
         return self.root / self._name(address)
 
     def folder(self, address: Address) -> Path:
@@ -57,11 +57,11 @@ class WorkspaceFolders:
         return reading(self.folder(address), path)
 
     def has(self, address: Address, path: str) -> bool:
-        """Whether that file is there."""
+        """True if that file is there."""
         return is_there(self.folder(address), path)
 
     def arriving(self, name: str) -> Path:
-        """Where a file called `name`, which nobody else uses, may be written before `keep`."""
+        """Path for a file called `name`, which nobody else uses, to be written before `keep`."""
         folder = self.root / ARRIVING
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return folder / name
@@ -82,7 +82,7 @@ class WorkspaceFolders:
 
 
 def _is_usable(path: Path) -> bool:
-    """Whether it is a folder that its owner may use."""
+    """True if it is a folder that its owner may use."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:

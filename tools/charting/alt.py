@@ -13,7 +13,7 @@ LABEL_MAX_CHARS: Final = 60  # characters of a label
 
 
 def alt_of(order: Order) -> str:
-    """What `order` asked to say, or what its data says."""
+    """Alternative text that `order` asked for, or that its data gives."""
     if order.alt:
         return order.alt
     return f"{order.kind.capitalize()} chart “{_cut(order.title, 120)}”. {_pie(order) if order.kind == 'pie' else _axes(order)}"

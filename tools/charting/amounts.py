@@ -89,7 +89,7 @@ def _scale(ticks: Sequence[float], most: float) -> tuple[float, str]:
 
 
 def beside_axis(unit: str) -> str:
-    """What is said beside an axis of `unit`: nothing where each number carries it."""
+    """Label beside an axis of `unit`: nothing where each number carries it."""
     return "" if unit in CURRENCIES or unit in TIGHT else unit
 
 

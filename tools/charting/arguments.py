@@ -1,4 +1,4 @@
-"""What a model asked for, made an Order; each fault is a sentence it can act upon."""
+"""Arguments of a model, made an Order; each fault is a sentence it can act upon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which fonts draw a chart: the one that comes with matplotlib, and what the machine has for other scripts."""
+"""Fonts that draw a chart: the one that comes with matplotlib, and what the machine has for other scripts."""
 
 from __future__ import annotations
 

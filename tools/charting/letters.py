@@ -54,7 +54,7 @@ def _kept(text: str, glyphs: Collection[int]) -> Iterator[str]:
 
 
 def is_picture(character: str) -> bool:
-    """Whether a text says the same without it."""
+    """True if a text says the same without it."""
     return unicodedata.category(character) in PICTURES
 
 

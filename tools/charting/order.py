@@ -1,4 +1,4 @@
-"""What is to be drawn, as plain values that go to the drawing process as JSON."""
+"""Order to draw, as plain values that go to the drawing process as JSON."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def written(order: Order) -> str:
 
 
 def read(text: str) -> Order:
-    """What `written` wrote."""
+    """Read what `written` wrote."""
     given = json.loads(text)
     given["labels"] = tuple(given["labels"])
     given["series"] = tuple(Series(each["name"], tuple(each["values"])) for each in given["series"])

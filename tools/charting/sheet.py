@@ -129,7 +129,7 @@ def legend(sheet: Sheet, y: float, *, lines: bool) -> float:
 
 
 def dash_of(sheet: Sheet, number: int) -> Any:
-    """What tells a line from an earlier one of the same colour."""
+    """Dash that tells a line from an earlier one of the same colour."""
     return DASHES[number // len(sheet.theme.accents) % len(DASHES)]
 
 

@@ -41,7 +41,7 @@ class Ends:
             self._trim()
 
     def text(self) -> str:
-        """What was kept, with a line in the middle saying how much was not. Ends the stream."""
+        """Text that was kept, with a line in the middle saying how much was not. Ends the stream."""
         self.feed(b"", final=True)
         self._trim()
         if not self._cut:

@@ -54,7 +54,7 @@ class Parameter:
 
 
 def parameters_of(function: Callable[..., object]) -> tuple[tuple[Parameter, ...], str | None]:
-    """What the model may give `function`, and the name of the parameter that takes the ToolContext, if there is one.
+    """Parameters that the model may give `function`, and the name of the parameter that takes the ToolContext, if there is one.
 
     Errors: TypeError for a function that no model could call: a parameter without a type, `*args`, `**kwargs`.
     """
@@ -119,7 +119,7 @@ def _type_faults(parameter: Parameter, value: Json) -> Iterator[str]:
 
 
 def expected(schema: Mapping[str, Json]) -> str:
-    """What a JSON schema asks for, in words."""
+    """Value that a JSON schema asks for, in words."""
     match schema:
         case {"enum": [*values]}:
             return f"one of {_listed(values)}"
@@ -136,7 +136,7 @@ def expected(schema: Mapping[str, Json]) -> str:
 
 
 def shape(value: Json) -> str:
-    """What a JSON value is, without saying what it contains: it may be long, or secret."""
+    """Shape of a JSON value, without its content: it may be long, or secret."""
     match value:
         case None:
             return "null"

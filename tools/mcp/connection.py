@@ -48,7 +48,7 @@ UNSETTLED_ERRORS: Final = (INTERNAL_ERROR, PARSE_ERROR, REQUEST_TIMEOUT)
 
 
 class Connection:
-    """What the two ends of a connection know of it. `changed` and `ended` are set by what comes over it."""
+    """Connection as its two ends know it. `changed` and `ended` are set by what comes over it."""
 
     def __init__(self) -> None:
         self.changed = asyncio.Event()
@@ -158,6 +158,6 @@ def _offer(tool: Tool) -> Offer:
 
 
 def _words(error: Exception) -> str:
-    """What a person can use: of a fault in a form only its kind, since the whole answer may stand in it."""
+    """Words that a person can use: of a fault in a form only its kind, since the whole answer may stand in it."""
     text = f"{error.error_count()} faults" if isinstance(error, ValidationError) else str(error)
     return clip(text, SAID + 1)

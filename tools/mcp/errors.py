@@ -1,4 +1,4 @@
-"""What becomes of a connection to an MCP server."""
+"""Endings of a connection to an MCP server."""
 
 from __future__ import annotations
 

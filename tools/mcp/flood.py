@@ -1,4 +1,4 @@
-"""What a server may say in a second: one that floods waits for itself, and nobody else does."""
+"""Bound of what a server may say in a second: one that floods waits for itself, and nobody else does."""
 
 from __future__ import annotations
 

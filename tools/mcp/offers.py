@@ -1,4 +1,4 @@
-"""What a server says of its tools, and what of that we take. Pure, but for the memory of it."""
+"""Offers of a server's tools, and the part that we take. Pure, but for the memory of it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Offer:
 
 
 def tool_name(server: str, tool: str) -> str:
-    """What models call it: letters, digits, dashes and underscores, at most 64; a longer one ends in its hash."""
+    """Name for models: letters, digits, dashes and underscores, at most 64; a longer one ends in its hash."""
     name = re.sub(r"[^a-zA-Z0-9_-]", "_", f"{server}_{tool}")
     if len(name) <= LONGEST_NAME:
         return name
@@ -69,7 +69,7 @@ def spec_of(offer: Offer, terms: ServerTerms) -> ToolSpec:
 
 
 def taken(offers: Iterable[Offer], terms: ServerTerms) -> tuple[list[Offer], list[str]]:
-    """Those that we take, with what is too long cut; and in words what was left out."""
+    """Offers that we take, with what is too long cut; and in words what was left out."""
     kept: dict[str, Offer] = {}
     left_out: list[str] = []
     for offer in offers:
@@ -113,7 +113,7 @@ def remember(offers: Iterable[Offer], terms: ServerTerms) -> None:
 
 
 def recalled(terms: ServerTerms) -> list[Offer]:
-    """What it offered when it was last at work; nothing where that is not known, or was another server. Blocks."""
+    """Offers from when it was last at work; nothing where that is not known, or was another server. Blocks."""
     try:
         kept: Any = json.loads(terms.memory.read_text(encoding="utf-8"))
         offers = [Offer(**row) for row in kept["offers"]] if kept["of"] == _key(terms) else []

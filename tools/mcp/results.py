@@ -1,4 +1,4 @@
-"""What a server answers, in our words: texts, and files that stand between them.
+"""Results of a server, in our words: texts, and files that stand between them.
 
 Bytes written as text (base64) are no words: in a block they are a file, and elsewhere a note of how many there were.
 """
@@ -68,7 +68,7 @@ def _noted(found: re.Match[str]) -> str:
 
 
 def _structured(result: CallToolResult) -> Iterator[str]:
-    """What the structured form says beyond the blocks, which servers often repeat in it."""
+    """Words of the structured form beyond the blocks, which servers often repeat in it."""
     said = [json.loads(block.model_dump_json(by_alias=True, exclude_none=True)) for block in result.content]
     left = _beyond(result.structured_content, said)
     if left is not NO_VALUE:

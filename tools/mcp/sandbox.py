@@ -60,12 +60,12 @@ cat "$home/proof"
 
 
 def home_of(program: Program) -> str:
-    """Where the server finds its own folder. Another user could not reach it below ours."""
+    """Path at which the server finds its own folder. Another user could not reach it below ours."""
     return WORKSPACE if _is_viewed(program) else str(program.folder.resolve())
 
 
 async def order_for(program: Program, *, candidates: Sequence[Bwrap] | None = None) -> Order:
-    """What becomes the server, without its environment. Tested anew for each start: a mended system counts at once.
+    """Order that becomes the server, without its environment. Tested anew for each start: a mended system counts at once.
 
     Errors: NoServer when there is no such program, or no sandbox for it.
     """
@@ -179,7 +179,7 @@ def _order(
 
 
 def arguments(program: Program, sandbox: SandboxTerms, *, viewed: bool) -> list[str]:
-    """What bubblewrap is told, in its order: later mounts lie over earlier ones. Its working folder is the server's."""
+    """Arguments of bubblewrap, in its order: later mounts lie over earlier ones. Its working folder is the server's."""
     home = home_of(program)
     cwd = str(_start(program) or "")
     return [
@@ -201,7 +201,7 @@ def arguments(program: Program, sandbox: SandboxTerms, *, viewed: bool) -> list[
 
 
 def installed() -> list[str]:
-    """Where we and our libraries are, if that is where everybody's own files are hidden: servers may be among them."""
+    """Folders of us and our libraries, if everybody's own files are hidden there: servers may be among them."""
     places = {Path(place).resolve() for place in (sys.prefix, sys.base_prefix, Path(__file__).parents[2])}
     return sorted(str(place) for place in places if any(place.is_relative_to(hiding) for hiding in (TEMPORARY, RUN)))
 
@@ -212,7 +212,7 @@ def _hiding(places: Sequence[Path]) -> Iterator[str]:
 
 
 def _sealing(places: Sequence[Path]) -> Iterator[str]:
-    """What was hidden is a file system in memory, with the server's own folder in it."""
+    """Arguments that lay a file system in memory over what is hidden, with the server's own folder in it."""
     for place in places:
         if place.is_dir():
             yield from ("--remount-ro", str(place))
@@ -229,7 +229,7 @@ def _is_in(place: Path, folder: Path) -> bool:
 
 
 def _start(program: Program) -> Path | None:
-    """Where it starts, if that is not its own folder."""
+    """Folder in which it starts, if that is not its own."""
     start = program.cwd.resolve() if program.cwd else None
     return None if start == program.folder.resolve() else start
 
@@ -240,5 +240,5 @@ def _other(program: Program) -> int | None:
 
 
 def _is_viewed(program: Program) -> bool:
-    """Whether its folder is handed over in a view of its own."""
+    """True if its folder is handed over in a view of its own."""
     return _other(program) is not None and (program.sandbox is not None or program.cwd is None)

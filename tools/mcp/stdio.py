@@ -140,7 +140,7 @@ async def _ends(process: asyncio.subprocess.Process, within: float) -> bool:
 
 
 def _groups(pid: int) -> list[int]:
-    """Who is asked to leave: where the process is bubblewrap, what is in there, since all of that dies with bubblewrap."""
+    """Process groups that are asked to leave: where the process is bubblewrap, what is in there, since all of that dies with bubblewrap."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         inside = [group for child in map(int, children) if (group := os.getpgid(child)) != pid]
@@ -248,7 +248,7 @@ async def _listen(pipe: BinaryIO, complaints: Complaints) -> None:
 
 
 class Complaints:
-    """What a server says on standard error, at debug in our log: bounded, since some say a lot."""
+    """Standard error of a server, at debug in our log: bounded, since some say a lot."""
 
     def __init__(self, program: Program) -> None:
         self._server = program.folder.name

@@ -1,4 +1,4 @@
-"""What the operator says of an MCP server: how it is reached, and what its tools may do."""
+"""Terms of an MCP server, by its operator: how it is reached, and what its tools may do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runtime.contract import Effect
 
 @dataclass(frozen=True, slots=True)
 class SandboxTerms:
-    """What a server that we start may not reach: files and folders that are `hidden`, and without `network` any other
+    """Bounds of a server that we start: files and folders that are `hidden`, and without `network` any other
     machine, and this one's ports too."""
 
     hidden: tuple[Path, ...] = ()
@@ -72,7 +72,7 @@ class ServerTerms:
     timeout: timedelta = timedelta(seconds=60)
 
     def effect_of(self, tool: str, *, read_only: bool) -> Effect:
-        """What the operator says that it may do; only where they trust the server its own hint counts for anything."""
+        """Effect that the operator gives it; only where they trust the server its own hint counts for anything."""
         said = next((effect for pattern, effect in self.effects.items() if fnmatchcase(tool, pattern)), None)
         if said is not None:
             return said

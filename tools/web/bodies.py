@@ -40,7 +40,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What came, and what was said about it: `media` is empty when nothing was, or nothing sensible."""
+    """Body as it came, with what was said about it: `media` is empty when nothing was, or nothing sensible."""
 
     data: bytes
     media: str
@@ -67,7 +67,7 @@ class Body:
 
 
 def _guessed(data: bytes) -> Form:
-    """What a body is that nobody named."""
+    """Form of a body that nobody named."""
     if _is_binary(data, ""):
         return Form.OTHER
     start = data[:PEEK].lstrip(b"\xef\xbb\xbf \t\r\n").lower()

@@ -22,7 +22,7 @@ class NoFeed(Exception):
 
 @dataclass(slots=True)
 class Entry:
-    """What is shown of an entry, or of the feed itself. `title` and `summary` are HTML."""
+    """Shown parts of an entry, or of the feed itself. `title` and `summary` are HTML."""
 
     title: str = ""
     link: str = ""

@@ -52,7 +52,7 @@ def http_tool(egress: Egress) -> Tool:
 
 
 async def told(answer: Response, *, most: int) -> str:
-    """What the model reads: what the answer is, a line that says whose words follow, and at most `most` characters."""
+    """Words for the model: what the answer is, a line that says whose words follow, and at most `most` characters."""
     body = Body.of(answer.body, answer.headers.get("content-type", ""), answer.url)
     about = f"{_status(answer.status)}\n{_shown(answer.url)}\n{body.media or 'no content type'}, {_size(answer)}"
     if not answer.body:

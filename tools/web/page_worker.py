@@ -53,7 +53,7 @@ def main(request: str) -> int:
 
 
 def markdown(html: str, *, url: str, most: int) -> str:
-    """What a person would read on the page at `url`: its title, then its text with absolute links and tables.
+    """Text that a person would read on the page at `url`: its title, then its text with absolute links and tables.
 
     Shape: at least the first `most` characters, where there are so many.
     """
@@ -101,7 +101,7 @@ def _mend(soup: BeautifulSoup, start: str) -> None:
 
 
 def _absolute(start: str, target: str) -> str:
-    """Where a link goes; empty for one that goes nowhere, stays on the page, or is for programs."""
+    """Absolute address of a link; empty for one that goes nowhere, stays on the page, or is for programs."""
     if not target.strip() or target.strip().startswith("#"):
         return ""
     try:

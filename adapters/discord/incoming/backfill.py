@@ -1,4 +1,4 @@
-"""What was said while nobody listened: read from the history, from what was taken in last in each channel."""
+"""Messages from while nobody listened: read from the history, from what was taken in last in each channel."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PAGES: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What the store knew when a gap began: the newest of each room, and when anything last was heard, if it was."""
+    """State of the store when a gap began: the newest of each room, and when anything last was heard, if it was."""
 
     seen: Sequence[Seen]
     last: datetime | None
@@ -75,7 +75,7 @@ class Gap:
             self._is_marked.clear()
 
     async def mark(self) -> Stored:
-        """What was taken in before the gap. Errors: StoreError."""
+        """Note what was taken in before the gap. Errors: StoreError."""
         if self._stored is None:
             places, now = self._given.places, self._given.now()
             seen = await places.seen(CHANNEL, self._identity, now - ROOMS)
@@ -88,7 +88,7 @@ class Gap:
         await self._is_marked.wait()
 
     def end(self) -> None:
-        """What was missed is known, and somebody reads it."""
+        """Forget the gap: what was missed is known, and somebody reads it."""
         self._before = None
 
     def rooms(self, stored: Stored, told: Collection[Place], *, with_others: bool) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""What came from the gateway and is not taken in yet: in order within a channel, side by side between channels.
+"""Events of the gateway that are not taken in yet: in order within a channel, side by side between channels.
 
 The gateway has no acknowledgement, so an event is kept here until it is stored. What is lost by a kill, or for want of
 room, is read from the history.

@@ -41,7 +41,7 @@ UNWELL: Final = (discord.HTTPException, discord.RateLimited, discord.ConnectionC
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a resumption needs."""
+    """Facts that a resumption needs."""
 
     id: str
     sequence: int | None
@@ -88,7 +88,7 @@ class Line(discord.Client):
         self._failures = 0
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
-        """What the library tells. Only the frames themselves are of use; in the order they came, none in a task."""
+        """Take what the library tells. Only the frames themselves are of use; in the order they came, none in a task."""
         if event == "socket_raw_receive":
             self._hear(args[0])
 

@@ -1,4 +1,4 @@
-"""What one shard hears, taken in: places are learnt, words and presses become Signals, gaps are closed."""
+"""Intake of one shard: places are learnt, words and presses become Signals, gaps are closed."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class Intake:
                 await asyncio.sleep(self._waits.store.total_seconds())
 
     async def _place(self, channel: str, *, is_direct: bool) -> Place:
-        """What that channel is: told by the gateway, else asked for until Discord answers."""
+        """The place that a channel is: told by the gateway, else asked for until Discord answers."""
         if place := self._rooms.places.get(channel):
             return place
         place = Place(channel, DM) if is_direct else await self._asked(channel)

@@ -56,7 +56,7 @@ class Shards:
         return [f"shard-{number}-of-{count}" for number in range(count)] or [ALL_SHARDS]
 
     def standing(self) -> ConnectionStatus:
-        """That of the worst shard here."""
+        """Status of the worst shard here."""
         standings = [line.standing for line in self._lines] or [self._before]
         return min(standings, key=lambda one: WORST_FIRST.index(one.connection))
 

@@ -145,7 +145,7 @@ def _inlines(children: Iterable[Inline], *, within: bool = False) -> str:
 
 
 def _run_together(last: str, first: str, *, marks: bool) -> bool:
-    """Whether two marks would be read as one, or an underscore as part of a word."""
+    """True if two marks would be read as one, or an underscore as part of a word."""
     if marks:
         return last in TOUCHY and first in TOUCHY
     return (last == "_" and first.isalnum()) or (first == "_" and last.isalnum())
@@ -206,5 +206,5 @@ def _escaped(text: str) -> str:
 
 
 def _lines(text: str) -> str:
-    """What would begin a heading, a list or a quote at the begin of a line is a character there."""
+    """Escape what would begin a heading, a list or a quote at the start of a line."""
     return NUMBER_AT_LINE_START.sub(r"\1\\.", AT_LINE_START.sub(r"\1\\\2", text))

@@ -1,4 +1,4 @@
-"""Whether something could be posted in a channel, asked before anybody relies on it.
+"""Looks ahead: could something be posted in a channel?
 
 What the bot may do there is told by no call: it comes of its roles, and of what the channel says of each of them.
 Source: discord.com/developers/docs/topics/permissions, read 2026-11.
@@ -88,7 +88,7 @@ class Reach:
 
 
 def rights(server: Raw, member: Raw, channel: Raw, user: str) -> discord.Permissions:
-    """What `user` may do in `channel`: the later of everybody, their roles and they themselves goes before."""
+    """Rights of `user` in `channel`: the later of everybody, their roles and they themselves goes before."""
     everybody = str(server["id"])
     roles = {everybody, *map(str, member.get("roles", ()))}
     base = joined(int(role["permissions"]) for role in server["roles"] if str(role["id"]) in roles)
@@ -109,7 +109,7 @@ def joined(flags: Iterable[int]) -> int:
 
 
 def lacking(held: discord.Permissions, *, in_thread: bool) -> str | None:
-    """What a report needs there, and the bot has not: it may bring pictures."""
+    """The right that a report needs there and the bot lacks: it may bring pictures."""
     write = "send_messages_in_threads" if in_thread else "send_messages"
     missing = [FLAGS[name] for name in ("view_channel", write, "attach_files") if not getattr(held, name)]
     return f"The bot's role lacks a right there: give it {' and '.join(missing)}." if missing else None

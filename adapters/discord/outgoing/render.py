@@ -118,7 +118,7 @@ def _plain(piece: Document) -> str:
 
 
 def _without_files(text: str, rows: list[Body], files: Sequence[FileRef]) -> str:
-    """What is said where Discord refuses a file: its name, as far as there is room."""
+    """Text where Discord refuses a file: its name, as far as there is room."""
     names = "Not taken by Discord: " + ", ".join(file.name for file in files)
     joined = "\n\n".join(filter(None, [text, neutralised_text(names, EVERYBODY)]))
     return _json(joined if len(joined) <= LIMIT else text or joined[:LIMIT], rows)

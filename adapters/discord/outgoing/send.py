@@ -1,4 +1,4 @@
-"""What goes out: messages with a nonce that stays the same over attempts, edits, threads, typing."""
+"""Sending: messages with a nonce that stays the same over attempts, edits, threads, typing."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class Sending:
                 await self._typed(address.room)
 
     async def _typed(self, channel: str) -> bool:
-        """Whether there is such a channel."""
+        """True if there is such a channel."""
         try:
             await self._http.request(Route("POST", "/channels/{channel_id}/typing", channel_id=channel))
         except discord.NotFound:
@@ -211,7 +211,7 @@ def multipart(body: Body, files: Sequence[tuple[str, bytes]]) -> list[dict[str, 
 
 
 def hung(part: Part) -> Address:
-    """Where it is sent: a message's thread has the message's id. A thread has no threads."""
+    """Address to which it is sent: a message's thread has the message's id. A thread has no threads."""
     if part.address.thread or part.under in ("", DELETED.message_id):
         return part.address
     return replace(part.address, thread=part.under)

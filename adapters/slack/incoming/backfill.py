@@ -1,4 +1,4 @@
-"""What people said while nobody listened: read in the history of rooms we know, and taken in like anything else.
+"""Messages from while nobody listened: read in the history of rooms we know, and taken in like anything else.
 
 Slack sends an event again for some minutes; this is for longer gaps. What was taken in already is a duplicate: its
 natural key says so. So it is read generously, from the last message known, one call after the other.
@@ -71,7 +71,7 @@ class Gaps:
         self._expected += 1
 
     async def lets_in(self, place: Address, *, comes_again: bool, to_us: bool) -> bool:
-        """Whether an event may be taken in: now that what was missed there is, or that it waited for a moment.
+        """True if an event may be taken in: now that what was missed there is, or that it waited for a moment.
 
         What `comes_again` may not in the first minute: it is in the history that is read next, or Slack sends it again.
         """
@@ -134,7 +134,7 @@ class Gaps:
         await self._read()
 
     async def _find(self, me: BotUser, *, surely: bool) -> None:
-        """Where to look. Errors: StoreError."""
+        """Find the places to look in. Errors: StoreError."""
         fresh = self._now() - LOOK_BACK
         seen = await self._places.seen(CHANNEL, me.team, fresh)
         last = await self._places.last_heard(CHANNEL, me.team)
@@ -186,7 +186,7 @@ class Gaps:
 
 
 def looks(seen: Sequence[Seen], freshest: str) -> list[Look]:
-    """Where to look, and since when: each room from its newest message outside of threads, and its newest threads.
+    """Places to look in, and since when: each room from its newest message outside of threads, and its newest threads.
 
     A room of which only threads are known is read from its oldest thread's begin: roots may have been said meanwhile.
     """

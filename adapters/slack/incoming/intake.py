@@ -1,4 +1,4 @@
-"""What both ways in hand on: stored in a middleware of slack-bolt, and only then acknowledged.
+"""Events of both ways in: stored in a middleware of slack-bolt, and only then acknowledged.
 
 Bolt acknowledges an event once all middleware let it pass, before any listener runs. So the sink is called in a
 middleware that answers itself and lets nothing pass: 200 when it was taken in, 503 when the store is away, which over
@@ -61,7 +61,7 @@ log = logging.getLogger(__name__)
 
 
 class LetsIn(Protocol):
-    """Whether an event of that place is taken in now; where not it is not acknowledged, which only what `comes_again` may be."""
+    """Decides if an event of that place is taken in now; where not it is not acknowledged, which only what `comes_again` may be."""
 
     async def __call__(self, place: Address, *, comes_again: bool, to_us: bool) -> bool: ...
 
@@ -97,11 +97,11 @@ class Intake:
         )
 
     def last_speaker(self, room: str, thread: str) -> str | None:
-        """Who spoke last there, of those this process heard."""
+        """Last speaker there, of those this process heard."""
         return self._speakers.get((room, thread))
 
     async def _store(self, body: Raw) -> BoltResponse:
-        """What the middleware answers."""
+        """Store an event, and answer as the middleware."""
         if self.me is None or self.sink is None:
             return BoltResponse(status=AWAY, body="")
         try:
@@ -135,7 +135,7 @@ class Intake:
         return BoltResponse(status=OK, body="")
 
     async def _is_next(self, kind: str, body: Raw, me: BotUser) -> bool:
-        """Whether it may be taken in. What we said ourselves waits for nothing; what people press and type comes once."""
+        """True if it may be taken in. What we said ourselves waits for nothing; what people press and type comes once."""
         if sender_id(body) in (me.user, me.bot):
             return True
         place, is_message = place_of(body, me), kind == "message"
@@ -216,7 +216,7 @@ class Intake:
 
 
 def says_to(me: BotUser, body: Raw) -> bool:
-    """Whether a message is for us, as far as it alone tells. Errors: Malformed."""
+    """True if a message is for us, as far as it alone tells. Errors: Malformed."""
     try:
         return room_of(body).startswith("D") or names_me(text_of(mapping(body.get("event"))), me)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -234,7 +234,7 @@ def user_of(signal: Signal) -> str:
 
 
 def seen_at(signal: Signal) -> Address:
-    """Where its sender looks: a message that could begin a thread has none open yet."""
+    """Place where its sender looks: a message that could begin a thread has none open yet."""
     is_root = signal.address.thread == signal.message_id
     return replace(signal.address, thread="") if is_root else signal.address
 

@@ -55,7 +55,7 @@ class Names:
 
 
 class Told:
-    """What was told of ids, asked for where it was not."""
+    """Names by id as they were told, asked for where they were not."""
 
     def __init__(self, ask: Callable[[str], Awaitable[str]], pace: Pace) -> None:
         self._ask = ask

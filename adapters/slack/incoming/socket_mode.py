@@ -122,7 +122,7 @@ class Sockets:
                 return QUIET
 
     async def _told(self, reason: str) -> None:
-        """What the end of a socket means. After a refresh the old one hears until the new one does."""
+        """Note the end of a socket. After a refresh the old one hears until the new one does."""
         log.debug("a socket ends: %s", reason)
         if reason not in REFRESH:
             self._gap = reason != QUIET

@@ -27,7 +27,7 @@ class Unread:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether somebody waits for one that is not being read yet."""
+        """True if somebody waits for one that is not being read yet."""
         return not self._wanted.isdisjoint(self._since)
 
     def add(self, found: Iterable[Look]) -> None:
@@ -36,7 +36,7 @@ class Unread:
             self._since[place] = min(since, self._since.get(place, since))
 
     def holds(self, place: Address) -> bool:
-        """Whether something that was said there may not be read yet."""
+        """True if something that was said there may not be read yet."""
         return any(one in self._since or one in self._reading for one in _around(place))
 
     def want(self, place: Address) -> None:
@@ -49,7 +49,7 @@ class Unread:
         self.add((one, since) for one, since in self._reading.items() if one in _around(place))
 
     def take(self) -> Look | None:
-        """What is read now, until it is `done`."""
+        """Take what is read next, until it is `done`."""
         if not self._since:
             return None
         place = min(self._since, key=lambda one: one not in self._wanted)
@@ -58,7 +58,7 @@ class Unread:
         return place, self._reading[place]
 
     def done(self) -> None:
-        """What was taken was read, or cannot be."""
+        """End the look that was taken: it was read, or cannot be."""
         self._reading = {}
 
 
@@ -72,7 +72,7 @@ class Unheard:
         self._left = most
 
     def look(self, place: Address) -> Look | None:
-        """What is to be read where somebody speaks in `place`."""
+        """Look that is due where somebody speaks in `place`."""
         if place in self._known or not self._left:
             return None
         self._known.add(place)

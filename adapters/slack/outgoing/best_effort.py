@@ -1,4 +1,4 @@
-"""What is said in passing: private words, forms, what an assistant thread shows. Best effort, never in the way."""
+"""Best-effort words: private words, forms, what an assistant thread shows. Best effort, never in the way."""
 
 from __future__ import annotations
 

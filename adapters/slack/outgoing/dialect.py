@@ -201,7 +201,7 @@ def _marked(mark: str, inner: str, before: str, after: str) -> str:
 
 
 def _beyond(after: str, sign: str) -> str:
-    """What follows a mark: where the next one has the same sign, that gets a joint before it."""
+    """Text after a mark: where the next one has the same sign, that gets a joint before it."""
     return JOINT if after == sign else after
 
 
@@ -230,7 +230,7 @@ def _link(url: str, label: str, title: str) -> str:
 
 
 def _balanced(text: str, opening: str, closing: str) -> bool:
-    """Whether each bracket has its other half, so that none of them ends what is around."""
+    """True if each bracket has its other half, so that none of them ends what is around."""
     depth = 0
     for character in text:
         depth += (character == opening) - (character == closing)

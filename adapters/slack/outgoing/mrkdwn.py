@@ -58,7 +58,7 @@ def _markdown(blocks: Sequence[Block]) -> Json:
 
 
 def _has_moment(block: Block) -> bool:
-    """Whether an instant stands in a paragraph, or in a plain list, which is all that is written here."""
+    """True if an instant stands in a paragraph, or in a plain list, which is all that is written here."""
     match block:
         case Paragraph(children):
             return any(map(_is_around, children))

@@ -62,7 +62,7 @@ class Notices:
         )
 
     def awaits_title(self, address: Address) -> bool:
-        """Whether this is the first message of an assistant thread; asked once."""
+        """True if this is the first message of an assistant thread; asked once."""
         key = address.room, address.thread
         return key in self._started and self._started.pop(key) is None
 
@@ -74,7 +74,7 @@ class Notices:
         )
 
     async def status(self, address: Address, status: str) -> None:
-        """What the agent does just now, under the thread; nothing takes it away."""
+        """Show under the thread what the agent does just now; nothing takes it away."""
         if not address.thread:
             return
         try:

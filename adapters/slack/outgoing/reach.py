@@ -1,4 +1,4 @@
-"""Whether something could be posted in a channel, asked before anybody relies on it."""
+"""Looks ahead: could something be posted in a channel?"""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Reach:
 
 
 def wrong_with(channel: Mapping[str, Any], me: BotUser) -> str | None:
-    """What Slack tells of a channel."""
+    """Reason against posting, from what Slack tells of a channel."""
     if channel.get("is_archived"):
         return FIXES["is_archived"]
     if channel.get("is_member") is False and not channel.get("is_im"):

@@ -93,6 +93,6 @@ def thread_of(part: Part) -> str:
 
 
 def body_of(part: Part) -> Mapping[str, Any]:
-    """What `render` made."""
+    """Body that `render` made."""
     body: Mapping[str, Any] = json.loads(part.body)
     return body

@@ -1,4 +1,4 @@
-"""Whether an uncertain part is on screen: read in the history, by the marker in its metadata.
+"""Settles an uncertain part: read in the history, by the marker in its metadata.
 
 What carries no marker, a stream that was just begun and the message of an upload, is told by what it can only be: ours,
 unmarked, without a receipt, not older than the attempt, and with this file. Nothing else goes to the room meanwhile.
@@ -77,7 +77,7 @@ class Settling:
     async def _candidates(
         self, part: Part, attempt: Attempt, body: Mapping[str, Any], me: BotUser
     ) -> Callable[[Message], bool]:
-        """What tells whether a message without a marker is the one that `body` asked for."""
+        """Test for a message without a marker: is it the one that `body` asked for?"""
         if "stream" not in body and "file" not in body:
             return lambda message: False
         receipts = frozenset(await self._places.receipts(part.address, attempt.marked_at - CLOCKS_APART))
@@ -90,7 +90,7 @@ class Settling:
         return is_it
 
     async def _near(self, part: Part, oldest: str) -> AsyncIterator[Message]:
-        """What is where it may be: under the message it belongs to, or in the room if that is gone. Errors: ChannelError."""
+        """Messages where it may be: under the message it belongs to, or in the room if that is gone. Errors: ChannelError."""
         try:
             async for message in self.messages(replace(part.address, thread=thread_of(part)), oldest):
                 yield message
@@ -101,7 +101,7 @@ class Settling:
                 yield message
 
     async def messages(self, address: Address, oldest: str) -> AsyncIterator[Message]:
-        """What is in the room, or in the thread, since `oldest`. Errors: ChannelError."""
+        """Messages in the room, or in the thread, since `oldest`. Errors: ChannelError."""
         where = {"ts": address.thread} if address.thread else {}
         method = "conversations.replies" if where else "conversations.history"
         cursor: str | None = None

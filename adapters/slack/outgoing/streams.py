@@ -34,7 +34,7 @@ class Streams:
         self._open: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     def recipient(self, address: Address) -> dict[str, Any] | None:
-        """Who a stream is for, as Slack wants to know; None where none can begin: only in threads."""
+        """Recipient of a stream, as Slack wants to know it; None where none can begin: only in threads."""
         if not address.thread:
             return None
         if address.room.startswith("D"):

@@ -26,7 +26,7 @@ def album_of(update: Update) -> Album | None:
 
 
 def chat_of(update: Update) -> int:
-    """What an update is in order with: its chat, or else its person."""
+    """Id with which an update is in order: its chat, or else its person."""
     if update.effective_chat:
         return update.effective_chat.id
     return update.effective_user.id if update.effective_user else 0

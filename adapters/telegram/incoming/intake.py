@@ -1,4 +1,4 @@
-"""What becomes of an update: noted, read, handed to the sink; a pressed button is answered after that."""
+"""Path of an update: noted, read, handed to the sink; a pressed button is answered after that."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Poller:
         await self._idle.wait()
 
     def is_deaf(self) -> bool:
-        """Whether a poll is under way for longer than one can be."""
+        """True if a poll is under way for longer than one can be."""
         most = (self._waits.poll + 2 * self._waits.margin).total_seconds()
         return self._heard is not None and monotonic() - self._heard > most
 
@@ -191,7 +191,7 @@ class Poller:
                 await asyncio.sleep(self._backoff())
 
     async def _is_sibling(self, error: Refused) -> bool:
-        """Whether the other poller may be ours: one that handed its duty over a moment ago, or that had it and froze."""
+        """True if the other poller may be ours: one that handed its duty over a moment ago, or that had it and froze."""
         if is_of_webhook(error):
             return False
         self._contested = self._contested or monotonic()

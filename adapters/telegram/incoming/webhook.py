@@ -40,7 +40,7 @@ TROUBLE_FRESH_FOR: Final = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Who takes in what comes, while the account listens."""
+    """An account that listens, and takes in what comes."""
 
     sink: Sink
     group: asyncio.TaskGroup

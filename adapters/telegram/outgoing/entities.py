@@ -174,7 +174,7 @@ class Writer:
             self._address(url.removeprefix("mailto:"), label, styles)
 
     def _address(self, address: str, label: str, styles: Styles) -> None:
-        """What nobody could press is there to be read; an address of mail is known to the platform as it is."""
+        """Write an address that nobody could press as text; an address of mail is known to the platform as it is."""
         if not label:
             self.write(address, styles)
         elif address not in label:

@@ -1,4 +1,4 @@
-"""Whether something could be posted in a chat, asked before anybody relies on it.
+"""Looks ahead: could something be posted in a chat?
 
 Telegram tells of groups whether we are in them and may write. Whether a person blocked the bot it tells only whoever
 acts: so the bot is seen typing there for a moment, which leaves nothing. Whether a topic is gone or closed it does not
@@ -69,7 +69,7 @@ class Reach:
 
 
 def wrong_with(member: ChatMember) -> str | None:
-    """What we are in a group or a channel."""
+    """Reason against posting, from our standing in a group or a channel."""
     match member:
         case ChatMember(status=ChatMember.LEFT | ChatMember.BANNED):
             return OUT
@@ -80,7 +80,7 @@ def wrong_with(member: ChatMember) -> str | None:
 
 
 def refused(error: Refused, chat: int) -> str | None:
-    """What a refusal says of the chat; None where it says nothing of it. The texts are of the Bot API, read 2026-11."""
+    """Meaning of a refusal for the chat; None where it says nothing of it. The texts are of the Bot API, read 2026-11."""
     if error.moved_to:
         return None  # it goes on under its new id, which the first message learns
     if error.code == 403:

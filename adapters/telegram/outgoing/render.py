@@ -150,7 +150,7 @@ def _sent(file: FileRef) -> Body:
 
 
 def is_visible(text: str) -> bool:
-    """Whether a person sees anything: the platform takes no message without."""
+    """True if a person sees anything: the platform takes no message without."""
     return any(character.isprintable() and not character.isspace() for character in text)
 
 

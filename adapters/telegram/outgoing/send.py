@@ -111,7 +111,7 @@ class Sending:
             )
 
     async def probe(self, part: Part, chat: int, number: int) -> Found:
-        """Whether the message `number` of `chat` is ours and has the buttons of `part`; see `settle.py`."""
+        """Look if the message `number` of `chat` is ours and has the buttons of `part`; see `settle.py`."""
         body = body_of(part)
         try:
             touched = await self._bot.edit_message_reply_markup(chat, number, reply_markup=keyboard(body))
@@ -149,7 +149,7 @@ def keyboard(body: Body) -> InlineKeyboardMarkup | None:
 
 
 def _around(part: Part, body: Body, chat: int) -> dict[str, Any]:
-    """What every message may have beside what it says. What stands under another is an answer to it here."""
+    """Fields that every message may have beside its text. What stands under another is an answer to it here."""
     return {
         "message_thread_id": topic_of(part.address),
         "reply_markup": keyboard(body),

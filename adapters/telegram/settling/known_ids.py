@@ -1,4 +1,4 @@
-"""Which message ids are taken, as far as we know: by what came in, by what we sent, by what a probe met.
+"""Message ids that are taken, as far as we know: by what came in, by what we sent, by what a probe met.
 
 Ids grow by one. Private chats and basic groups share one counter of the bot's account; a supergroup counts by itself,
 and also what a bot in privacy mode never sees. This is observed behaviour of Telegram, not its contract.
@@ -92,5 +92,5 @@ class Space:
         return number in self._ids
 
     def unknown(self, numbers: Iterable[int]) -> Iterator[int]:
-        """Those of `numbers` that may be taken by something which needs looking for."""
+        """Numbers that may be taken by something which needs looking for."""
         return (number for number in numbers if number not in self._ids)

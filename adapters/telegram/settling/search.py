@@ -1,4 +1,4 @@
-"""What the looks of one account know together, and how far a lost message may be.
+"""Shared knowledge of one account's looks, and how far a lost message may be.
 
 A look tells where its message is, if it was applied before the look began. It needs these of the platform (observed, no
 contract): ids of a counter are given one by one; what a probe finds empty in a chat is no message there then.
@@ -73,7 +73,7 @@ class Search:
 
     @property
     def since(self) -> datetime:
-        """What this look finds is as of then."""
+        """Time from which on this look's findings hold."""
         return min(self.began, self.late)
 
     def end(self, *, absent: bool) -> None:
@@ -182,12 +182,12 @@ class Searches:
         return max((number for other, number in self._met.items() if other < ticket), default=0)
 
     def left(self, search: Search, numbers: Iterable[int], since: datetime) -> list[int]:
-        """Which of `numbers` the message of `search` may have had by then."""
+        """Numbers that the message of `search` may have had by then."""
         nothing, by = self.nothing(search.chat), min(since, search.late)
         return [number for number in numbers if number > search.floor and not nothing.has(number, by)]
 
     def cannot_be(self, number: int, chat: int, part: str, since: datetime) -> bool:
-        """Whether it is sure that the lost message of this chat had not got `number` by then."""
+        """True if it is sure that the lost message of this chat had not got `number` by then."""
         found = self._searches.get(part)
         if found is None:
             return self.nothing(chat).has(number, since)

@@ -1,4 +1,4 @@
-"""Who sends in a chat: one message at a time, in the order of their markers, and nobody while one is looked for.
+"""Order of sending in a chat: one message at a time, in the order of their markers, and nobody while one is looked for.
 
 A probe tells that a message of ours is there, not which. The topics of a forum, which the courier serves side by side,
 share a chat. So they stand in one line here, and their tickets are stored with their markers: of the messages whose end
@@ -30,7 +30,7 @@ LINE_RETRY_DELAY: Final = timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is stored with a marker: the chat, the highest id known in its space (0: none), and the place in its line.
+    """Facts stored with a marker: the chat, the highest id known in its space (0: none), and the place in its line.
 
     `ahead`: how many stood before it.
     """
@@ -71,7 +71,7 @@ class Doubt:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is still to be looked for."""
+        """True if it is still to be looked for."""
         return not self.looked and self.is_live
 
 
@@ -93,14 +93,14 @@ class Chat:
         return self.sending is None and min(live, key=lambda a: live[a], default=address) == address
 
     def bars(self, part: str, ticket: int) -> bool:
-        """Whether `part` must not be sent: another may be on screen unknown, or comes before it."""
+        """True if `part` must not be sent: another may be on screen unknown, or comes before it."""
         own = self.doubts.get(part)
         place = own.ticket if own else ticket
         others = (doubt for name, doubt in self.doubts.items() if name != part and doubt.is_live)
         return any(not doubt.looked or doubt.ticket < place for doubt in others)
 
     def earlier(self, part: str, ticket: int) -> bool:
-        """Whether one before `part` is still to be looked for."""
+        """True if one before `part` is still to be looked for."""
         others = (doubt for name, doubt in self.doubts.items() if name != part)
         return any(doubt.is_open and doubt.ticket < ticket for doubt in others)
 
@@ -168,7 +168,7 @@ class SendQueues:
             self.leave(chat, address)
 
     def surely(self, chat: int, part: str) -> None:
-        """What became of `part` is known."""
+        """Note that the fate of `part` is known."""
         if chat in self._chats:
             self._chats[chat].doubts.pop(part, None)
             self._changed(chat)
@@ -198,7 +198,7 @@ class SendQueues:
         return Counter({chat: len(line.doubts) for chat, line in self._chats.items()})
 
     def is_alone(self, chat: int) -> bool:
-        """Whether a message of ours that nobody knows of can be one part's only."""
+        """True if a message of ours that nobody knows of can be one part's only."""
         return chat in self._chats and len(self._chats[chat].doubts) == 1
 
     @asynccontextmanager

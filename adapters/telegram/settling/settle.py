@@ -56,7 +56,7 @@ STEP_MAX_IDS: Final = 200
 
 
 class Found(Enum):
-    """What a probe met under an id."""
+    """Result of a probe under an id."""
 
     OURS = "ours"  # a message of ours with these buttons
     OTHERS = "others"  # a message of somebody else, or one that cannot be edited any more
@@ -69,7 +69,7 @@ Probe = Callable[[Part, int, int], Awaitable[Found]]
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What one look sees now. `left`: ids that its message may have. `near`: ids that all probe first."""
+    """State that one look sees now. `left`: ids that its message may have. `near`: ids that all probe first."""
 
     left: Sequence[int]
     near: Sequence[int]
@@ -188,7 +188,7 @@ class Settling:
         return sum(max(0, number - here[other]) for other, number in stored.items())
 
     def _helped(self, others: Iterable[tuple[int, str]]) -> list[Search]:
-        """Those of `others` that any look may probe for: known well enough, and alone in their chats."""
+        """Lost messages of others that any look may probe for: known well enough, and alone in their chats."""
         found = (self._searches.get(part) for chat, part in others if self._lines.is_alone(chat))
         return [each for each in found if each and each.floor and not (each.closed or each.resting)]
 
@@ -213,7 +213,7 @@ class Settling:
                 await self._probed(*picked, search)
 
     def _may_go_alone(self, search: Search, scene: Scene) -> bool:
-        """Whether there is nobody to wait for."""
+        """True if there is nobody to wait for."""
         return not scene.others or bool(search.upto)
 
     async def _alone(self, search: Search, scene: Scene) -> None:
@@ -226,7 +226,7 @@ class Settling:
             await self._probed(search, scene.left[0], search)
 
     def _wanted(self, search: Search, scene: Scene) -> list[tuple[Search, list[int]]]:
-        """Which messages are worth probing for, and under which ids."""
+        """Messages worth probing for, with the ids to probe."""
         sought = ((each, self._searches.left(each, scene.near, search.since)) for each in [search, *scene.helped])
         wanted = [(each, ids) for each, ids in sought if ids and not each.met]
         private = any(not is_group(each.chat) for each, _ in wanted)

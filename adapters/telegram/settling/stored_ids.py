@@ -1,4 +1,4 @@
-"""What the store remembers of ids: for messages that were marked before this life began, or while another node listened."""
+"""Ids that the store remembers: for messages that were marked before this life began, or while another node listened."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class StoredIds:
         self._unsettled: tuple[float, list[int]] = (-REREAD_SECONDS, [])
 
     async def drained(self) -> None:
-        """What the platform had to tell was noted, as far as it can be waited for."""
+        """Wait until what the platform had to tell is noted, as far as that can be waited for."""
         try:
             async with asyncio.timeout(DRAIN):
                 await self._idle()

@@ -34,7 +34,7 @@ async def check_clock(subject: Subject) -> Sequence[Finding]:
 
 
 def _kept_right() -> Iterator[Finding]:
-    """What the kernel says of whoever sets its clock."""
+    """Finding about whoever sets the kernel's clock."""
     now = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
     if sys.platform != "linux":
         yield fine("clock.kept", now)

@@ -127,7 +127,7 @@ def _exposed(folder: Path) -> Iterator[Finding]:
 
 
 def _leftovers(folder: Path, *, running: bool) -> Iterator[Finding]:
-    """What a kill left behind. It does no harm, and the next write of its kind replaces it."""
+    """Findings about what a kill left behind. It does no harm, and the next write of its kind replaces it."""
     left = sorted(path.name for path in folder.glob("*.new"))
     if left and not running:
         why = "A process was killed while it wrote; what was there before is whole."

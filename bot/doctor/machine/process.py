@@ -66,7 +66,7 @@ async def _stuck(control: Control) -> str:
 
 
 def _ended_lately(place: Path) -> Sequence[Finding]:
-    """Whether a watchdog had to end a process within the last day."""
+    """Processes that a watchdog had to end within the last day."""
     ended = last_end(place)
     if ended is None or datetime.now(UTC) - ended.at > LATELY:
         return []

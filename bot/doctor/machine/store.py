@@ -103,7 +103,7 @@ def _of_revision(revision: str) -> Finding:
 
 
 def _whole(database: sqlite3.Connection) -> Finding:
-    """Whether its pages fit together."""
+    """Finding about the database: do its pages fit together?"""
     until = time.monotonic() + LONGEST_LOOK.total_seconds()
     database.set_progress_handler(lambda: int(time.monotonic() > until), 100_000)
     try:
@@ -148,7 +148,7 @@ async def _server(url: str) -> Sequence[Finding]:
 
 
 async def _notices(url: str, listen_url: str) -> Finding:
-    """Whether processes on this server would hear each other."""
+    """Finding about notices: would processes on this server hear each other?"""
     from runtime.store.sql.telling import FIX, trouble
 
     reason = await trouble(url, listen_url)

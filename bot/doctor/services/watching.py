@@ -1,4 +1,4 @@
-"""Those who watch: are the metrics where they should be, and does the collector of traces answer."""
+"""Checks of what watches: are the metrics where they should be, and does the collector of traces answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the page listens: is the port free for a start, and who can reach it."""
+"""Check of the page's port: is the port free for a start, and who can reach it."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def accounts_phase(
         return twin.name if twin else None
 
     def trouble_at(address: Address) -> str | None:
-        """What is wrong with the account of an address."""
+        """Trouble with the account of an address."""
         found = accounts.at(address)
         return found.standing().trouble if found else None
 

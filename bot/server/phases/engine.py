@@ -66,7 +66,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
 
 
 def dispatch_of(base: StorePhase, at: AccountsPhase, engine: EnginePhase, lease: Lease) -> Dispatch:
-    """What claims work for one membership of this process."""
+    """Dispatch for one membership of this process."""
     return Dispatch(
         store=base.store.runs,
         lease=lease,

@@ -106,7 +106,7 @@ def _operators(
 
 def reread_of(at: AccountsPhase) -> Reread:
     async def reread(by: str) -> dict[str, Any]:
-        """What changed, in words. Errors: ConfigError, StoreError: nothing changed."""
+        """Read the settings again; the changes, in words. Errors: ConfigError, StoreError: nothing changed."""
         return in_words(await at.reload(by))
 
     return reread

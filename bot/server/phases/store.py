@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorePhase:
-    """What every later part is built on. `notices` carries wake-ups between nodes; an embedded database has none."""
+    """Base on which every later part is built. `notices` carries wake-ups between nodes; an embedded database has none."""
 
     settings: Settings
     store: Store
@@ -37,7 +37,7 @@ class StorePhase:
     space: DiskSpace
 
     def context(self) -> AdapterContext:
-        """What every adapter is given."""
+        """Context that every adapter is given."""
         store = self.store
         return AdapterContext(
             store.history,

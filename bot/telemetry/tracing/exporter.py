@@ -1,4 +1,4 @@
-"""What hands spans to the collector, and what the log says when it does not take them."""
+"""Exporter of spans to the collector, and its words in the log when they are not taken."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class Trail:
         return set_span_in_context(NonRecordingSpan(parent), Context())
 
     def _flags(self, work: str) -> TraceFlags:
-        """Whether this message is traced: every process decides the same, by the trace's id."""
+        """Flags of this message's trace: every process decides the same, by its id."""
         decision = self._sampler.should_sample(None, trace_id(work), "message").decision
         return TraceFlags(TraceFlags.SAMPLED if decision is Decision.RECORD_AND_SAMPLE else TraceFlags.DEFAULT)
 

@@ -89,7 +89,7 @@ VOICES = select(people.c.id, people.c.name, people.c.role).where(MAY_ANSWER).ord
 
 
 def turned_away(identity: Identity, now: datetime) -> Op[bool]:
-    """Whether somebody said no to this stranger so lately that nobody is asked again."""
+    """True if somebody said no to this stranger so lately that nobody is asked again."""
     last = yield from last_asked(identity)
     return (
         last is not None
@@ -120,13 +120,13 @@ def ask(
 
 
 def _is_crowded(at: Address) -> Op[bool]:
-    """Whether as many of an account wait for an answer as anybody should be asked about at once."""
+    """True if as many of an account wait for an answer as anybody should be asked about at once."""
     rows = yield OPEN, {}
     return sum(same_account(Address.parse(asked), at) for (asked,) in rows) >= pairing.CARDS
 
 
 def called(name: str) -> str:
-    """What a stranger calls themselves, as people read it."""
+    """Name by which a stranger calls themselves, as people read it."""
     return seen(name)[: pairing.LONGEST_NAME]
 
 
@@ -136,7 +136,7 @@ def own(name: str) -> str:
 
 
 def _about(signal: Signal, named: Callable[[Address], str], given: Collection[str]) -> Op[str]:
-    """Who wants to come in, as the card tells it, and what they will be called where their name is somebody else's."""
+    """Stranger who wants to come in, as the card tells it, and what they will be called where their name is somebody else's."""
     channel, _, user = signal.actor.partition(":")
     workspace, slash, _ = user.rpartition("/")
     account = named(signal.address).partition("/")[0]
@@ -205,7 +205,7 @@ def let_in_otherwise(
 
 
 def told(text: str, at: Address, now: datetime, new_id: NewId) -> Op[None]:
-    """What somebody reads in their own room about being let in."""
+    """Tell somebody in their own room about being let in."""
     new = NewDelivery(DeliveryId(new_id()), f"paired:{new_id()}", 0, Kind.FINAL, at, Content(text))
     yield ADD_DELIVERY, delivery_row(new, now)
 

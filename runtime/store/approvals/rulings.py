@@ -83,7 +83,7 @@ def approval_of(row: tuple[Any, ...]) -> Approval:
 
 
 def record(ruled: Approval, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
-    """Where a courier is to look."""
+    """Record a ruling; rooms where a courier is to look."""
     yield (
         SETTLE,
         {

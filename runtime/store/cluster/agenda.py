@@ -1,4 +1,4 @@
-"""What there is to do, in one statement: the one thing that a process at rest asks, whatever the tables hold.
+"""Agenda in one statement: the one thing that a process at rest asks, whatever the tables hold.
 
 Each part of it is the first row of a partial index.
 """

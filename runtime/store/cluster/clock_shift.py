@@ -1,4 +1,4 @@
-"""What waits for a moment, moved with a clock that was set: it waits as long as was meant, not until a wrong hour."""
+"""Shift of what waits for a moment, with a clock that was set: it waits as long as was meant, not until a wrong hour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nodes tell each other of their ways to a platform, and the hand-over of an account's roles."""
+"""News among nodes about their ways to a platform, and the hand-over of an account's roles."""
 
 from __future__ import annotations
 

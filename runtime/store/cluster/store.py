@@ -75,7 +75,7 @@ class ClusterStore(Base):
         return await self._driver.read(named_accounts)
 
     async def has_siblings(self, within: timedelta) -> bool:
-        """Whether more than one node was live within so long."""
+        """True if more than one node was live within so long."""
         since = self.now() - within
         return await self._driver.read(lambda: has_siblings(since))
 

@@ -67,7 +67,7 @@ def put(new: NewDelivery, now: datetime, run: RunId | None = None) -> Op[bool]:
 
 
 def free(new: NewDelivery, handed: Rendered) -> Op[bool]:
-    """Whether the courier that rendered it still has its duty, and nothing waits for the room."""
+    """True if the courier that rendered it still has its duty, and nothing waits for the room."""
     if not (yield from held(handed.duty)):
         return False
     return not (yield OPEN_HERE, {"room": str(new.address)})

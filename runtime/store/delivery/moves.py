@@ -65,7 +65,7 @@ AFTER: Final[Mapping[PartEvent, Executable]] = {
 
 
 def ours(duty: Duty, delivery: DeliveryId) -> Op[bool]:
-    """Whether the duty is still held and nobody threw the delivery away; its row is locked."""
+    """True if the duty is still held and nobody threw the delivery away; its row is locked."""
     if not (yield from held(duty)):
         return False
     rows = yield LOCK_DELIVERY, {"d": delivery}

@@ -1,4 +1,4 @@
-"""What still waits to be shown, as the courier reads it."""
+"""Open deliveries, as the courier reads them."""
 
 from __future__ import annotations
 

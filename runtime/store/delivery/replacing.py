@@ -1,4 +1,4 @@
-"""Which preview a new delivery takes the place of, settled in the transaction that makes it."""
+"""Preview whose place a new delivery takes, settled in the transaction that makes it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def standing_preview(origin: str) -> Op[DeliveryId | None]:
 
 
 def replaced(origin: str, now: datetime) -> Op[DeliveryId | None]:
-    """What is or may be on screen of `origin`; what never left is thrown away."""
+    """Preview of `origin` that is or may be on screen; what never left is thrown away."""
     preview = yield from standing_preview(origin)
     if preview is None or (yield BEGUN, {"d": preview})[0][0]:
         return preview

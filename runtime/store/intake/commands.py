@@ -1,4 +1,4 @@
-"""What a command answers: read, and where it is `/new` or `/pair` done, in the transaction that takes it in.
+"""Answers to commands: read, and where it is `/new` or `/pair` done, in the transaction that takes it in.
 
 The sums of `/usage` walk the usage of a month: they are read beside the writer, before.
 """
@@ -90,7 +90,7 @@ NOTHING_SPENT: Final = Spent()
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """What was found out for a command before its transaction."""
+    """Facts for a command from before its transaction."""
 
     room: Spent = NOTHING_SPENT
     person: Spent = NOTHING_SPENT
@@ -119,7 +119,7 @@ def plans_of(signal: Signal) -> Op[Aside]:
 
 
 def zone_aside(name: str) -> Aside:
-    """What a zone that somebody wrote is called in full. Reads files."""
+    """Full name of a zone that somebody wrote. Reads files."""
     zone, trouble = schedule_views.zone_or_trouble(name)
     return Aside(zone=zone, trouble=trouble or None)
 
@@ -223,7 +223,7 @@ def _going(signal: Signal, aside: Aside) -> Op[Going]:
 def _paired(
     signal: Signal, command: Commanded, who: Person, gate: Gate, now: datetime, new_id: NewId
 ) -> Op[tuple[str, tuple[Address, ...]]]:
-    """What the owner reads, and where the person is told."""
+    """Words for the owner, and the room where the person is told."""
     code, _, name = command.argument.strip().partition(" ")
     if signal.reach is not Addressing.DIRECT or not code:
         return commands.PAIR_WHERE, ()

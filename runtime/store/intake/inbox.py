@@ -106,7 +106,7 @@ def refuse(
 
 
 def answer(signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
-    """What the sink itself says to a message, in its room: where its courier is to look."""
+    """Answer of the sink itself to a message, in its room: where its courier is to look."""
     origin, fresh = f"signal:{signal_id}", DeliveryId(new_id())
     new = NewDelivery(fresh, origin, 0, Kind.FINAL, signal.address, Content(text), reply_to=signal.message_id)
     yield ADD_DELIVERY, delivery_row(new, now)
@@ -114,7 +114,7 @@ def answer(signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id
 
 
 def is_written(signal: Signal) -> bool:
-    """Whether it stands in its room as a message, which no platform answers in private; else it was a button or the like."""
+    """True if it stands in its room as a message, which no platform answers in private; else it was a button or the like."""
     match signal.body:
         case Said():
             return True
@@ -125,7 +125,7 @@ def is_written(signal: Signal) -> bool:
 
 
 def asks_alone(signal: Signal) -> bool:
-    """Whether an answer is read by its sender alone. Of clicks and edits adapters need not know it."""
+    """True if an answer is read by its sender alone. Of clicks and edits adapters need not know it."""
     return signal.reach is Addressing.DIRECT and (is_written(signal) or isinstance(signal.body, Commanded))
 
 

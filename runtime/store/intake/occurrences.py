@@ -334,6 +334,6 @@ def due_again(now: datetime, limit: int) -> Op[list[OccurrenceId]]:
 
 
 def report_root(schedule: ScheduleId, room: Address) -> Op[str]:
-    """What the last report there stands under, or else that report: so it is the same for all that follow."""
+    """Root under which the last report there stands, or else that report: so it is the same for all that follow."""
     rows = yield LAST_SHOWN, {"schedule": schedule, "room": str(room)}
     return (Content.from_json(rows[0][1]).under or rows[0][0] or "") if rows else ""

@@ -89,7 +89,7 @@ def pair(
     now: datetime,
     new_id: NewId,
 ) -> Op[Paired | Unpaired]:
-    """Whoever was sent `code` is known from now on, and told so in their room."""
+    """Make whoever was sent `code` known from now on, and tell them so in their room."""
     if wait := (yield from _locked(by, now)):
         return wait
     asked = {"now": micros(now), "h": digest(pairing.tidy(code))}

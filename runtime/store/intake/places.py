@@ -1,4 +1,4 @@
-"""What is stored about an account's rooms, for its adapter. Only reads, at a start or after a connection was lost."""
+"""Stored facts about an account's rooms, for its adapter. Only reads, at a start or after a connection was lost."""
 
 from __future__ import annotations
 

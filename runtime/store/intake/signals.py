@@ -88,7 +88,7 @@ def accept(
 
 
 def _course_of(signal: Signal, gate: Gate) -> Op[Decision]:
-    """What becomes of a signal as far as its room decides."""
+    """Course of a signal as far as its room decides."""
     course = gate.rooms.course(signal)
     if course is Decision.IF_JOINED:
         course = Decision.RUN if (yield JOINED, {"room": str(signal.address)}) else Decision.IGNORE
@@ -99,13 +99,13 @@ def _course_of(signal: Signal, gate: Gate) -> Op[Decision]:
 
 
 def _alone_with_bots(signal: Signal, gate: Gate) -> Op[bool]:
-    """Whether bots alone were answered in this conversation for too long: two of them would never end."""
+    """True if bots alone were answered in this conversation for too long: two of them would never end."""
     rows = yield LAST_SPEAKERS, {"room": str(signal.address), "n": gate.bots_in_a_row}
     return len(rows) == gate.bots_in_a_row and all(actor in gate.rooms.bots for (actor,) in rows)
 
 
 def _admitted(signal: Signal, gate: Gate, course: Decision, now: datetime, new_id: NewId) -> Op[Person | Taken]:
-    """Who sent it, if they may speak there; else what became of it."""
+    """Sender, if they may speak there; else what became of it."""
     if course is Decision.REFUSE:
         return (yield from refuse(signal, None, CLOSED, now, new_id, notice=CLOSED))
     rows = yield MET, {"identity": signal.actor}
@@ -124,7 +124,7 @@ def _admitted(signal: Signal, gate: Gate, course: Decision, now: datetime, new_i
 
 
 def _done(signal: Signal, body: Deed, who: Person, gate: Gate, aside: Aside, now: datetime, new_id: NewId) -> Op[Taken]:
-    """What is no message is decided at once."""
+    """Decide at once what is no message."""
     match body:
         case Clicked():
             return (yield from _clicked(signal, body, who, gate, now, new_id))
@@ -197,7 +197,7 @@ class IntakeStore(Base):
         return taken
 
     async def _aside(self, signal: Signal, gate: Gate, now: datetime) -> Aside:
-        """What a command tells that is not read by the writer."""
+        """Facts for a command that the writer does not read."""
         command = spoken(signal.body) if isinstance(signal.body, Said) else signal.body
         if not isinstance(command, Commanded):
             return NO_ASIDE

@@ -1,4 +1,4 @@
-"""What people read who may not speak, or not here, and how strangers come in."""
+"""Words for people who may not speak, or not here, and how strangers come in."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ def stranger(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Tak
 
 
 def _is_pressed(signal: Signal) -> bool:
-    """Whether its sender waits for an answer that no message is: a button, or a command of the platform's own."""
+    """True if its sender waits for an answer that no message is: a button, or a command of the platform's own."""
     return isinstance(signal.body, Clicked | Stopped | Commanded) and not is_written(signal)
 
 
 def _is_first_word(signal: Signal, now: datetime) -> Op[bool]:
-    """Whether this stranger reads a private line in this room for the first time, from now on not any more."""
+    """True if this stranger reads a private line in this room for the first time, from now on not any more."""
     about = {"subject": f"stranger:{signal.actor}@{replace(signal.address, thread='')}"}
     if (yield TOLD_ALREADY, about):
         return False
@@ -91,7 +91,7 @@ def _is_first_word(signal: Signal, now: datetime) -> Op[bool]:
 
 
 def _told_once(signal: Signal, taken: Taken, origin: str, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
-    """Whoever wrote to the agent alone reads there why it does not answer: a message has no private answer."""
+    """Tell whoever wrote to the agent alone why it does not answer: a message has no private answer."""
     alone = signal.reach is Addressing.DIRECT and is_written(signal)
     if taken.verdict.outcome is not Outcome.REFUSED or not alone:
         return taken

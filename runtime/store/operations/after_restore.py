@@ -1,4 +1,4 @@
-"""What a restore leaves in doubt, settled in the transaction that restores.
+"""Settles what a restore leaves in doubt, in the transaction that restores.
 
 Between the backup and now the old life went on, and nothing here knows of it. So whatever was about to happen then may
 have happened: what was not on screen may be, a question may have been answered, an allowed call may have run. Each of
@@ -158,7 +158,7 @@ def _withdraw(approval: Approval, actor: str, now: datetime, new_id: NewId) -> O
 
 
 def _withdraw_cards(approval: Approval, now: datetime, new_id: NewId) -> Op[None]:
-    """Where a copy is on screen, or was being sent, all are edited; if none ever left, none need leave any more."""
+    """Edit all cards where a copy is on screen, or was being sent; if none ever left, none need leave any more."""
     found = yield CARDS, {"o": f"approval:{approval.id}"}
     copies = [DeliveryId(card) for card, _, edits in found if edits is None]
     for card in copies:

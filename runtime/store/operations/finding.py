@@ -1,4 +1,4 @@
-"""What may be meant by an id, by its first characters, or by the id that the page gave a message."""
+"""Finds what an id may mean, its first characters, or the id that the page gave a message."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _candidate(thing: Thing, row: Sequence[Any]) -> Candidate:
 
 
 def find(words: str, things: Collection[Thing], limit: int) -> Op[list[Candidate]]:
-    """What `words` may mean: an id, else the page's id of a message, else the beginning of an id."""
+    """Candidates that `words` may mean: an id, else the page's id of a message, else the beginning of an id."""
     for thing, statement in EXACT.items():
         if thing in things and (rows := (yield statement, {"id": words})):
             return [_candidate(thing, rows[0])]

@@ -1,4 +1,4 @@
-"""What was committed, as conversations: messages of people and shown parts, in the order people saw them."""
+"""History as conversations: messages of people and shown parts, in the order people saw them."""
 
 from __future__ import annotations
 

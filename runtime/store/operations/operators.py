@@ -1,4 +1,4 @@
-"""What operators read and mend."""
+"""Reads and repairs of operators."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ Account = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Depths:
-    """What waits at one moment. Ages are of the oldest, and absent where nothing waits."""
+    """Queues at one moment. Ages are of the oldest, and absent where nothing waits."""
 
     signals: int = 0
     signals_age: timedelta | None = None
@@ -124,7 +124,7 @@ def _ages(now: datetime, since: Sequence[tuple[Account, int]]) -> Mapping[Accoun
 
 
 class QueueStore(Base):
-    """What the gauges read."""
+    """Store for the gauges."""
 
     async def depths(self) -> Depths:
         now = self.now()

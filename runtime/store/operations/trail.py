@@ -1,4 +1,4 @@
-"""What became of one message, read from the rows it left. Nothing is written for this on the straight way."""
+"""Trail of one message, read from the rows it left. Nothing is written for this on the straight way."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def redeem(token: str, fresh: str, now: datetime) -> Op[bool]:
 
 
 def is_late(token: str, now: datetime) -> bool:
-    """Whether a link for one use is too old. Its end is a part of the token, which its hash covers."""
+    """True if a link for one use is too old. Its end is a part of the token, which its hash covers."""
     until = token.rpartition(".")[2]
     return not (until.isascii() and until.isdecimal() and len(until) <= DIGITS and now.timestamp() <= int(until))
 

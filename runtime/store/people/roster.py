@@ -114,7 +114,7 @@ def sign_out(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
 
 
 def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
-    """What they said and decided stays; what of it waits is not answered, since no rule would know whose it is.
+    """Remove a person; what they said and decided stays; what of it waits is not answered, since no rule would know whose it is.
     Questions that they caused are for others to answer."""
     who = yield from _named(name)
     if who is None:
@@ -133,7 +133,7 @@ def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
 
 
 def _unasked(who: Person, actor: str, now: datetime) -> Op[None]:
-    """What waits for a run gets none, each lane locked before its messages, as every writer does it."""
+    """Refuse what waits for a run, each lane locked before its messages, as every writer does it."""
     for (session,) in (yield PAIRINGS_WAITING, {"who": who.id}):
         yield LOCK_LANE, {"k": session}
         dropped = yield UNASK, {"s": session, "who": who.id, "at": micros(now)}

@@ -14,7 +14,7 @@ from runtime.store.protocol.leases import Duty, Lease
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """What there is to do at one moment: lanes that are ready, runs to be watched since processes died under them, what
+    """Work that is due at one moment: lanes that are ready, runs to be watched since processes died under them, what
     must still be shown, facts to be sealed, roles of accounts that nobody has, another node that asks whether we reach the
     platform of an account; when the next schedule fires or is tried
     again, and when the first lease of another node ends.

@@ -25,7 +25,7 @@ from runtime.store.protocol.runs import Claim
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What acceptance needs to know from the settings.
+    """Settings that acceptance needs.
 
     `agent` is the name of the one who is spoken to. `open_to_all` makes an unknown person a user at once; else `pairs` sends whoever writes directly a code. A bot that may
     speak is answered at most `bots_in_a_row` times in one conversation without a person in between. A message older than
@@ -47,7 +47,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What `accept` did: the verdict, and what to wake: a session's lane, runs to stop, addresses with deliveries.
+    """Result of `accept`: the verdict, and what to wake: a session's lane, runs to stop, addresses with deliveries.
 
     `claim`: the lane was idle, so the run began in the same commit; whoever made the offer works on it.
     """

@@ -1,4 +1,4 @@
-"""What a node holds: its lease, a lane, a duty."""
+"""Holdings of a node: its lease, a lane, a duty."""
 
 from __future__ import annotations
 

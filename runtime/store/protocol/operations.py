@@ -1,4 +1,4 @@
-"""What operators read and do; the trail of a message; the audit."""
+"""Reads and operations of operators; the trail of a message; the audit."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class AuditCheckpoint:
 
 
 class Operations(Protocol):
-    """What the console and the command line read and mend."""
+    """Reads and repairs of the console and the command line."""
 
     async def runs(
         self, *, state: RunState | None = None, room: Address | None = None, limit: int = 100
@@ -143,7 +143,7 @@ class Operations(Protocol):
 
 
 class Traces(Protocol):
-    """What became of a message. Only reads."""
+    """Traces of messages. Only reads."""
 
     async def titles(self, rooms: Collection[Address]) -> Mapping[Address, str]:
         """The first words that were said in each of `rooms`, on one line; without those in which none are kept."""
@@ -152,7 +152,7 @@ class Traces(Protocol):
         """The rooms of an account in which people spoke last, with their titles."""
 
     async def find(self, words: str, *, things: Collection[Thing] = tuple(Thing), limit: int = 10) -> list[Candidate]:
-        """Which of `things` `words` may mean: an id, else the page's id of a message, else the first characters of an id.
+        """Candidates among `things` that `words` may mean: an id, else the page's id of a message, else the first characters of an id.
 
         Shape:  one for an exact id, else newest first; empty for nothing, and for fewer than four first characters.
         """

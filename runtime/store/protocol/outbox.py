@@ -1,4 +1,4 @@
-"""What is to be shown, part by part."""
+"""Outbox: deliveries to be shown, part by part."""
 
 from __future__ import annotations
 
@@ -124,10 +124,10 @@ class Outbox(Protocol):
         """Something that is not worth another try is thrown away; `event` is what became of its part."""
 
     async def detach(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool:
-        """What it was to replace cannot be changed: it goes as a message of its own."""
+        """Detach a delivery whose predecessor cannot be changed: it goes as a message of its own."""
 
     async def pause(self, duty: Duty, channel: str, account: str, room: str, until: datetime) -> bool:
         """The platform said to wait: for `room`, or with "" for the whole account."""
 
     async def paused(self, channel: str, account: str) -> Mapping[str, datetime]:
-        """What of the account must still be quiet, and until when."""
+        """Places of the account that must still be quiet, and until when."""

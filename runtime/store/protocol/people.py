@@ -1,4 +1,4 @@
-"""Who is known, and how somebody becomes so."""
+"""Known people, and how somebody becomes one."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Unmoved(StrEnum):
 
 
 class People(Links, Protocol):
-    """Who is known. `actor` is who changes it, for the audit: a person's name, `settings`, or `command line of USER`."""
+    """Known people. `actor` is who changes it, for the audit: a person's name, `settings`, or `command line of USER`."""
 
     async def people(self) -> list[Known]:
         """By name."""
@@ -72,7 +72,7 @@ class People(Links, Protocol):
     async def person_named(self, name: str) -> Known | None: ...
 
     async def identified(self, identity: Identity) -> Person | None:
-        """Who speaks under `identity`."""
+        """Person who speaks under `identity`."""
 
     async def add_person(self, name: str, role: Role, identities: Sequence[Identity], *, actor: str) -> Person | None:
         """A new person; None when the name or an identity is taken."""
@@ -98,7 +98,7 @@ class People(Links, Protocol):
         """Make the person `name` one with `into`, who keeps their own name, role and link."""
 
     async def pairings(self) -> list[Pairing]:
-        """Who waits for a code to be entered, oldest first."""
+        """Pairings that wait for a code to be entered, oldest first."""
 
     async def pair(
         self,

@@ -15,7 +15,7 @@ from runtime.store.protocol.leases import Duty
 
 
 class Stock(StrEnum):
-    """What is kept for a time of its own. Events are clicks and refused messages, of which no text is kept at all, and the
+    """Stocks that are kept for a time of their own. Events are clicks and refused messages, of which no text is kept at all, and the
     signals of schedules."""
 
     MESSAGES = "messages"

@@ -39,7 +39,7 @@ class Schedules(Protocol):
         """All but removed ones, by their next instant; at most 1,000."""
 
     async def schedules_of_file(self) -> list[Schedule]:
-        """Those of the settings file, but for removed ones."""
+        """Schedules of the settings file, but for removed ones."""
 
     async def due_schedules(self, now: datetime, *, limit: int = 100) -> list[Schedule]:
         """Active ones whose time has come, the longest due first."""

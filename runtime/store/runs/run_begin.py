@@ -117,7 +117,7 @@ def begin_run(
 
 
 def requester_of(person_id: str | None) -> Op[tuple[Person | None, frozenset[str]]]:
-    """Who asked, and the names under which a policy may know them."""
+    """Requester, and the names under which a policy may know them."""
     rows = yield PERSON, {"person_id": person_id}
     if not rows:
         return None, frozenset()

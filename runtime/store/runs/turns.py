@@ -87,7 +87,7 @@ def transcript(session: SessionKey, since: int | None = None) -> Op[list[Turn]]:
 
 
 def attached(session: SessionKey, run: RunId) -> Op[tuple[FileRef, ...]]:
-    """What the tools of a run put onto its reply."""
+    """Files that the tools of a run put onto its reply."""
     rows = yield ATTACHED, {"s": session, "run": run}
     return tuple(file for (files,) in rows if files != NO_FILES for file in files_of(files))
 

@@ -210,7 +210,7 @@ def of_file() -> Op[list[Schedule]]:
 
 
 def planned_in(room: Address) -> Op[list[Schedule]]:
-    """What is to come or rests, and whose home is this room or a thread of it; of a thread its own."""
+    """Schedules to come or at rest whose home is this room or a thread of it; of a thread its own."""
     return [schedule_of(row) for row in (yield OF_ROOM, {"room": str(room)})]
 
 

@@ -1,4 +1,4 @@
-"""What a run works for, where a schedule began it; and how its end becomes that of the occurrence.
+"""Occurrence that a run works for, where a schedule began it; and how its end becomes that of the occurrence.
 
 A run of an occurrence has a session to itself: it reads nothing that was said in the room, and nothing said there waits
 for it. Its address is the schedule's home. The run's trigger says where to look for one, the occurrence which run it has.
@@ -110,7 +110,7 @@ class Kept(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What `SCHEDULE_LOCKED` tells of a schedule."""
+    """Schedule as `SCHEDULE_LOCKED` reads it."""
 
     state: str
     next_at: int | None
@@ -259,7 +259,7 @@ def set_occurrence(
 
 
 def values_of(row: Kept) -> dict[str, object]:
-    """What a row holds, as the parameters that leave it as it is."""
+    """Values of a row, as the parameters that leave it as it is."""
     names = (
         "silent",
         "reason",

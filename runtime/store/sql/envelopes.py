@@ -1,4 +1,4 @@
-"""What nodes tell each other, as texts that fit into a NOTIFY. No input or output."""
+"""News among nodes, as texts that fit into a NOTIFY. No input or output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the store takes what is written, told once when that changes: everybody who works would tell it otherwise."""
+"""Health of the store's writes, told once when it changes: everybody who works would tell it otherwise."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ class Health:
         log.warning("the store works again", after_seconds=round(self._clock() - self._began, 1))
 
     def close(self) -> None:
-        """What fails from now on fails because this process ends."""
+        """Close: what fails from now on fails because this process ends."""
         self._closed = True

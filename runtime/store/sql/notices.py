@@ -37,7 +37,7 @@ STRIKES: Final = 2
 
 
 class TopicReceiver(Protocol):
-    """Who is told."""
+    """Receiver of topics."""
 
     def heard(self, topic: str) -> None:
         """Another node rang this topic."""
@@ -110,7 +110,7 @@ class Notices:
                 await asyncio.sleep(next(waits))
 
     async def _tell_what_waits(self, connection: Any) -> None:
-        """What rang first goes at once; what rings within the next moments goes together."""
+        """Tell what rang first at once; what rings within the next moments goes together."""
         await self._some.wait()
         self._some.clear()
         topics = self._outgoing.take()
@@ -190,7 +190,7 @@ class Notices:
         )
 
     async def _is_struck(self) -> bool:
-        """Whether one more failure is too many."""
+        """True if one more failure is too many."""
         try:
             await self._newest()
         except StoreError:

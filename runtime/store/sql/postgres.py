@@ -88,7 +88,7 @@ async def kept_statements(url: str) -> int:
 
 
 async def leave_as_it_is(connection: object) -> None:
-    """What the pool does between two operations. Without this it has the server undo settings, listeners, session locks
+    """Do nothing between two operations of the pool. Without this it has the server undo settings, listeners, session locks
     and cursors: one more round trip for each operation, and none of them makes any."""
 
 
@@ -232,7 +232,7 @@ class PostgresDriver:
             self._pool.terminate()
 
     async def _guarded(self, run: Callable[[], Awaitable[T]]) -> T:
-        """What `run` gives. A cancellation stays one, though the rollback after it may fail. Errors: StoreError."""
+        """Result of `run`. A cancellation stays one, though the rollback after it may fail. Errors: StoreError."""
         before = cancellations()
         try:
             return await self._tried(run)

@@ -166,7 +166,7 @@ class _Worker:
                 return
 
     def _gather(self, first: Waiter) -> tuple[list[Waiter], bool]:
-        """What waits by now, without waiting longer: a quiet store must not pay for a busy one."""
+        """Take what waits by now, without waiting longer: a quiet store must not pay for a busy one."""
         batch = [first]
         while len(batch) < BATCH:
             try:

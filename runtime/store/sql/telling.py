@@ -31,7 +31,7 @@ TELL: Final = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($
 
 
 class Deaf(Exception):
-    """What we tell ourselves does not arrive."""
+    """Our own notices do not arrive."""
 
 
 @asynccontextmanager

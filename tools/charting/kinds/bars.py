@@ -66,7 +66,7 @@ def stacked(order: Order) -> list[Bar]:
 
 
 def lies(order: Order) -> bool:
-    """Whether the bars lie: as asked, or because upright ones could hardly be labelled."""
+    """True if the bars lie: as asked, or because upright ones could hardly be labelled."""
     return order.horizontal or (max(map(len, order.labels)) > LONG and 4 < len(order.labels) <= LYING)
 
 

@@ -1,4 +1,4 @@
-"""Which node did what, how often a run's process died under it, and what went another way than straight on."""
+"""Nodes that did what, how often a run's process died under it, and what went another way than straight on."""
 
 import sqlalchemy as sa
 from alembic import op

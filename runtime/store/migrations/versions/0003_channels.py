@@ -1,4 +1,4 @@
-"""What chat platforms need: message ids, replies, floors, files, threads joined, pairings, rooms that moved."""
+"""Columns for chat platforms: message ids, replies, floors, files, threads joined, pairings, rooms that moved."""
 
 from collections.abc import Sequence
 from typing import Any

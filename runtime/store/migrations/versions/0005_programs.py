@@ -1,4 +1,4 @@
-"""Which signals a program sent: they join no run of a person."""
+"""Signals that a program sent: they join no run of a person."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What platforms call their rooms."""
+"""Names that platforms give to rooms."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Where people write to the agent alone: there they are asked whether to let a stranger in."""
+"""Private rooms of people: there they are asked whether to let a stranger in."""
 
 import sqlalchemy as sa
 from alembic import op
