@@ -32,7 +32,7 @@ class Keys:
 
 
 def keys_of(hook: Hook, headers: Mapping[str, str], body: bytes, now: datetime) -> Keys:
-    """Whatever a request says of itself, a signature over a time counts once: it is a key of its own.
+    """Keys of a request. Whatever it says of itself, a signature over a time counts once: it is a key of its own.
 
     Errors: NoId where `dedupe_header` is set and the request has none.
     """

@@ -43,7 +43,7 @@ def list_(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Those that wait, newest first."""
+    """List the questions that wait, newest first."""
     state = "" if everything else "pending"
     rows = ask_operator(settings_of(context, config), lambda api: api.approvals(state, room=room))
     if as_json:

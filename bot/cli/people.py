@@ -75,7 +75,7 @@ def pair(
 
 @commands.command()
 def pending(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """Who was sent a pairing code within the last hour, and waits for it to be entered."""
+    """List who was sent a pairing code within the last hour and waits for it to be entered."""
     rows = ask_operator(settings_of(context, config), lambda api: api.pairings())
     if as_json:
         show_json(rows)

@@ -60,7 +60,7 @@ def set_(
 
 @commands.command("list")
 def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """What is sealed and where, and which variables go before it. Values are not shown."""
+    """List what is sealed and where, and which variables go before it. Values are not shown."""
     settings = settings_of(context, config)
     rows = [row for member in settings.chain.members for row in _rows(settings, member)]
     rows += _in_the_open(settings)

@@ -54,7 +54,7 @@ def trace(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """What happened to a message: every transition with its time and node, in words."""
+    """Tell what happened to a message: every transition with its time and node, in words."""
     if message and (last or room):
         raise typer.BadParameter("give either the id of a message, or --last and --room")
     settings = settings_of(context, config)

@@ -58,7 +58,7 @@ class EgressRule(Section):
 
 
 class Egress(Section):
-    """What tools may reach on the web: [egress.md](egress.md)."""
+    """The web as tools may reach it: [egress.md](egress.md)."""
 
     allow: tuple[Annotated[Text, AfterValidator(_opening)], ...] = Field(
         default=(),

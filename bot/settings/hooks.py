@@ -48,7 +48,7 @@ HeaderName = Annotated[str, AfterValidator(_header)]
 
 
 class HookTable(Section):
-    """What another program posts to `/hooks/NAME` becomes a message to the agent: [hooks.md](hooks.md)."""
+    """A webhook. A program posts to `/hooks/NAME`, and the agent gets a message: [hooks.md](hooks.md)."""
 
     name: AccountName = Field(
         description="What its address ends with, and what people call it: small letters, digits and dashes."

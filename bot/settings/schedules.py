@@ -218,7 +218,7 @@ class TermsTable(Section):
 
 
 class PlanTable(Section):
-    """What is to be done, when, and who reads it."""
+    """Work that is done at set times, and who reads it."""
 
     name: ScheduleName = Field(
         description="What people call it. It is known by this name: another one is another schedule."
@@ -270,7 +270,7 @@ class ScheduleTable(TermsTable, PlanTable):
 
 
 class Planning(Section):
-    """What people may plan in chat. What stands in `[[schedules]]` is not bound by it."""
+    """Bounds of what people plan in chat. Schedules of the settings are not bound by them."""
 
     zone: ZoneName = Field(
         default=UTC_NAME, description="Whose clocks are read where neither the words, the person nor the room says so."

@@ -123,7 +123,7 @@ class Model(Section):
 
 
 class Access(Section):
-    """Who may talk to the agent, and who may approve."""
+    """People who may talk to the agent, and people who may approve."""
 
     default: Literal["pair", "deny", "allow"] = Field(
         default="pair",
@@ -162,7 +162,7 @@ class Access(Section):
 
 
 class RoomTable(Section):
-    """What holds in some rooms; the first table that fits decides. What is left out is as everywhere."""
+    """Rules for some rooms; the first table that fits decides. Anything left out is as everywhere."""
 
     address: Text = Field(
         description='Address of the room, or a glob such as "slack:work/*". One of a room holds in its threads too.'
@@ -336,7 +336,7 @@ class Transcribe(Section):
 
 
 class Tools(Section):
-    """What the agent may call, and what serves it."""
+    """Tools of the agent, and what serves them."""
 
     shell: ShellTool = Field(default_factory=ShellTool, description="The shell tool.")
     transcribe: Transcribe = Field(default_factory=Transcribe, description="Voice notes to words.")
@@ -431,7 +431,7 @@ class Outbox(Section):
 
 
 class Operators(Section):
-    """Those who keep it running, and where they are told."""
+    """People who keep it running, and the room where they are told."""
 
     room: Annotated[str, AfterValidator(_room)] = Field(
         default="",
@@ -536,7 +536,7 @@ class Telemetry(Section):
 
 
 class Secrets(Section):
-    """Where `…_env` settings find what is in no variable: in a folder, then in what `signalbox secrets` has sealed."""
+    """Places for the secrets of `…_env` settings that no variable holds: a folder, then what `signalbox secrets` has sealed."""
 
     folder: Place | None = Field(
         default=None,
@@ -556,7 +556,7 @@ class Secrets(Section):
 
 
 class Log(Section):
-    """What the program tells about itself, on standard error."""
+    """The program's log, on standard error."""
 
     level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="The least that is told.")
     format: Literal["auto", "human", "json"] = Field(

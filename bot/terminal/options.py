@@ -85,7 +85,7 @@ def ask_first(yes: bool, question: str) -> None:
 
 
 def hide_secrets(settings: Settings) -> Mask:
-    """Whatever ends this command, no secret of `settings` is printed."""
+    """Print no secret of `settings`, whatever ends this command."""
     from bot.telemetry.masking import Mask, mask_tracebacks
 
     mask = Mask(settings.secret_values())

@@ -105,7 +105,7 @@ class RunOutcome:
         return Question(approval, kind, step.number, expires, version, step.caution, card, terms, asker)
 
     async def closing(self, run: LiveRun, state: RunState, text: str) -> Sequence[NewDelivery]:
-        """What a run ends with: its answer, or for scheduled work its reports; of one that failed the store tells."""
+        """Deliveries that end a run: its answer, or for scheduled work its reports; of one that failed the store tells."""
         claim = run.claim
         if claim.job and self._reporting and state is RunState.DONE:
             return await self._reporting.deliveries(claim.job, claim.run_id, text, run.files)

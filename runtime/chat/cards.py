@@ -1,4 +1,4 @@
-"""What an approval card says, asked and settled. Pure text."""
+"""Words of an approval card, asked and settled. Pure text."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _by(approval: Approval) -> str:
 
 
 def result_of(approval: Approval) -> str:
-    """What the model is told about a call that will not run (again)."""
+    """Words for the model about a call that will not run (again)."""
     match approval.choice:
         case Choice.DONE:
             return f"The call was cut off. {approval.decided_name} says that it was carried out; its output is lost.{_why(approval)}"
