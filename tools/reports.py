@@ -27,7 +27,7 @@ OTHER_ROOMS: Final = "other rooms"
 
 Named = Callable[[Address], str]
 
-Hours = Annotated[int, f"How many hours to look back, 1 to {LOOK_BACK_MAX_HOURS:,}."]
+Hours = Annotated[int, f"Hours back, 1 to {LOOK_BACK_MAX_HOURS}."]
 
 
 def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool]:
@@ -35,7 +35,7 @@ def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool
 
     @tool(effect=Effect.READ)
     async def activity(context: ToolContext, hours: Hours = 24) -> str:
-        """Count what happened here lately: messages, runs, approvals, deliveries, scheduled work, and failures."""
+        """Count what happened lately: messages, runs, approvals, deliveries, scheduled work, failures."""
         since = _since(now(), hours)
         room = scope(context)
         found = await figures.activity(since, room=room)
@@ -43,7 +43,7 @@ def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool
 
     @tool(effect=Effect.READ)
     async def costs(context: ToolContext, hours: Hours = 24) -> str:
-        """Tell what models cost lately, by agent and room, in millionths of a US dollar."""
+        """Tell model costs by agent and room, in millionths of a US dollar."""
         since = _since(now(), hours)
         room = scope(context)
         found = await figures.costs(since, room=room)
@@ -51,14 +51,14 @@ def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool
 
     @tool(effect=Effect.READ)
     async def pending_approvals(context: ToolContext) -> str:
-        """List the questions about risky calls that wait for a person, those first that expire first."""
+        """List risky calls that wait for a person, soonest expiry first."""
         room = scope(context)
         count, rows = await figures.pending_approvals(room=room, most=LINES_LISTED)
         return _told(_about(room, named) | {"count": count, "approvals": _listed(rows, named)})
 
     @tool(effect=Effect.READ)
     async def dead_letters(context: ToolContext) -> str:
-        """List messages that could not be shown (dead), or of which nobody can tell whether they were (held)."""
+        """List messages that could not be shown (dead) or perhaps were (held)."""
         room = scope(context)
         count, rows = await figures.dead_letters(room=room, most=LINES_LISTED)
         return _told(_about(room, named) | {"count": count, "letters": _listed(rows, named)})

@@ -49,19 +49,18 @@ ONCE: Final = "once, "
 
 When = Annotated[
     str,
-    "When, in the person's own words or as cron: 'every weekday at 9:30', 'every 2 hours', 'in 20 minutes', "
-    "'tomorrow at 14:30', '30 9 * * 1-5'. It may end with a zone: 'daily at 9 in Berlin'.",
+    "In the person's own words or as cron: 'every weekday at 9:30', 'tomorrow at 14:30', '30 9 * * 1-5'; "
+    "a zone may follow: 'daily at 9 in Berlin'.",
 ]
 What = Annotated[
     str,
-    "What is to be done then, as a request to you that stands alone: you will read it without this conversation. It says "
-    "nothing of the time.",
+    "A request to you that stands alone, without the time: you won't see this conversation then.",
 ]
-Name = Annotated[str, "Name of the schedule, or its id, as schedule_list shows it."]
-NewName = Annotated[str, "A short name; without one it is made of the task."]
-Zone = Annotated[str, "Whose clocks are meant, such as Europe/Berlin; without it those of the person or the room."]
-Quiet = Annotated[bool, "Whether nothing is posted when there is nothing new to tell."]
-AsSet = Annotated[str, "As in schedule_set."]  # said once: every word is sent, and paid for, with each model call
+Name = Annotated[str, "Its name or id."]
+NewName = Annotated[str, "Short name; else made of the task."]
+Zone = Annotated[str, "Such as Europe/Berlin; else the person's or the room's."]
+Quiet = Annotated[bool, "Post nothing when nothing is new."]
+AsSet = Annotated[str, "See schedule_set."]  # said once: every word is sent, and paid for, with each model call
 
 AddressAt = Callable[[str], Address | None]
 """The room that people write so; None for an account that is not here. Errors: ValueError for what is no address."""
@@ -83,7 +82,7 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
     async def schedule_set(
         when: When, task: What, context: ToolContext, name: NewName = "", zone: Zone = "", quiet: Quiet = False
     ) -> str:
-        """Plan work for later, once or again and again; its report is posted in this room. Also for reminders."""
+        """Plan work or a reminder, once or repeated; its report is posted here."""
         wanted = ScheduleRequest(name, when, zone, Task(TaskKind.PROMPT, task), terms=Terms(quiet=quiet))
         made = await timetable.add(wanted, planner(context, wanted))
         return words.planned(made, context) + hint(zone, str(timetable.clocks(made)))
@@ -92,13 +91,13 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
     async def schedule_elsewhere(
         when: AsSet,
         task: AsSet,
-        room: Annotated[str, "Where the report is posted, as settings write rooms: slack:work/C024BE91L."],
+        room: Annotated[str, "Its address: slack:work/C024BE91L."],
         context: ToolContext,
         name: AsSet = "",
         zone: AsSet = "",
         quiet: Quiet = False,
     ) -> str:
-        """Plan work for later whose report is posted in another room than this one. Only if a person names that room."""
+        """Plan work whose report is posted in another room; only if a person names it."""
         to = (room_at(room, address_at),)
         wanted = ScheduleRequest(name, when, zone, Task(TaskKind.PROMPT, task), to, Terms(quiet=quiet))
         made = await timetable.add(wanted, planner(context, wanted))
@@ -111,10 +110,10 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
         when: AsSet = "",
         task: AsSet = "",
         zone: AsSet = "",
-        quiet: Annotated[bool | None, "Whether nothing is posted when there is nothing new; null leaves it."] = None,
-        new_name: Annotated[str, "What it is called from now on."] = "",
+        quiet: Annotated[bool | None, "Null leaves it."] = None,
+        new_name: Annotated[str, "Its new name."] = "",
     ) -> str:
-        """Change a schedule: when it is due, what is done, its zone, its name. What is left out stays as it is."""
+        """Change a schedule; what is left out stays."""
         asker = planner(context)
         found = await timetable.find(name, asker)
         needs_no_word(found, context)
@@ -137,14 +136,14 @@ def _turning(timetable: Timetable, words: Words) -> list[Tool]:
 
     @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
     async def schedule_resume(name: Name, context: ToolContext) -> str:
-        """Let a paused schedule go on. What was missed meanwhile is not made up for."""
+        """Resume a paused schedule; missed times are not made up for."""
         asker = actor(context)
         found = await timetable.find(name, asker)
         return words.planned(await timetable.resume(found.id, asker), context, verb="Goes on")
 
     @tool(effect=Effect.WRITE, timeout=TIMEOUT)
     async def schedule_delete(name: Name, context: ToolContext) -> str:
-        """Delete a schedule. Work of it that has begun goes on to its end."""
+        """Delete a schedule; work that has begun goes on."""
         asker = actor(context)
         found = await timetable.find(name, asker)
         await timetable.remove(found.id, asker)
@@ -152,7 +151,7 @@ def _turning(timetable: Timetable, words: Words) -> list[Tool]:
 
     @tool(effect=Effect.WRITE, timeout=TIMEOUT)
     async def schedule_run(name: Name, context: ToolContext) -> str:
-        """Run a schedule once now, beside its own times. Its report is posted where it always is."""
+        """Run a schedule once now; its report is posted as always."""
         asker = planner(context)
         found = await timetable.find(name, asker)
         needs_no_word(found, context)
@@ -166,11 +165,9 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
     @tool(effect=Effect.READ, timeout=TIMEOUT)
     async def schedule_list(
         context: ToolContext,
-        everywhere: Annotated[
-            bool, "Also those of other rooms that the person may see; only if they ask for it."
-        ] = False,
+        everywhere: Annotated[bool, "Other rooms too; only if asked."] = False,
     ) -> str:
-        """List what is planned in this room: names, when, what, and when each is due next. What is over is not in it."""
+        """List what is planned in this room, and when each is due next."""
         every = await timetable.listed(asker_of(context))
         seen = [one for one in every if one.state is not ScheduleState.ENDED]
         here = [one for one in seen if is_here(one.home, context)]
@@ -180,7 +177,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
 
     @tool(effect=Effect.READ, timeout=TIMEOUT)
     async def schedule_history(name: Name, context: ToolContext) -> str:
-        """Outcomes of the last times of a schedule, newest first, and when it is due next."""
+        """Tell a schedule's last outcomes, newest first, and its next time."""
         found = await timetable.find(name, asker_of(context))
         past = await timetable.history(found.id, most=OCCURRENCES_LISTED)
         clocks = timetable.clocks(found)
@@ -189,11 +186,11 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
 
     @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
     async def set_zone(
-        zone: Annotated[str, "A name of the IANA data, or a city in it: Europe/Berlin, Tokyo, UTC."],
+        zone: Annotated[str, "IANA name or city: Europe/Berlin, Tokyo, UTC."],
         context: ToolContext,
-        whole_room: Annotated[bool, "For everybody in this room who has set none of their own."] = False,
+        whole_room: Annotated[bool, "For all here who have set none."] = False,
     ) -> str:
-        """Remember by which clocks a person reads times, for what they plan from now on. Nothing that is planned moves."""
+        """Set the person's time zone for later plans; nothing planned moves."""
         asker = actor(context)
         if whole_room and not leads(context.requester):
             raise ToolRetry("Only an operator or owner sets the zone of a whole room; for the person alone it is free.")

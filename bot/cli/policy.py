@@ -131,11 +131,11 @@ def _effect(settings: Settings, tool: str, given: str) -> str:
         if given not in list(Effect):
             raise ConfigError(f"--effect {given}: expected {', '.join(Effect)}.")
         return given
-    from bot.server.tools import known_effects, server_effect
+    from bot.server.tools import known_tools, server_effect
     from bot.settings.faults import nearest
 
-    known = known_effects(settings)
-    if found := known.get(tool) or server_effect(settings, tool):
+    known = known_tools(settings)
+    if found := known[tool].spec.effect if tool in known else server_effect(settings, tool):
         return found.value
     near = nearest(tool, known)
     fix = f"Did you mean {near}? " if near else ""
@@ -145,10 +145,11 @@ def _effect(settings: Settings, tool: str, given: str) -> str:
 
 
 def _show_all(settings: Settings, asker: _Asker, *, as_json: bool) -> None:
-    from bot.server.tools import known_effects
+    from bot.server.tools import known_tools
 
     rows = [
-        _row(settings, asker.ask(tool, effect.value, {})) for tool, effect in sorted(known_effects(settings).items())
+        _row(settings, asker.ask(name, tool.spec.effect.value, {}))
+        for name, tool in sorted(known_tools(settings).items())
     ]
     if as_json:
         show_json(rows)

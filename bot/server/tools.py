@@ -89,17 +89,13 @@ def toolkit_of(
     return Toolkit(settings, toolbox_of(settings, instead or own, wrap), reported, sandbox)
 
 
-def known_effects(settings: Settings) -> Mapping[str, Effect]:
-    """Effects of the tools that are known without a process: those of MCP servers are known while these run."""
-    own = first_tools(
-        shell_of(settings), egress=egress_of(settings), renderer=ChartRenderer(settings.data_dir / "fonts")
-    )
-    declared = [
-        *report_tools(cast("Figures", None), now=lambda: datetime.now(UTC)),
-        *schedule_tools(cast("Timetable", None)),
-    ]  # none is called
-    every = own | {tool.spec.name: tool for tool in declared}
-    return {name: tool.spec.effect for name, tool in {**every, **_installed(settings, every)}.items()}
+def known_tools(settings: Settings) -> Mapping[str, Tool]:
+    """Tools that are known without a process: those of MCP servers are known while these run. None is to be called."""
+    renderer = ChartRenderer(settings.data_dir / "fonts")
+    own = first_tools(shell_of(settings), egress=egress_of(settings), renderer=renderer)
+    own |= {tool.spec.name: tool for tool in report_tools(cast("Figures", None), now=lambda: datetime.now(UTC))}
+    own |= {tool.spec.name: tool for tool in schedule_tools(cast("Timetable", None))}
+    return {**own, **_installed(settings, own)}
 
 
 def server_effect(settings: Settings, tool: str) -> Effect | None:

@@ -100,4 +100,6 @@ def _arguments(written: str) -> str:
 
 
 def _function(tool: ToolSpec) -> Mapping[str, Json]:
-    return {"name": tool_name(tool.name), "description": tool.description, "parameters": dict(tool.schema)}
+    """The function as it is sent; an empty list of what is required says nothing, and every word is paid for."""
+    schema = {name: value for name, value in tool.schema.items() if value or name != "required"}
+    return {"name": tool_name(tool.name), "description": tool.description, "parameters": schema}

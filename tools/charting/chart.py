@@ -43,22 +43,22 @@ def chart_tool(renderer: ChartRenderer) -> Tool:
     # and is made again writes the same file once more.
     @tool(effect=Effect.READ, timeout=DEADLINE + MARGIN, output_bound=4000)
     async def chart(
-        kind: Annotated[Kind, "line: how something changes. bar: how things compare. pie: parts of a whole."],
-        title: Annotated[str, "What the chart shows, in a few words."],
-        labels: Annotated[list[str | int | float], f"The points along the axis, or the slices; at most {MOST_LABELS}."],
+        kind: Annotated[Kind, "line: change; bar: comparison; pie: parts of a whole."],
+        title: Annotated[str, "In a few words."],
+        labels: Annotated[list[str | int | float], f"Points along the axis, or slices; at most {MOST_LABELS}."],
         series: Annotated[
             list[dict[str, Any]],
             WithJsonSchema(SERIES),
-            "Each has as many values as there are labels; null is a gap. A pie takes one series.",
+            "As many values as labels; null is a gap. A pie takes one series.",
         ],
         context: ToolContext,
-        unit: Annotated[str, "Unit of the values, such as $, %, ms or users."] = "",
-        alt: Annotated[str, "The chart in words, for who cannot see it; made from the data when empty."] = "",
-        theme: Annotated[ThemeName, "The ground of the picture."] = "light",
-        stacked: Annotated[bool, "Bars of one label upon each other and not side by side."] = False,
-        horizontal: Annotated[bool, "Bars to the right and not upwards."] = False,
+        unit: Annotated[str, "Such as $, %, ms or users."] = "",
+        alt: Annotated[str, "The chart in words; else made from the data."] = "",
+        theme: Annotated[ThemeName, "Background."] = "light",
+        stacked: Annotated[bool, "Stack the bars of a label."] = False,
+        horizontal: Annotated[bool, "Bars to the right."] = False,
     ) -> str:
-        """Draw a line, bar or pie chart. The picture is attached to the reply; nothing else needs to be done for that."""
+        """Draw a chart; it is attached to the reply."""
         order = order_of(Asked(kind, title, labels, series, unit, alt, theme, stacked, horizontal))
         picture = await renderer.draw(order)
         path = f"{CHARTS_FOLDER}/{order.kind}-{digest(order)}.png"

@@ -30,9 +30,9 @@ Entry = tuple[str, os.stat_result, str]
 @tool(effect=Effect.READ)
 def list_files(
     context: ToolContext,
-    path: Annotated[str, "Folder, relative to the workspace; '.' is the workspace itself."] = ".",
+    path: Annotated[str, "Folder in the workspace."] = ".",
 ) -> str:
-    """List a folder of the workspace: folders end in a slash, files show their size in bytes."""
+    """List a folder: folders end in a slash, files show bytes."""
     with opened(context.workspace, path) as folder:
         if not stat.S_ISDIR(os.fstat(folder).st_mode):
             raise ToolFailed(f"{named(path)} is a file, not a folder; use read_file.")
@@ -72,10 +72,10 @@ def printable(name: str) -> str:
 
 @tool(effect=Effect.READ, output_bound=BOUND)
 def read_file(
-    path: Annotated[str, "File, relative to the workspace; of a file that people sent its name is enough."],
+    path: Annotated[str, "File in the workspace; for one that people sent, its name."],
     context: ToolContext,
 ) -> str:
-    """Read a text file of the workspace. Of a long one only the beginning and the end are shown."""
+    """Read a text file; of a long one its beginning and end."""
     path = attached(context.workspace, path)
     with opened(context.workspace, path) as file:
         found = os.fstat(file)
@@ -119,11 +119,11 @@ def _text(data: bytes, path: str, *, cut_before: bool = False, cut_after: bool =
 
 @tool(effect=Effect.WRITE)
 def write_file(
-    path: Annotated[str, "File, relative to the workspace; folders are made as needed."],
-    content: Annotated[str, "The whole new text of the file."],
+    path: Annotated[str, "File in the workspace; folders are made."],
+    content: Annotated[str, "Its whole text."],
     context: ToolContext,
 ) -> str:
-    """Write a text file in the workspace. A file that exists is replaced as a whole."""
+    """Write a text file, replacing any."""
     try:
         data = content.encode()
     except UnicodeEncodeError as error:

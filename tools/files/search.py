@@ -23,11 +23,11 @@ DEADLINE: Final = timedelta(seconds=15)
 
 @tool(effect=Effect.READ, output_bound=BOUND)
 async def search_files(
-    pattern: Annotated[str, "Regular expression in Python's syntax, matched against each line."],
+    pattern: Annotated[str, "Python regular expression."],
     context: ToolContext,
-    path: Annotated[str, "File or folder, relative to the workspace; folders are searched with all below."] = ".",
+    path: Annotated[str, "File, or folder with all below."] = ".",
 ) -> str:
-    """Find lines in the text files of the workspace, shown as path:line: text."""
+    """Find lines in text files, as path:line: text."""
     return await search(pattern, path, context.workspace, deadline=DEADLINE)
 
 

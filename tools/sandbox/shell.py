@@ -39,10 +39,10 @@ def shell_tool(sandbox: Sandbox, *, timeout: timedelta) -> Tool:
 
     @tool(effect=Effect.DANGER, timeout=timeout + MARGIN, output_bound=BOUND, caution=sandbox.caution)
     async def shell(
-        command: Annotated[str, "Command line for the shell; it starts in the workspace and has no network."],
+        command: Annotated[str, "Command line; there is no network."],
         context: ToolContext,
     ) -> str:
-        """Run a shell command in the workspace and return what it printed and its exit code."""
+        """Run a shell command in the workspace; returns output and exit code."""
         _check(command)
         return told(await sandbox.run(command, context.workspace, limit=OUTPUT_MAX_CHARS), timeout)
 

@@ -33,12 +33,10 @@ def http_tool(egress: Egress) -> Tool:
 
     @tool(effect=Effect.READ, timeout=TIMEOUT, output_bound=BOUND)
     async def http_get(
-        url: Annotated[str, "Address of a public page, with https:// or http://."],
-        max_characters: Annotated[
-            int, f"How much of its text is wanted, {TEXT_MIN_CHARS} to {TEXT_MAX_CHARS}."
-        ] = USUAL,
+        url: Annotated[str, "Address, with https:// or http://."],
+        max_characters: Annotated[int, f"At most, {TEXT_MIN_CHARS} to {TEXT_MAX_CHARS}."] = USUAL,
     ) -> str:
-        """Fetch a page, JSON, a feed or a text from the public web and return what it says as text."""
+        """Fetch a public page, JSON, feed or text as text."""
         if not TEXT_MIN_CHARS <= max_characters <= TEXT_MAX_CHARS:
             raise ToolRetry(
                 f"max_characters is {max_characters}; give a number from {TEXT_MIN_CHARS} to {TEXT_MAX_CHARS}."
