@@ -133,13 +133,13 @@ def kept(command: Commanded) -> str:
 
 def helped(mark: str = "/") -> str:
     return (
-        "Ask me anything in plain words; files are welcome too. In a room of several people name me, and in a thread I "
-        f"am part of just go on.\n\n{_listed(mark)}"
+        "Ask me anything, and attach files if you like. In a room with other people, mention me; in a thread I'm part "
+        f"of, just write.\n\n{_listed(mark)}"
     )
 
 
 def unknown(name: str, mark: str = "/") -> str:
-    return f"I don't know the command `{mark}{name[:32]}`. I know these:\n\n{_listed(mark)}"
+    return f"There's no command `{mark}{name[:32]}`. These work:\n\n{_listed(mark)}"
 
 
 def unread(what: str) -> str:
@@ -158,28 +158,26 @@ def _listed(mark: str) -> str:
 
 
 def answering(model: str) -> str:
-    return f"The model here is `{model}`." if model else "No model is named here."
+    return f"The model here is `{model}`." if model else "No model is set."
 
 
 def begun_anew(runs: Sequence[RunState], mark: str = "/") -> str:
-    words = ["This conversation begins anew: I do not look at what was said before any more."]
+    words = ["Starting fresh: I no longer look at what was said before."]
     if RunState.RUNNING in runs:
-        words.append(f"What I am working on right now goes on with all it knows; `{mark}stop` ends it.")
+        words.append(f"What I'm working on right now continues; `{mark}stop` ends it.")
     if waiting := sum(state is not RunState.RUNNING for state in runs):
-        words.append(f"{several(waiting, 'task')} of before, about which I asked, can still be answered.")
+        words.append(f"You can still answer my questions about {several(waiting, 'earlier task')}.")
     return " ".join(words)
 
 
-PAIR_WHERE: Final = (
-    "A pairing code is entered by an owner in a direct chat with me: `!pair CODE`, or `!pair CODE NAME`."
-)
+PAIR_WHERE: Final = "An owner enters a pairing code in a direct chat with me: `!pair CODE` or `!pair CODE NAME`."
 
 
 def paired(who: Person, identity: Identity) -> str:
-    return f"{identity} is paired: I know them as {who.name} ({who.role.word}), and have told them so."
+    return f"Paired: {identity} is now {who.name} ({who.role.word}). I've told them."
 
 
-NEW_ALREADY: Final = "There is nothing to forget: this conversation is new."
+NEW_ALREADY: Final = "There's nothing to forget: this conversation is new."
 
 
 def going_on(going: Going, now: datetime, mark: str = "/") -> str:
@@ -192,18 +190,18 @@ def going_on(going: Going, now: datetime, mark: str = "/") -> str:
     if going.trouble:
         lines.append(f"trouble: {going.trouble}")
     if not lines:
-        return "Nothing is going on here; I am ready."
-    return "\n".join(["What is going on here:", "", *(f"- {line}" for line in lines)])
+        return "Nothing is running here. I'm ready."
+    return "\n".join(["Right now in this room:", "", *(f"- {line}" for line in lines)])
 
 
 def _work(work: Work, now: datetime) -> str:
-    whose = f"a request of {work.requester}" if work.requester else "a request"
+    whose = f"{work.requester}'s request" if work.requester else "a request"
     match work.state:
         case RunState.RUNNING:
-            calls = f"{several(work.iterations, 'model call')} so far" if work.iterations else "in the first model call"
-            return f"at work on {whose} for {roughly(now - work.started_at)}, {calls}"
+            calls = f"{several(work.iterations, 'model call')} so far" if work.iterations else "in its first model call"
+            return f"working on {whose} for {roughly(now - work.started_at)}, {calls}"
         case RunState.READY:
-            return f"{whose} is decided and goes on next"
+            return f"{whose} has its answer and continues next"
         case _:
             return f"{whose} waits for an answer to my question"
 
@@ -211,8 +209,8 @@ def _work(work: Work, now: datetime) -> str:
 def asked(pending: Sequence[Approval], now: datetime) -> str:
     """Answer to `/approvals`."""
     if not pending:
-        return "No question waits for an answer here."
-    head = f"{several(len(pending), 'question')} waiting for an answer here; the cards above show each call in full, with its buttons:"
+        return "No questions are waiting here."
+    head = f"{several(len(pending), 'question')} waiting here. The cards above show each call in full, with buttons:"
     return "\n".join([head, "", *(f"- {_asked(one, now)}" for one in pending)])
 
 
@@ -232,7 +230,7 @@ def _arguments(text: str) -> str:
 def spent(room: Spent, person: Spent) -> str:
     """Answer to `/usage`."""
     lines = [f"- {whose}: {_spent(sums)}" for whose, sums in (("this room", room), ("you", person))]
-    return "\n".join(["Tokens and money, by days and months of UTC:", "", *lines])
+    return "\n".join(["Tokens and cost (days and months in UTC):", "", *lines])
 
 
 def _spent(sums: Spent) -> str:
@@ -250,6 +248,6 @@ def _dollars(micros: int) -> str:
 def waited_too_long(said_at: datetime, most: timedelta) -> str:
     """Words for the sender of a stale message."""
     return (
-        f"Your message of {moment(said_at)} waited too long while I was away: more than {roughly(most)}. "
-        "I have not acted on it, nor on others of yours as old. If it still matters, ask again."
+        f"I was away when you wrote at {moment(said_at)}, and more than {roughly(most)} have passed. "
+        "I haven't acted on it, nor on other messages of yours that old. If it still matters, ask again."
     )

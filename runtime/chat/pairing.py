@@ -59,15 +59,15 @@ def invitation(code: str, *, asked: bool) -> str:
 
 def welcome(who: Person) -> str:
     """Words for a person who has become known."""
-    return f"You are paired: I know you as {who.name} ({who.role.word}). Ask me now; what you wrote before is not kept."
+    return f"You're in: I know you as {who.name} ({who.role.word}). Ask away; what you wrote before wasn't kept."
 
 
 def wrong(left: int) -> str:
     """Words for whoever entered a wrong code."""
     tries = "one more try" if left == 1 else f"{left} more tries"
-    return f"No pairing code is like this, or its hour is over. There {'is' if left == 1 else 'are'} {tries}."
+    return f"That code doesn't exist, or has expired. You have {tries}."
 
 
 def locked(wait: timedelta) -> str:
     minutes = max(1, round(wait.total_seconds() / 60))
-    return f"Too many wrong codes: entering is locked for {minutes} more minute{'' if minutes == 1 else 's'}."
+    return f"Too many wrong codes. Try again in {minutes} minute{'' if minutes == 1 else 's'}."

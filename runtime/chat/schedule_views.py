@@ -13,7 +13,7 @@ SCHEDULES_LISTED: Final = 20
 HOW_TO: Final = "Tell me what to do and when, such as *every weekday at 9, summarise what is new in the files*."
 ZONE_COMMAND_EXAMPLE: Final = "`/timezone Europe/Berlin`"
 UNKNOWN: Final = (
-    f"I do not know your time zone. Tell me with {ZONE_COMMAND_EXAMPLE}, and I read the times you say by its clocks."
+    f"I don't know your time zone. Set it with {ZONE_COMMAND_EXAMPLE}, and I'll use it for the times you mention."
 )
 
 
@@ -24,7 +24,7 @@ def planned(schedules: Sequence[Schedule]) -> str:
     lines = [f"- {_line(one)}" for one in schedules[:SCHEDULES_LISTED]]
     if len(schedules) > SCHEDULES_LISTED:
         lines.append(f"- and {len(schedules) - SCHEDULES_LISTED:,} more")
-    return "\n".join(["What is planned here:", "", *lines])
+    return "\n".join(["Planned here:", "", *lines])
 
 
 def _line(one: Schedule) -> str:
@@ -58,15 +58,15 @@ def zone_or_trouble(name: str) -> tuple[str, str]:
 
 def zone_set(zone: str) -> str:
     """Answer to `/timezone ZONE`."""
-    return f"I read the times you say by the clocks of {zone} from now on. What is planned already keeps its zone."
+    return f"From now on I read the times you mention in {zone}. What's planned already keeps its zone."
 
 
 def zone_known(zones: Mapping[str, str], person: str, room: str) -> str:
     """Answer to `/timezone`: `zones` are those of the person and the room."""
     if own := zones.get(person):
-        return f"I read the times you say by the clocks of {own}. Another zone is set with {ZONE_COMMAND_EXAMPLE}."
+        return f"I read the times you mention in {own}. Change that with {ZONE_COMMAND_EXAMPLE}."
     if of_room := zones.get(room):
-        return f"Times said in this room are read by the clocks of {of_room}. One of your own is set with {ZONE_COMMAND_EXAMPLE}."
+        return f"This room's times are in {of_room}. Set your own zone with {ZONE_COMMAND_EXAMPLE}."
     return UNKNOWN
 
 

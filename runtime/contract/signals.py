@@ -141,14 +141,14 @@ Body = Said | Clicked | Stopped | Commanded | Amended | Moved
 
 COMMANDS: Final[Mapping[str, str]] = {
     "help": "What I can do, and these commands",
-    "new": "Forget this conversation and begin anew",
+    "new": "Forget this conversation and start fresh",
     "stop": "Stop the work in this room",
-    "status": "What is going on in this room",
-    "approvals": "What waits for an answer in this room",
+    "status": "What's going on in this room",
+    "approvals": "Questions waiting in this room",
     "model": "Which model answers here",
-    "usage": "Tokens and money of this room and of you",
-    "schedules": "What is planned in this room",
-    "timezone": "By which clocks I read the times you say",
+    "usage": "Tokens and cost, for this room and for you",
+    "schedules": "What's planned in this room",
+    "timezone": "The time zone for times you mention",
 }
 """Each command with its one line of help. `/stop` arrives as `Stopped`, wherever an adapter can tell."""
 ARGUMENTS: Final[Mapping[str, str]] = {"timezone": "A zone, such as Europe/Berlin"}

@@ -22,8 +22,8 @@ log = structlog.get_logger("dispatch")
 CLAIM_RETRY_DELAY: Final = timedelta(seconds=1)
 MAX_CRASHES: Final = 3
 RUN_BROKEN: Final = (
-    "Something went wrong inside Signalbox, so I could not finish this. The operator's log says what, and "
-    "`signalbox trace {run}` how far it came."
+    "Something went wrong inside Signalbox, so I couldn't finish this. An operator finds why in the log, and how far "
+    "it came with `signalbox trace {run}`."
 )
 
 
@@ -248,6 +248,6 @@ class Dispatch:
 def aside(deaths: int) -> str:
     """Words for the person in place of an answer."""
     return (
-        f"My process ended {deaths} times while I worked on this, so I set it aside. Send it again to have me try once "
-        "more; the operator's log says when it happened."
+        f"My process ended {deaths} times while I worked on this, so I've set it aside. Send it again if I should try "
+        "once more; an operator finds when it happened in the log."
     )

@@ -40,7 +40,7 @@ from runtime.models.demo_telling import inline, is_waiting, outcome
 from runtime.models.images import NO_IMAGES, has_files, kinds
 from runtime.text.glyphs import bound
 
-I_AM: Final = "I am the demo model that is built into Signalbox: no network, no key, and no understanding of my own."
+I_AM: Final = "I'm the demo model built into Signalbox: no network, no key, and no understanding of my own."
 ECHO_BOUND: Final = 4_000
 """Characters of a person's words that are said back."""
 
@@ -147,7 +147,7 @@ def received(files: Sequence[str], images: Mapping[str, str]) -> Iterator[str]:
     """For files that came without a wish."""
     seen = [f"{inline(file)} ({images[file]})" for file in files if file in images]
     if seen:
-        yield f"I was shown {' and '.join(seen)}, and cannot see: a real model would."
+        yield f"I was shown {' and '.join(seen)}, but can't see: a real model would."
     others = [file for file in files if file not in images]
     if others:
         yield f"I have {' and '.join(map(inline, others))} now. Say {inline(f'read {others[0]}')} to see what is in it."
@@ -180,7 +180,7 @@ class Demo:
         offered = {tool.name for tool in request.tools}
         missing = sorted({w.tool for w in wishes} - offered)
         if missing:
-            text, wishes = f"I would need {' and '.join(map(inline, missing))} for that, which I do not have here.", []
+            text, wishes = f"I'd need {' and '.join(map(inline, missing))} for that, which I don't have here.", []
         for so_far in growing(text):
             on_text(so_far)
             await asyncio.sleep(0)  # so that others see the text grow

@@ -39,9 +39,9 @@ def outcome(call: Call, result: str) -> str:
     if is_waiting(result):
         return f"I asked to {tried} {thing}; that is {bound(result, 300)}."
     if result.startswith(DENIED):
-        return f"I was not allowed to {tried} {thing}:{reason(result.removeprefix(DENIED).removesuffix(NOT_RUN))}"
+        return f"I wasn't allowed to {tried} {thing}:{reason(result.removeprefix(DENIED).removesuffix(NOT_RUN))}"
     if result.startswith(ERROR):
-        return f"I could not {tried} {thing}:{reason(result.removeprefix(ERROR))}"
+        return f"I couldn't {tried} {thing}:{reason(result.removeprefix(ERROR))}"
     if not shown and result.strip():
         return result
     return f"{shown} {thing}:\n\n{fenced(result)}" if result.strip() else f"{shown} {thing}: nothing."

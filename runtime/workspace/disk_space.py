@@ -66,11 +66,11 @@ class DiskSpace:
             return short
         if self._used.get(folder, 0) >= self._bounds.room:
             most = self._bounds.room // MIB
-            return Shortage(f"The files of this room have reached {most:,} MiB, which is all it may have. Remove some.")
+            return Shortage(f"This room's files have reached their limit of {most:,} MiB. Remove some.")
         if person and self._of(person) >= self._bounds.person:
             most = self._bounds.person // MIB
             return Shortage(
-                f"The files of one person may take {most:,} MiB in all rooms together, and that is reached. Remove some."
+                f"One person's files may take {most:,} MiB across all rooms, and that limit is reached. Remove some."
             )
         return None
 
@@ -92,12 +92,12 @@ class DiskSpace:
         disk = os.statvfs(folder)
         free = disk.f_bavail * disk.f_frsize
         if disk.f_files and disk.f_favail < FEW_FILES and self._bounds.free:
-            return Shortage("The disk of Signalbox has no room for more files.", everywhere=True)
+            return Shortage("Signalbox's disk has no room for more files.", everywhere=True)
         if free >= self._bounds.free:
             return None
         return Shortage(
-            f"The disk of Signalbox is nearly full: {free // MIB:,} MiB are free, and {self._bounds.free // MIB:,} MiB "
-            "must stay free. Nothing more is written until there is room.",
+            f"Signalbox's disk is nearly full: {free // MIB:,} MiB are free, and {self._bounds.free // MIB:,} MiB must stay "
+            "free. Nothing more is written until there is room.",
             everywhere=True,
         )
 

@@ -38,7 +38,7 @@ async def converse(tab: Tab) -> None:
     await card.get_by_test_id("deny-reason").click()
     await card.get_by_test_id("deny-reason-text").fill("nothing to tidy up here")
     await card.get_by_test_id("deny-reason-send").click()
-    await tab.reply("I was not allowed to run")
+    await tab.reply("I wasn't allowed to run")
     await tab.closed_card("Denied")
     await tab.say("list the files")
     await expect(tab.said("agent")).to_have_count(4)

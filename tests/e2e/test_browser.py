@@ -74,7 +74,7 @@ async def test_the_first_conversation_from_the_printed_link_to_the_reload(browse
             await tab.closed_card("Approved by owner")
             await tab.say("run: id")
             await _deny(tab, "not needed")
-            assert "not needed" in await (await tab.reply("I was not allowed to run")).inner_text()
+            assert "not needed" in await (await tab.reply("I wasn't allowed to run")).inner_text()
             await expect(await tab.closed_card("Denied by owner")).to_contain_text("not needed")
             await tab.say("thank you all the same")
             await tab.reply("thank you all the same")
@@ -325,7 +325,7 @@ async def test_the_whole_way_by_keyboard_alone(browser: Browser, house: House) -
         await keys.press("Enter")
         await keys.type("once is enough")
         await keys.press("Enter")
-        await expect(await tab.reply("I was not allowed to write")).to_contain_text("once is enough")
+        await expect(await tab.reply("I wasn't allowed to write")).to_contain_text("once is enough")
 
 
 async def _tab_to(tab: Tab, target: Locator, *, back: bool = False) -> None:

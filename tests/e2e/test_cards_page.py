@@ -68,7 +68,7 @@ async def test_a_typed_reason_goes_along_with_whichever_button_denies(tab: Tab) 
     card = await tab.open_card()
     await typed(card, "not on a Friday")
     await card.get_by_test_id("deny").click()
-    await expect(await tab.reply("I was not allowed to write")).to_contain_text("not on a Friday")
+    await expect(await tab.reply("I wasn't allowed to write")).to_contain_text("not on a Friday")
     await expect(await tab.closed_card("Denied by owner")).to_contain_text("not on a Friday")
 
 

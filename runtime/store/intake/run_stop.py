@@ -35,7 +35,7 @@ from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
 
-NOTHING_TO_STOP = "There is nothing to stop here."
+NOTHING_TO_STOP = "There's nothing to stop here."
 
 OPEN_RUNS = select(runs.c.id, runs.c.state).where(
     runs.c.session == bindparam("s"), is_word(runs.c.state, "running", "parked", "ready")

@@ -45,8 +45,8 @@ from runtime.text.glyphs import clip
 
 NOTICE: Final = 200
 Deed = Clicked | Amended | Stopped | Commanded
-CLOSED: Final = "I do not answer in this room."
-LATE: Final = "This came too late to be acted upon. Please ask again."
+CLOSED: Final = "I don't answer in this room."
+LATE: Final = "This reached me too late to act on. Please ask again."
 MET = WHO.add_columns(identities.c.room)
 """With the room in which they wrote to the agent alone before."""
 JOINED = select(participation.c.address).where(participation.c.address == bindparam("room"))

@@ -29,9 +29,9 @@ from runtime.store.protocol.intake import ignored
 from runtime.store.schema import moves
 from runtime.store.sql.driver import Op
 
-STRANGER: Final = "I don't know you. Ask the owner of this bot to add you."
-READER: Final = "You may read here, but not ask. An owner can change that."
-BARRED: Final = "I do not answer you here."
+STRANGER: Final = "I don't know you yet. Ask this bot's owner to add you."
+READER: Final = "You can read here, but not ask. An owner can change that."
+BARRED: Final = "I don't answer you here."
 
 TOLD_ALREADY = select(moves.c.number).where(moves.c.subject == bindparam("subject")).limit(1)
 

@@ -88,7 +88,7 @@ async def test_something_urgent_lets_a_tool_with_effects_end(stage: Stage) -> No
         assert await stage.answers() == []
         go_on.set()
         await process.rest()
-    assert await stage.answers() == ["Stopped here. `write` was at work, and ended first.", "on my way"]
+    assert await stage.answers() == ["Stopped here. `write` was running, and finished first.", "on my way"]
     assert await stage.rows("SELECT result FROM steps WHERE kind = 'tool'") == [("written whole",)]
 
 
@@ -172,7 +172,7 @@ async def test_a_command_is_answered_while_a_run_works(any_stage: Stage) -> None
         answer.until.set()
         await process.rest()
     status, done = await any_stage.answers()
-    assert "at work on a request of Ada" in status
+    assert "working on Ada's request" in status
     assert done == "done"
 
 

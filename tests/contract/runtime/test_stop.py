@@ -78,7 +78,7 @@ async def test_it_ends_what_its_sender_asked_for_and_nothing_of_others(any_stage
         answer.until.set()
         await process.rest()
     assert told.outcome is Outcome.UNCHANGED
-    assert sorted(await any_stage.answers()) == ["There is nothing to stop here.", "done"]
+    assert sorted(await any_stage.answers()) == ["There's nothing to stop here.", "done"]
 
 
 async def test_stop_cuts_a_tool_that_only_reads_at_once(stage: Stage) -> None:
@@ -124,7 +124,7 @@ async def test_stop_lets_a_tool_with_effects_end_and_then_says_so(stage: Stage) 
         assert await stage.answers() == []
         go_on.set()
         await process.rest()
-    assert await stage.answers() == ["Stopped here. `write` was at work, and ended first."]
+    assert await stage.answers() == ["Stopped here. `write` was running, and finished first."]
     assert await stage.rows("SELECT result FROM steps WHERE kind = 'tool'") == [("written whole",)]
 
 
@@ -185,7 +185,7 @@ async def test_with_nothing_to_stop_the_person_is_told_so(stage: Stage) -> None:
     """Scenario 9."""
     process = await stage.process(Strict([]))
     verdict = await process.stop()
-    assert (verdict.outcome, verdict.notice) == (Outcome.UNCHANGED, "There is nothing to stop here.")
+    assert (verdict.outcome, verdict.notice) == (Outcome.UNCHANGED, "There's nothing to stop here.")
 
 
 async def test_a_viewer_cannot_stop_anything(stage: Stage) -> None:

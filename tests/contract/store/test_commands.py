@@ -134,7 +134,7 @@ async def test_a_command_with_a_file_is_a_message(stage: Stage) -> None:
 async def test_a_command_the_program_does_not_know_is_answered_with_those_it_does(stage: Stage) -> None:
     taken = await command(stage, "dance")
     assert taken.verdict.outcome is Outcome.UNCHANGED
-    assert (await told(stage)).startswith("I don't know the command `/dance`. I know these:\n\n- `/help`")
+    assert (await told(stage)).startswith("There's no command `/dance`. These work:\n\n- `/help`")
 
 
 async def test_the_first_word_to_a_bot_on_telegram_is_answered_with_help(stage: Stage) -> None:
@@ -163,7 +163,7 @@ async def test_a_command_that_comes_a_day_late_does_nothing(stage: Stage) -> Non
         signal = replace(stage.signal(body), received_at=stage.clock() - timedelta(hours=25))
         taken = await stage.take_in(signal)
         assert (taken.verdict.outcome, taken.stop_runs) == (Outcome.UNCHANGED, ())
-        late = "This came too late to be acted upon. Please ask again."
+        late = "This reached me too late to act on. Please ask again."
         assert taken.verdict.notice == (None if isinstance(body, Said) else late)
     assert await stage.column("SELECT stop FROM runs WHERE id = :run", run=claim.run_id) == [0]
 
@@ -182,9 +182,9 @@ async def test_stop_may_be_written(stage: Stage, text: str) -> None:
 async def test_a_written_stop_with_nothing_to_stop_is_answered(stage: Stage) -> None:
     """Scenario 9: a button has a private answer, a message has none."""
     assert (await stage.say("/stop")).verdict.notice is None
-    assert await told(stage) == "There is nothing to stop here."
+    assert await told(stage) == "There's nothing to stop here."
     pressed = await stage.stop()
-    assert (pressed.verdict.notice, pressed.deliveries) == ("There is nothing to stop here.", ())
+    assert (pressed.verdict.notice, pressed.deliveries) == ("There's nothing to stop here.", ())
 
 
 async def test_a_stop_beside_the_threads_of_a_room_ends_what_that_person_asked_for_in_them(stage: Stage) -> None:
@@ -222,7 +222,7 @@ async def converse(stage: Stage, *texts: str, at: Address = ROOM) -> None:
 async def test_new_begins_the_conversation_anew(stage: Stage) -> None:
     await converse(stage, "my name is Ada")
     assert (await command(stage, "new")).verdict.outcome is Outcome.DECIDED
-    assert (await told(stage)).startswith("This conversation begins anew")
+    assert (await told(stage)).startswith("Starting fresh")
     claim = await stage.begin("what is my name?")
     assert claim.turns == (UserTurn("what is my name?", "Ada"),)
     assert await stage.store.runs.turns(claim.lane.session) == [UserTurn("what is my name?", "Ada")]
@@ -238,18 +238,18 @@ async def test_new_forgets_nothing_of_other_rooms_and_threads(stage: Stage) -> N
 
 async def test_new_twice_says_that_it_is_new_already(stage: Stage) -> None:
     await command(stage, "new")
-    assert await told(stage) == "There is nothing to forget: this conversation is new."
+    assert await told(stage) == "There's nothing to forget: this conversation is new."
     await converse(stage, "one")
     for _ in range(2):
         await command(stage, "new")
-    assert await told(stage) == "There is nothing to forget: this conversation is new."
+    assert await told(stage) == "There's nothing to forget: this conversation is new."
 
 
 async def test_a_run_at_work_goes_on_with_all_it_knows(stage: Stage) -> None:
     await converse(stage, "one")
     claim = await stage.begin("two")
     await command(stage, "new")
-    assert "What I am working on right now goes on" in await told(stage)
+    assert "What I'm working on right now continues" in await told(stage)
     known = await stage.store.runs.turns(claim.lane.session, claim.since)
     assert [turn.text for turn in known] == ["one", "answer to one", "two"]
     await stage.finish(claim, "answer to two")
@@ -262,7 +262,7 @@ async def test_a_run_that_waits_for_people_goes_on_with_all_it_knows(stage: Stag
     await converse(stage, "one")
     parked = await stage.park(SHELL, text="two")
     await command(stage, "new")
-    assert "1 task of before, about which I asked, can still be answered" in await told(stage)
+    assert "You can still answer my questions about 1 earlier task" in await told(stage)
     await stage.click(parked.approvals[0])
     resumed = await stage.claim()
     assert resumed.resumed
@@ -281,7 +281,7 @@ async def test_new_is_audited(stage: Stage) -> None:
 
 async def test_status_of_a_room_where_nothing_is_going_on(stage: Stage) -> None:
     await command(stage, "status", actor=VERA)
-    assert await told(stage) == "Nothing is going on here; I am ready."
+    assert await told(stage) == "Nothing is running here. I'm ready."
 
 
 async def test_status_tells_work_messages_questions_and_trouble(stage: Stage) -> None:
@@ -294,10 +294,10 @@ async def test_status_tells_work_messages_questions_and_trouble(stage: Stage) ->
     await command(stage, "status", gate=trouble)
     assert await told(stage) == "\n".join(
         [
-            "What is going on here:",
+            "Right now in this room:",
             "",
-            "- a request of Ada waits for an answer to my question",
-            "- at work on a request of Uma for 2 minutes, in the first model call",
+            "- Ada's request waits for an answer to my question",
+            "- working on Uma's request for 2 minutes, in its first model call",
             "- 1 message waiting for their turn",
             "- 1 question waiting for an answer: `/approvals`",
             "- trouble: web is deaf",
@@ -311,18 +311,18 @@ async def test_status_of_a_room_tells_of_its_threads_and_that_of_a_thread_of_its
     await command(stage, "status")
     assert (await told(stage)).count("\n- ") == 1
     await command(stage, "status", at=replace(ROOM, thread="18.0"))
-    assert await told(stage, replace(ROOM, thread="18.0")) == "Nothing is going on here; I am ready."
+    assert await told(stage, replace(ROOM, thread="18.0")) == "Nothing is running here. I'm ready."
 
 
 async def test_approvals_lists_what_waits_in_the_room(stage: Stage) -> None:
     await command(stage, "approvals")
-    assert await told(stage) == "No question waits for an answer here."
+    assert await told(stage) == "No questions are waiting here."
     await stage.drain()
     await stage.park(SHELL, at=THREAD)
     stage.clock.advance(hours=1)
     await command(stage, "approvals")
     assert await told(stage) == (
-        "1 question waiting for an answer here; the cards above show each call in full, with its buttons:\n\n"
+        "1 question waiting here. The cards above show each call in full, with buttons:\n\n"
         "- `shell` `uname -a`, asked 1 hour ago, open for 11 hours"
     )
 
@@ -404,7 +404,7 @@ async def test_what_is_planned_in_a_room_is_told_to_whoever_may_read_there(stage
     assert taken.verdict.outcome is Outcome.DECIDED
     words = "every weekday at 09:00 (Europe/Berlin)"
     assert (await told(stage)).splitlines() == [
-        "What is planned here:",
+        "Planned here:",
         "",
         f"- **in a thread**: {words}, next [2026-03-02 09:00 (Europe/Berlin)](time:2026-03-02T08:00:00Z), by Uma",
         f"- **plain**: {words}, paused: by Uma, by Uma",
@@ -425,7 +425,7 @@ async def test_of_many_schedules_the_first_are_listed(stage: Stage) -> None:
 @pytest.mark.parametrize("words", ["/timezone berlin", "!timezone Europe/Berlin"])
 async def test_a_zone_is_remembered_for_a_person(stage: Stage, words: str) -> None:
     await stage.say(words, actor=UMA)
-    assert (await told(stage)).startswith("I read the times you say by the clocks of Europe/Berlin from now on.")
+    assert (await told(stage)).startswith("From now on I read the times you mention in Europe/Berlin.")
     uma = await stage.store.people.identified(UMA)
     assert uma is not None
     assert await stage.store.schedules.zone_of(uma.id, str(ROOM)) == "Europe/Berlin"
@@ -434,13 +434,13 @@ async def test_a_zone_is_remembered_for_a_person(stage: Stage, words: str) -> No
 
 async def test_which_zone_is_known_is_told(stage: Stage) -> None:
     await command(stage, "timezone", at=THREAD)
-    assert (await told(stage, THREAD)).startswith("I do not know your time zone.")
+    assert (await told(stage, THREAD)).startswith("I don't know your time zone.")
     await stage.store.schedules.set_zone(str(ROOM), "Asia/Tokyo", "Ada")
     await command(stage, "timezone", at=THREAD)
-    assert (await told(stage, THREAD)).startswith("Times said in this room are read by the clocks of Asia/Tokyo.")
+    assert (await told(stage, THREAD)).startswith("This room's times are in Asia/Tokyo.")
     await stage.say("/timezone UTC")
     await command(stage, "timezone", at=THREAD)
-    assert (await told(stage, THREAD)).startswith("I read the times you say by the clocks of UTC.")
+    assert (await told(stage, THREAD)).startswith("I read the times you mention in UTC.")
 
 
 async def test_a_zone_that_nobody_knows_is_answered_with_the_nearest(stage: Stage) -> None:

@@ -204,7 +204,7 @@ async def test_after_the_code_is_entered_the_person_is_known_and_told(stage: Sta
     made = await enter(stage, code)
     assert isinstance(made, Paired)
     assert (made.person.name, made.person.role, made.identity, made.address) == ("Sam", Role.USER, SAM, DIRECT)
-    assert (await shown(stage))[0].startswith("You are paired: I know you as Sam (user).")
+    assert (await shown(stage))[0].startswith("You're in: I know you as Sam (user).")
     assert (await stage.take_in(private(stage, "and now?"), PAIRS)).verdict.outcome is Outcome.ACCEPTED
 
 
@@ -289,7 +289,7 @@ async def test_five_wrong_codes_lock_whoever_entered_them_for_an_hour(stage: Sta
     assert [one.locked for one in tries if isinstance(one, Unpaired)] == [False] * 4 + [True]
     locked = await enter(stage, code)
     assert isinstance(locked, Unpaired)
-    assert locked.reason == "Too many wrong codes: entering is locked for 60 more minutes."
+    assert locked.reason == "Too many wrong codes. Try again in 60 minutes."
     other = await stage.store.people.identified(UMA)
     assert other
     assert isinstance(await stage.store.people.pair(code, "", None, other), Paired)
@@ -310,7 +310,7 @@ async def test_a_right_code_forgives_wrong_ones(stage: Stage) -> None:
     await enter(stage, await code_of(stage))
     told = await enter(stage, "WRONGONE")
     assert isinstance(told, Unpaired)
-    assert told.reason.endswith("There are 4 more tries.")
+    assert told.reason.endswith("You have 4 more tries.")
 
 
 async def test_wrong_codes_are_audited(stage: Stage) -> None:
@@ -337,7 +337,7 @@ async def test_an_owner_enters_a_code_in_a_direct_chat(stage: Stage) -> None:
     await stage.drain(DIRECT)
     taken = await stage.say(f"/pair {code} Samuel\u3164", actor=ADA)
     assert set(taken.deliveries) == {ROOM, DIRECT}
-    assert await shown(stage, ROOM) == ["telegram:1001 is paired: I know them as Samuel (user), and have told them so."]
+    assert await shown(stage, ROOM) == ["Paired: telegram:1001 is now Samuel (user). I've told them."]
     assert await stage.store.people.identified(SAM)
     assert code not in str(await stage.column("SELECT text FROM signals"))
 
@@ -355,7 +355,7 @@ async def test_only_an_owner_enters_codes_in_chat(stage: Stage) -> None:
     await ask(stage)
     code = await code_of(stage)
     await stage.say(f"/pair {code}", actor=UMA)
-    assert (await shown(stage, ROOM))[0].startswith("I don't know the command `/pair`.")
+    assert (await shown(stage, ROOM))[0].startswith("There's no command `/pair`.")
     assert await stage.store.people.identified(SAM) is None
 
 

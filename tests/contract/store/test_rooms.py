@@ -114,7 +114,7 @@ async def test_of_what_is_ignored_nothing_is_stored(stage: Stage) -> None:
 
 async def test_a_room_that_is_off_says_so_in_private(stage: Stage) -> None:
     taken = await mentioned(stage, gate(Attention.OFF))
-    assert taken.verdict.notice == "I do not answer in this room."
+    assert taken.verdict.notice == "I don't answer in this room."
     assert taken.deliveries == ()
 
 

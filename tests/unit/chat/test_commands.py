@@ -149,8 +149,8 @@ def test_money_is_told_in_dollars(micros: int, dollars: str) -> None:
 def test_status_tells_what_was_decided_and_waits_for_its_turn() -> None:
     going = Going([Work(RunState.READY, "", NOW, 1), Work(RunState.RUNNING, "Ada", NOW, 1)])
     told = commands.going_on(going, NOW + timedelta(seconds=61))
-    assert "- a request is decided and goes on next\n" in told
-    assert told.endswith("- at work on a request of Ada for 61 seconds, 1 model call so far")
+    assert "- a request has its answer and continues next\n" in told
+    assert told.endswith("- working on Ada's request for 61 seconds, 1 model call so far")
 
 
 def test_the_first_id_of_a_moment_is_before_all_that_are_made_after_it() -> None:
@@ -171,6 +171,6 @@ def test_codes_differ_and_are_read_as_people_type_them() -> None:
 
 
 def test_what_is_left_is_told_in_whole_sentences() -> None:
-    assert wrong(1).endswith("There is one more try.")
-    assert wrong(3).endswith("There are 3 more tries.")
-    assert locked(timedelta(seconds=20)).endswith("locked for 1 more minute.")
+    assert wrong(1).endswith("You have one more try.")
+    assert wrong(3).endswith("You have 3 more tries.")
+    assert locked(timedelta(seconds=20)).endswith("Try again in 1 minute.")

@@ -124,9 +124,9 @@ def called(tool: str, arguments: Json, result: str) -> tuple[AssistantTurn, Tool
         ("Linux box", "Output of `uname -a`:\n\n```\nLinux box\n```"),
         ("a ``` b ```` c\n", "Output of `uname -a`:\n\n`````\na ``` b ```` c\n`````"),
         ("", "Output of `uname -a`: nothing."),
-        ("error: timed out after 60 s", "I could not run `uname -a`: timed out after 60 s"),
-        ("error: exit code 2\nno such file", "I could not run `uname -a`:\n\n```\nexit code 2\nno such file\n```"),
-        ("denied: Ada said no", "I was not allowed to run `uname -a`: Ada said no"),
+        ("error: timed out after 60 s", "I couldn't run `uname -a`: timed out after 60 s"),
+        ("error: exit code 2\nno such file", "I couldn't run `uname -a`:\n\n```\nexit code 2\nno such file\n```"),
+        ("denied: Ada said no", "I wasn't allowed to run `uname -a`: Ada said no"),
         (WAITING_FOR_APPROVAL, "I asked to run `uname -a`; that is waiting for approval."),
     ],
 )
@@ -138,7 +138,7 @@ async def test_a_result_is_told_in_plain_words(result: str, words: str) -> None:
 async def test_malformed_arguments_do_not_stop_the_answer() -> None:
     call = Call("c1", "shell", "{not json")
     reply = await ask(UserTurn("x"), AssistantTurn("", (call,)), ToolTurn("c1", "shell", "error: malformed arguments"))
-    assert "I could not run `shell`: malformed arguments" in reply.text
+    assert "I couldn't run `shell`: malformed arguments" in reply.text
 
 
 async def test_an_attached_file_is_told_of_only_where_nothing_is_asked_for() -> None:
@@ -158,7 +158,7 @@ async def test_an_image_is_told_of_by_what_it_is(tmp_path: Path) -> None:
     turn = UserTurn(lines, "Ada", (FileRef("a.jpg", "a.jpg", 17), FileRef("b.txt", "b.txt", 0)))
     reply = await Demo().reply(ModelRequest("", [turn], [], lambda path: reading(tmp_path, path)), lambda _: None)
     assert reply.text == (
-        "I was shown `a.jpg` (image/png), and cannot see: a real model would.\n\n"
+        "I was shown `a.jpg` (image/png), but can't see: a real model would.\n\n"
         "I have `b.txt` now. Say `read b.txt` to see what is in it."
     )
 

@@ -130,7 +130,7 @@ def called(tool: str, arguments: Json, result: str) -> tuple[AssistantTurn, Tool
     ("result", "words"),
     [
         ('Planned: "say hello", every day, here.', 'Planned: "say hello", every day, here.'),
-        (f"{ERROR}not understood.", "I could not plan `every day`: not understood."),
+        (f"{ERROR}not understood.", "I couldn't plan `every day`: not understood."),
         (WAITING_FOR_APPROVAL, "I asked to plan `every day`; that is waiting for approval."),
     ],
 )

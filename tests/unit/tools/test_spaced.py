@@ -31,7 +31,7 @@ async def test_a_command_that_ends_over_the_bound_is_told(bubblewrap: Bubblewrap
     ended = await SpacedSandbox(bubblewrap, space(workspace)).run(
         "for i in 1 2; do head -c 7M /dev/zero > $i; done; echo done", workspace, limit=1000
     )
-    assert ended.text.startswith("done\n[The files of this room have reached 8 MiB")
+    assert ended.text.startswith("done\n[This room's files have reached their limit of 8 MiB")
 
 
 async def test_one_file_is_no_larger_than_what_is_left(bubblewrap: Bubblewrap, workspace: Path) -> None:
