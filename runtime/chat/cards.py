@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
 from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
 from runtime.domain.approvals import Approval, ApprovalState, told
 from runtime.domain.transcript import DENIED, NOT_RUN
-from runtime.markup.moments import moment
-from runtime.text.glyphs import in_full
+from runtime.markup.moments import briefly, moment
+from runtime.text.glyphs import clip, in_full, legible
 
 LABELS = {
     Choice.APPROVE: "Approve",
@@ -44,6 +46,10 @@ ENDED = {
     ApprovalState.EXPIRED: "Expired",
     ApprovalState.VOID: "Withdrawn",
 }
+REQUEST_MAX_CHARS: Final = 120
+"""Of the line that led to a call."""
+MARKS: Final = re.compile(r"[\\`*_\[\]<>~|&]")
+"""Letters by which mark-up begins inside a line."""
 
 
 def stranger(approval_id: ApprovalId, arguments: str, choices: Sequence[Choice] = LET_IN) -> Content:
@@ -70,13 +76,61 @@ def _facts(arguments: str) -> str:
     return "\n".join(f"- {key}: `{str(value).replace('`', chr(39))}`" for key, value in json.loads(arguments).items())
 
 
-def question(approval_id: ApprovalId, kind: ApprovalKind, tool: str, arguments: str, caution: str) -> Content:
-    """The card with its buttons."""
+def question(
+    approval_id: ApprovalId, kind: ApprovalKind, tool: str, arguments: str, caution: str, above: str = ""
+) -> Content:
+    """The card with its buttons. `above` the call stands who asks for it."""
     head = f"**{asked(kind, f'`{tool}`')}**"
     if kind is not ApprovalKind.CALL:
-        head += " I do not know, so I have not run it again."
+        head += " I don't know, so I haven't run it again."
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in CHOICES[kind])
-    return Content("\n\n".join(filter(None, [head, shown_arguments(arguments), caution])), buttons)
+    return Content("\n\n".join(filter(None, [head, above, shown_arguments(arguments), caution])), buttons)
+
+
+def pending(approval: Approval, now: datetime, *, home: bool = True) -> Content:
+    """The card of an open question. Only at `home`, the room it comes from, it tells what was said there."""
+    left = briefly(approval.expires_at - now)
+    above = [_circumstances(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
+    if home and approval.request:
+        above.append(_plainly(approval.request))
+    told = "\n\n".join(filter(None, above))
+    return question(approval.id, approval.kind, approval.tool, approval.arguments, approval.caution, told)
+
+
+def circumstances(room: str = "", schedule: str = "") -> str:
+    """JSON for `Approval.card`: what people call the room, and the schedule that the run works for."""
+    known = {"room": room, "schedule": schedule}
+    return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
+
+
+def request_line(said: str, by: str, requester: str) -> str:
+    """One line of what was asked for; `by` whom, where it was not the requester."""
+    words = " ".join(said.split())
+    if not words:
+        return ""
+    quoted = f"“{clip(words, REQUEST_MAX_CHARS)}”"
+    return quoted if by == requester else f"{by}: {quoted}"
+
+
+def _circumstances(approval: Approval, asks: str, *more: str) -> str:
+    """Who asks, where, how risky it is and by which rule; empty where nobody is known."""
+    told = json.loads(approval.card) if approval.card else {}
+    where = f" in {_plainly(told['room'])}" if "room" in told else ""
+    if "schedule" in told:
+        made = f", made by {_plainly(approval.requester_name)}," if approval.requester_name else ""
+        who = f"The schedule {_plainly(told['schedule'])}{made}"
+    else:
+        who = _plainly(approval.requester_name)
+    if not who:
+        return ""
+    rule = f"rule {_plainly(approval.terms.rule)}" if approval.terms.rule else ""
+    facts = [f"{who} {asks}{where}", _plainly(approval.tool), approval.effect.value, rule, *more]
+    return " · ".join(filter(None, facts))
+
+
+def _plainly(text: str) -> str:
+    """Words of people and settings on one line, which no mark-up in them can leave."""
+    return MARKS.sub(r"\\\g<0>", legible(" ".join(text.split())))
 
 
 def asked(kind: ApprovalKind, tool: str) -> str:
@@ -93,7 +147,8 @@ def settled(approval: Approval) -> Content:
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
     head = f"**{ENDED[approval.state]}{answer}**{_by(approval)}: {about}"
-    return Content(f"{head}\n\n{shown_arguments(approval.arguments)}{why}")
+    asked_by = f"\n\n{told}" if (told := _circumstances(approval, "asked")) else ""
+    return Content(f"{head}{asked_by}\n\n{shown_arguments(approval.arguments)}{why}")
 
 
 def _by(approval: Approval) -> str:

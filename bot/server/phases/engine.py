@@ -14,6 +14,7 @@ from bot.wiring.channels import features_of
 from bot.wiring.engine import fetching_of, files_in, long_replies_of, pace_of
 from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.loop import AgentLoop
+from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import MAIN, Agent, Agents, Limits
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import LANES
@@ -165,6 +166,7 @@ def _loop(
         long_replies=long_replies,
         reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
         reporter=reporters,
+        asking=QuestionContext(at.rooms.of),
     )
 
 

@@ -184,7 +184,7 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
     values = dict(zip((column.name for column in APPROVAL_COLUMNS), row, strict=True))
     changed = {"id": fresh, "caution": caution, "asked_at": micros(now), "expires_at": micros(expires), "calls": 0}
     yield ADD_APPROVAL, values | changed
-    content = cards.question(fresh, old.kind, old.tool, old.arguments, caution)
+    content = cards.pending(replace(old, id=fresh, caution=caution, asked_at=now, expires_at=expires), now)
     card = NewDelivery(DeliveryId(new_id()), f"approval:{fresh}", 0, Kind.APPROVAL, old.address, content)
     yield ADD_DELIVERY, delivery_row(card, now, old.run_id)
     yield from fact(

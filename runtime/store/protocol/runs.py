@@ -161,6 +161,14 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Audience:
+    """What a question tells of its request: the newest words that its run heard, and who said them."""
+
+    said: str = ""
+    said_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Released:
     """A run gave its lane up. `more`: the lane is ready again.
 
@@ -217,6 +225,9 @@ class Runs(Forms, Protocol):
 
     async def note(self, lane: Lane, run: RunId, text: str) -> Recorded | None:
         """A user turn of our own in the transcript; None when fenced."""
+
+    async def audience(self, run: RunId) -> Audience:
+        """What a question of `run` tells, as of now."""
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         """Ask about every asked step, and give the lane up; None when fenced."""

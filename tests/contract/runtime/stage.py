@@ -18,6 +18,7 @@ from sqlalchemy import text
 
 from runtime.agent.loop import AgentLoop
 from runtime.agent.outcome import LongForm, LongText
+from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agent, Agents, Limits
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
@@ -225,6 +226,7 @@ class Setting:
     previews: bool = False
     reporter: Callable[[Job], Model] | None = None
     others: Sequence[Agent] = ()
+    asking: QuestionContext | None = None
 
 
 USUAL: Final = Setting()
@@ -301,6 +303,7 @@ class Process:
             new_id=new_id,
             busy=self._busy_rules().at,
             probe=given.probe,
+            asking=given.asking,
         )
 
     def ask(self, model: Model) -> None:
