@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from runtime.agent.run_state import LiveRun
 from runtime.chat import cards
-from runtime.contract import Address, ApprovalId, ApprovalKind, DeliveryId, Kind, NewId, Now
-from runtime.domain.approvals import Approval, ApprovalState
+from runtime.chat.audience import Audience, Places, reach
+from runtime.contract import ApprovalId, ApprovalKind, DeliveryId, Kind, NewId, Now
+from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
 from runtime.policy.terms import Terms
-from runtime.store.protocol import Audience, NewDelivery, Question, Runs, ToolStep
-
-
-def unnamed(address: Address) -> str:
-    """Where nobody calls rooms anything."""
-    return ""
+from runtime.store.protocol import NewDelivery, Question, Runs, ToolStep
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionContext:
-    """What questions need to know of the process. `room_name` is what people call a room, empty where nobody told."""
+    """What questions need to know of the process. `rights` are the settings' as of now."""
 
-    room_name: Callable[[Address], str] = unnamed
+    rights: Callable[[], Rights] = Rights
+    places: Places = field(default_factory=Places)
 
 
 class Questions:
@@ -41,21 +38,27 @@ class Questions:
 
     async def of(self, run: LiveRun, asked: Sequence[tuple[ToolStep, Terms]]) -> list[Question]:
         """A question for each call, all with what one look into the store tells."""
-        audience = await self._store.audience(run.claim.run_id)
-        return [self._question(run, step, terms, audience) for step, terms in asked]
+        rights = self._context.rights()
+        audience = await self._store.audience(run.claim.run_id, run.address, rights.approvers)
+        return [self._question(run, step, terms, audience, rights) for step, terms in asked]
 
-    def _question(self, run: LiveRun, step: ToolStep, terms: Terms, audience: Audience) -> Question:
+    def _question(self, run: LiveRun, step: ToolStep, terms: Terms, audience: Audience, rights: Rights) -> Question:
         approval = self._approval(run, step, terms, audience)
-        content = cards.pending(approval, approval.asked_at)
-        card = NewDelivery(
-            DeliveryId(self._new_id()),
-            f"approval:{approval.id}",
-            0,
-            Kind.APPROVAL,
-            run.address,
-            content,
-            reply_to=run.claim.reply_to,
-        )
+        to = reach(approval, audience, rights, self._context.places)
+        name, schedule = self._context.places.room_name(run.address), run.claim.job.name if run.claim.job else ""
+        approval = replace(approval, card=cards.circumstances(name, schedule, to.home, to.asked))
+        card, *copies = [
+            NewDelivery(
+                DeliveryId(self._new_id()),
+                f"approval:{approval.id}",
+                ordinal,
+                Kind.APPROVAL,
+                room,
+                cards.pending(approval, approval.asked_at, home=not ordinal),
+                reply_to="" if ordinal else run.claim.reply_to,
+            )
+            for ordinal, room in enumerate((run.address, *to.copies))
+        ]
         return Question(
             approval.id,
             approval.kind,
@@ -68,6 +71,7 @@ class Questions:
             approval.requester_name,
             approval.request,
             approval.card,
+            tuple(copies),
         )
 
     def _approval(self, run: LiveRun, step: ToolStep, terms: Terms, audience: Audience) -> Approval:
@@ -93,5 +97,4 @@ class Questions:
             requester_name=asker,
             request="" if claim.job else cards.request_line(audience.said, audience.said_by, asker),
             terms=terms,
-            card=cards.circumstances(self._context.room_name(run.address), claim.job.name if claim.job else ""),
         )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
-from runtime.domain.approvals import Approval, ApprovalState, told
+from runtime.domain.approvals import Approval, ApprovalState, Home, told
 from runtime.domain.transcript import DENIED, NOT_RUN
 from runtime.markup.moments import briefly, moment
 from runtime.text.glyphs import clip, in_full, legible
@@ -46,6 +47,9 @@ ENDED = {
     ApprovalState.EXPIRED: "Expired",
     ApprovalState.VOID: "Withdrawn",
 }
+NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
+NAMES_MAX: Final = 4
+"""People who are named as asked."""
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
 MARKS: Final = re.compile(r"[\\`*_\[\]<>~|&]")
@@ -77,29 +81,62 @@ def _facts(arguments: str) -> str:
 
 
 def question(
-    approval_id: ApprovalId, kind: ApprovalKind, tool: str, arguments: str, caution: str, above: str = ""
+    approval_id: ApprovalId,
+    kind: ApprovalKind,
+    tool: str,
+    arguments: str,
+    caution: str,
+    above: str = "",
+    below: str = "",
 ) -> Content:
-    """The card with its buttons. `above` the call stands who asks for it."""
+    """The card with its buttons. `above` the call stands who asks for it, `below` it who was asked."""
     head = f"**{asked(kind, f'`{tool}`')}**"
     if kind is not ApprovalKind.CALL:
         head += " I don't know, so I haven't run it again."
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in CHOICES[kind])
-    return Content("\n\n".join(filter(None, [head, above, shown_arguments(arguments), caution])), buttons)
+    return Content("\n\n".join(filter(None, [head, above, shown_arguments(arguments), caution, below])), buttons)
 
 
 def pending(approval: Approval, now: datetime, *, home: bool = True) -> Content:
     """The card of an open question. Only at `home`, the room it comes from, it tells what was said there."""
+    known = json.loads(approval.card) if approval.card else {}
+    how = Home(known.get("home", Home.WHOLE)) if home else Home.WHOLE
+    asked_too = _asked_too(known.get("asked", ()), how) if home else ""
+    if how is Home.TOLD:
+        return Content(f"**{asked(approval.kind, f'`{approval.tool}`')}** {asked_too}")
     left = briefly(approval.expires_at - now)
     above = [_circumstances(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
     if home and approval.request:
         above.append(_plainly(approval.request))
-    told = "\n\n".join(filter(None, above))
-    return question(approval.id, approval.kind, approval.tool, approval.arguments, approval.caution, told)
+    card = question(
+        approval.id,
+        approval.kind,
+        approval.tool,
+        approval.arguments,
+        approval.caution,
+        "\n\n".join(filter(None, above)),
+        asked_too,
+    )
+    return replace(card, buttons=()) if how is Home.QUIET else card
 
 
-def circumstances(room: str = "", schedule: str = "") -> str:
-    """JSON for `Approval.card`: what people call the room, and the schedule that the run works for."""
-    known = {"room": room, "schedule": schedule}
+def _asked_too(names: Sequence[str], how: Home) -> str:
+    """Whom the question reaches beside its room, for those who read it there."""
+    if names:
+        return f"I've asked {listed([_plainly(name) for name in names])}."
+    return NOBODY_HERE if how is Home.QUIET else ""
+
+
+def listed(names: Sequence[str]) -> str:
+    """`Ann`, `Ann and Bob`, `Ann, Bob and Cy`; of many the first three."""
+    if len(names) > NAMES_MAX:
+        return f"{', '.join(names[: NAMES_MAX - 1])} and {len(names) - NAMES_MAX + 1} others"
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def circumstances(room: str = "", schedule: str = "", home: Home = Home.WHOLE, told: Sequence[str] = ()) -> str:
+    """JSON for `Approval.card`: what people call the room, the schedule that the run works for, and whom it reaches."""
+    known = {"room": room, "schedule": schedule, "home": "" if home is Home.WHOLE else home.value, "asked": list(told)}
     return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
 
 
@@ -138,7 +175,7 @@ def asked(kind: ApprovalKind, tool: str) -> str:
     return f"May I run {tool}?" if kind is ApprovalKind.CALL else f"{tool} was cut off. Was it carried out?"
 
 
-def settled(approval: Approval) -> Content:
+def settled(approval: Approval, *, home: bool = True) -> Content:
     """The card after it was decided: who, what, when, and no buttons."""
     if approval.kind is ApprovalKind.PERSON:
         return _stranger_settled(approval)
@@ -147,6 +184,8 @@ def settled(approval: Approval) -> Content:
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
     head = f"**{ENDED[approval.state]}{answer}**{_by(approval)}: {about}"
+    if home and approval.card and json.loads(approval.card).get("home") == Home.TOLD:
+        return Content(f"{head}{why}")
     asked_by = f"\n\n{told}" if (told := _circumstances(approval, "asked")) else ""
     return Content(f"{head}{asked_by}\n\n{shown_arguments(approval.arguments)}{why}")
 

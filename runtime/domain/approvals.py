@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -61,6 +61,18 @@ EVENT_OF: Final[Mapping[Choice, ApprovalEvent]] = {
     Choice.OPERATOR: ApprovalEvent.APPROVE,
     Choice.NO: ApprovalEvent.DENY,
 }
+
+LEAST: Final = Role.OPERATOR
+"""The least role that decides where the settings name no approvers."""
+
+
+class Home(StrEnum):
+    """How a question stands in the room of its request."""
+
+    WHOLE = "whole"
+    QUIET = "quiet"  # without buttons: nobody there may decide
+    TOLD = "told"  # without the call: it is asked elsewhere
+
 
 LETS_IN: Final[Mapping[Choice, Role]] = {
     Choice.USER: Role.OPERATOR,
@@ -132,8 +144,18 @@ class Voter:
     console: bool = False
 
 
-def objection(approval: Approval, voter: Voter, choice: Choice, rights: Rights, now: datetime) -> str | None:
-    """Why this click changes nothing, in words for the one who clicked; None when it counts."""
+def objection(
+    approval: Approval,
+    voter: Voter,
+    choice: Choice,
+    rights: Rights,
+    now: datetime,
+    copies: Collection[Address] = (),
+) -> str | None:
+    """Why this click changes nothing, in words for the one who clicked; None when it counts.
+
+    `copies` are the rooms beside its own in which the question stands.
+    """
     if approval.state is ApprovalState.VOID and approval.reason:
         return f"This question was withdrawn. {approval.reason}"
     if approval.state is not ApprovalState.PENDING:
@@ -145,9 +167,14 @@ def objection(approval: Approval, voter: Voter, choice: Choice, rights: Rights, 
         return "This question does not have that answer."
     if approval.kind is ApprovalKind.PERSON:
         return _cannot_let_in(voter, choice)
-    if not _in_place(approval, voter):
+    if not _in_place(voter, (approval.address, *copies)):
         return "This question belongs to another room."
     return _not_entitled(approval, voter, rights)
+
+
+def entitled(approval: Approval, voter: Voter, rights: Rights) -> bool:
+    """Whether this person may decide."""
+    return _not_entitled(approval, voter, rights) is None
 
 
 def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:
@@ -167,15 +194,15 @@ def told(approval: Approval) -> str:
     return f"{how}{answer}{who}{why}"
 
 
-def _in_place(approval: Approval, voter: Voter) -> bool:
+def _in_place(voter: Voter, places: Collection[Address]) -> bool:
     if voter.console:
         return voter.person.role >= Role.OPERATOR
-    here, there = voter.address, approval.address
-    return (here.channel, here.account, here.room) == (there.channel, there.account, there.room)
+    here = voter.address
+    return any((here.channel, here.account, here.room) == (one.channel, one.account, one.room) for one in places)
 
 
 def _not_entitled(approval: Approval, voter: Voter, rights: Rights) -> str | None:
-    leads = voter.person.role >= Role.OPERATOR
+    leads = voter.person.role >= LEAST
     if not (voter.names & rights.approvers if rights.approvers else leads):
         return "You may not answer this question; an approver has to."
     if approval.effect is Effect.DANGER and not leads:

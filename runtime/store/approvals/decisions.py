@@ -31,7 +31,7 @@ from runtime.domain.approvals import (
 from runtime.domain.ids import digest
 from runtime.domain.machines import move
 from runtime.store.approvals import newcomers
-from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, edit_cards, record
+from runtime.store.approvals.rulings import APPROVAL_COLUMNS, CARDS, approval_of, edit_cards, record
 from runtime.store.common import add, fact, moved, narrowed
 from runtime.store.protocol import Decided
 from runtime.store.runs.turns import SET_TURN
@@ -87,7 +87,9 @@ def decide(
     approval = yield from _locked(approval_id)
     if approval is None:
         return (yield from _refused(approval_id, voter, NOBODY, now))
-    against = objection(approval, voter, choice, rights, now)
+    is_home = replace(voter.address, thread="") == replace(approval.address, thread="")
+    copies = () if is_home else (yield CARDS, {"o": f"approval:{approval_id}"})
+    against = objection(approval, voter, choice, rights, now, [Address.parse(at) for _, at, _ in copies])
     if against is None and not (yield from _is_frozen(approval)):
         against = "The call is not the one that was asked about."
     if against:
@@ -95,7 +97,7 @@ def decide(
         return (yield from _refused(approval_id, voter, against, now))
     if choice is Choice.OTHER:
         more = cards.stranger(approval.id, approval.arguments, cards.ROLES)
-        return Decided(approval=approval, deliveries=(yield from edit_cards(approval, more, now, new_id)))
+        return Decided(approval=approval, deliveries=(yield from edit_cards(approval, lambda _: more, now, new_id)))
     ruled = replace(
         approval,
         state=move(APPROVAL_MOVES, approval.state, EVENT_OF[choice]),

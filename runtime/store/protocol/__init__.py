@@ -28,7 +28,6 @@ from runtime.store.protocol.outbox import OpenDelivery, OpenPart, Outbox
 from runtime.store.protocol.people import Known, Paired, Pairing, People, Unmoved, Unpaired
 from runtime.store.protocol.retention import Quiet, Stock, Sweeping, Swept
 from runtime.store.protocol.runs import (
-    Audience,
     Claim,
     NewDelivery,
     NewStep,
@@ -45,7 +44,6 @@ from runtime.store.protocol.schedules import Schedules
 __all__ = [
     "Accept",
     "Approvals",
-    "Audience",
     "Audit",
     "AuditCheckpoint",
     "AuditRow",

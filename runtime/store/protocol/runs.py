@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from runtime.chat.audience import Audience
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -145,7 +146,10 @@ class Previewed:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An approval to be asked, with its card. `request` is a line of what led to it, `shown` (JSON) how the call is shown."""
+    """An approval to be asked, with its card and `copies` of it for other rooms.
+
+    `request` is a line of what led to it, `shown` (JSON) how the call is shown.
+    """
 
     id: ApprovalId
     kind: ApprovalKind
@@ -158,14 +162,7 @@ class Question:
     requester_name: str = ""
     request: str = ""
     shown: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Audience:
-    """What a question tells of its request: the newest words that its run heard, and who said them."""
-
-    said: str = ""
-    said_by: str = ""
+    copies: tuple[NewDelivery, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +223,8 @@ class Runs(Forms, Protocol):
     async def note(self, lane: Lane, run: RunId, text: str) -> Recorded | None:
         """A user turn of our own in the transcript; None when fenced."""
 
-    async def audience(self, run: RunId) -> Audience:
-        """What a question of `run` tells, as of now."""
+    async def audience(self, run: RunId, address: Address, approvers: Collection[str]) -> Audience:
+        """What a question of `run` tells, and who may decide it as far as `approvers` of the settings go."""
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         """Ask about every asked step, and give the lane up; None when fenced."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from runtime.contract import Busy, FileRef, ModelReply, RunId, SessionKey, Turn
+from runtime.chat.audience import Audience
+from runtime.contract import Address, Busy, FileRef, ModelReply, RunId, SessionKey, Turn
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
 from runtime.store.approvals.audience import audience
-from runtime.store.protocol import Audience, Claim, Lane, Lease, NewDelivery, NewStep, Question, Recorded, Released
+from runtime.store.protocol import Claim, Lane, Lease, NewDelivery, NewStep, Question, Recorded, Released
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.run_end import finish, park, release
 from runtime.store.runs.steps import finish_tool, mark_tool, note, record_model
@@ -72,8 +73,8 @@ class RunStore(Base):
         now = self.now()
         return await self._driver.write(lambda: note(lane, run, text, now))
 
-    async def audience(self, run: RunId) -> Audience:
-        return await self._driver.read(lambda: audience(run))
+    async def audience(self, run: RunId, address: Address, approvers: Collection[str]) -> Audience:
+        return await self._driver.read(lambda: audience(run, address, approvers))
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         now = self.now()

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
-from runtime.agent.questions import QuestionContext
-from runtime.contract import Addressing, Call, Content, Effect, Identity, Said
+from runtime.chat.audience import Places
+from runtime.contract import Addressing, Call, Choice, Content, Effect, Identity, Outcome, Role, Said
 from runtime.domain.approvals import Approval
 from runtime.markup import parse
 from runtime.markup.plain import to_plain
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes
 from tests.contract.runtime.planning import desk
-from tests.contract.runtime.stage import ADA, SHELL, UMA, FakeTool, Process, Stage, fake_tool
+from tests.contract.runtime.stage import (
+    ADA,
+    OTTO,
+    SHELL,
+    UMA,
+    Crash,
+    FakeTool,
+    Process,
+    Stage,
+    crash_at,
+    fake_tool,
+)
 from tests.contract.runtime.strict import Planned
 
 GENERAL: Final = "general"
-NAMED: Final = QuestionContext(room_name=lambda address: f"#{address.room}" if address.room == GENERAL else "")
+NAMED: Final = Places(room_name=lambda address: f"#{address.room}" if address.room == GENERAL else "")
 CALL: Final = "```\nuname -a\n```"
 EXPIRES: Final = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12 h)"
 
@@ -44,7 +56,7 @@ async def only(stage: Stage) -> Approval:
 
 
 async def test_a_card_tells_who_asks_where_how_risky_it_is_and_until_when(any_stage: Stage) -> None:
-    process = await any_stage.process(Planned(SHELL), [shell()], asking=NAMED)
+    process = await any_stage.process(Planned(SHELL), [shell()], places=NAMED)
     await tell(process, "please look at\nthe kernel", who=ADA)
     [card] = await any_stage.screen(GENERAL)
     assert card == (
@@ -71,14 +83,14 @@ async def test_a_schedules_card_says_which_schedule_asks(any_stage: Stage) -> No
 
 
 async def test_what_a_card_tells_is_kept_in_its_row(any_stage: Stage) -> None:
-    process = await any_stage.process(Planned(SHELL), [shell()], asking=NAMED)
+    process = await any_stage.process(Planned(SHELL), [shell()], places=NAMED)
     await tell(process, "look", who=ADA)
     question = await only(any_stage)
     assert (question.requester_name, question.request, question.card) == ("Ada", "“look”", '{"room": "#general"}')
 
 
 async def test_a_settled_card_still_tells_who_asked(stage: Stage) -> None:
-    process = await stage.process(Planned(SHELL, end="Linux"), [shell()], asking=NAMED)
+    process = await stage.process(Planned(SHELL, end="Linux"), [shell()], places=NAMED)
     await tell(process, "look", who=ADA)
     await process.click((await only(stage)).id, room=GENERAL)
     await process.answer_all()
@@ -120,3 +132,149 @@ async def test_no_words_of_a_request_leave_their_line(words: str, stage: Stage) 
     assert len(blocks) == 4
     line = to_plain(parse(shown)).split("\n\n")[2]
     assert line == f"“{' '.join(words.split())}”".replace("\u202e", "⟨U+202E⟩")
+
+
+# -------------------------------------------------------------------------------------------------- whom it reaches
+
+
+async def alone(process: Process, *people: Identity) -> None:
+    """Each of `people` wrote to the agent in a private room of theirs, called as they are."""
+    for who in people:
+        await process.say("hi", who=who, room=who.partition(":")[2])
+        await process.answer_all()
+
+
+async def asked_in_general(
+    stage: Stage, *, there: Sequence[Identity] = (), private: Sequence[Identity] = (), who: Identity = UMA, **more: Any
+) -> Process:
+    """Somebody asked for a dangerous call in a room where `there` spoke before; `private` have private rooms."""
+    process = await stage.process(Planned(end="hello"), [shell()], **{"places": NAMED, **more})
+    await alone(process, *private)
+    for one in there:
+        await tell(process, "hi", who=one)
+    process.ask(Planned(SHELL, end="Linux"))
+    await tell(process, "look", who=who)
+    return process
+
+
+async def cards(stage: Stage, *rooms: str) -> list[str]:
+    """The newest thing in each room."""
+    return [(await stage.screen(room))[-1] for room in rooms]
+
+
+async def test_who_may_decide_and_is_not_in_the_room_gets_a_copy_in_private(any_stage: Stage) -> None:
+    """Scenario 45."""
+    process = await asked_in_general(any_stage, private=[ADA, OTTO])
+    here, ada, otto = await cards(any_stage, GENERAL, "ada", "otto")
+    assert here == (
+        f"**May I run `shell`?**\n\nUma asks in #general · shell · danger · {EXPIRES}\n\n“look”\n\n{CALL}\n\n"
+        "I've asked Ada and Otto."
+    )
+    assert (
+        ada
+        == otto
+        == (f"**May I run `shell`?**\n\nUma asks in #general · shell · danger · {EXPIRES}\n\n{CALL}\n[Approve]\n[Deny]")
+    )
+    assert (await process.click((await only(any_stage)).id, who=OTTO, room="otto")).outcome is Outcome.DECIDED
+    await process.answer_all()
+    assert len(process.tools["shell"].calls) == 1
+    for card in [(await any_stage.screen(GENERAL))[0], *await cards(any_stage, "ada", "otto")]:
+        assert card.startswith("**Approved** by Otto, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`")
+        assert "[Deny]" not in card
+
+
+async def test_who_is_in_the_room_gets_no_copy_and_the_card_there_has_buttons(stage: Stage) -> None:
+    await asked_in_general(stage, there=[ADA], private=[ADA, OTTO])
+    here, ada, otto = await cards(stage, GENERAL, "ada", "otto")
+    assert here.endswith("I've asked Otto.\n[Approve]\n[Deny]")
+    assert ada == "hello"
+    assert otto.endswith("[Approve]\n[Deny]")
+
+
+async def test_where_only_the_room_is_to_be_asked_the_call_stays_there(stage: Stage) -> None:
+    rule = Rule(Ruling.ASK, "shell", asking=Changes(to=("room",)))
+    await asked_in_general(stage, private=[ADA, OTTO], rules=[rule])
+    assert await cards(stage, "ada", "otto") == ["hello", "hello"]
+    assert (await cards(stage, GENERAL))[0].endswith("[Approve]\n[Deny]")
+
+
+async def test_where_only_private_rooms_are_to_be_asked_the_room_is_told_whom_and_not_the_call(stage: Stage) -> None:
+    rule = Rule(Ruling.ASK, "shell", asking=Changes(to=("dm",)))
+    process = await asked_in_general(stage, private=[ADA], rules=[rule])
+    assert await cards(stage, GENERAL) == ["**May I run `shell`?** I've asked Ada."]
+    await process.click((await only(stage)).id, Choice.DENY, "no", room="ada")
+    await process.answer_all()
+    assert (await stage.screen(GENERAL))[0] == (
+        "**Denied** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`\n\n> no"
+    )
+
+
+async def test_a_question_goes_to_the_rooms_that_a_rule_names(stage: Stage) -> None:
+    rule = Rule(Ruling.ASK, "shell", asking=Changes(to=("room", "page:main/ops", "page:main/gone")))
+    places = replace(NAMED, serves=lambda address: address.room != "gone")
+    process = await asked_in_general(stage, rules=[rule], places=places)
+    [here] = await cards(stage, GENERAL)
+    assert here.endswith("I've asked another room.")
+    assert (await process.click((await only(stage)).id, room="ops")).outcome is Outcome.DECIDED
+    assert await stage.screen("gone") == []
+
+
+async def test_a_private_room_without_anybody_who_may_decide_gets_no_buttons(stage: Stage) -> None:
+    process = await stage.process(Planned(SHELL), [shell()])
+    await process.say("look", who=UMA)
+    await process.answer_all()
+    [card] = await stage.screen()
+    assert card.endswith("\n\nNobody here can answer this. An operator can, on the console.")
+
+
+async def test_a_room_of_several_people_keeps_its_buttons_where_nobody_else_can_be_asked(stage: Stage) -> None:
+    """Somebody who may decide may be there, and never have said anything."""
+    await asked_in_general(stage)
+    assert (await cards(stage, GENERAL))[0].endswith("[Approve]\n[Deny]")
+
+
+async def test_a_click_counts_only_where_the_question_stands(any_stage: Stage) -> None:
+    process = await asked_in_general(any_stage, private=[ADA])
+    question = (await only(any_stage)).id
+    verdict = await process.click(question, room="elsewhere")
+    assert verdict.notice == "This question belongs to another room."
+    verdict = await process.click(question, who=UMA, room="ada")
+    assert verdict.notice == "You may not answer this question; an approver has to."
+    assert (await process.click(question, room="ada")).outcome is Outcome.DECIDED
+
+
+async def test_one_copy_in_each_room_however_often_its_reader_is_known_there(stage: Stage) -> None:
+    other = Identity("page:ada2")
+    assert await stage.store.people.add_person("Ada 2", Role.OWNER, [other], actor="test")
+    process = await stage.process(Planned(end="hello"), [shell()], places=NAMED)
+    for who in (ADA, other):
+        await process.say(f"hi, says {who}", who=who, room="ada")
+        await process.answer_all()
+    await stage.store.people.merge("Ada 2", "Ada", actor="test")
+    process.ask(Planned(SHELL))
+    await tell(process, "look")
+    assert len([card for card in await stage.screen("ada") if "May I run" in card]) == 1
+
+
+@pytest.mark.parametrize("point", ["approval-stored", "approval-decided"])
+async def test_a_kill_leaves_every_copy_as_the_question_stands(point: str, any_stage: Stage) -> None:
+    process = await any_stage.process(Planned(end="hello"), [shell()], probe=crash_at(point))
+    await alone(process, ADA, OTTO)
+    process.ask(Planned(SHELL, end="Linux"))
+    signal = replace(any_stage.signal(Said("look"), UMA, GENERAL), reach=Addressing.MENTION)
+    await process.reception.sink(signal)
+    if point == "approval-stored":
+        await process.until_crash()
+        process = await any_stage.process(Planned(SHELL, end="Linux"), [shell()])
+        await process.answer_all()
+        await process.click((await only(any_stage)).id, room="otto", who=OTTO)
+    else:
+        await process.answer_all()
+        with pytest.raises(Crash):
+            await process.click((await only(any_stage)).id, room="otto", who=OTTO)
+        process = await any_stage.process(Planned(SHELL, end="Linux"), [shell()])
+    await process.answer_all()
+    assert len(process.tools["shell"].calls) == 1
+    shown = [card for room in (GENERAL, "ada", "otto") for card in await any_stage.screen(room) if "`shell`" in card]
+    assert len(shown) == 3
+    assert all(card.startswith("**Approved** by Otto") for card in shown)
