@@ -14,6 +14,7 @@ from runtime.domain.approvals import Approval, ApprovalState, Home, told
 from runtime.domain.transcript import DENIED, NOT_RUN
 from runtime.markup.moments import briefly, moment
 from runtime.text.glyphs import clip, in_full, legible
+from runtime.text.naming import listed
 
 LABELS = {
     Choice.APPROVE: "Approve",
@@ -48,8 +49,6 @@ ENDED = {
     ApprovalState.VOID: "Withdrawn",
 }
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
-NAMES_MAX: Final = 4
-"""People who are named as asked."""
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
 MARKS: Final = re.compile(r"[\\`*_\[\]<>~|&]")
@@ -97,13 +96,17 @@ def question(
     return Content("\n\n".join(filter(None, [head, above, shown_arguments(arguments), caution, below])), buttons)
 
 
-def pending(approval: Approval, now: datetime, *, home: bool = True) -> Content:
-    """The card of an open question. Only at `home`, the room it comes from, it tells what was said there."""
+def pending(approval: Approval, now: datetime, *, home: bool = True, voted: Sequence[str] = ()) -> Content:
+    """The card of an open question. Only at `home`, the room it comes from, it tells what was said there.
+
+    `voted` are those who said yes so far, where it takes several.
+    """
     known = json.loads(approval.card) if approval.card else {}
     how = Home(known.get("home", Home.WHOLE)) if home else Home.WHOLE
     asked_too = _asked_too(known.get("asked", ()), how) if home else ""
+    votes = _votes(voted, approval.terms.quorum)
     if how is Home.TOLD:
-        return Content(f"**{asked(approval.kind, f'`{approval.tool}`')}** {asked_too}")
+        return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", asked_too, votes])))
     left = briefly(approval.expires_at - now)
     above = [_circumstances(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
     if home and approval.request:
@@ -115,9 +118,15 @@ def pending(approval: Approval, now: datetime, *, home: bool = True) -> Content:
         approval.arguments,
         approval.caution,
         "\n\n".join(filter(None, above)),
-        asked_too,
+        " ".join(filter(None, [asked_too, votes])),
     )
     return replace(card, buttons=()) if how is Home.QUIET else card
+
+
+def _votes(voted: Sequence[str], quorum: int) -> str:
+    if voted:
+        return f"{listed([_plainly(name) for name in voted])} approved: {len(voted)} of {quorum}."
+    return f"{quorum} people have to approve." if quorum > 1 else ""
 
 
 def _asked_too(names: Sequence[str], how: Home) -> str:
@@ -125,13 +134,6 @@ def _asked_too(names: Sequence[str], how: Home) -> str:
     if names:
         return f"I've asked {listed([_plainly(name) for name in names])}."
     return NOBODY_HERE if how is Home.QUIET else ""
-
-
-def listed(names: Sequence[str]) -> str:
-    """`Ann`, `Ann and Bob`, `Ann, Bob and Cy`; of many the first three."""
-    if len(names) > NAMES_MAX:
-        return f"{', '.join(names[: NAMES_MAX - 1])} and {len(names) - NAMES_MAX + 1} others"
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def circumstances(room: str = "", schedule: str = "", home: Home = Home.WHOLE, told: Sequence[str] = ()) -> str:
@@ -210,10 +212,7 @@ def result_of(approval: Approval) -> str:
 
 def shown_arguments(arguments: str) -> str:
     """Arguments in a block, as people read them."""
-    return _block(*in_full(arguments))
-
-
-def _block(text: str, language: str) -> str:
+    text, language = in_full(arguments)
     fence = "```"
     while fence in text:
         fence += "`"

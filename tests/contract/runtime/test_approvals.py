@@ -203,13 +203,13 @@ class Vain:
 
 VAIN = {
     "a stranger": Vain("I don't know you", who=STRANGER),
-    "a viewer": Vain("an approver has to", who=VERA),
-    "a user": Vain("an approver has to", who=UMA),
-    "the user who asked": Vain("an approver has to", who=UMA, asker=UMA),
+    "a viewer": Vain("Only approvers can answer this.", who=VERA),
+    "a user": Vain("Only approvers can answer this.", who=UMA),
+    "the user who asked": Vain("Only approvers can answer this.", who=UMA, asker=UMA),
     "a user who is an approver, on a dangerous call": Vain(
         "Only an operator or owner", who=UMA, rights=Rights(approvers=frozenset({UMA}))
     ),
-    "an owner who is no approver": Vain("an approver has to", rights=ONLY_OTTO),
+    "an owner who is no approver": Vain("Only approvers can answer this.", rights=ONLY_OTTO),
     "the requester where self-approval is off": Vain("Someone else has to answer", rights=ALONE),
     "from another room": Vain("belongs to another room", room="r2"),
     "with a forged id": Vain("It does not exist", forged=True),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Final
 
 import pytest
 
 from runtime.chat.audience import Places
 from runtime.contract import Addressing, Call, Choice, Content, Effect, Identity, Outcome, Role, Said
-from runtime.domain.approvals import Approval
+from runtime.domain.approvals import Approval, Rights
 from runtime.markup import parse
 from runtime.markup.plain import to_plain
 from runtime.policy.rules import Rule, Ruling
@@ -18,6 +20,7 @@ from runtime.policy.terms import Changes
 from tests.contract.runtime.planning import desk
 from tests.contract.runtime.stage import (
     ADA,
+    ANYONE,
     OTTO,
     SHELL,
     UMA,
@@ -239,7 +242,7 @@ async def test_a_click_counts_only_where_the_question_stands(any_stage: Stage) -
     verdict = await process.click(question, room="elsewhere")
     assert verdict.notice == "This question belongs to another room."
     verdict = await process.click(question, who=UMA, room="ada")
-    assert verdict.notice == "You may not answer this question; an approver has to."
+    assert verdict.notice == "Only approvers can answer this. I've asked Ada."
     assert (await process.click(question, room="ada")).outcome is Outcome.DECIDED
 
 
@@ -278,3 +281,156 @@ async def test_a_kill_leaves_every_copy_as_the_question_stands(point: str, any_s
     shown = [card for room in (GENERAL, "ada", "otto") for card in await any_stage.screen(room) if "`shell`" in card]
     assert len(shown) == 3
     assert all(card.startswith("**Approved** by Otto") for card in shown)
+
+
+# --------------------------------------------------------------------------------------------- on which terms it is decided
+
+
+def ruled(**terms: Any) -> list[Rule]:
+    return [Rule(Ruling.ASK, "shell", name="kernel", asking=Changes(**terms))]
+
+
+async def asked_for(stage: Stage, *, who: Identity = UMA, rights: Rights = ANYONE, **terms: Any) -> Process:
+    """Somebody asked for a call on these terms, in a room where Ada and Otto are."""
+    return await asked_in_general(stage, there=[ADA, OTTO], who=who, rules=ruled(**terms), rights=rights)
+
+
+async def answered(
+    process: Process, choice: Choice = Choice.APPROVE, reason: str = "", *, who: Identity = ADA
+) -> tuple[Outcome, str | None]:
+    verdict = await process.click((await only(process.stage)).id, choice, reason, who=who, room=GENERAL)
+    await process.answer_all()
+    return verdict.outcome, verdict.notice
+
+
+@pytest.mark.parametrize(
+    ("approvers", "may"),
+    [
+        (("Otto",), (OTTO,)),
+        ((OTTO,), (OTTO,)),
+        (("owner",), (ADA,)),
+        (("operator",), (ADA, OTTO)),
+        (("Uma", "user"), (ADA, OTTO)),
+        (("Uma",), ()),
+    ],
+)
+async def test_a_rule_says_who_of_those_who_may_decide_does(
+    approvers: tuple[str, ...], may: tuple[Identity, ...], stage: Stage
+) -> None:
+    """It narrows, and adds nobody."""
+    process = await asked_for(stage, approvers=approvers)
+    for who in {ADA, OTTO, UMA} - set(may):
+        outcome, notice = await answered(process, who=who)
+        assert outcome is Outcome.UNCHANGED
+        assert notice in (
+            "Only approvers can answer this.",
+            f"The rule for this call lets only {' or '.join(approvers)} answer.",
+        )
+    for who in may[:1]:
+        assert await answered(process, who=who) == (Outcome.DECIDED, None)
+
+
+async def test_nobody_has_a_role_by_being_called_like_it(stage: Stage) -> None:
+    assert await stage.store.people.add_person("owner", Role.OPERATOR, [Identity("page:sly")], actor="test")
+    process = await asked_for(stage, approvers=("owner",))
+    _, notice = await answered(process, who=Identity("page:sly"))
+    assert notice == "The rule for this call lets only owner answer."
+
+
+async def test_four_eyes_never_counts_the_person_who_asked(stage: Stage) -> None:
+    process = await asked_for(stage, who=ADA, four_eyes=True)
+    assert await answered(process, who=ADA) == (
+        Outcome.UNCHANGED,
+        "Someone else has to answer: you asked for this yourself.",
+    )
+    assert await answered(process, who=OTTO) == (Outcome.DECIDED, None)
+
+
+async def test_a_denial_without_a_reason_is_asked_for_one(stage: Stage) -> None:
+    process = await asked_for(stage, reason_required=True)
+    _, notice = await answered(process, Choice.DENY)
+    assert (
+        notice
+        == "Please say why. Deny with a reason; where there's no such button, the page and the command line take one."
+    )
+    assert await answered(process, Choice.DENY, "not today") == (Outcome.DECIDED, None)
+
+
+async def test_an_approval_needs_no_reason(stage: Stage) -> None:
+    process = await asked_for(stage, reason_required=True)
+    assert await answered(process) == (Outcome.DECIDED, None)
+
+
+async def test_a_rule_says_how_long_its_question_waits(stage: Stage) -> None:
+    process = await asked_for(stage, expires=timedelta(minutes=30))
+    [card] = await cards(stage, GENERAL)
+    assert "expires [2026-03-01 12:30 UTC](time:2026-03-01T12:30:00Z) (in 30 min)" in card
+    stage.clock.advance(timedelta(minutes=30))
+    assert (await answered(process))[1] == "This question expired just now."
+
+
+async def test_a_quorum_is_of_people_and_the_votes_so_far_stand_on_every_card(any_stage: Stage) -> None:
+    """Scenario 23."""
+    process = await asked_in_general(any_stage, there=[ADA], private=[OTTO], rules=ruled(quorum=2))
+    assert all("2 people have to approve." in card for card in await cards(any_stage, GENERAL, "otto"))
+    assert await answered(process) == (Outcome.UNCHANGED, "Your approval counts: 1 of 2 so far.")
+    for card in await cards(any_stage, GENERAL, "otto"):
+        assert "Ada approved: 1 of 2.\n[Approve]\n[Deny]" in card
+    assert await answered(process) == (Outcome.UNCHANGED, "You've approved this already: 1 of 2 so far.")
+    assert process.tools["shell"].calls == []
+    assert await answered(process, who=OTTO) == (Outcome.DECIDED, None)
+    assert len(process.tools["shell"].calls) == 1
+    assert (await any_stage.screen("otto"))[-1].startswith("**Approved** by Ada and Otto, [")
+    assert await any_stage.audit("approval vote") == [
+        ("Ada", (await any_stage.rows("SELECT id FROM approvals"))[0][0], "1 of 2")
+    ]
+
+
+async def test_one_person_with_two_accounts_counts_once(stage: Stage) -> None:
+    other = Identity("page:ada2")
+    assert await stage.store.people.add_person("Ada 2", Role.OWNER, [other], actor="test")
+    process = await asked_for(stage, quorum=2)
+    await answered(process)
+    await stage.store.people.merge("Ada 2", "Ada", actor="test")
+    assert (await answered(process, who=other))[1] == "You've approved this already: 1 of 2 so far."
+    assert process.tools["shell"].calls == []
+
+
+async def test_two_votes_of_people_who_become_one_count_once(stage: Stage) -> None:
+    other = Identity("page:ada2")
+    assert await stage.store.people.add_person("Ada 2", Role.OWNER, [other], actor="test")
+    process = await asked_for(stage, quorum=3)
+    await answered(process)
+    await answered(process, who=other)
+    await stage.store.people.merge("Ada 2", "Ada", actor="test")
+    assert (await answered(process, who=OTTO))[1] == "Your approval counts: 2 of 3 so far."
+
+
+async def test_the_vote_of_one_who_may_not_decide_any_more_does_not_count(stage: Stage) -> None:
+    process = await asked_for(stage, quorum=2)
+    await answered(process, who=OTTO)
+    await stage.store.people.set_role("Otto", Role.USER, actor="test")
+    assert (await answered(process))[1] == "Your approval counts: 1 of 2 so far."
+
+
+async def test_one_denial_settles_a_quorum_at_once_also_of_one_who_approved(stage: Stage) -> None:
+    process = await asked_for(stage, quorum=2)
+    await answered(process)
+    assert await answered(process, Choice.DENY) == (Outcome.DECIDED, None)
+    assert process.tools["shell"].calls == []
+
+
+async def test_of_last_votes_at_once_one_decides(any_stage: Stage) -> None:
+    """Scenario 23."""
+    more = [Identity(f"page:op{n}") for n in range(4)]
+    for who in more:
+        assert await any_stage.store.people.add_person(who, Role.OPERATOR, [who], actor="test")
+    process = await asked_for(any_stage, quorum=3)
+    question = (await only(any_stage)).id
+    voters = [ADA, OTTO, *more]
+    verdicts = await asyncio.gather(*(process.click(question, who=who, room=GENERAL) for who in voters))
+    await process.answer_all()
+    assert [verdict.outcome for verdict in verdicts].count(Outcome.DECIDED) == 1
+    assert len([verdict for verdict in verdicts if "counts" in (verdict.notice or "")]) == 2
+    assert len(process.tools["shell"].calls) == 1
+    assert len(await any_stage.audit("approval approved")) == 1
