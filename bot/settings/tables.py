@@ -218,7 +218,7 @@ class PolicyRule(Section):
     four_eyes: Switch = Field(default=False, description="Never count the person who asked.")
     expires_hours: Hours | None = Field(default=None, description="In place of `approvals.expires_hours`.")
     remind_hours: tuple[Hours, ...] | None = Field(default=None, description="In place of `approvals.remind_hours`.")
-    reason_required: Switch = Field(default=False, description="Take no decision without a reason.")
+    reason_required: Switch = Field(default=False, description="Take no denial without a reason.")
     edit: Switch = Field(default=True, description="Let approvers change the arguments.")
 
     @property

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from bot.accounts.naming import Account, Accounts
-from bot.settings.settings import Settings
+from bot.settings.settings import PolicyRule, Settings
+from runtime.policy.terms import PLACES
 from runtime.text.naming import is_identity
 
 
@@ -18,6 +19,14 @@ def with_identities(settings: Settings, accounts: Accounts[Account]) -> Settings
     def known(names: Sequence[str]) -> tuple[str, ...]:
         return tuple(accounts.identity(name) for name in names)
 
+    def at(places: Sequence[str]) -> tuple[str, ...]:
+        """Rooms as they are stored."""
+        return tuple(one if one in PLACES else str(accounts.address(one) or one) for one in places)
+
+    def rule_with(rule: PolicyRule) -> PolicyRule:
+        people = {"person": accounts.identity(rule.person), "approvers": known(rule.approvers)}
+        return rule.model_copy(update={**people, "to": None if rule.to is None else at(rule.to)})
+
     access = settings.access
     lists = {
         "owners": known(access.owners),
@@ -26,9 +35,15 @@ def with_identities(settings: Settings, accounts: Accounts[Account]) -> Settings
         "bots": known(access.bots),
     }
     rooms = (r.model_copy(update={"people": known(r.people), "blocked": known(r.blocked)}) for r in settings.rooms)
-    rules = (rule.model_copy(update={"person": accounts.identity(rule.person)}) for rule in settings.policy)
+    approvals = settings.approvals
+    asked = {"to": at(approvals.to), "escalate_to": at(approvals.escalate_to)}
     return settings.model_copy(
-        update={"access": access.model_copy(update=lists), "rooms": tuple(rooms), "policy": tuple(rules)}
+        update={
+            "access": access.model_copy(update=lists),
+            "rooms": tuple(rooms),
+            "policy": tuple(map(rule_with, settings.policy)),
+            "approvals": approvals.model_copy(update=asked),
+        }
     )
 
 
@@ -40,6 +55,7 @@ def named(settings: Settings) -> Iterator[tuple[str, Sequence[str], bool]]:
         yield f"rooms[{number}].blocked", room.blocked, False
     for number, rule in enumerate(settings.policy, start=1):
         yield f"policy[{number}].person", (rule.person,), rule.result != "deny"
+        yield f"policy[{number}].approvers", rule.approvers, True
 
 
 def given(settings: Settings) -> frozenset[str]:

@@ -12,6 +12,7 @@ import structlog
 
 from runtime.agent.context import UNBOUNDED, RunFacts, build
 from runtime.agent.outcome import LongText, RunOutcome
+from runtime.agent.questions import QuestionContext, Questions
 from runtime.agent.registry import Agents
 from runtime.agent.run_state import Dropped, Ended, LiveRun, own
 from runtime.agent.tool_calls import Calls, in_doubt
@@ -97,6 +98,7 @@ class AgentLoop:
         long_replies: LongText | None = None,
         reporting: Reporting | None = None,
         reporter: Callable[[Job], Model] | None = None,
+        asking: QuestionContext | None = None,
     ) -> None:
         self._store = store
         self._agents = agents
@@ -114,13 +116,10 @@ class AgentLoop:
             named=named,
             probe=probe,
         )
-        self._last_words = RunOutcome(
-            policy=policy,
-            now=now,
-            new_id=new_id,
-            long_replies=long_replies,
-            reporting=reporting,
+        self._questions = Questions(
+            store=store, policy=policy, now=now, new_id=new_id, context=asking or QuestionContext()
         )
+        self._last_words = RunOutcome(new_id=new_id, long_replies=long_replies, reporting=reporting)
 
     async def work(self, claim: Claim) -> bool:
         """Carry a run as far as it goes; whether its lane has more to do.
@@ -267,7 +266,7 @@ class AgentLoop:
     # ------------------------------------------------------------------------------------------------ the endings
 
     async def _park(self, run: LiveRun, asked: Sequence[ToolStep]) -> Released:
-        questions = [self._last_words.question(run, step, self._calls.terms(run, step)) for step in asked]
+        questions = await self._questions.of(run, [(step, self._calls.terms(run, step)) for step in asked])
         claim = run.claim
         prepared = [replace(one, card=await self._outlet.prepare(one.card, claim)) for one in questions]
         released = await self._handed_on(

@@ -1,4 +1,4 @@
-"""A run's last words where its turn in the lane ends: its questions or its answer, a long one as a file."""
+"""A run's last words: its answer, a long one as a file."""
 
 from __future__ import annotations
 
@@ -11,25 +11,19 @@ from typing import Final
 import structlog
 
 from runtime.agent.run_state import LiveRun
-from runtime.chat import cards
 from runtime.contract import (
     Address,
-    ApprovalId,
-    ApprovalKind,
     Content,
     DeliveryId,
     Fetch,
     FileRef,
     Kind,
     NewId,
-    Now,
     RunId,
 )
-from runtime.domain.runs import RunState, StepState
-from runtime.policy.rules import Policy
-from runtime.policy.terms import Terms
+from runtime.domain.runs import RunState
 from runtime.reports.fan_out import MOST_FILES, Reporting
-from runtime.store.protocol import NewDelivery, Question, ToolStep
+from runtime.store.protocol import NewDelivery
 from runtime.workspace.workspaces import WorkspaceFolders
 
 log = structlog.get_logger("files")
@@ -81,28 +75,13 @@ class RunOutcome:
     def __init__(
         self,
         *,
-        policy: Callable[[], Policy],
-        now: Now,
         new_id: NewId,
         long_replies: LongText | None,
         reporting: Reporting | None,
     ) -> None:
-        self._policy = policy
-        self._now = now
         self._new_id = new_id
         self._long_replies = long_replies
         self._reporting = reporting
-
-    def question(self, run: LiveRun, step: ToolStep, terms: Terms) -> Question:
-        kind = ApprovalKind.OUTCOME if step.state is StepState.MARKED else ApprovalKind.CALL
-        approval = ApprovalId(self._new_id())
-        content = cards.question(approval, kind, step.call.tool, step.call.arguments, step.caution)
-        origin = f"approval:{approval}"
-        card = self._made(run, origin, Kind.APPROVAL, content)
-        expires = self._now() + (terms.expires or run.agent.limits.approval_time)
-        asker = run.claim.requester.name if run.claim.requester else ""
-        version = self._policy().version
-        return Question(approval, kind, step.number, expires, version, step.caution, card, terms, asker)
 
     async def closing(self, run: LiveRun, state: RunState, text: str) -> Sequence[NewDelivery]:
         """Deliveries that end a run: its answer, or for scheduled work its reports; of one that failed the store tells."""

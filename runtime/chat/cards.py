@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
-from runtime.domain.approvals import Approval, ApprovalState, told
+from runtime.domain.approvals import Approval, ApprovalState, Home, told
 from runtime.domain.transcript import DENIED, NOT_RUN
-from runtime.markup.moments import moment
-from runtime.text.glyphs import in_full
+from runtime.markup.moments import briefly, moment
+from runtime.text.glyphs import clip, in_full, legible
+from runtime.text.naming import listed
 
 LABELS = {
     Choice.APPROVE: "Approve",
@@ -44,6 +48,11 @@ ENDED = {
     ApprovalState.EXPIRED: "Expired",
     ApprovalState.VOID: "Withdrawn",
 }
+NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
+REQUEST_MAX_CHARS: Final = 120
+"""Of the line that led to a call."""
+MARKS: Final = re.compile(r"[\\`*_\[\]<>~|&]")
+"""Letters by which mark-up begins inside a line."""
 
 
 def stranger(approval_id: ApprovalId, arguments: str, choices: Sequence[Choice] = LET_IN) -> Content:
@@ -70,13 +79,97 @@ def _facts(arguments: str) -> str:
     return "\n".join(f"- {key}: `{str(value).replace('`', chr(39))}`" for key, value in json.loads(arguments).items())
 
 
-def question(approval_id: ApprovalId, kind: ApprovalKind, tool: str, arguments: str, caution: str) -> Content:
-    """The card with its buttons."""
+def question(
+    approval_id: ApprovalId,
+    kind: ApprovalKind,
+    tool: str,
+    arguments: str,
+    caution: str,
+    above: str = "",
+    below: str = "",
+) -> Content:
+    """The card with its buttons. `above` the call stands who asks for it, `below` it who was asked."""
     head = f"**{asked(kind, f'`{tool}`')}**"
     if kind is not ApprovalKind.CALL:
-        head += " I do not know, so I have not run it again."
+        head += " I don't know, so I haven't run it again."
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in CHOICES[kind])
-    return Content("\n\n".join(filter(None, [head, shown_arguments(arguments), caution])), buttons)
+    return Content("\n\n".join(filter(None, [head, above, shown_arguments(arguments), caution, below])), buttons)
+
+
+def pending(approval: Approval, now: datetime, *, home: bool = True, voted: Sequence[str] = ()) -> Content:
+    """The card of an open question. Only at `home`, the room it comes from, it tells what was said there.
+
+    `voted` are those who said yes so far, where it takes several.
+    """
+    known = json.loads(approval.card) if approval.card else {}
+    how = Home(known.get("home", Home.WHOLE)) if home else Home.WHOLE
+    asked_too = _asked_too(known.get("asked", ()), how) if home else ""
+    votes = _votes(voted, approval.terms.quorum)
+    if how is Home.TOLD:
+        return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", asked_too, votes])))
+    left = briefly(approval.expires_at - now)
+    above = [_circumstances(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
+    if home and approval.request:
+        above.append(_plainly(approval.request))
+    card = question(
+        approval.id,
+        approval.kind,
+        approval.tool,
+        approval.arguments,
+        approval.caution,
+        "\n\n".join(filter(None, above)),
+        " ".join(filter(None, [asked_too, votes])),
+    )
+    return replace(card, buttons=()) if how is Home.QUIET else card
+
+
+def _votes(voted: Sequence[str], quorum: int) -> str:
+    if voted:
+        return f"{listed([_plainly(name) for name in voted])} approved: {len(voted)} of {quorum}."
+    return f"{quorum} people have to approve." if quorum > 1 else ""
+
+
+def _asked_too(names: Sequence[str], how: Home) -> str:
+    """Whom the question reaches beside its room, for those who read it there."""
+    if names:
+        return f"I've asked {listed([_plainly(name) for name in names])}."
+    return NOBODY_HERE if how is Home.QUIET else ""
+
+
+def circumstances(room: str = "", schedule: str = "", home: Home = Home.WHOLE, told: Sequence[str] = ()) -> str:
+    """JSON for `Approval.card`: what people call the room, the schedule that the run works for, and whom it reaches."""
+    known = {"room": room, "schedule": schedule, "home": "" if home is Home.WHOLE else home.value, "asked": list(told)}
+    return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
+
+
+def request_line(said: str, by: str, requester: str) -> str:
+    """One line of what was asked for; `by` whom, where it was not the requester."""
+    words = " ".join(said.split())
+    if not words:
+        return ""
+    quoted = f"“{clip(words, REQUEST_MAX_CHARS)}”"
+    return quoted if by == requester else f"{by}: {quoted}"
+
+
+def _circumstances(approval: Approval, asks: str, *more: str) -> str:
+    """The requester, the room, the risk and the rule in one line; empty where nobody is known."""
+    told = json.loads(approval.card) if approval.card else {}
+    where = f" in {_plainly(told['room'])}" if "room" in told else ""
+    if "schedule" in told:
+        made = f", made by {_plainly(approval.requester_name)}," if approval.requester_name else ""
+        who = f"The schedule {_plainly(told['schedule'])}{made}"
+    else:
+        who = _plainly(approval.requester_name)
+    if not who:
+        return ""
+    rule = f"rule {_plainly(approval.terms.rule)}" if approval.terms.rule else ""
+    facts = [f"{who} {asks}{where}", _plainly(approval.tool), approval.effect.value, rule, *more]
+    return " · ".join(filter(None, facts))
+
+
+def _plainly(text: str) -> str:
+    """Words of people and settings on one line, which no mark-up in them can leave."""
+    return MARKS.sub(r"\\\g<0>", legible(" ".join(text.split())))
 
 
 def asked(kind: ApprovalKind, tool: str) -> str:
@@ -84,7 +177,7 @@ def asked(kind: ApprovalKind, tool: str) -> str:
     return f"May I run {tool}?" if kind is ApprovalKind.CALL else f"{tool} was cut off. Was it carried out?"
 
 
-def settled(approval: Approval) -> Content:
+def settled(approval: Approval, *, home: bool = True) -> Content:
     """The card after it was decided: who, what, when, and no buttons."""
     if approval.kind is ApprovalKind.PERSON:
         return _stranger_settled(approval)
@@ -93,7 +186,10 @@ def settled(approval: Approval) -> Content:
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
     head = f"**{ENDED[approval.state]}{answer}**{_by(approval)}: {about}"
-    return Content(f"{head}\n\n{shown_arguments(approval.arguments)}{why}")
+    if home and approval.card and json.loads(approval.card).get("home") == Home.TOLD:
+        return Content(f"{head}{why}")
+    asked_by = f"\n\n{told}" if (told := _circumstances(approval, "asked")) else ""
+    return Content(f"{head}{asked_by}\n\n{shown_arguments(approval.arguments)}{why}")
 
 
 def _by(approval: Approval) -> str:
@@ -116,10 +212,7 @@ def result_of(approval: Approval) -> str:
 
 def shown_arguments(arguments: str) -> str:
     """Arguments in a block, as people read them."""
-    return _block(*in_full(arguments))
-
-
-def _block(text: str, language: str) -> str:
+    text, language = in_full(arguments)
     fence = "```"
     while fence in text:
         fence += "`"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -22,6 +23,7 @@ from runtime.contract import (
 )
 from runtime.markup.moments import ago
 from runtime.policy.terms import PLAIN, Terms
+from runtime.text.naming import listed
 
 
 class ApprovalState(StrEnum):
@@ -61,6 +63,21 @@ EVENT_OF: Final[Mapping[Choice, ApprovalEvent]] = {
     Choice.OPERATOR: ApprovalEvent.APPROVE,
     Choice.NO: ApprovalEvent.DENY,
 }
+
+WHY: Final = "Please say why. Deny with a reason; where there's no such button, the page and the command line take one."
+NEED_QUORUM: Final = frozenset({Choice.APPROVE, Choice.AGAIN})
+"""Choices after which a call runs: as many people as its rule wants have to say so."""
+LEAST: Final = Role.OPERATOR
+"""The least role that decides where the settings name no approvers."""
+
+
+class Home(StrEnum):
+    """How a question stands in the room of its request."""
+
+    WHOLE = "whole"
+    QUIET = "quiet"  # without buttons: nobody there may decide
+    TOLD = "told"  # without the call: it is asked elsewhere
+
 
 LETS_IN: Final[Mapping[Choice, Role]] = {
     Choice.USER: Role.OPERATOR,
@@ -132,8 +149,19 @@ class Voter:
     console: bool = False
 
 
-def objection(approval: Approval, voter: Voter, choice: Choice, rights: Rights, now: datetime) -> str | None:
-    """Why this click changes nothing, in words for the one who clicked; None when it counts."""
+def objection(
+    approval: Approval,
+    voter: Voter,
+    choice: Choice,
+    rights: Rights,
+    now: datetime,
+    copies: Collection[Address] = (),
+    reason: str = "",
+) -> str | None:
+    """Why this click changes nothing, in words for the one who clicked; None when it counts.
+
+    `copies` are the rooms beside its own in which the question stands.
+    """
     if approval.state is ApprovalState.VOID and approval.reason:
         return f"This question was withdrawn. {approval.reason}"
     if approval.state is not ApprovalState.PENDING:
@@ -145,9 +173,17 @@ def objection(approval: Approval, voter: Voter, choice: Choice, rights: Rights, 
         return "This question does not have that answer."
     if approval.kind is ApprovalKind.PERSON:
         return _cannot_let_in(voter, choice)
-    if not _in_place(approval, voter):
+    if not _in_place(voter, (approval.address, *copies)):
         return "This question belongs to another room."
-    return _not_entitled(approval, voter, rights)
+    against = _not_entitled(approval, voter, rights)
+    if against is None and choice is Choice.DENY and approval.terms.reason_required and not reason.strip():
+        return WHY
+    return against
+
+
+def entitled(approval: Approval, voter: Voter, rights: Rights) -> bool:
+    """True if this person may decide."""
+    return _not_entitled(approval, voter, rights) is None
 
 
 def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:
@@ -167,19 +203,33 @@ def told(approval: Approval) -> str:
     return f"{how}{answer}{who}{why}"
 
 
-def _in_place(approval: Approval, voter: Voter) -> bool:
+def _in_place(voter: Voter, places: Collection[Address]) -> bool:
     if voter.console:
         return voter.person.role >= Role.OPERATOR
-    here, there = voter.address, approval.address
-    return (here.channel, here.account, here.room) == (there.channel, there.account, there.room)
+    here = voter.address
+    return any((here.channel, here.account, here.room) == (one.channel, one.account, one.room) for one in places)
 
 
 def _not_entitled(approval: Approval, voter: Voter, rights: Rights) -> str | None:
-    leads = voter.person.role >= Role.OPERATOR
+    leads, terms = voter.person.role >= LEAST, approval.terms
     if not (voter.names & rights.approvers if rights.approvers else leads):
-        return "You may not answer this question; an approver has to."
+        return f"Only approvers can answer this.{_asked(approval)}"
+    if terms.approvers and not _is_named(voter, terms.approvers):
+        return f"The rule for this call lets only {listed(terms.approvers, 'or')} answer.{_asked(approval)}"
     if approval.effect is Effect.DANGER and not leads:
         return "Only an operator or owner may answer for a dangerous call."
-    if approval.requester == voter.person.id and not (rights.self_approval and leads):
+    if approval.requester == voter.person.id and (terms.four_eyes or not (rights.self_approval and leads)):
         return "Someone else has to answer: you asked for this yourself."
     return None
+
+
+def _is_named(voter: Voter, approvers: Collection[str]) -> bool:
+    """By id, identity or name; or by a role, which a higher one has too. Nobody has a role by being called like it."""
+    roles = {role.word: role for role in Role}
+    known = {*voter.names, voter.person.name}
+    return any(voter.person.role >= roles[one] if one in roles else one in known for one in approvers)
+
+
+def _asked(approval: Approval) -> str:
+    names = json.loads(approval.card).get("asked") if approval.card else ()
+    return f" I've asked {listed(names)}." if names else ""

@@ -49,6 +49,14 @@ def roughly(length: timedelta) -> str:
     return several(seconds, "second")
 
 
+def briefly(length: timedelta) -> str:
+    """A duration beside an instant: `12 h`, `30 min`, `3 days`."""
+    minutes = max(1, round(length.total_seconds() / 60))
+    if minutes < 120:
+        return f"{minutes} min"
+    return f"{round(minutes / 60)} h" if minutes < 2 * 1440 else f"{round(minutes / 1440)} days"
+
+
 def ago(length: timedelta) -> str:
     """How long back something was."""
     return "just now" if length < timedelta(seconds=10) else f"{roughly(length)} ago"

@@ -14,6 +14,8 @@ ROOM_MARKS: Final = "#@"
 """What people write before the name of a room, or leave out."""
 PERSON_NAME_MAX_CHARS: Final = 100
 """Characters of a person's name."""
+LISTED_MAX: Final = 4
+"""Names in a sentence."""
 LOOKALIKES: Final = str.maketrans(
     "АВЕЅІЈКМНОРСТУХаеѕіјорсухԁһӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορυχıł",
     "ABESIJKMHOPCTYXaesijopcyxdhlABEZHIKMNOPTYXaikvopuxil",
@@ -49,6 +51,17 @@ def is_identity(text: str) -> bool:
     """True if a text is an account at a platform: `slack:T1/U1`. No name that a platform tells reads so."""
     channel, colon, user = text.partition(":")
     return bool(channel.isalpha() and colon and user and not any(letter.isspace() for letter in text))
+
+
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """`Ann`, `Ann and Bob`, `Ann, Bob and Cy`; of many the first ones.
+
+    >>> listed(["Ann", "Bob", "Cy"], "or")
+    'Ann, Bob or Cy'
+    """
+    if len(names) > LISTED_MAX:
+        return f"{', '.join(names[: LISTED_MAX - 1])} {word} {len(names) - LISTED_MAX + 1} others"
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def fault_of_name(name: str) -> str:

@@ -181,7 +181,7 @@ async def test_a_click_of_someone_else_changes_nothing(house: House, owner: Visi
     approval = await owner.question(room, LEAVE_A_TRACE)
     async with person(owner, role) as stranger:
         answer = await stranger.click(room, approval, "approve")
-    await refused(house, owner, room, answer, approval, "You may not answer this question")
+    await refused(house, owner, room, answer, approval, "Only approvers can answer this.")
     assert approval_of((await owner.cards(room))[0]) == approval
 
 
@@ -189,7 +189,7 @@ async def test_a_plain_user_cannot_approve_what_they_asked_for(house: House, own
     async with person(owner, "user") as user:
         approval = await user.question(room, LEAVE_A_TRACE)
         answer = await user.click(room, approval, "approve")
-        await refused(house, user, room, answer, approval, "You may not answer this question")
+        await refused(house, user, room, answer, approval, "Only approvers can answer this.")
         assert (await owner.click(room, approval, "deny")).body["outcome"] == "decided"
 
 

@@ -14,7 +14,9 @@ from bot.wiring.channels import features_of
 from bot.wiring.engine import fetching_of, files_in, long_replies_of, pace_of
 from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.loop import AgentLoop
+from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import MAIN, Agent, Agents, Limits
+from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import LANES
 from runtime.contract import Address, Model, Sink, Timetable, Tool
@@ -165,6 +167,7 @@ def _loop(
         long_replies=long_replies,
         reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
         reporter=reporters,
+        asking=QuestionContext(lambda: at.live.gate().rights, Places(couriers.serves, at.rooms.of)),
     )
 
 

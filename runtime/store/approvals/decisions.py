@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -15,12 +15,14 @@ from runtime.contract import (
     ApprovalKind,
     Choice,
     NewId,
+    Person,
     RunId,
     SessionKey,
 )
 from runtime.domain.approvals import (
     APPROVAL_MOVES,
     EVENT_OF,
+    NEED_QUORUM,
     Approval,
     ApprovalEvent,
     ApprovalState,
@@ -31,14 +33,17 @@ from runtime.domain.approvals import (
 from runtime.domain.ids import digest
 from runtime.domain.machines import move
 from runtime.store.approvals import newcomers
-from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, edit_cards, record
-from runtime.store.common import add, fact, moved, narrowed
+from runtime.store.approvals.quorum import voted
+from runtime.store.approvals.rulings import APPROVAL_COLUMNS, CARDS, approval_of, edit_cards, record
+from runtime.store.common import fact, moved, narrowed
 from runtime.store.protocol import Decided
 from runtime.store.runs.turns import SET_TURN
 from runtime.store.runs.waits import settled
 from runtime.store.schema import approvals, sessions, steps, votes
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.upsert import insert
+from runtime.text.naming import listed
 
 CLICK_REFUSED = "click refused"
 NOBODY = "It does not exist (any more)."
@@ -64,7 +69,11 @@ OVERDUE = (
     .order_by(approvals.c.expires_at)
     .limit(100)
 )
-ADD_VOTE = add(votes)
+_VOTE = insert(votes).values({column.name: bindparam(column.name) for column in votes.columns})
+SET_VOTE = _VOTE.on_conflict_do_update(
+    index_elements=[votes.c.approval_id, votes.c.person_id],
+    set_={name: _VOTE.excluded[name] for name in ("choice", "reason", "at")},
+)
 STEP = select(steps.c.arguments_hash, steps.c.turn).where(
     steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n")
 )
@@ -87,7 +96,9 @@ def decide(
     approval = yield from _locked(approval_id)
     if approval is None:
         return (yield from _refused(approval_id, voter, NOBODY, now))
-    against = objection(approval, voter, choice, rights, now)
+    is_home = replace(voter.address, thread="") == replace(approval.address, thread="")
+    copies = () if is_home else (yield CARDS, {"o": f"approval:{approval_id}"})
+    against = objection(approval, voter, choice, rights, now, [Address.parse(at) for _, at, _ in copies], reason)
     if against is None and not (yield from _is_frozen(approval)):
         against = "The call is not the one that was asked about."
     if against:
@@ -95,27 +106,43 @@ def decide(
         return (yield from _refused(approval_id, voter, against, now))
     if choice is Choice.OTHER:
         more = cards.stranger(approval.id, approval.arguments, cards.ROLES)
-        return Decided(approval=approval, deliveries=(yield from edit_cards(approval, more, now, new_id)))
+        return Decided(approval=approval, deliveries=(yield from edit_cards(approval, lambda _: more, now, new_id)))
+    vote = {"approval_id": approval_id, "person_id": voter.person.id, "choice": choice.value, "reason": reason}
+    if choice in NEED_QUORUM and approval.terms.quorum > 1:
+        before = yield from voted(approval, choice, rights)
+        yield SET_VOTE, vote | {"at": micros(now)}
+        so_far = [*before, *[voter.person] * (voter.person not in before)]
+        if len(so_far) < approval.terms.quorum:
+            return (yield from _counted(approval, voter, before, so_far, now, new_id))
+        name = listed([one.name for one in so_far])
+    else:
+        yield SET_VOTE, vote | {"at": micros(now)}
+        name = voter.person.name
     ruled = replace(
         approval,
         state=move(APPROVAL_MOVES, approval.state, EVENT_OF[choice]),
         decided_by=voter.person.id,
-        decided_name=voter.person.name,
+        decided_name=name,
         decided_at=now,
         choice=choice,
         reason=reason,
     )
-    yield (
-        ADD_VOTE,
-        {
-            "approval_id": approval_id,
-            "person_id": voter.person.id,
-            "choice": choice.value,
-            "reason": reason,
-            "at": micros(now),
-        },
-    )
     return (yield from _rule(ruled, now, new_id, rights.given))
+
+
+def _counted(
+    approval: Approval, voter: Voter, before: Sequence[Person], so_far: Sequence[Person], now: datetime, new_id: NewId
+) -> Op[Decided]:
+    """A vote that does not settle it yet stands on every card; the same one again changes nothing."""
+    count = f"{len(so_far)} of {approval.terms.quorum}"
+    if voter.person in before:
+        return (yield from _refused(approval.id, voter, f"You've approved this already: {count} so far.", now))
+    yield from fact(now, "approval vote", voter.person.name, approval.id, count)
+    names = [one.name for one in so_far]
+    rooms = yield from edit_cards(
+        approval, lambda home: cards.pending(approval, now, home=home, voted=names), now, new_id
+    )
+    return Decided(approval=approval, deliveries=rooms, notice=f"Your approval counts: {count} so far.")
 
 
 def expire(now: datetime, new_id: NewId) -> Op[list[Decided]]:
@@ -180,19 +207,15 @@ def _record(ruled: Approval, now: datetime, new_id: NewId, given: Collection[str
     rooms = yield from record(ruled, now, new_id)
     if ruled.kind is ApprovalKind.PERSON:
         return (*rooms, *(yield from newcomers.answered(ruled, given, now, new_id)))
-    yield from _answer_step(ruled, now)
-    return rooms
-
-
-def _answer_step(ruled: Approval, now: datetime) -> Op[None]:
     key = {"run": ruled.run_id, "n": ruled.step}
-    if ruled.choice in (Choice.APPROVE, Choice.AGAIN):
+    if ruled.choice in NEED_QUORUM:  # the call runs
         yield REOPEN_STEP, key
-        return
+        return rooms
     text = cards.result_of(ruled)
     yield CLOSE_STEP, {**key, "text": text, "at": micros(now)}
     rows = yield STEP, key
     yield SET_TURN, {"s": ruled.session, "n": rows[0][1], "new_text": text}
+    return rooms
 
 
 def _one(approval_id: ApprovalId) -> Op[Approval | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -96,19 +97,22 @@ def record(ruled: Approval, now: datetime, new_id: NewId) -> Op[tuple[Address, .
             "why": ruled.reason,
         },
     )
-    rooms = yield from edit_cards(ruled, cards.settled(ruled), now, new_id)
+    rooms = yield from edit_cards(ruled, lambda home: cards.settled(ruled, home=home), now, new_id)
     detail = f"{ruled.tool} {ruled.arguments_hash[:12]}"
     yield from fact(now, f"approval {ruled.state.value}", ruled.decided_name, ruled.id, detail)
     return rooms
 
 
-def edit_cards(about: Approval, content: Content, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
-    """Every copy of its card says `content` from now on; where a courier is to look."""
+def edit_cards(
+    about: Approval, content: Callable[[bool], Content], now: datetime, new_id: NewId
+) -> Op[tuple[Address, ...]]:
+    """Every copy of its card says `content` from now on, the one in its own room or another; where a courier is to look."""
     origin, run = f"approval:{about.id}", None if about.kind is ApprovalKind.PERSON else about.run_id
     found = yield CARDS, {"o": origin}
     known = {card for card, _, _ in found}  # what edits none of these is a copy, also one in the place of a preview
     copies = [(DeliveryId(card), Address.parse(at)) for card, at, edits in found if edits not in known]
     for ordinal, (card, at) in enumerate(copies or [(None, about.address)], max(len(found), 1)):
-        new = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, at, content, card)
+        said = content(at == about.address)
+        new = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, at, said, card)
         yield ADD_DELIVERY, delivery_row(new, now, run)
     return tuple(at for _, at in copies) or (about.address,)

@@ -154,7 +154,7 @@ def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datet
     if decided.objection:
         return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection)))
     is_open = decided.approval is not None and decided.approval.state is ApprovalState.PENDING
-    verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id)
+    verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, decided.notice)
     return Taken(verdict, decided.session, decided.lane_ready, deliveries=decided.deliveries)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, delete, exists, func, select, update
 
 from runtime.chat import cards
-from runtime.contract import ApprovalId, ApprovalKind, DeliveryId, Kind, NewId
+from runtime.contract import Address, ApprovalId, ApprovalKind, DeliveryId, Kind, NewId
 from runtime.domain.approvals import APPROVAL_MOVES, Approval, ApprovalEvent
 from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.domain.machines import move
@@ -163,7 +163,7 @@ def _withdraw_cards(approval: Approval, now: datetime, new_id: NewId) -> Op[None
     copies = [DeliveryId(card) for card, _, edits in found if edits is None]
     for card in copies:
         if (yield ON_SCREEN, {"d": card})[0][0]:
-            yield from edit_cards(approval, cards.settled(approval), now, new_id)
+            yield from edit_cards(approval, lambda home: cards.settled(approval, home=home), now, new_id)
             return
     for card in copies:
         yield from _discard(card, now)
@@ -184,9 +184,12 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
     values = dict(zip((column.name for column in APPROVAL_COLUMNS), row, strict=True))
     changed = {"id": fresh, "caution": caution, "asked_at": micros(now), "expires_at": micros(expires), "calls": 0}
     yield ADD_APPROVAL, values | changed
-    content = cards.question(fresh, old.kind, old.tool, old.arguments, caution)
-    card = NewDelivery(DeliveryId(new_id()), f"approval:{fresh}", 0, Kind.APPROVAL, old.address, content)
-    yield ADD_DELIVERY, delivery_row(card, now, old.run_id)
+    again = replace(old, id=fresh, caution=caution, asked_at=now, expires_at=expires)
+    copies = [Address.parse(at) for _, at, edits in (yield CARDS, {"o": f"approval:{old.id}"}) if edits is None]
+    for ordinal, room in enumerate(dict.fromkeys((old.address, *copies))):
+        content = cards.pending(again, now, home=room == old.address)
+        card = NewDelivery(DeliveryId(new_id()), f"approval:{fresh}", ordinal, Kind.APPROVAL, room, content)
+        yield ADD_DELIVERY, delivery_row(card, now, old.run_id)
     yield from fact(
         now, "approval asked", old.requester or "", fresh, f"{old.tool} {old.arguments_hash[:12]}, instead of {old.id}"
     )

@@ -15,13 +15,14 @@ from runtime.domain.approvals import Approval, ApprovalState
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """`objection` tells why nothing changed. Otherwise what to wake."""
+    """`objection` tells why nothing changed. Otherwise what to wake; `notice` is for who clicked, where it is still open."""
 
     objection: str | None = None
     approval: Approval | None = None
     session: SessionKey | None = None
     lane_ready: bool = False
     deliveries: tuple[Address, ...] = ()
+    notice: str | None = None
 
 
 class Approvals(Protocol):

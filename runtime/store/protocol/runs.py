@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from runtime.chat.audience import Audience
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -145,7 +146,10 @@ class Previewed:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An approval to be asked, with its card. `request` is a line of what led to it, `shown` (JSON) how the call is shown."""
+    """An approval to be asked, with its card and `copies` of it for other rooms.
+
+    `request` is a line of what led to it, `shown` (JSON) how the call is shown.
+    """
 
     id: ApprovalId
     kind: ApprovalKind
@@ -158,6 +162,7 @@ class Question:
     requester_name: str = ""
     request: str = ""
     shown: str = ""
+    copies: tuple[NewDelivery, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +222,9 @@ class Runs(Forms, Protocol):
 
     async def note(self, lane: Lane, run: RunId, text: str) -> Recorded | None:
         """A user turn of our own in the transcript; None when fenced."""
+
+    async def audience(self, run: RunId, address: Address, approvers: Collection[str]) -> Audience:
+        """Request behind a question of `run`, and who may decide it as far as `approvers` of the settings go."""
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         """Ask about every asked step, and give the lane up; None when fenced."""

@@ -84,9 +84,12 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime) -
     for question in questions:
         if (yield from _ask(lane, run, question, known[question.step], requester, now)):
             begun.add(question.card.id)
+        for copy in question.copies:
+            yield from put(copy, now, run)
     yield from wait_for_answers(run)
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0]}
-    return Released(rows[0][0] == "ready", frozenset(begun))
+    elsewhere = tuple(dict.fromkeys(copy.address for question in questions for copy in question.copies))
+    return Released(rows[0][0] == "ready", frozenset(begun), elsewhere)
 
 
 def _ask(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: str | None, now: datetime) -> Op[bool]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from runtime.contract import Busy, FileRef, ModelReply, RunId, SessionKey, Turn
+from runtime.chat.audience import Audience
+from runtime.contract import Address, Busy, FileRef, ModelReply, RunId, SessionKey, Turn
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
+from runtime.store.approvals.audience import audience
 from runtime.store.protocol import Claim, Lane, Lease, NewDelivery, NewStep, Question, Recorded, Released
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.run_end import finish, park, release
@@ -70,6 +72,9 @@ class RunStore(Base):
     async def note(self, lane: Lane, run: RunId, text: str) -> Recorded | None:
         now = self.now()
         return await self._driver.write(lambda: note(lane, run, text, now))
+
+    async def audience(self, run: RunId, address: Address, approvers: Collection[str]) -> Audience:
+        return await self._driver.read(lambda: audience(run, address, approvers))
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         now = self.now()

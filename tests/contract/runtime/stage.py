@@ -18,7 +18,9 @@ from sqlalchemy import text
 
 from runtime.agent.loop import AgentLoop
 from runtime.agent.outcome import LongForm, LongText
+from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agent, Agents, Limits
+from runtime.chat.audience import Places
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
 from runtime.contract import (
@@ -225,6 +227,7 @@ class Setting:
     previews: bool = False
     reporter: Callable[[Job], Model] | None = None
     others: Sequence[Agent] = ()
+    places: Places = field(default_factory=Places)
 
 
 USUAL: Final = Setting()
@@ -301,6 +304,7 @@ class Process:
             new_id=new_id,
             busy=self._busy_rules().at,
             probe=given.probe,
+            asking=QuestionContext(lambda: self.gate.rights, given.places),
         )
 
     def ask(self, model: Model) -> None:

@@ -117,7 +117,10 @@ async def test_the_card_shows_the_call_and_its_buttons(stage: Stage) -> None:
     process = await stage.process(Planned(SHELL), tools())
     await asked(process)
     [card] = await stage.screen()
-    assert card == "**May I run `shell`?**\n\n```\nuname -a\n```\n[Approve]\n[Deny]"
+    assert card == (
+        "**May I run `shell`?**\n\nAda asks · shell · danger · expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) "
+        "(in 12 h)\n\n“run uname”\n\n```\nuname -a\n```\n[Approve]\n[Deny]"
+    )
 
 
 async def test_the_card_then_says_who_when_and_what_and_has_no_buttons(stage: Stage) -> None:
@@ -126,8 +129,9 @@ async def test_the_card_then_says_who_when_and_what_and_has_no_buttons(stage: St
     await process.click(await asked(process))
     await process.answer_all()
     card, _ = await stage.screen()
-    assert (
-        card == "**Approved** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`\n\n```\nuname -a\n```"
+    assert card == (
+        "**Approved** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`\n\n"
+        "Ada asked · shell · danger\n\n```\nuname -a\n```"
     )
 
 
@@ -199,13 +203,13 @@ class Vain:
 
 VAIN = {
     "a stranger": Vain("I don't know you", who=STRANGER),
-    "a viewer": Vain("an approver has to", who=VERA),
-    "a user": Vain("an approver has to", who=UMA),
-    "the user who asked": Vain("an approver has to", who=UMA, asker=UMA),
+    "a viewer": Vain("Only approvers can answer this.", who=VERA),
+    "a user": Vain("Only approvers can answer this.", who=UMA),
+    "the user who asked": Vain("Only approvers can answer this.", who=UMA, asker=UMA),
     "a user who is an approver, on a dangerous call": Vain(
         "Only an operator or owner", who=UMA, rights=Rights(approvers=frozenset({UMA}))
     ),
-    "an owner who is no approver": Vain("an approver has to", rights=ONLY_OTTO),
+    "an owner who is no approver": Vain("Only approvers can answer this.", rights=ONLY_OTTO),
     "the requester where self-approval is off": Vain("Someone else has to answer", rights=ALONE),
     "from another room": Vain("belongs to another room", room="r2"),
     "with a forged id": Vain("It does not exist", forged=True),

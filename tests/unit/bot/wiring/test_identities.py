@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.accounts.naming import Account, Accounts, Called, LiveNames
-from bot.settings.settings import Settings, load
+from bot.settings.approvals import Approvals
+from bot.settings.settings import PolicyRule, Settings, load
 from bot.wiring.identities import owners_now, with_identities
 from runtime.contract import Address, Role
 from tests.unit.bot.accounts.test_accounts_at_work import Chat, Late, Running, running, settings_in
@@ -68,6 +69,15 @@ def test_people_are_known_wherever_settings_name_them(settings: Settings) -> Non
     assert (known.rooms[0].people, known.rooms[0].blocked) == (("slack:T1/U4",), ("slack:T1/U5",))
     assert known.policy[0].person == "slack:T1/*"
     assert known.rooms[0].address == "slack:work/C1"  # rooms are compared by the names of their accounts
+
+
+def test_questions_go_to_people_and_rooms_as_they_are_stored(settings: Settings) -> None:
+    rule = PolicyRule(result="ask", to=("dm", "slack:work/C2", "slack:home/C3"), approvers=("slack:work/U7", "Ann"))
+    approvals = Approvals(to=("room", "slack:work/C4"), escalate_to=("telegram:tg/-5/7",))
+    known = with_identities(settings.model_copy(update={"policy": (rule,), "approvals": approvals}), ALL)
+    assert known.policy[0].to == ("dm", "slack:T1/C2", "slack:home/C3")
+    assert known.policy[0].approvers == ("slack:T1/U7", "Ann")
+    assert (known.approvals.to, known.approvals.escalate_to) == (("room", "slack:T1/C4"), ("telegram:4711/-5/7",))
 
 
 def test_an_owner_whose_workspace_is_not_known_yet_is_no_other_person(settings: Settings) -> None:

@@ -1,0 +1,94 @@
+"""Whom a question reaches: who may decide it, where they are asked, and what the room of the request shows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from runtime.contract import Address, Person
+from runtime.domain.approvals import Approval, Home, Rights, Voter, entitled
+from runtime.policy.terms import DM, PLACES, ROOM
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One who may decide something. `rooms`: where they can be asked alone; `here`: they are in the room of the request."""
+
+    person: Person
+    names: frozenset[str]
+    rooms: tuple[Address, ...] = ()
+    here: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Request behind a question, and the people who may decide.
+
+    `said` are the newest words that its run heard, `said_by` whose. `private`: the room is one person's and the agent's.
+    """
+
+    said: str = ""
+    said_by: str = ""
+    candidates: tuple[Candidate, ...] = ()
+    private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Places in which a question is put. `asked` are the people and rooms that read `copies`."""
+
+    home: Home
+    copies: tuple[Address, ...] = ()
+    asked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Knowledge about rooms. `serves` tells whether one can be written to, `room_name` what people call it."""
+
+    serves: Callable[[Address], bool] = lambda _: True
+    room_name: Callable[[Address], str] = lambda _: ""
+
+
+def able(question: Approval, candidates: Sequence[Candidate], rights: Rights) -> list[Candidate]:
+    """Candidates who may decide this question."""
+    voters = ((one, Voter(one.person, one.names, question.address)) for one in candidates)
+    return [one for one, voter in voters if entitled(question, voter, rights)]
+
+
+def reach(question: Approval, audience: Audience, rights: Rights, places: Places) -> Reach:
+    """Places in which `question` is put by its terms, as far as people and rooms are known."""
+    deciding = able(question, audience.candidates, rights)
+    found = dict(_copies(question, question.terms.to, deciding, places))
+    asked = tuple(dict.fromkeys(found.values()))
+    if ROOM not in question.terms.to and found:
+        home = Home.TOLD
+    elif any(one.here for one in deciding) or not (found or audience.private):
+        home = Home.WHOLE  # somebody may decide there, or may be there without our knowing
+    else:
+        home = Home.QUIET
+    return Reach(home, tuple(found), asked)
+
+
+def further(question: Approval, to: Sequence[str], deciding: Sequence[Candidate], places: Places) -> Reach:
+    """Places beside those where it stands already, as an escalation asks."""
+    found = dict(_copies(question, to, deciding, places))
+    return Reach(Home.WHOLE, tuple(found), tuple(dict.fromkeys(found.values())))
+
+
+def _copies(
+    question: Approval, to: Sequence[str], deciding: Sequence[Candidate], places: Places
+) -> Iterator[tuple[Address, str]]:
+    """Rooms beside the one of the request, each with whom it reaches."""
+    home = question.address
+    known = {(home.channel, home.account, home.room)}
+    for one in deciding if DM in to else ():
+        for room in () if one.here else one.rooms:
+            if (room.channel, room.account, room.room) not in known and places.serves(room):
+                yield room, one.person.name
+    for place in to:
+        if place in PLACES:
+            continue
+        room = Address.parse(place)
+        if (room.channel, room.account, room.room) not in known and places.serves(room):
+            yield room, places.room_name(room) or "another room"

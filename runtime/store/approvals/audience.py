@@ -1,0 +1,88 @@
+"""Reads what a question tells of its request, who may decide it, and where each of them can be asked alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import bindparam, or_, select
+
+from runtime.chat.audience import Audience, Candidate
+from runtime.contract import Address, RunId
+from runtime.domain.approvals import LEAST
+from runtime.store.approvals.newcomers import LAST_PAGE
+from runtime.store.common import in_room, person, web_identity
+from runtime.store.schema import identities, people, signals
+from runtime.store.sql.driver import Op, is_word
+
+LAST_SAID = (
+    select(signals.c.text, signals.c.actor_name)
+    .where(signals.c.run_id == bindparam("run"), is_word(signals.c.kind, "said"))
+    .order_by(signals.c.accepted_at.desc(), signals.c.id.desc())
+    .limit(1)
+)
+"""The newest of the messages that a run heard: what people said while it worked led to its calls too."""
+_WITH_IDENTITIES = (
+    select(people.c.id, people.c.name, people.c.role, identities.c.identity, identities.c.room)
+    .outerjoin(identities, identities.c.person_id == people.c.id)
+    .order_by(people.c.id, identities.c.identity)
+)
+LEADERS = _WITH_IDENTITIES.where(people.c.role >= int(LEAST))
+CALLED = _WITH_IDENTITIES.where(
+    or_(
+        people.c.id == bindparam("n"),
+        people.c.id.in_(select(identities.c.person_id).where(identities.c.identity == bindparam("n"))),
+    )
+)
+"""One whom `access.approvers` names."""
+SPOKE_HERE = (
+    select(signals.c.id)
+    .where(
+        signals.c.actor == bindparam("i"),
+        is_word(signals.c.kind, "said"),
+        ~is_word(signals.c.state, "refused"),
+        in_room(signals.c.address),
+    )
+    .limit(1)
+)
+IS_PRIVATE = select(identities.c.identity).where(identities.c.room == bindparam("room")).limit(1)
+
+
+def audience(run: RunId, address: Address, approvers: Collection[str]) -> Op[Audience]:
+    """`approvers` are those of the settings; without any, operators and owners decide."""
+    rows = yield LAST_SAID, {"run": run}
+    said, by = rows[0] if rows else ("", "")
+    candidates = yield from those_who_decide(address, approvers)
+    private = bool((yield IS_PRIVATE, {"room": str(_room(address))}))
+    return Audience(said, by, candidates, private)
+
+
+def those_who_decide(address: Address, approvers: Collection[str]) -> Op[tuple[Candidate, ...]]:
+    """Everybody who may decide something, as far as people and settings tell."""
+    rows = [] if approvers else (yield LEADERS, {})
+    for name in sorted(approvers):
+        rows += yield CALLED, {"n": name}
+    found: dict[str, Candidate] = {}
+    for key, group in groupby(rows, itemgetter(0)):
+        if key not in found:
+            found[key] = yield from _candidate(list(group), _room(address))
+    return tuple(sorted(found.values(), key=lambda one: (one.person.name, one.person.id)))
+
+
+def _candidate(rows: Iterable[tuple[Any, ...]], here: Address) -> Op[Candidate]:
+    first, *_ = rows = list(rows)
+    who, names = person(first[:3]), [row[3] for row in rows if row[3]]
+    rooms = [Address.parse(row[4]) for row in rows if row[4]]
+    rooms += [Address.parse(at) for (at,) in (yield LAST_PAGE, {"i": web_identity(who)})]
+    is_here = here in rooms
+    for name in names:
+        if not is_here and name.startswith(f"{here.channel}:"):
+            is_here = bool((yield SPOKE_HERE, {"i": name, "room": str(here)}))
+    return Candidate(who, frozenset([who.id, *names]), tuple(dict.fromkeys(rooms)), is_here)
+
+
+def _room(address: Address) -> Address:
+    return replace(address, thread="")

@@ -1,0 +1,436 @@
+"""Questions and their approvers: what a card tells, whom it reaches, on which terms it is decided, and what comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+
+from runtime.chat.audience import Places
+from runtime.contract import Addressing, Call, Choice, Content, Effect, Identity, Outcome, Role, Said
+from runtime.domain.approvals import Approval, Rights
+from runtime.markup import parse
+from runtime.markup.plain import to_plain
+from runtime.policy.rules import Rule, Ruling
+from runtime.policy.terms import Changes
+from tests.contract.runtime.planning import desk
+from tests.contract.runtime.stage import (
+    ADA,
+    ANYONE,
+    OTTO,
+    SHELL,
+    UMA,
+    Crash,
+    FakeTool,
+    Process,
+    Stage,
+    crash_at,
+    fake_tool,
+)
+from tests.contract.runtime.strict import Planned
+
+GENERAL: Final = "general"
+NAMED: Final = Places(room_name=lambda address: f"#{address.room}" if address.room == GENERAL else "")
+CALL: Final = "```\nuname -a\n```"
+EXPIRES: Final = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12 h)"
+
+
+def shell() -> FakeTool:
+    return fake_tool("shell", Effect.DANGER)
+
+
+async def tell(process: Process, words: str, *, who: Identity = UMA, room: str = GENERAL) -> None:
+    """Somebody says something in a room of several people, and all there is to do is done."""
+    signal = replace(process.stage.signal(Said(words), who, room), reach=Addressing.MENTION)
+    await process.reception.sink(signal)
+    await process.answer_all()
+
+
+async def only(stage: Stage) -> Approval:
+    [question] = await stage.pending()
+    return question
+
+
+# ------------------------------------------------------------------------------------------------- what a card tells
+
+
+async def test_a_card_tells_who_asks_where_how_risky_it_is_and_until_when(any_stage: Stage) -> None:
+    process = await any_stage.process(Planned(SHELL), [shell()], places=NAMED)
+    await tell(process, "please look at\nthe kernel", who=ADA)
+    [card] = await any_stage.screen(GENERAL)
+    assert card == (
+        f"**May I run `shell`?**\n\nAda asks in #general · shell · danger · {EXPIRES}\n\n"
+        f"“please look at the kernel”\n\n{CALL}\n[Approve]\n[Deny]"
+    )
+
+
+async def test_a_card_names_the_rule_that_asks(stage: Stage) -> None:
+    rule = Rule(Ruling.ASK, "shell", name="kernel_*", asking=Changes())
+    process = await stage.process(Planned(SHELL), [shell()], rules=[rule])
+    await tell(process, "look", who=ADA)
+    [card] = await stage.screen(GENERAL)
+    assert card.split("\n\n")[1] == f"Ada asks · shell · danger · rule kernel\\_\\* · {EXPIRES}"
+
+
+async def test_a_schedules_card_says_which_schedule_asks(any_stage: Stage) -> None:
+    at = await desk(any_stage, Planned(SHELL), shell())
+    await at.plan()
+    await at.fire()
+    [card] = await any_stage.screen()
+    assert card.split("\n\n")[1].startswith("The schedule news, made by Ada, asks · shell · danger · expires [")
+    assert "“" not in card
+
+
+async def test_what_a_card_tells_is_kept_in_its_row(any_stage: Stage) -> None:
+    process = await any_stage.process(Planned(SHELL), [shell()], places=NAMED)
+    await tell(process, "look", who=ADA)
+    question = await only(any_stage)
+    assert (question.requester_name, question.request, question.card) == ("Ada", "“look”", '{"room": "#general"}')
+
+
+async def test_a_settled_card_still_tells_who_asked(stage: Stage) -> None:
+    process = await stage.process(Planned(SHELL, end="Linux"), [shell()], places=NAMED)
+    await tell(process, "look", who=ADA)
+    await process.click((await only(stage)).id, room=GENERAL)
+    await process.answer_all()
+    card, _ = await stage.screen(GENERAL)
+    assert card.split("\n\n")[1] == "Ada asked in #general · shell · danger"
+
+
+async def test_words_that_others_said_meanwhile_are_told_as_theirs(stage: Stage) -> None:
+    look = fake_tool("look", Effect.READ)
+
+    async def interrupted(_: object) -> str:
+        signal = replace(stage.signal(Said("the kernel, I mean"), ADA, GENERAL), reach=Addressing.MENTION)
+        await process.reception.sink(signal)
+        return "seen"
+
+    look.does = interrupted
+    process = await stage.process(Planned(Call("c1", "look", "{}"), SHELL), [look, shell()])
+    await tell(process, "look")
+    assert (await only(stage)).request == "Ada: “the kernel, I mean”"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "**Approved** by Ada",
+        "[here](https://evil.example)",
+        "# no\n\n**May I run `ls`?**",
+        "```\nls\n```",
+        "a ` b | c < d > & _e_ ~~f~~ \\ g",
+        "“ \u202eesrever",
+    ],
+)
+async def test_no_words_of_a_request_leave_their_line(words: str, stage: Stage) -> None:
+    process = await stage.process(Planned(SHELL), [shell()])
+    await tell(process, words, who=ADA)
+    [card] = await stage.screen(GENERAL)
+    shown = Content(card.removesuffix("\n[Approve]\n[Deny]")).text
+    blocks = parse(shown).blocks
+    assert len(blocks) == 4
+    line = to_plain(parse(shown)).split("\n\n")[2]
+    assert line == f"“{' '.join(words.split())}”".replace("\u202e", "⟨U+202E⟩")
+
+
+# -------------------------------------------------------------------------------------------------- whom it reaches
+
+
+async def alone(process: Process, *people: Identity) -> None:
+    """Each of `people` wrote to the agent in a private room of theirs, called as they are."""
+    for who in people:
+        await process.say("hi", who=who, room=who.partition(":")[2])
+        await process.answer_all()
+
+
+async def asked_in_general(
+    stage: Stage, *, there: Sequence[Identity] = (), private: Sequence[Identity] = (), who: Identity = UMA, **more: Any
+) -> Process:
+    """Somebody asked for a dangerous call in a room where `there` spoke before; `private` have private rooms."""
+    process = await stage.process(Planned(end="hello"), [shell()], **{"places": NAMED, **more})
+    await alone(process, *private)
+    for one in there:
+        await tell(process, "hi", who=one)
+    process.ask(Planned(SHELL, end="Linux"))
+    await tell(process, "look", who=who)
+    return process
+
+
+async def cards(stage: Stage, *rooms: str) -> list[str]:
+    """The newest thing in each room."""
+    return [(await stage.screen(room))[-1] for room in rooms]
+
+
+async def test_who_may_decide_and_is_not_in_the_room_gets_a_copy_in_private(any_stage: Stage) -> None:
+    """Scenario 45."""
+    process = await asked_in_general(any_stage, private=[ADA, OTTO])
+    here, ada, otto = await cards(any_stage, GENERAL, "ada", "otto")
+    assert here == (
+        f"**May I run `shell`?**\n\nUma asks in #general · shell · danger · {EXPIRES}\n\n“look”\n\n{CALL}\n\n"
+        "I've asked Ada and Otto."
+    )
+    assert (
+        ada
+        == otto
+        == (f"**May I run `shell`?**\n\nUma asks in #general · shell · danger · {EXPIRES}\n\n{CALL}\n[Approve]\n[Deny]")
+    )
+    assert (await process.click((await only(any_stage)).id, who=OTTO, room="otto")).outcome is Outcome.DECIDED
+    await process.answer_all()
+    assert len(process.tools["shell"].calls) == 1
+    for card in [(await any_stage.screen(GENERAL))[0], *await cards(any_stage, "ada", "otto")]:
+        assert card.startswith("**Approved** by Otto, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`")
+        assert "[Deny]" not in card
+
+
+async def test_who_is_in_the_room_gets_no_copy_and_the_card_there_has_buttons(stage: Stage) -> None:
+    await asked_in_general(stage, there=[ADA], private=[ADA, OTTO])
+    here, ada, otto = await cards(stage, GENERAL, "ada", "otto")
+    assert here.endswith("I've asked Otto.\n[Approve]\n[Deny]")
+    assert ada == "hello"
+    assert otto.endswith("[Approve]\n[Deny]")
+
+
+async def test_where_only_the_room_is_to_be_asked_the_call_stays_there(stage: Stage) -> None:
+    rule = Rule(Ruling.ASK, "shell", asking=Changes(to=("room",)))
+    await asked_in_general(stage, private=[ADA, OTTO], rules=[rule])
+    assert await cards(stage, "ada", "otto") == ["hello", "hello"]
+    assert (await cards(stage, GENERAL))[0].endswith("[Approve]\n[Deny]")
+
+
+async def test_where_only_private_rooms_are_to_be_asked_the_room_is_told_whom_and_not_the_call(stage: Stage) -> None:
+    rule = Rule(Ruling.ASK, "shell", asking=Changes(to=("dm",)))
+    process = await asked_in_general(stage, private=[ADA], rules=[rule])
+    assert await cards(stage, GENERAL) == ["**May I run `shell`?** I've asked Ada."]
+    await process.click((await only(stage)).id, Choice.DENY, "no", room="ada")
+    await process.answer_all()
+    assert (await stage.screen(GENERAL))[0] == (
+        "**Denied** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`\n\n> no"
+    )
+
+
+async def test_a_question_goes_to_the_rooms_that_a_rule_names(stage: Stage) -> None:
+    rule = Rule(Ruling.ASK, "shell", asking=Changes(to=("room", "page:main/ops", "page:main/gone")))
+    places = replace(NAMED, serves=lambda address: address.room != "gone")
+    process = await asked_in_general(stage, rules=[rule], places=places)
+    [here] = await cards(stage, GENERAL)
+    assert here.endswith("I've asked another room.")
+    assert (await process.click((await only(stage)).id, room="ops")).outcome is Outcome.DECIDED
+    assert await stage.screen("gone") == []
+
+
+async def test_a_private_room_without_anybody_who_may_decide_gets_no_buttons(stage: Stage) -> None:
+    process = await stage.process(Planned(SHELL), [shell()])
+    await process.say("look", who=UMA)
+    await process.answer_all()
+    [card] = await stage.screen()
+    assert card.endswith("\n\nNobody here can answer this. An operator can, on the console.")
+
+
+async def test_a_room_of_several_people_keeps_its_buttons_where_nobody_else_can_be_asked(stage: Stage) -> None:
+    """Somebody who may decide may be there, and never have said anything."""
+    await asked_in_general(stage)
+    assert (await cards(stage, GENERAL))[0].endswith("[Approve]\n[Deny]")
+
+
+async def test_a_click_counts_only_where_the_question_stands(any_stage: Stage) -> None:
+    process = await asked_in_general(any_stage, private=[ADA])
+    question = (await only(any_stage)).id
+    verdict = await process.click(question, room="elsewhere")
+    assert verdict.notice == "This question belongs to another room."
+    verdict = await process.click(question, who=UMA, room="ada")
+    assert verdict.notice == "Only approvers can answer this. I've asked Ada."
+    assert (await process.click(question, room="ada")).outcome is Outcome.DECIDED
+
+
+async def test_one_copy_in_each_room_however_often_its_reader_is_known_there(stage: Stage) -> None:
+    other = Identity("page:ada2")
+    assert await stage.store.people.add_person("Ada 2", Role.OWNER, [other], actor="test")
+    process = await stage.process(Planned(end="hello"), [shell()], places=NAMED)
+    for who in (ADA, other):
+        await process.say(f"hi, says {who}", who=who, room="ada")
+        await process.answer_all()
+    await stage.store.people.merge("Ada 2", "Ada", actor="test")
+    process.ask(Planned(SHELL))
+    await tell(process, "look")
+    assert len([card for card in await stage.screen("ada") if "May I run" in card]) == 1
+
+
+@pytest.mark.parametrize("point", ["approval-stored", "approval-decided"])
+async def test_a_kill_leaves_every_copy_as_the_question_stands(point: str, any_stage: Stage) -> None:
+    process = await any_stage.process(Planned(end="hello"), [shell()], probe=crash_at(point))
+    await alone(process, ADA, OTTO)
+    process.ask(Planned(SHELL, end="Linux"))
+    signal = replace(any_stage.signal(Said("look"), UMA, GENERAL), reach=Addressing.MENTION)
+    await process.reception.sink(signal)
+    if point == "approval-stored":
+        await process.until_crash()
+        process = await any_stage.process(Planned(SHELL, end="Linux"), [shell()])
+        await process.answer_all()
+        await process.click((await only(any_stage)).id, room="otto", who=OTTO)
+    else:
+        await process.answer_all()
+        with pytest.raises(Crash):
+            await process.click((await only(any_stage)).id, room="otto", who=OTTO)
+        process = await any_stage.process(Planned(SHELL, end="Linux"), [shell()])
+    await process.answer_all()
+    assert len(process.tools["shell"].calls) == 1
+    shown = [card for room in (GENERAL, "ada", "otto") for card in await any_stage.screen(room) if "`shell`" in card]
+    assert len(shown) == 3
+    assert all(card.startswith("**Approved** by Otto") for card in shown)
+
+
+# --------------------------------------------------------------------------------------------- on which terms it is decided
+
+
+def ruled(**terms: Any) -> list[Rule]:
+    return [Rule(Ruling.ASK, "shell", name="kernel", asking=Changes(**terms))]
+
+
+async def asked_for(stage: Stage, *, who: Identity = UMA, rights: Rights = ANYONE, **terms: Any) -> Process:
+    """Somebody asked for a call on these terms, in a room where Ada and Otto are."""
+    return await asked_in_general(stage, there=[ADA, OTTO], who=who, rules=ruled(**terms), rights=rights)
+
+
+async def answered(
+    process: Process, choice: Choice = Choice.APPROVE, reason: str = "", *, who: Identity = ADA
+) -> tuple[Outcome, str | None]:
+    verdict = await process.click((await only(process.stage)).id, choice, reason, who=who, room=GENERAL)
+    await process.answer_all()
+    return verdict.outcome, verdict.notice
+
+
+@pytest.mark.parametrize(
+    ("approvers", "may"),
+    [
+        (("Otto",), (OTTO,)),
+        ((OTTO,), (OTTO,)),
+        (("owner",), (ADA,)),
+        (("operator",), (ADA, OTTO)),
+        (("Uma", "user"), (ADA, OTTO)),
+        (("Uma",), ()),
+    ],
+)
+async def test_a_rule_says_who_of_those_who_may_decide_does(
+    approvers: tuple[str, ...], may: tuple[Identity, ...], stage: Stage
+) -> None:
+    """It narrows, and adds nobody."""
+    process = await asked_for(stage, approvers=approvers)
+    for who in {ADA, OTTO, UMA} - set(may):
+        outcome, notice = await answered(process, who=who)
+        assert outcome is Outcome.UNCHANGED
+        assert notice in (
+            "Only approvers can answer this.",
+            f"The rule for this call lets only {' or '.join(approvers)} answer.",
+        )
+    for who in may[:1]:
+        assert await answered(process, who=who) == (Outcome.DECIDED, None)
+
+
+async def test_nobody_has_a_role_by_being_called_like_it(stage: Stage) -> None:
+    assert await stage.store.people.add_person("owner", Role.OPERATOR, [Identity("page:sly")], actor="test")
+    process = await asked_for(stage, approvers=("owner",))
+    _, notice = await answered(process, who=Identity("page:sly"))
+    assert notice == "The rule for this call lets only owner answer."
+
+
+async def test_four_eyes_never_counts_the_person_who_asked(stage: Stage) -> None:
+    process = await asked_for(stage, who=ADA, four_eyes=True)
+    assert await answered(process, who=ADA) == (
+        Outcome.UNCHANGED,
+        "Someone else has to answer: you asked for this yourself.",
+    )
+    assert await answered(process, who=OTTO) == (Outcome.DECIDED, None)
+
+
+async def test_a_denial_without_a_reason_is_asked_for_one(stage: Stage) -> None:
+    process = await asked_for(stage, reason_required=True)
+    _, notice = await answered(process, Choice.DENY)
+    assert (
+        notice
+        == "Please say why. Deny with a reason; where there's no such button, the page and the command line take one."
+    )
+    assert await answered(process, Choice.DENY, "not today") == (Outcome.DECIDED, None)
+
+
+async def test_an_approval_needs_no_reason(stage: Stage) -> None:
+    process = await asked_for(stage, reason_required=True)
+    assert await answered(process) == (Outcome.DECIDED, None)
+
+
+async def test_a_rule_says_how_long_its_question_waits(stage: Stage) -> None:
+    process = await asked_for(stage, expires=timedelta(minutes=30))
+    [card] = await cards(stage, GENERAL)
+    assert "expires [2026-03-01 12:30 UTC](time:2026-03-01T12:30:00Z) (in 30 min)" in card
+    stage.clock.advance(timedelta(minutes=30))
+    assert (await answered(process))[1] == "This question expired just now."
+
+
+async def test_a_quorum_is_of_people_and_the_votes_so_far_stand_on_every_card(any_stage: Stage) -> None:
+    """Scenario 23."""
+    process = await asked_in_general(any_stage, there=[ADA], private=[OTTO], rules=ruled(quorum=2))
+    assert all("2 people have to approve." in card for card in await cards(any_stage, GENERAL, "otto"))
+    assert await answered(process) == (Outcome.UNCHANGED, "Your approval counts: 1 of 2 so far.")
+    for card in await cards(any_stage, GENERAL, "otto"):
+        assert "Ada approved: 1 of 2.\n[Approve]\n[Deny]" in card
+    assert await answered(process) == (Outcome.UNCHANGED, "You've approved this already: 1 of 2 so far.")
+    assert process.tools["shell"].calls == []
+    assert await answered(process, who=OTTO) == (Outcome.DECIDED, None)
+    assert len(process.tools["shell"].calls) == 1
+    assert (await any_stage.screen("otto"))[-1].startswith("**Approved** by Ada and Otto, [")
+    assert await any_stage.audit("approval vote") == [
+        ("Ada", (await any_stage.rows("SELECT id FROM approvals"))[0][0], "1 of 2")
+    ]
+
+
+async def test_one_person_with_two_accounts_counts_once(stage: Stage) -> None:
+    other = Identity("page:ada2")
+    assert await stage.store.people.add_person("Ada 2", Role.OWNER, [other], actor="test")
+    process = await asked_for(stage, quorum=2)
+    await answered(process)
+    await stage.store.people.merge("Ada 2", "Ada", actor="test")
+    assert (await answered(process, who=other))[1] == "You've approved this already: 1 of 2 so far."
+    assert process.tools["shell"].calls == []
+
+
+async def test_two_votes_of_people_who_become_one_count_once(stage: Stage) -> None:
+    other = Identity("page:ada2")
+    assert await stage.store.people.add_person("Ada 2", Role.OWNER, [other], actor="test")
+    process = await asked_for(stage, quorum=3)
+    await answered(process)
+    await answered(process, who=other)
+    await stage.store.people.merge("Ada 2", "Ada", actor="test")
+    assert (await answered(process, who=OTTO))[1] == "Your approval counts: 2 of 3 so far."
+
+
+async def test_the_vote_of_one_who_may_not_decide_any_more_does_not_count(stage: Stage) -> None:
+    process = await asked_for(stage, quorum=2)
+    await answered(process, who=OTTO)
+    await stage.store.people.set_role("Otto", Role.USER, actor="test")
+    assert (await answered(process))[1] == "Your approval counts: 1 of 2 so far."
+
+
+async def test_one_denial_settles_a_quorum_at_once_also_of_one_who_approved(stage: Stage) -> None:
+    process = await asked_for(stage, quorum=2)
+    await answered(process)
+    assert await answered(process, Choice.DENY) == (Outcome.DECIDED, None)
+    assert process.tools["shell"].calls == []
+
+
+async def test_of_last_votes_at_once_one_decides(any_stage: Stage) -> None:
+    """Scenario 23."""
+    more = [Identity(f"page:op{n}") for n in range(4)]
+    for who in more:
+        assert await any_stage.store.people.add_person(who, Role.OPERATOR, [who], actor="test")
+    process = await asked_for(any_stage, quorum=3)
+    question = (await only(any_stage)).id
+    voters = [ADA, OTTO, *more]
+    verdicts = await asyncio.gather(*(process.click(question, who=who, room=GENERAL) for who in voters))
+    await process.answer_all()
+    assert [verdict.outcome for verdict in verdicts].count(Outcome.DECIDED) == 1
+    assert len([verdict for verdict in verdicts if "counts" in (verdict.notice or "")]) == 2
+    assert len(process.tools["shell"].calls) == 1
+    assert len(await any_stage.audit("approval approved")) == 1
