@@ -263,6 +263,7 @@ class Process:
         return Courier(
             outbox=self.store.outbox,
             adapter=adapter,
+            features=adapter.features(),
             pace=self._given.pace,
             context=CourierContext(
                 take=self._take,
