@@ -110,6 +110,7 @@ def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers) -> Timet
         base.store,
         reach_of(at.accounts),
         new_id=base.new_id,
+        agent=MAIN,
         serves=couriers.serves,
         named=at.named,
         started=lambda: base.notifier.notify(LANES),
