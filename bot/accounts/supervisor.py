@@ -6,17 +6,21 @@ A bug in one adapter ends neither the process nor another account: it is logged,
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import structlog
+from aiohttp import web
 
 from bot.accounts.reachability import Reachability
 from runtime.cancellation import cancellable
 from runtime.cluster.pause import Pause
 from runtime.contract import (
+    Address,
     Attempt,
+    Bucket,
     ChannelAdapter,
     Connection,
     ConnectionStatus,
@@ -41,6 +45,8 @@ ELSEWHERE: Final = ConnectionStatus(Connection.CONNECTED, "another process liste
 
 Take = Callable[[str], Awaitable[Duty | None]]
 Work = Callable[[], Coroutine[Any, Any, object]]
+Buckets = Callable[[Address], Sequence[Bucket]]
+Told = TypeVar("Told")
 
 log = structlog.get_logger("accounts")
 
@@ -50,6 +56,10 @@ class AccountSupervisor:
 
     `take` asks for a role, and `vacancy` waits until one may be free again; `on_learnt` is told once the account has its
     identity; `twin` names another account with that identity, if there is one at work. `lease_is_fresh` as for the courier.
+    `buckets` stand in place of the platform's own bounds.
+
+    An adapter that cannot tell its features or routes is left out: its account neither listens nor shows anything until
+    the next start, and stands as refused.
     """
 
     def __init__(
@@ -61,6 +71,7 @@ class AccountSupervisor:
         twin: Callable[[ChannelAdapter], str | None] = lambda adapter: None,
         vacancy: Work | None = None,
         lease_is_fresh: Callable[[], bool] = lambda: True,
+        buckets: Buckets | None = None,
         look: timedelta = ROLE_RETRY_DELAY,
         pause: timedelta = PAUSE_FIRST,
         clock: Callable[[], float] = steady,
@@ -84,6 +95,9 @@ class AccountSupervisor:
         self._listening: set[str] = set()
         self._elsewhere: set[str] = set()
         self._broken: dict[str, ConnectionStatus] = {}
+        self._left_out: ConnectionStatus | None = None
+        own = self._asked_at_start("its features", adapter.features) or Features()
+        self._features = replace(own, buckets=buckets) if buckets else own
 
     @property
     def name(self) -> str:
@@ -92,8 +106,8 @@ class AccountSupervisor:
 
     @property
     def identity(self) -> str:
-        """Empty until it is known, and while another account of ours has it."""
-        return "" if self._twin else self._adapter.identity
+        """Empty until it is known, while another account of ours has it, and where it is left out."""
+        return "" if self._twin or self._left_out else self._adapter.identity
 
     def may_send(self) -> bool:
         """True if this process still has its place, and nothing here waits for other nodes to try their way."""
@@ -121,6 +135,8 @@ class AccountSupervisor:
         return f"listener:{self.channel}:{self.identity}:{listener}"
 
     def standing(self) -> ConnectionStatus:
+        if self._left_out:
+            return self._left_out
         if self._broken:
             return next(iter(self._broken.values()))
         if trouble := self.reachability.trouble():
@@ -143,7 +159,13 @@ class AccountSupervisor:
         return self._adapter.render(delivery)
 
     def features(self) -> Features:
-        return self._adapter.features()
+        """As the adapter told them at the start, within the bounds of the settings."""
+        return self._features
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        """Web requests that it answers, as aiohttp's routes."""
+        routes = self._features.routes
+        return (self._asked_at_start("its routes", lambda: _checked(routes())) or ()) if routes else ()
 
     async def show(self, part: Part) -> Receipt:
         return await self.reachability.tried(self._adapter.show(part))
@@ -157,7 +179,9 @@ class AccountSupervisor:
     # ------------------------------------------------------------------------------------------------- its identity
 
     async def learn(self) -> None:
-        """Until it is known who the account is. `listen` waits for it."""
+        """Until it is known who the account is. `listen` waits for it; one that is left out never learns it."""
+        if self._left_out:
+            await asyncio.Event().wait()
         learn = self.features().learn
         if learn and not self.identity:
             await self._until_done("learning who it is", learn)
@@ -192,7 +216,8 @@ class AccountSupervisor:
 
     async def begun(self) -> None:
         """Wait until it listens, or has said why it does not yet."""
-        await self._begun.wait()
+        if not self._left_out:
+            await self._begun.wait()
 
     async def _attend_all(self, several: Listeners, sink: Sink) -> None:
         async with asyncio.TaskGroup() as group:
@@ -234,6 +259,17 @@ class AccountSupervisor:
 
     # ------------------------------------------------------------------------------------------------- what breaks
 
+    def _asked_at_start(self, what: str, ask: Callable[[], Told]) -> Told | None:
+        """Answer of the adapter about itself; None where it breaks, and the account is left out then."""
+        try:
+            return ask()
+        except Exception as error:
+            log.exception("an account is left out: it breaks at the start", account=self.name, what=what)
+            told = str(error) if isinstance(error, BotError) else f"{type(error).__name__}; the log has it"
+            reason = f"{self.name}: {what} cannot be told ({told}). It is left out; mend it, and start again."
+            self._left_out = ConnectionStatus(Connection.REFUSED, reason)
+            return None
+
     async def _for_ever(self, what: str, work: Work) -> None:
         """Do `work` again whenever it ends, which it should not, or breaks."""
         while True:
@@ -270,3 +306,11 @@ class AccountSupervisor:
             return ConnectionStatus(Connection.REFUSED, f"{self.name}: {error}")
         told = f"{type(error).__name__}, a fault of Signalbox; the log has it, and it is tried again"
         return ConnectionStatus(Connection.RECONNECTING, f"{self.name}: {what} failed ({told}).")
+
+
+def _checked(routes: Sequence[Any]) -> Sequence[web.RouteDef]:
+    """Errors: TypeError for what is no route."""
+    for route in routes:
+        if not isinstance(route, web.RouteDef):
+            raise TypeError(f"{type(route).__name__} is no route of aiohttp")
+    return routes

@@ -63,6 +63,11 @@ class Counting(Observer):
             self._settled(signal.body.approval_id, signal.body.choice)
         if taken.claim:
             self.claimed(taken.claim)
+        for one in taken.ended:
+            self._meters.runs.add(RunState.STOPPED)
+            self._resumed.discard(one.run)
+            if one.planned:
+                self._meters.instants.add(OCCURRENCE_ENDINGS[RunState.STOPPED])
 
     def _settled(self, approval: ApprovalId, choice: Choice) -> None:
         kind = kind_of(choice)

@@ -43,8 +43,17 @@ class Operation:
         return next((field.name for field in self.fields if field.annotation == Form), "")
 
     def values(self, *given: object, **named: object) -> dict[str, Any]:
-        """Arguments of a call, with the defaults of what it leaves out, by the names of the parameters."""
+        """Arguments of a call, with the defaults of what it leaves out, by the names of the parameters.
+
+        Errors: TypeError for what is no parameter of it, or given twice: it would be lost.
+        """
         names = [self.subject] * bool(self.subject) + [field.name for field in self.fields]
+        strange = [repr(value) for value in given[len(names) :]] + [name for name in named if name not in names]
+        twice = [name for name in names[: len(given)] if name in named]
+        if strange or twice:
+            known = f"it takes {', '.join(names)}" if names else "it takes nothing"
+            fault = f"is no argument of it: {', '.join(strange)}" if strange else f"is given twice: {', '.join(twice)}"
+            raise TypeError(f"{self.name}: {fault}; {known}")
         usual = {field.name: field.default for field in self.fields if field.default is not field.empty}
         return {**usual, **dict(zip(names, given, strict=False)), **named}
 

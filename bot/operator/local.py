@@ -22,6 +22,7 @@ from bot.wiring.access import gate_of
 from bot.wiring.identities import given, written
 from bot.wiring.live_rules import destinations_of
 from bot.wiring.scheduling import Reach, timetable_of
+from runtime.agent.registry import MAIN
 from runtime.audit.anchor import CheckpointFile, HeadFile
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Signal, Verdict
@@ -94,6 +95,7 @@ def _schedules(
         store,
         _reach_of(store, named, settings),
         new_id=new_id,
+        agent=MAIN,
         serves=lambda address: here.at(address) is not None,
         named=named,
         started=lambda: None,
@@ -124,6 +126,7 @@ def _reports(
         named=named,
         now=store.now,
         new_id=new_id,
+        agent=MAIN,
         reach=_reach_of(store, named, settings),
         runs=False,
         tools=figure_tools(store.figures, store.now, called),

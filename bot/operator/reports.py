@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 from bot.operator.actor import Actor
 from bot.operator.views import View
 from bot.wiring.scheduling import Reach, anywhere
-from runtime.agent.registry import MAIN
 from runtime.contract import (
     Address,
     Figures,
@@ -93,6 +92,7 @@ class ReportOperations:
     """Has reports made for operators. `runs`: a process is at work that makes them; else the next start does.
 
     `reach` tells why nothing can be posted in a room. `notify` wakes the lanes, `tools` are those by which a report is made that is only printed.
+    `agent` is who makes them.
     """
 
     store: Store
@@ -101,6 +101,7 @@ class ReportOperations:
     named: Callable[[Address], str]
     now: Now
     new_id: NewId
+    agent: str
     notify: Callable[[], None] = lambda: None
     runs: bool = True
     tools: Mapping[str, Tool] = field(default_factory=dict)
@@ -196,7 +197,7 @@ class ReportOperations:
             to=rooms,
             zone=await self._zone(actor, str(rooms[0])),
             actor=actor.identity,
-            agent=MAIN,
+            agent=self.agent,
             owner=actor.person,
         )
 

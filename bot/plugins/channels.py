@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Final
+from functools import cache, partial
+from typing import Annotated, Any, Final
+
+from pydantic import Field, TypeAdapter
 
 from adapters.discord.plugin import PLUGIN as DISCORD
 from adapters.slack.plugin import PLUGIN as SLACK
 from adapters.telegram.plugin import PLUGIN as TELEGRAM
 from bot.plugins.packages import brought, names_in
 from runtime.contract import ChannelPlugin, TokenForm
-from runtime.errors import ConfigError
+from runtime.settings.accounts import Account
 
 BUILT_IN: Final[Mapping[str, ChannelPlugin]] = {one.channel: one for one in (TELEGRAM, SLACK, DISCORD)}
 CHANNELS: Final = "signalbox.channels"
@@ -39,22 +41,34 @@ def channel(name: object) -> ChannelPlugin | None:
     return BUILT_IN.get(name) or _brought_channel(name)
 
 
+def is_brought(name: str) -> bool:
+    """True if a package brings a channel of that name. Nothing is loaded for the answer."""
+    return name not in BUILT_IN and name in names_in(CHANNELS)
+
+
 @cache
 def _brought_channel(name: str) -> ChannelPlugin | None:
-    plugin = brought(CHANNELS, name)
-    if plugin is None:
-        return None
+    plugin: ChannelPlugin | None = brought(CHANNELS, name, partial(_wrong, name))
+    if plugin is not None:
+        _known[name] = plugin
+    return plugin
+
+
+def _wrong(name: str, plugin: object) -> str:
+    """Why this cannot be the channel of that name; empty when it can. What it raises is a fault of the package too."""
     if not NAME.fullmatch(name) or name in RESERVED:
-        raise ConfigError(
-            f"the channel {name}: its name must be small letters from a to z, since identities and addresses begin with "
-            f"it, and none of {', '.join(sorted(RESERVED))}. Rename it in its package."
+        return (
+            "its name must be small letters from a to z, since identities and addresses begin with it, and none of "
+            + ", ".join(sorted(RESERVED))
         )
     if not isinstance(plugin, ChannelPlugin) or plugin.channel != name:
-        raise ConfigError(
-            f"the channel {name}: what its package brings is no ChannelPlugin of that name. Mend the package."
-        )
-    _known[name] = plugin
-    return plugin
+        return "what it brings is no ChannelPlugin of that name"
+    if not issubclass(plugin.settings, Account):
+        return "its settings are no runtime.settings.accounts.Account"
+    told_apart: Any = Annotated[plugin.settings | SLACK.settings, Field(discriminator="channel")]
+    TypeAdapter(told_apart)
+    plugin.needed(), plugin.tokens  # both read its secrets
+    return ""
 
 
 def token_forms() -> Sequence[TokenForm]:

@@ -7,7 +7,7 @@ is offered to anybody.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
 from runtime.contract import Model, Tool
@@ -56,15 +56,31 @@ def model_maker(name: str) -> Callable[..., Model]:
     return LiteModel if name.partition("/")[0] in VENDORS else model_driver(name) or LiteModel
 
 
-def brought(group: str, name: str) -> Any:
-    """The object that an installed package brings under this name, or None. Errors: ConfigError when it cannot be loaded."""
+def brought(group: str, name: str, wrong: Callable[[Any], str] = lambda thing: "") -> Any:
+    """The object that an installed package brings under this name, or None. `wrong` is why it is of no use, if it is none.
+
+    Errors: ConfigError when it cannot be loaded or used.
+    """
     for point in entry_points(group=group, name=name):
         try:
-            return point.load()
+            thing = point.load()
+            why = wrong(thing)
         except Exception as error:
-            package = point.dist.name if point.dist else point.module
-            raise ConfigError(
-                f"{name}: the package {package} brings it, and it cannot be loaded ({type(error).__name__}: {error}). "
-                "Mend the package, or take what needs it out of the settings."
-            ) from error
+            raise _unusable(point, f"it cannot be loaded ({type(error).__name__}: {error})") from error
+        if why:
+            raise _unusable(point, why)
+        return thing
     return None
+
+
+def unusable(group: str, name: str, why: str) -> ConfigError:
+    """The fault of a package that brings something of no use: which one, by which entry point, and what to do."""
+    return next(_unusable(point, why) for point in entry_points(group=group, name=name))
+
+
+def _unusable(point: EntryPoint, why: str) -> ConfigError:
+    package = point.dist.name if point.dist else point.module
+    return ConfigError(
+        f"{point.name}: the package {package} brings it (entry point {point.value}), and {why}. "
+        "Mend the package, or take what needs it out of the settings."
+    )

@@ -36,8 +36,7 @@ def site_of(
     webhooks: list[web.RouteDef] = list(hooks)
     every = list(accounts)
     for account in every:
-        if routes := account.features().routes:
-            (pages if account.channel == CHANNEL else webhooks).extend(routes())
+        (pages if account.channel == CHANNEL else webhooks).extend(account.routes())
     site = web.Application(client_max_size=LARGEST_REQUEST)
     install(site, hosts, webhooks=[route.path for route in webhooks])
     site.add_routes([*pages, *webhooks, *console_routes(context), *others])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from bot.settings.accounts import usable_channel
+from bot.settings.accounts import faults_as_a_whole
 from bot.settings.approvals import faults_together as approval_faults
 from bot.settings.faults import Faults, nearest
 from bot.settings.heartbeats import faults_together as heartbeat_faults
@@ -50,9 +50,8 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
 def _accounts(layers: Layers) -> Iterator[Fault]:
     """As the channel of each sees it."""
     for account, table in layers.tables("accounts"):
-        plugin = usable_channel(table)
-        if plugin and table.get("enabled") is not False:
-            yield from ((f"{account}.{name}", fault) for name, fault in plugin.faults(table))
+        for name, fault in faults_as_a_whole(table):
+            yield f"{account}.{name}" if name else account, fault
 
 
 def _notices(layers: Layers) -> Iterator[Fault]:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, SecretStr
 
 from runtime.contract import Effect
-from runtime.settings.types import Number, Place, Secret, Section, Switch, Text, Whole
+from runtime.settings.types import Number, Place, Secret, Section, Switch, Text, Whole, is_http_address
 
 if TYPE_CHECKING:
     from bot.settings.sources import Layers
@@ -39,12 +39,7 @@ def _variable(name: str) -> str:
 
 
 def _address(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not parts.password
-    except ValueError:  # a port that is no number
-        fits = False
-    if url and not fits:
+    if url and not (is_http_address(url) and not urlsplit(url).password):
         raise ValueError('an address without a password in it, such as "https://tickets.example.org/mcp"')
     return url
 

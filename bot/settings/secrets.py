@@ -14,7 +14,7 @@ from bot.secrets import account_keys, model_keys
 from bot.secrets.chain import Chain
 from bot.secrets.errors import SecretsError
 from bot.secrets.keys import VARIABLE
-from bot.settings.accounts import usable_channel
+from bot.settings.accounts import is_unused, usable_channel
 from bot.settings.faults import MASK, Faults, is_secret
 from bot.settings.hooks import HookTable
 from bot.settings.mcp import McpTable, handed_on
@@ -82,7 +82,9 @@ def twins_in_lists(layers: Layers) -> list[str]:
     kinds: list[tuple[str, type[BaseModel]]] = [(name, plugin.settings) for name, plugin in plugins if plugin]
     kinds += [(name, HookTable) for name, _ in layers.tables("hooks")]
     kinds += [(name, McpTable) for name, _ in layers.tables("mcp")]
-    return [f"{name}.{twin}" for name, kind in kinds for twin in twins(kind)]
+    unused = ((name, table) for name, table in layers.tables("accounts") if is_unused(table))
+    found = [f"{name}.{key.removesuffix('_env')}" for name, table in unused for key in table if key.endswith("_env")]
+    return found + [f"{name}.{twin}" for name, kind in kinds for twin in twins(kind)]
 
 
 @dataclass

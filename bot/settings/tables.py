@@ -26,6 +26,7 @@ from runtime.settings.types import (
     Text,
     TextFile,
     Whole,
+    is_http_address,
 )
 
 DEMO: Final = "demo"
@@ -45,12 +46,7 @@ def _room(address: str) -> str:
 
 
 def _collector(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number
-        fits = False
-    if url and not fits:
+    if url and not is_http_address(url):
         raise ValueError('an address such as "http://127.0.0.1:4318"')
     return url
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 
+from bot.accounts.supervisor import Buckets
 from bot.plugins.channels import channel
 from bot.settings.settings import Settings
-from runtime.contract import AdapterContext, Address, Bucket, ChannelAdapter, Features
+from runtime.contract import AdapterContext, Bucket, ChannelAdapter
 from runtime.errors import ConfigError
 from runtime.settings.accounts import Account
 
 MakeAdapters = Callable[[AdapterContext], Sequence[ChannelAdapter]]
-Buckets = Callable[[Address], Sequence[Bucket]]
 
 
 def no_adapters(given: AdapterContext) -> Sequence[ChannelAdapter]:
@@ -26,16 +25,12 @@ def adapters_of(settings: Settings) -> MakeAdapters:
     return lambda given: [adapter_of(account, given) for account in settings.accounts if account.enabled]
 
 
-def features_of(settings: Settings, adapter: ChannelAdapter) -> Features:
-    """The features of `adapter`; a bound in the settings stands in place of the platform's own."""
-    features = adapter.features()
+def buckets_of(settings: Settings, adapter: ChannelAdapter) -> Buckets | None:
+    """A bound that the settings give the whole account in place of the platform's own, if they do."""
     here = (adapter.channel, adapter.account)
     most = next((one.messages_per_second for one in settings.accounts if (one.channel, one.name) == here), 0)
-    return replace(features, buckets=_bounded(most)) if most else features
-
-
-def _bounded(most: float) -> Buckets:
-    """No more than `most` in a second of the whole account."""
+    if not most:
+        return None
     own = Bucket("messages_per_second", burst=max(1, int(most)), every=timedelta(seconds=1 / most))
     return lambda address: [own]
 

@@ -8,7 +8,6 @@ from datetime import datetime, tzinfo
 from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
 from bot.settings.settings import Planning
-from runtime.agent.registry import MAIN
 from runtime.contract import (
     Address,
     Asker,
@@ -90,6 +89,7 @@ def timetable_of(
     reach: Reach,
     *,
     new_id: NewId,
+    agent: str,
     serves: Callable[[Address], bool],
     named: Callable[[Address], str],
     started: Callable[[], None],
@@ -105,7 +105,7 @@ def timetable_of(
 
         return ScheduleService(
             book=store.schedules,
-            agent=MAIN,
+            agent=agent,
             now=store.now,
             new_id=new_id,
             serves=serves,

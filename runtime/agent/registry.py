@@ -51,6 +51,11 @@ class Agents:
         self._main = main
         self._by_name = {agent.name: agent for agent in (main, *others)}
 
+    @property
+    def main(self) -> Agent:
+        """The one that works wherever no other is named."""
+        return self._main
+
     def __iter__(self) -> Iterator[Agent]:
         return iter(self._by_name.values())
 

@@ -104,14 +104,14 @@ class Courier:
         adapter: ChannelAdapter,
         pace: RetryPolicy,
         context: CourierContext,
-        features: Features | None = None,
+        features: Features,
         previews: bool = False,
         width: int = 32,
     ) -> None:
         self.adapter = adapter
         self._outbox, self._pace, self._context = outbox, pace, context
         self._width = asyncio.Semaphore(width)
-        self.features = features = features or adapter.features()
+        self.features = features
         self._look_after = timedelta() if features.looks_at_once else pace.settle_first
         self._rates = Rates(features.buckets, context.ticks)
         self._previews = Previews(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from typing import Annotated, Final
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationInfo
 
 from runtime.contract import TokenForm
 from runtime.errors import ConfigError
 from runtime.settings.token_forms import fault_of
-from runtime.settings.types import Number, Section, Switch
+from runtime.settings.types import Number, Section, Switch, is_http_address
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 TOKENS: Final = "tokens"
@@ -37,23 +36,15 @@ def _named(name: str) -> str:
 
 
 def _server(url: str) -> str:
-    if url and not _is_address(url):
+    if url and not is_http_address(url):
         raise ValueError('an address such as "http://127.0.0.1:8081", or nothing for the real platform')
     return url
 
 
 def _reached(url: str) -> str:
-    if url and not _is_address(url):
+    if url and not is_http_address(url):
         raise ValueError('the address under which the platform reaches us, such as "https://bot.example.org/telegram"')
     return url
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number
-        return False
 
 
 AccountName = Annotated[str, AfterValidator(_named)]

@@ -47,17 +47,21 @@ def _long(value: SecretStr | None) -> SecretStr | None:
     return value
 
 
+def is_http_address(url: str) -> bool:
+    """True if this is a whole address that HTTP can ask: with a host, and with a port that there is."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number
+        return False
+
+
 def _public(url: str) -> str:
     """Without the slash at its end: a path follows."""
     if not url:
         return url
-    try:
-        parts = urlsplit(url)
-        sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # no port that there is
-        sound = False
-    sound = sound and url.isprintable() and url.isascii() and " " not in url
-    if not sound or parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None:
+    parts = urlsplit(url) if is_http_address(url) and url.isprintable() and url.isascii() and " " not in url else None
+    if not parts or parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None:
         raise ValueError(
             'where browsers reach the page, with nothing behind the name, such as "https://bot.example.org"'
         )

@@ -46,7 +46,7 @@ class Observer:
     """
 
     def accepted(self, signal: Signal, taken: Taken) -> None:
-        """A signal was taken in, or refused: `taken` has the verdict."""
+        """A signal was taken in, or refused: `taken` has the verdict, and the parked runs that it ended."""
 
     def expired(self, expired: Sequence[Decided], now: datetime) -> None:
         """Questions that nobody answered in time."""

@@ -128,37 +128,89 @@ def test_what_nobody_brings_is_named(home: Path, tmp_path: Path, text: str, told
     assert told in run(f"signalbox run --config {tmp_path}/signalbox.toml", home)
 
 
-def broken(folder: Path, settings: str) -> str:
-    """Settings beside a package whose channel cannot be loaded; as the words that let a command find both."""
+SCROLL = """
+from dataclasses import replace
+from typing import Literal
+from adapters.telegram.plugin import PLUGIN as TELEGRAM
+from pydantic import field_validator
+from runtime.settings.accounts import Account
+
+class ScrollAccount(Account):
+    channel: Literal["scroll"]
+    ink: str = ""
+    ink_env: str = ""
+
+    @field_validator("ink")
+    @classmethod
+    def mixed(cls, ink: str) -> str:
+        return {"": ""}[ink]
+
+def smudged(table):
+    raise RuntimeError("no ink")
+
+PLUGIN = replace(TELEGRAM, channel="scroll", settings=ScrollAccount, secrets={}, others=(), modes=())
+SMUDGED = replace(PLUGIN, faults=smudged)
+UNTOLD = replace(PLUGIN, settings=Account)
+FOREIGN = replace(PLUGIN, settings=dict)
+FORMLESS = replace(PLUGIN, secrets={"ink": "black"})
+"""
+ACCOUNT = '[[accounts]]\nchannel = "scroll"\nname = "a"\n'
+ORIGIN = "the package broken brings it (entry point {}), and"
+MEND = "Mend the package, or take what needs it out of the settings."
+
+
+def broken(folder: Path, settings: str, point: str = "no_such_module:PLUGIN") -> str:
+    """Settings beside a package whose channel is of no use; as the words that let a command find both."""
     about = folder / "broken-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[signalbox.channels]\nscroll = no_such_module:PLUGIN\n")
+    (about / "entry_points.txt").write_text(f"[signalbox.channels]\nscroll = {point}\n")
+    (folder / "scroll.py").write_text(SCROLL)
     (folder / "signalbox.toml").write_text(settings)
     return f"PYTHONPATH=$PYTHONPATH:{folder} signalbox {{}} --config {folder}/signalbox.toml"
 
 
-@pytest.mark.parametrize("command", ["run", "doctor"])
-def test_a_package_that_cannot_be_loaded_is_told_beside_all_other_faults(
-    home: Path, tmp_path: Path, command: str
-) -> None:
-    line = broken(tmp_path, 'data_dir = "var"\n[log]\nlevel = "loud"\n[[accounts]]\nchannel = "scroll"\nname = "a"\n')
-    told = run(line.format(command), home)
-    assert (
-        'accounts[1] ("a"): scroll: the package broken brings it, and it cannot be loaded (ModuleNotFoundError' in told
-    )
+@pytest.mark.parametrize(
+    ("point", "why"),
+    [
+        ("no_such_module:PLUGIN", "it cannot be loaded (ModuleNotFoundError: No module named 'no_such_module')"),
+        ("scroll:smudged", "what it brings is no ChannelPlugin of that name"),
+        ("scroll:FOREIGN", "its settings are no runtime.settings.accounts.Account"),
+        ("scroll:UNTOLD", "it cannot be loaded (PydanticUserError: "),
+        ("scroll:FORMLESS", "it cannot be loaded (AttributeError: "),
+        ("scroll:PLUGIN", "it cannot check the settings of this account (KeyError: 'red')"),
+        ("scroll:SMUDGED", "it cannot check the settings of this account (RuntimeError: no ink)"),
+    ],
+)
+def test_a_package_of_no_use_is_told_beside_all_other_faults(home: Path, tmp_path: Path, point: str, why: str) -> None:
+    settings = f'data_dir = "var"\n[log]\nlevel = "loud"\n{ACCOUNT}'
+    line = broken(tmp_path, settings + ("ink = 'red'\n" if point == "scroll:PLUGIN" else ""), point)
+    told = run(f"{line.format('run')}; echo ended with $?", home)
+    assert f'accounts[1] ("a"): scroll: {ORIGIN.format(point)} {why}' in told.replace("].ink (", "] (")
+    assert told.count(MEND) == 1
     assert "log.level: got " in told
+    assert told.endswith("ended with 2\n")
     assert "Traceback" not in told
 
 
-def test_a_package_that_cannot_be_loaded_is_in_nobodys_way_while_its_account_is_disabled(
-    home: Path, tmp_path: Path
-) -> None:
-    account = '[[accounts]]\nchannel = "scroll"\nname = "a"\nenabled = false\npin = "pin-1234"\n'
-    line = broken(tmp_path, f'data_dir = "var"\n{account}')
+def test_doctor_tells_of_a_package_of_no_use_and_looks_at_the_rest(home: Path, tmp_path: Path) -> None:
+    line = broken(tmp_path, f'data_dir = "var"\n[log]\nlevel = "loud"\n{ACCOUNT}')
     told = run(line.format("doctor"), home)
-    assert re.search(r"^ok +scroll +turned off: enabled is false$", told, re.MULTILINE)
-    assert "cannot be loaded" not in told
+    assert ORIGIN.format("no_such_module:PLUGIN") in told
+    assert "log.level: got " in told
+    assert re.search(r"^ok +", told, re.MULTILINE)
+    assert "Traceback" not in told
+
+
+def test_nothing_of_a_package_is_loaded_for_a_disabled_account(home: Path, tmp_path: Path) -> None:
+    account = f'{ACCOUNT}enabled = false\npin = "pin-1234"\nink_env = "SIGNALBOX_INK"\n'
+    line = "SIGNALBOX_INK=red " + broken(tmp_path, f'data_dir = "var"\n{account}', "loud:PLUGIN")
+    (tmp_path / "loud.py").write_text("print('I was loaded')\nraise ImportError('and broke')\n")
+    told = run(line.format("doctor"), home)
+    assert re.search(r"^ok +scroll +turned off: enabled is false$", told, re.MULTILINE), told
+    assert "I was loaded" not in told
+    assert "and broke" not in told
+    assert "SIGNALBOX_INK" not in told
     assert "pin-1234" not in told + run(line.format("config show"), home)
 
 

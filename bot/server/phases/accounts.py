@@ -16,7 +16,7 @@ from bot.server.phases.store import StorePhase
 from bot.server.reload import Reload
 from bot.telemetry.logs import set_level
 from bot.wiring.access import gate_of
-from bot.wiring.channels import MakeAdapters, adapters_of
+from bot.wiring.channels import MakeAdapters, adapters_of, buckets_of
 from bot.wiring.identities import with_identities
 from bot.wiring.live_rules import Live, MakeGate, rules_of
 from bot.wiring.schedules import FileSchedules
@@ -95,6 +95,7 @@ def _supervised(
         take=place.take,
         vacancy=place.vacancy,
         lease_is_fresh=place.lease_is_fresh,
+        buckets=buckets_of(base.settings, adapter),
         on_learnt=note,
         twin=twin_of,
     )

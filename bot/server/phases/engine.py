@@ -10,7 +10,6 @@ from bot.operator.reports import LateReporters
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
-from bot.wiring.channels import features_of
 from bot.wiring.engine import fetching_of, files_in, long_replies_of, pace_of
 from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.loop import AgentLoop
@@ -103,7 +102,7 @@ def _courier(base: StorePhase, account: AccountSupervisor) -> Courier:
             new_id=base.new_id,
             probe=base.probe,
         ),
-        features=features_of(base.settings, account),
+        features=account.features(),
         previews=base.settings.outbox.previews,
     )
 
@@ -113,6 +112,7 @@ def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers) -> Timet
         base.store,
         reach_of(at.accounts),
         new_id=base.new_id,
+        agent=MAIN,
         serves=couriers.serves,
         named=at.named,
         started=lambda: base.notifier.notify(LANES),

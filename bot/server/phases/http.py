@@ -27,7 +27,6 @@ from bot.telemetry.masking import Mask
 from bot.wiring.hooks import webhooks_of
 from bot.wiring.identities import written
 from bot.wiring.scheduling import reach_of
-from runtime.agent.registry import MAIN
 from runtime.audit.anchor import CheckpointFile
 from runtime.cluster.topics import LANES
 
@@ -123,13 +122,14 @@ def _reports(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Report
         reach=reach_of(at.accounts),
         notify=lambda: base.notifier.notify(LANES),
         tools=engine.toolkit.figures,
+        agent=engine.agents.main.name,
     )
 
 
 def _info(base: StorePhase, engine: EnginePhase) -> Mapping[str, str]:
     told = {
         "version": VERSION,
-        "model": engine.agents.of(MAIN).model.name,
+        "model": engine.agents.main.model.name,
         "database": base.settings.shown()["database_url"],
         "banner": base.settings.banner or "",
     }

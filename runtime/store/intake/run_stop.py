@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -28,7 +29,7 @@ from runtime.domain.runs import FOR_SCHEDULES, RunEvent, RunState
 from runtime.store.approvals.decisions import withdraw
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, moved, session_key
 from runtime.store.intake.inbox import replied
-from runtime.store.protocol import Gate, NewDelivery, Taken
+from runtime.store.protocol import Ended, Gate, NewDelivery, Taken
 from runtime.store.runs.turns import SET_TURN
 from runtime.store.runs.waits import wait_no_more
 from runtime.store.schedules.run_occurrence import ended
@@ -102,15 +103,20 @@ def stop(
     if not found:
         return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, NOTHING_TO_STOP), now, new_id))
     yield from fact(now, "stop", who.name, signal_id, str(signal.address))
-    live, addresses = [], []
+    live: list[RunId] = []
+    over: list[Ended] = []
+    addresses: list[Address] = []
     for run in found:
         yield from moved(now, run.id, None, RunEvent.STOP, who.name)
         if run.state is RunState.RUNNING:
             live.append(run.id)
             yield ASK_STOP, {"run": run.id}
         else:
-            addresses += yield from _end_parked(run, who, now, new_id)
-    return Taken(Verdict(Outcome.DECIDED, signal_id), found[0].session, stop_runs=tuple(live), deliveries=(*addresses,))
+            cards, planned = yield from _end_parked(run, who, now, new_id)
+            addresses += [*cards, run.address]
+            over.append(Ended(run.id, planned))
+    verdict = Verdict(Outcome.DECIDED, signal_id)
+    return Taken(verdict, found[0].session, stop_runs=(*live,), deliveries=(*addresses,), ended=(*over,))
 
 
 def stop_live(key: SessionKey, who: Person, signal_id: SignalId, at: Address, now: datetime) -> Op[tuple[RunId, ...]]:
@@ -145,8 +151,11 @@ def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list
     return found
 
 
-def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[list[Address]]:
-    """A run that waits for people has no owner to end it: it ends here, with its cards and its last words."""
+def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[tuple[Sequence[Address], bool]]:
+    """A run that waits for people has no owner to end it: it ends here, with its cards and its last words.
+
+    Where the cards are, and whether it worked for an instant of a schedule.
+    """
     text = f"Stopped by {who.name}."
     cards = yield from withdraw(run.id, text, now, new_id)
     yield from wait_no_more(run.id, now)
@@ -157,7 +166,7 @@ def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[lis
     rows = yield END_RUN, {"run": run.id, "at": micros(now), "why": text}
     if run.state is RunState.READY:
         yield UNRESUME, {"k": run.session, "less": 1}
-    yield from ended(run.id, Trigger(rows[0][0]), RunState.STOPPED, text, 1, now, new_id)
+    occurrence = yield from ended(run.id, Trigger(rows[0][0]), RunState.STOPPED, text, 1, now, new_id)
     last = NewDelivery(DeliveryId(new_id()), f"run:{run.id}", 0, Kind.FINAL, run.address, Content(text))
     yield ADD_DELIVERY, delivery_row(last, now, run.id)
-    return [*cards, run.address]
+    return cards, occurrence is not None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from runtime.store.protocol.approvals import Approvals, Decided
 from runtime.store.protocol.cluster import Cluster
 from runtime.store.protocol.failover import Failover
-from runtime.store.protocol.intake import Accept, Gate, Intake, Offer, TakeIn, Taken
+from runtime.store.protocol.intake import Accept, Ended, Gate, Intake, Offer, TakeIn, Taken
 from runtime.store.protocol.leases import Duty, Lane, Lease
 from runtime.store.protocol.operations import (
     Audit,
@@ -52,6 +52,7 @@ __all__ = [
     "Decided",
     "DeliveryRow",
     "Duty",
+    "Ended",
     "Failover",
     "Gate",
     "Head",

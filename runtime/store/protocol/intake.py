@@ -46,10 +46,18 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """A parked run that a person stopped. `planned`: it worked for an instant of a schedule."""
+
+    run: RunId
+    planned: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
     """Result of `accept`: the verdict, and what to wake: a session's lane, runs to stop, addresses with deliveries.
 
-    `claim`: the lane was idle, so the run began in the same commit; whoever made the offer works on it.
+    `ended`: runs that waited for people and are over now. `claim`: the lane was idle, so the run began in the same commit; whoever made the offer works on it.
     """
 
     verdict: Verdict
@@ -58,6 +66,7 @@ class Taken:
     stop_runs: tuple[RunId, ...] = ()
     deliveries: tuple[Address, ...] = ()
     claim: Claim | None = None
+    ended: tuple[Ended, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,9 +103,10 @@ class Stage:
                 asked.append(role)
             return await self.store.cluster.take(held, role)
 
+        adapter = adapter or self.adapter()
         return Courier(
             outbox=outbox or self.store.outbox,
-            adapter=adapter or self.adapter(),
+            adapter=adapter,
             pace=self.pace,
             context=CourierContext(
                 take=take,
@@ -116,7 +117,7 @@ class Stage:
                 ticks=lambda: self.clock() - START,
                 probe=probe,
             ),
-            features=features,
+            features=features or adapter.features(),
         )
 
     async def settle(self, courier: Courier, within: timedelta = EVER) -> None:

@@ -266,6 +266,7 @@ class Process:
         return Courier(
             outbox=self.store.outbox,
             adapter=adapter,
+            features=adapter.features(),
             pace=self._given.pace,
             context=CourierContext(
                 take=self._take,

@@ -168,7 +168,9 @@ async def report_desk(at: Desk) -> tuple[ReportOperations, Actor]:
     tools = figure_tools(stage.store.figures, stage.clock, str)
     person = await stage.store.people.identified(ADA)
     assert person
-    made = ReportOperations(stage.store, LateReporters(stage.clock), room, str, stage.clock, new_id, tools=tools)
+    made = ReportOperations(
+        stage.store, LateReporters(stage.clock), room, str, stage.clock, new_id, "main", tools=tools
+    )
     return made, Actor(person, ADA)
 
 

@@ -16,6 +16,7 @@ from runtime.contract import (
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.transcript import WAITING_FOR_APPROVAL
+from runtime.store.protocol import Ended
 from tests.contract.store.asking import result_of
 from tests.contract.store.stage import (
     OTHER_ROOM,
@@ -150,6 +151,7 @@ async def test_a_parked_run_ends_when_stopped(stage: Stage) -> None:
     taken = await stage.stop()
     assert (taken.verdict.outcome, taken.stop_runs) == (Outcome.DECIDED, ())
     assert set(taken.deliveries) == {ROOM}
+    assert taken.ended == (Ended(parked.run, planned=False),)
     (run,) = await stage.store.operations.runs()
     assert (run.id, run.state, run.ended_at) == (parked.run, RunState.STOPPED, stage.clock())
     assert {a.state for a in await stage.store.approvals.approvals()} == {ApprovalState.VOID}
@@ -183,9 +185,10 @@ async def test_after_a_stop_the_session_works_as_before(stage: Stage, decided: b
 
 
 async def test_a_stop_ends_the_running_and_the_parked(stage: Stage) -> None:
-    await stage.park(SHELL, text="one")
+    parked = await stage.park(SHELL, text="one")
     live = await stage.begin("two")
-    assert (await stage.stop()).stop_runs == (live.run_id,)
+    taken = await stage.stop()
+    assert (taken.stop_runs, [one.run for one in taken.ended]) == ((live.run_id,), [parked.run])
     await stage.finish(live, "Stopped.", RunState.STOPPED)
     assert {run.state for run in await stage.store.operations.runs()} == {RunState.STOPPED}
 

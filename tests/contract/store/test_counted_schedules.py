@@ -12,9 +12,10 @@ from bot.metrics.labels import Labels
 from bot.metrics.meters import Meters
 from runtime.calendar import plan, written
 from runtime.contract import Identity, Schedule, ScheduleId, ScheduleState, Task, TaskKind, Terms
-from runtime.domain.runs import RunState
+from runtime.domain.runs import RunState, StepState
 from runtime.domain.schedules import MISSED, Firing, Instant, ScheduleEvent
-from tests.contract.store.stage import ROOM, Stage
+from runtime.store.protocol import Ended
+from tests.contract.store.stage import ROOM, SHELL, Stage, step
 
 HOUR: Final = timedelta(hours=1)
 
@@ -93,6 +94,20 @@ async def test_each_try_is_counted_with_its_end(counted: Stage, meters: Meters, 
     await counted.store.schedules.run_schedule(schedule.id, "ada")
     await counted.finish(await counted.claim(), state=state)
     assert counts(meters) == {"started": 1, outcome: 1}
+
+
+async def test_a_try_that_waits_for_people_is_counted_when_a_person_stops_it(counted: Stage, meters: Meters) -> None:
+    schedule = await planned(counted)
+    await counted.store.schedules.run_schedule(schedule.id, "ada")
+    claim = await counted.claim()
+    await counted.record(claim, step(SHELL, StepState.ASKED))
+    question = counted.ask(claim, claim.next_step + 1, SHELL)
+    assert await counted.store.runs.park(claim.lane, claim.run_id, [question])
+    assert counts(meters) == {"started": 1}
+    taken = await counted.stop()
+    assert taken.ended == (Ended(claim.run_id, planned=True),)
+    assert counts(meters) == {"started": 1, "stopped": 1}
+    assert dict(meters.runs) | {("parked",): 1, ("stopped",): 1} == dict(meters.runs)
 
 
 async def test_silence_is_an_end_of_its_own(counted: Stage, meters: Meters) -> None:

@@ -133,5 +133,5 @@ async def test_a_voice_note_is_heard_by_the_command_of_the_settings(tmp_path: Pa
 async def test_a_long_reply_goes_as_a_file_where_a_setting_says_so(tmp_path: Path) -> None:
     more = {"outbox__long_replies": "file", "outbox__long_reply_characters": 1_000}
     text = await shown(tmp_path, Said(WORDS), **more)
-    assert text.startswith("see the file: I am the demo model")
+    assert text.startswith("see the file: I'm the demo model")
     assert WORDS.strip() in text

@@ -16,9 +16,9 @@ from runtime.store.operations.retention import DROP_TURNS, LEAVE_THREAD, OLD, RU
 from runtime.store.protocol import Stock
 from runtime.store.schema import metadata
 from runtime.store.snapshot import OURS
-from runtime.store.treatments import TREATMENTS, Restored
 from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
+from tests.unit.store.treatments import TREATMENTS, Restored
 
 ROOMS_FILES = "workspaces_days"
 """A setting about folders, not about tables."""

@@ -14,6 +14,7 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp import web
+from structlog.testing import capture_logs
 
 from bot.node.lock import Control
 from bot.operator.client import connected
@@ -36,7 +37,7 @@ from runtime.contract import (
     Sink,
 )
 from runtime.domain.ids import new_id
-from runtime.errors import Retryable
+from runtime.errors import ConfigError, Retryable
 from tests.unit.bot.accounts.test_supervisor import Plain, until
 
 REFUSED = ConnectionStatus(Connection.REFUSED, 'account "b": its token was revoked. Set a new one.')
@@ -135,6 +136,60 @@ async def running(
         aiohttp.ClientSession() as session,
     ):
         yield Running(made[0], ready.control, session)
+
+
+class Untold(Chat):
+    """One whose code breaks where it is asked what it can do."""
+
+    def features(self) -> Features:
+        raise RuntimeError("no ink")
+
+
+class Unrouted(Chat):
+    """One whose code breaks where it is asked for its routes."""
+
+    def routes(self) -> list[web.RouteDef]:
+        raise ConfigError("its webhook has no path.")
+
+
+class Foreign(Chat):
+    """One whose routes are none."""
+
+    def routes(self) -> list[web.RouteDef]:
+        return ["/foreign"]  # type: ignore[list-item]
+
+
+LEFT_OUT = "It is left out; mend it, and start again."
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        (Untold, f"fake:b: its features cannot be told (RuntimeError; the log has it). {LEFT_OUT}"),
+        (Unrouted, f"fake:b: its routes cannot be told (its webhook has no path.). {LEFT_OUT}"),
+        (Foreign, f"fake:b: its routes cannot be told (TypeError; the log has it). {LEFT_OUT}"),
+    ],
+)
+async def test_an_account_that_breaks_at_the_start_is_left_out_and_the_others_work(
+    tmp_path: Path, broken: type[Chat], why: str
+) -> None:
+    good, bad = Chat("a", "A1"), broken("b", "B1")
+    with capture_logs() as logs:
+        async with running(tmp_path, good, bad) as process:
+            status, told = await process.get("/readyz")
+            assert (status, told["reasons"]) == (503, {"fake:b": why})
+            _, metrics = await process.get("/metrics")
+            assert 'signalbox_adapter_state{account="b",channel="fake",state="refused"} 1.0' in metrics
+            async with connected(process.control) as api:
+                accounts = {one["account"]: one["reason"] for one in (await api.overview())["accounts"]}
+            assert accounts["fake:b"] == why
+            await until(lambda: good.sink)
+            await good.say("hello")
+            await until(lambda: good.shown)
+            assert (await process.post("/fake/a", "ping")) == (200, "ping")
+    assert bad.sink is None
+    [line] = [line for line in logs if line["event"] == "an account is left out: it breaks at the start"]
+    assert line["account"] == "fake:b"
 
 
 async def test_each_account_tells_how_it_stands(tmp_path: Path) -> None:

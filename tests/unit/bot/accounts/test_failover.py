@@ -90,6 +90,7 @@ async def a_node(store: Store, notifier: LocalNotifier) -> OneNode:
     courier = Courier(
         outbox=store.outbox,
         adapter=account,
+        features=account.features(),
         pace=RetryPolicy(),
         context=CourierContext(take=take, vacancy=membership.vacancy, now=store.now, on_shown=lambda address: None),
     )

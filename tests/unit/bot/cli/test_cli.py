@@ -305,9 +305,9 @@ def test_pairing_codes_are_entered_with_and_without_a_process(tmp_path: Path) ->
     with running(tmp_path):
         assert signalbox(tmp_path, "people", "pending").stdout == "Nobody waits for a pairing code to be entered.\n"
         ended = signalbox(tmp_path, "people", "pair", "WRONGONE")
-        assert (ended.returncode, "There are 4 more tries." in ended.stderr) == (1, True)
+        assert (ended.returncode, "You have 4 more tries." in ended.stderr) == (1, True)
     ended = signalbox(tmp_path, "people", "pair", "WRONGONE", "--name", "Sam", "--role", "user")
-    assert (ended.returncode, "There are 3 more tries." in ended.stderr) == (1, True)
+    assert (ended.returncode, "You have 3 more tries." in ended.stderr) == (1, True)
     assert json.loads(signalbox(tmp_path, "people", "pending", "--json").stdout) == []
 
 

@@ -93,6 +93,17 @@ EXPECTED: Numbers = {
 }
 
 
+async def test_a_parked_run_that_a_person_stops_is_counted_as_over(tmp_path: Path) -> None:
+    async with running(tmp_path, [WRITE]) as at_work:
+        await at_work.say("write")
+        await at_work.notebook.until("write_file")
+        await at_work.say("/stop")
+        after = await with_some(at_work, "signalbox_runs_total", "stopped")
+    states = {name[1]: value for name, value in after.items() if name[0] == "signalbox_runs_total" and value}
+    assert states == {"parked": 1, "stopped": 1}
+    assert after["signalbox_runs_open", "parked"] == 0
+
+
 async def test_a_part_that_is_cut_is_uncertain_then_absent_then_shown(tmp_path: Path) -> None:
     async with running(
         tmp_path, ["done"], cut=1, outbox__settle_first_seconds=0.05, outbox__settle_second_seconds=0.1

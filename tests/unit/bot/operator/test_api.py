@@ -33,6 +33,33 @@ def test_what_a_call_leaves_out_is_sent_as_declared() -> None:
     assert OPERATIONS["decide"].values("a1", choice="deny") == {"approval_id": "a1", "choice": "deny", "reason": ""}
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "named", "told"),
+    [
+        (
+            "runs",
+            ("done", 10, "web:main/a", "more"),
+            {},
+            "runs: is no argument of it: 'more'; it takes state, limit, room",
+        ),
+        (
+            "decide",
+            ("a1",),
+            {"chioce": "deny"},
+            "decide: is no argument of it: chioce; it takes approval_id, choice, reason",
+        ),
+        ("requeue", ("d1",), {"delivery_id": "d2"}, "requeue: is given twice: delivery_id; it takes delivery_id"),
+        ("overview", (), {"room": "web:main/a"}, "overview: is no argument of it: room; it takes nothing"),
+    ],
+)
+def test_what_a_call_has_too_much_is_told_with_what_there_is(
+    name: str, given: tuple[object, ...], named: dict[str, object], told: str
+) -> None:
+    with pytest.raises(TypeError) as refused:
+        OPERATIONS[name].values(*given, **named)
+    assert str(refused.value) == told
+
+
 async def test_an_operation_that_nobody_does_is_no_silent_answer() -> None:
     with pytest.raises(NotImplementedError):
         await OperatorApi().overview()

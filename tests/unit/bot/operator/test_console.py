@@ -281,7 +281,7 @@ async def test_a_pairing_code_makes_whoever_was_sent_it_known() -> None:
 async def test_mistakes_about_pairing_are_told() -> None:
     async with client(await crowd()) as api:
         for mistake, words in (
-            (api.pair("WRONG"), "There are 4 more tries"),
+            (api.pair("WRONG"), "You have 4 more tries"),
             (api.pair(CODE, "new", "king"), "is no role"),
             (api.pair(CODE, "ada", "user"), "the only owner"),
         ):

@@ -11,10 +11,11 @@ from typing import get_args
 
 import pytest
 
+from bot.accounts.supervisor import AccountSupervisor
 from bot.plugins.channels import BUILT_IN
 from bot.settings.settings import Settings, load
-from bot.wiring.channels import adapters_of, features_of
-from runtime.contract import Address, Bucket, ChannelPlugin, Features
+from bot.wiring.channels import adapters_of, buckets_of
+from runtime.contract import Address, Bucket, ChannelAdapter, ChannelPlugin, Features
 from runtime.errors import ConfigError
 from tests.fakes.nothing import given_nothing
 from tests.unit.bot.accounts.test_supervisor import Plain
@@ -121,13 +122,21 @@ class Free(Plain):
     channel, account = "telegram", "tg"
 
 
+def supervised(adapter: Plain, settings: Settings) -> AccountSupervisor:
+    async def nobody(role: str) -> None: ...
+
+    async def unnoted(known: ChannelAdapter) -> None: ...
+
+    return AccountSupervisor(adapter, take=nobody, on_learnt=unnoted, buckets=buckets_of(settings, adapter))
+
+
 @pytest.mark.parametrize("adapter", [Bound(), Free()])
 @pytest.mark.parametrize(("most", "bucket"), [("0.5", (1, timedelta(seconds=2))), ("4", (4, timedelta(seconds=0.25)))])
 def test_the_bound_of_the_settings_stands_in_place_of_the_platforms(
     tmp_path: Path, adapter: Plain, most: str, bucket: tuple[int, timedelta]
 ) -> None:
     text = THREE.replace('name = "tg"', f'name = "tg"\nmessages_per_second = {most}')
-    buckets = features_of(settings_of(tmp_path, text, **MINE), adapter).buckets
+    buckets = supervised(adapter, settings_of(tmp_path, text, **MINE)).features().buckets
     assert buckets is not None
     [only] = buckets(ROOM)
     assert (only.burst, only.every) == bucket
@@ -135,8 +144,8 @@ def test_the_bound_of_the_settings_stands_in_place_of_the_platforms(
 
 def test_without_a_bound_the_platforms_own_hold(tmp_path: Path) -> None:
     settings = settings_of(tmp_path, THREE, **MINE)
-    assert features_of(settings, Free()).buckets is None
-    buckets = features_of(settings, Bound()).buckets
+    assert supervised(Free(), settings).features().buckets is None
+    buckets = supervised(Bound(), settings).features().buckets
     assert buckets is not None
     assert buckets(ROOM) == [ITS_OWN]
 
