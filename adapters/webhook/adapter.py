@@ -34,7 +34,9 @@ RETRY_AFTER: Final = timedelta(seconds=5)
 """When a sender is told to come back, while we are away."""
 
 STRANGER: Final = "There is no hook of this name, or what proves that you may call it is missing or wrong."
-LATE: Final = "The request is rightly signed, and its timestamp too far from our time: sign it anew, or set your clock."
+LATE: Final = (
+    "The request is rightly signed, but its timestamp is too far from our time: sign it again, or set your clock."
+)
 BY_POST: Final = "A hook is called by POST."
 TOO_LARGE: Final = "A hook takes at most 1 MiB."
 TOO_SLOW: Final = "The body did not arrive in time: send it again."

@@ -155,7 +155,7 @@ def _write_file(writer: Writer, member: str, path: Path) -> None:
 def _placed(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     """A file that takes its place under `path` at the end of the block, flushed; without an end nothing is there."""
     if path.is_dir():
-        raise ConfigError(f"{path} is a folder: name the file that the backup shall be.")
+        raise ConfigError(f"{path} is a folder: name a file for the backup.")
     if path.exists() and not force:
         raise ConfigError(f"{path} is there already. Name another file, or replace it with --force.")
     partial = path.with_name(f"{path.name}.partial")

@@ -51,7 +51,7 @@ def doctor(
     model: Annotated[bool, typer.Option("--model", help="Ask the model for a word; costs a few tokens.")] = False,
     config: ConfigFile = None,
 ) -> None:
-    """Check that everything is in order, and say how to mend what is not. Looks, and changes nothing.
+    """Check that everything is in order, and say how to fix what is not. Looks, and changes nothing.
 
     It works while Signalbox runs and while it does not. Exit code: 0 fine or only warnings, 1 something is wrong.
     """
@@ -117,7 +117,7 @@ def _print(finding: Finding) -> None:
     what = clean(finding.what).replace("\n", f"\n{INDENT}")
     typer.echo(f"{typer.style(f'{mark:<7}', fg=colour)}  {group:<13}  {what}")
     if finding.why:
-        typer.echo(f"{INDENT}{clean(finding.why)}\n{INDENT}To mend it: {clean(finding.fix)}")
+        typer.echo(f"{INDENT}{clean(finding.why)}\n{INDENT}Fix: {clean(finding.fix)}")
 
 
 def _group(ident: str) -> str:

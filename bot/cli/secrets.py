@@ -115,7 +115,7 @@ def passphrase(
     else:
         raise ConfigError("Give the new passphrase on standard input, with --stdin; or use a terminal.")
     file.reseal(opened, fresh, lock)
-    typer.echo(f"{file.path} is sealed anew.")
+    typer.echo(f"{file.path} is sealed again.")
     _hint_source(opened, lock)
 
 

@@ -89,7 +89,7 @@ def _word(given: Mapping[str, Any], field: Parameter) -> str:
         raise Refusal(400, f"Write {WANTED.get(field.name, field.name)}.")
     if not value.isprintable():
         shown = visible(value, one_line=True)
-        raise Refusal(400, f'"{shown}": invisible characters and line breaks have no place here. Type it anew.')
+        raise Refusal(400, f'"{shown}": invisible characters and line breaks have no place here. Type it again.')
     return value
 
 

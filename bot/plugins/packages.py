@@ -33,7 +33,7 @@ def _tool(name: str) -> Tool:
         raise ConfigError(f"tools.installed: no installed package brings the tool {name}. Install one, or take it out.")
     if getattr(getattr(tool, "spec", None), "name", None) != name:
         raise ConfigError(
-            f"tools.installed: what the package of {name} brings is no tool of that name. Mend the package."
+            f"tools.installed: what the package of {name} brings is no tool of that name. Fix the package."
         )
     return tool
 
@@ -82,5 +82,5 @@ def _unusable(point: EntryPoint, why: str) -> ConfigError:
     package = point.dist.name if point.dist else point.module
     return ConfigError(
         f"{point.name}: the package {package} brings it (entry point {point.value}), and {why}. "
-        "Mend the package, or take what needs it out of the settings."
+        "Fix the package, or take what needs it out of the settings."
     )

@@ -246,7 +246,7 @@ class Sessions(Section):
         default=24,
         gt=0,
         le=8760,
-        description="A message that comes later than this, after the bot was away, is not acted upon; its sender is told.",
+        description="A message that comes later than this, after the bot was away, is not acted on; its sender is told.",
     )
     file_mib: Number = Field(
         default=20, gt=0, le=2_000, description="Largest file, in MiB, that is taken from a message on a chat platform."

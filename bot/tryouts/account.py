@@ -38,7 +38,7 @@ async def _checked(account: Account, patience: timedelta) -> Sequence[Finding]:
     """Errors: ConfigError, TimeoutError, and whatever breaks in the channel."""
     plugin = channel(account.channel)
     if plugin is None or plugin.check is None:
-        return [_finding(account, Level.OK, "checks", "there is nothing to look at beforehand")]
+        return [_finding(account, Level.OK, "checks", "there is nothing to check first")]
     try:
         async with asyncio.timeout(patience.total_seconds()):
             return await plugin.check(account)

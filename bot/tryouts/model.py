@@ -45,7 +45,7 @@ async def try_model(
     try:
         make = model_maker(name)
     except ConfigError as error:
-        return Refused(str(error), "Mend the package, or choose another model.")
+        return Refused(str(error), "Fix the package, or choose another model.")
     if make is LiteModel:
         await LIBRARY.get()
     began = time.monotonic()

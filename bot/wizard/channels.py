@@ -27,7 +27,7 @@ ACCOUNT: Final[TypeAdapter[Account]] = TypeAdapter(AnyAccount)
 CHOICES: Final = {
     "again": "give other answers",
     "leave": "do without this channel for now",
-    "keep": "write it down as it is, and mend it later",
+    "keep": "keep it as it is, and fix it later",
 }
 
 
@@ -201,5 +201,5 @@ def _verdict(draft: Draft, dialogue: Dialogue, account: Account) -> str:
 
 
 def _sentence(finding: Finding) -> str:
-    fix = f" To mend it: {finding.fix}" if finding.fix and finding.level is not Level.OK else ""
+    fix = f" Fix: {finding.fix}" if finding.fix and finding.level is not Level.OK else ""
     return f"{finding.what.rstrip('.')}.{fix}"

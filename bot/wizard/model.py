@@ -25,7 +25,7 @@ SUGGESTED: Final = {
 CHOICES: Final = {
     "again": "give other answers",
     "demo": "take the built-in demo model for now",
-    "keep": "write it down as it is, and mend it later",
+    "keep": "keep it as it is, and fix it later",
 }
 
 

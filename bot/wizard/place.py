@@ -23,7 +23,7 @@ EMBEDDED: Final = "built-in"
 CHOICES: Final = {
     "again": "give another address",
     "none": "take the built-in database",
-    "keep": "write it down as it is, and mend it later",
+    "keep": "keep it as it is, and fix it later",
 }
 
 

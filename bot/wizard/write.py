@@ -36,7 +36,7 @@ def require_free(file: Path, *, force: bool) -> None:
         return
     lines = safe_lines(file.read_text(encoding="utf-8", errors="replace"))
     shown = [f"    {line}" for line in lines[:MOST_SHOWN]] + (["    …"] if len(lines) > MOST_SHOWN else [])
-    fix = f"Change it with an editor, or begin anew with --force: it is kept as {file.name}.bak then."
+    fix = f"Change it with an editor, or start over with --force: it is kept as {file.name}.bak then."
     raise ConfigError("\n".join([f"{file} is there already, and says:", *map(Mask(), shown), fix]))
 
 

@@ -79,7 +79,7 @@ class Sealer:
         while True:
             if signed is None or not await self._holds(max(signed, self._sealed, key=lambda one: one.number)):
                 # Sealing on would sign over what is missing: `audit verify` tells, and a person looks into it.
-                log.error("the audit does not reach its signed head; nothing more is sealed until that is mended")
+                log.error("the audit does not reach its signed head; nothing more is sealed until that is fixed")
                 await asyncio.sleep(DAMAGED.total_seconds())
                 return
             sealed = await self._book.seal(duty, head)

@@ -101,7 +101,7 @@ class Verifier:
         if row.hash != link(row.previous, expected, row.at, row.kind, row.actor, row.subject, row.detail):
             return f"row {expected}: changed after it was sealed"
         if expected == self._cut[0] and row.hash != self._cut[1]:
-            return f"row {expected}: not the one at which the audit was cut; it or rows before it were sealed anew"
+            return f"row {expected}: not the one at which the audit was cut; it or rows before it were sealed again"
         if expected == self._head[0] and row.hash != self._head[1]:
-            return f"row {expected}: not the one that was signed; it or rows before it were sealed anew"
+            return f"row {expected}: not the one that was signed; it or rows before it were sealed again"
         return None

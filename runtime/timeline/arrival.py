@@ -51,11 +51,11 @@ def _taken_in(telling: Telling, signal: TracedSignal) -> Event:
             what = What.MERGED
             words = f"accepted after {lag}, and merged with {signal.merged_into}: the same words, not answered yet"
         case "decided":
-            what, words = What.ACCEPTED, f"accepted after {lag}, and acted upon in the same transaction"
+            what, words = What.ACCEPTED, f"accepted after {lag}, and acted on in the same transaction"
         case "observed":
             what, words = What.OBSERVED, f"kept after {lag} as context for whatever is asked next"
         case "stale":
-            what, words = What.STALE, f"came {lag} after it was sent, which is too late to be acted upon"
+            what, words = What.STALE, f"came {lag} after it was sent, which is too late to act on"
         case _:
             what, words = What.ACCEPTED, f"accepted after {lag}"
     return telling.event(signal.accepted_at, what, words, signal.id, signal.node)

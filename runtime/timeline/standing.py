@@ -35,7 +35,7 @@ def _signal(telling: Telling, signal: TracedSignal) -> tuple[str, bool]:
         case "decided" if telling.trail.deliveries:
             return _deliveries(telling)
         case "decided":
-            return "It was acted upon when it was accepted; the run it was about tells the rest.", True
+            return "It was acted on when it was accepted; the run it was about tells the rest.", True
         case "observed":
             return "It is context: the next run in this conversation reads it. Nothing is answered to it.", True
         case "stale":

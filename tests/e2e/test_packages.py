@@ -156,7 +156,7 @@ FORMLESS = replace(PLUGIN, secrets={"ink": "black"})
 """
 ACCOUNT = '[[accounts]]\nchannel = "scroll"\nname = "a"\n'
 ORIGIN = "the package broken brings it (entry point {}), and"
-MEND = "Mend the package, or take what needs it out of the settings."
+MEND = "Fix the package, or take what needs it out of the settings."
 
 
 def broken(folder: Path, settings: str, point: str = "no_such_module:PLUGIN") -> str:

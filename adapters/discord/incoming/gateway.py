@@ -195,7 +195,7 @@ class Line(discord.Client):
 
     def _deaf(self) -> None:
         quiet = self._settings.waits.quiet.total_seconds()
-        words = f"Discord said nothing for {quiet:g} s, not even that it heard us; the connection is made anew"
+        words = f"Discord said nothing for {quiet:g} s, not even that it heard us; the connection is made again"
         self.standing = ConnectionStatus(Connection.DEAF, self._of_account(words))
 
     def _down(self, words: str) -> None:

@@ -61,7 +61,7 @@ def _disk(folder: Path, *, embedded: bool) -> Iterator[Finding]:
         yield fault("data_dir.files", f"room for {files.f_favail} more files", why, f"remove some: df -i {there}")
     kind = file_system(there)
     if kind in MEMORY_FILE_SYSTEMS:
-        why = "It is gone when the machine starts anew."
+        why = "It is gone when the machine restarts."
         yield warning("data_dir.disk", f"{there} is in memory ({kind})", why, "set data_dir to a folder on a disk")
     elif kind in NETWORK and embedded:
         why = "SQLite's locks and log do not hold over a network: the database may be damaged."

@@ -132,10 +132,10 @@ async def _server(url: str) -> Sequence[Finding]:
         async with asyncio.timeout(REACH.total_seconds()):
             pool = await open_pool(url)
     except StoreError as error:
-        return [fault("store.reachable", str(error), WHY_STORE, "start the database, or mend database_url")]
+        return [fault("store.reachable", str(error), WHY_STORE, "start the database, or fix database_url")]
     except TimeoutError:
         what = f"the database does not answer within {REACH.total_seconds():g} s"
-        return [fault("store.reachable", what, WHY_STORE, "start the database, or mend database_url")]
+        return [fault("store.reachable", what, WHY_STORE, "start the database, or fix database_url")]
     try:
         async with pool.acquire() as connection:
             return [
@@ -163,7 +163,7 @@ def _of_server(connection: Any) -> Finding:
     words = f"PostgreSQL {version.major}.{version.minor}"
     if version.major * 10_000 >= OLDEST_SERVER:
         return fine("store.reachable", words)
-    return warning("store.reachable", words, "It is no longer mended by its makers.", "upgrade it to 13 or newer")
+    return warning("store.reachable", words, "Its makers no longer fix it.", "upgrade it to 13 or newer")
 
 
 async def _server_revision(connection: Any) -> str:

@@ -226,7 +226,7 @@ def _pause(schedule: str, row: Held, failures: int, text: str, now: datetime, ne
     yield from fact(now, "schedule pause", "", schedule, why)
     told = (
         f"The schedule **{row.name}** is paused, since it failed {failures} times in a row. The last time: {text}\n\n"
-        f'Once that is mended, say "resume the schedule {row.name}" here, or run `signalbox schedules resume {schedule}`.'
+        f'Once that is fixed, say "resume the schedule {row.name}" here, or run `signalbox schedules resume {schedule}`.'
     )
     return (yield from _tell(f"{schedule}:{micros(now)}", row.home, told, now, new_id))
 

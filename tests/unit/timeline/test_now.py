@@ -34,7 +34,7 @@ NOWS: dict[str, tuple[Trail, str, bool]] = {
     ),
     "a click": (
         Trail("s1", (signal(state="decided", kind="clicked"),)),
-        "It was acted upon when it was accepted; the run it was about tells the rest.",
+        "It was acted on when it was accepted; the run it was about tells the rest.",
         True,
     ),
     "a command": (

@@ -124,7 +124,7 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "too late": (
         trail(signals=(signal(state="stale", accepted_at=at(90_000)),)),
         What.STALE,
-        "came 1 d 1 h after it was sent, which is too late to be acted upon",
+        "came 1 d 1 h after it was sent, which is too late to act on",
     ),
     "refused, long ago": (trail(signals=(signal(state="refused"),)), What.REFUSED, "refused: the reason is not kept"),
     "several answered at once": (
