@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ from discord.http import Route
 from adapters.discord.errors import ours
 from adapters.discord.http import Http
 from adapters.discord.incoming.files import Downloads
+from adapters.discord.incoming.intake import Intake
 from adapters.discord.incoming.shards import Shards
 from adapters.discord.interaction_responses import InteractionResponses
 from adapters.discord.outgoing.reach import Reach
@@ -59,7 +61,8 @@ class DiscordAdapter:
         self._downloads = Downloads(settings, self._http)
         self._reach = Reach(self._http, settings.identity)
         answering = InteractionResponses(settings.account, self._http)
-        self._shards = Shards(settings, given, http=self._http, sending=self._sending, answering=answering)
+        make_intake = partial(Intake, settings, given, http=self._http, sending=self._sending, answering=answering)
+        self._shards = Shards(settings, http=self._http, make_intake=make_intake)
 
     def features(self) -> Features:
         return Features(

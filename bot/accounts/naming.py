@@ -94,6 +94,8 @@ def accounts_of(rows: Iterable[Known]) -> Accounts[Called]:
     return Accounts(Called(channel, name, identity) for channel, identity, name in rows)
 
 
+AddressAt = Callable[[str], Address | None]
+"""The room that people write so; None where no account here is called that. Errors: ValueError for no address."""
 Named = Callable[[Address], str]
 """An address as settings and people write it."""
 

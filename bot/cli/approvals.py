@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_operator, settings_of
+from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_about, ask_operator, settings_of
 from bot.terminal.output import by_name, show_json, show_rows
 
 if TYPE_CHECKING:
-    from bot.operator.api import OperatorApi
-    from bot.operator.views import View
+    pass
 
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
 
@@ -101,8 +100,5 @@ def _question(approval: str, last: bool = False, room: str = "") -> Which:
 
 
 def _answer(context: typer.Context, config: ConfigFile, which: Which, choice: str, reason: str) -> None:
-    async def work(api: OperatorApi) -> View:
-        return await api.decide(await which.of(api), choice, reason)
-
-    made = ask_operator(settings_of(context, config), work)
+    made = ask_about(context, config, which, lambda api, one: api.decide(one, choice, reason))
     typer.echo(f"{made['tool']}: {made['state']}.")

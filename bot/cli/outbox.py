@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -15,6 +15,7 @@ from bot.terminal.options import (
     Which,
     WithIds,
     Yes,
+    ask_about,
     ask_first,
     ask_operator,
     settings_of,
@@ -96,7 +97,7 @@ def show(
     config: ConfigFile = None,
 ) -> None:
     """One delivery with its parts and its text."""
-    row = _done(context, config, _which(delivery, last, room), lambda api, one: api.delivery(one))
+    row = ask_about(context, config, _which(delivery, last, room), lambda api, one: api.delivery(one))
     if as_json:
         show_json(row)
         return
@@ -115,7 +116,7 @@ def requeue(
     config: ConfigFile = None,
 ) -> None:
     """Try again to show one that is on hold or dead."""
-    made = _done(context, config, _which(delivery, last, room, STUCK), lambda api, one: api.requeue(one))
+    made = ask_about(context, config, _which(delivery, last, room, STUCK), lambda api, one: api.requeue(one))
     typer.echo(f"{made['id']}: {made['state']}.")
 
 
@@ -130,7 +131,7 @@ def discard(
 ) -> None:
     """Throw one away: it will not be shown."""
     ask_first(yes, f"Throw {f'the delivery {delivery}' if delivery else 'the newest delivery'} away")
-    made = _done(context, config, _which(delivery, last, room, UNSETTLED_STATES), lambda api, one: api.discard(one))
+    made = ask_about(context, config, _which(delivery, last, room, UNSETTLED_STATES), lambda api, one: api.discard(one))
     typer.echo(f"{made['id']}: {made['state']}.")
 
 
@@ -142,12 +143,3 @@ def _which(delivery: str, last: bool, room: str, states: Sequence[str] = ("",)) 
         return sorted(every, key=lambda row: (row["created_at"], row["id"]), reverse=True)
 
     return Which(delivery, last, "delivery", newest)
-
-
-def _done(
-    context: typer.Context, config: ConfigFile, which: Which, work: Callable[[OperatorApi, str], Awaitable[View]]
-) -> View:
-    async def found(api: OperatorApi) -> View:
-        return await work(api, await which.of(api))
-
-    return ask_operator(settings_of(context, config), found)

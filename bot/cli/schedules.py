@@ -19,6 +19,7 @@ from bot.terminal.options import (
     Which,
     WithIds,
     Yes,
+    ask_about,
     ask_first,
     ask_operator,
     settings_of,
@@ -351,12 +352,7 @@ def _done(
         every = await api.schedules()
         return sorted(every, key=lambda row: (row["created_at"], not row["by_file"], row["id"]), reverse=True)
 
-    which = Which(name, last, "schedule", newest)
-
-    async def found(api: OperatorApi) -> Answer:
-        return await work(api, await which.of(api))
-
-    return ask_operator(settings_of(context, config), found)
+    return ask_about(context, config, Which(name, last, "schedule", newest), work)
 
 
 def _tell_of(row: View, as_json: bool) -> None:

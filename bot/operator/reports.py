@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from bot.accounts.naming import AddressAt
 from bot.operator.actor import Actor
 from bot.operator.views import View
 from bot.wiring.scheduling import Reach, anywhere
@@ -49,9 +50,6 @@ if TYPE_CHECKING:
 
 REPORTS_FOLDER: Final = Path(__file__).parents[2] / "config" / "reports"
 STUCK: Final = (DeliveryState.DEAD, DeliveryState.HELD)
-
-AddressAt = Callable[[str], Address | None]
-"""The room that people write so; None where no account here is called that. Errors: ValueError for no address."""
 
 
 class LateReporters:

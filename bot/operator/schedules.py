@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from adapters.web.adapter import CHANNEL
-from bot.accounts.naming import Named
+from bot.accounts.naming import AddressAt, Named
 from bot.operator.actor import Actor
 from bot.operator.views import View, at
 from bot.settings.faults import Faults
@@ -43,9 +43,6 @@ KINDS: Final = {"prompt": TaskKind.PROMPT, "template": TaskKind.TEMPLATE, "repor
 TERMS: Final = tuple(TermsTable.model_fields)
 ORDER: Final = list(ScheduleState)
 FIELDS: Final = frozenset((*TEXT_FIELDS, *KINDS, *TERMS, "to", "options"))
-
-AddressAt = Callable[[str], Address | None]
-"""The room that people write so; None where no account here is called that. Errors: ValueError for no address."""
 
 
 @dataclass(frozen=True, slots=True)

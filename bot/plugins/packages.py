@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from runtime.contract import Model, Tool
 from runtime.errors import ConfigError
+
+if TYPE_CHECKING:
+    from runtime.models.litellm_model import ModelSettings
 
 TOOLS: Final = "signalbox.tools"
 MODELS: Final = "signalbox.models"
@@ -39,21 +42,31 @@ def _tool(name: str) -> Tool:
 
 
 def model_driver(name: str) -> Callable[..., Model] | None:
-    """The maker of the model `vendor/model`, where a package brings its vendor. Errors: ConfigError when it cannot be loaded."""
+    """The maker of the model `vendor/model`, where a package brings its vendor. Errors: ConfigError when it is of no use."""
     vendor, slash, _ = name.partition("/")
-    driver: Callable[..., Model] | None = brought(MODELS, vendor) if slash else None
-    return driver
+    return brought(MODELS, vendor, _no_maker) if slash else None
 
 
-def model_maker(name: str) -> Callable[..., Model]:
-    """Maker of the model `vendor/model` of `ModelSettings`: LiteLLM for a vendor it knows or that nobody brings, else a package.
+def _no_maker(thing: object) -> str:
+    return "" if callable(thing) else "what it brings makes no model"
 
-    Errors: ConfigError for a package that cannot be loaded.
+
+def made_model(settings: ModelSettings) -> Model:
+    """The model of that name: LiteLLM's for a vendor it knows or that nobody brings, else a package's.
+
+    Errors: ConfigError for a package that cannot be loaded, or makes none.
     """
     from runtime.models.litellm_model import LiteModel
     from runtime.models.vendors import VENDORS
 
-    return LiteModel if name.partition("/")[0] in VENDORS else model_driver(name) or LiteModel
+    vendor = settings.name.partition("/")[0]
+    make = None if vendor in VENDORS else model_driver(settings.name)
+    if make is None:
+        return LiteModel(settings)
+    try:
+        return make(settings)
+    except Exception as error:
+        raise unusable(MODELS, vendor, f"it makes no model ({type(error).__name__}: {error})") from error
 
 
 def brought(group: str, name: str, wrong: Callable[[Any], str] = lambda thing: "") -> Any:

@@ -139,6 +139,17 @@ class Which:
         return str(found[0]["id"])
 
 
+def ask_about(
+    context: typer.Context, config: Path | None, which: Which, work: Callable[[OperatorApi, str], Awaitable[Answer]]
+) -> Answer:
+    """Do `work` with the id of the thing that is meant, as `ask_operator` does. Errors: Refusal where there is none."""
+
+    async def found(api: OperatorApi) -> Answer:
+        return await work(api, await which.of(api))
+
+    return ask_operator(settings_of(context, config), found)
+
+
 async def _asked(settings: Settings, work: Callable[[OperatorApi], Awaitable[Answer]]) -> Answer:
     async with _operator_api(settings) as api:
         return await work(api)

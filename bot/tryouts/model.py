@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bot.plugins.packages import model_maker
+from bot.plugins.packages import made_model
 from runtime.contract import Model, ModelReply, ModelRequest, UserTurn
 from runtime.errors import ConfigError, ModelFailed
-
-if TYPE_CHECKING:
-    from runtime.models.litellm_model import ModelSettings
 
 MODEL_TRIAL_TIMEOUT: Final = timedelta(seconds=20)
 GRACE: Final = timedelta(seconds=2)  # a model that keeps its own time tells what it waited for
 QUESTION: Final = ModelRequest("You check a connection.", [UserTurn("Answer with the one word: ready")], ())
+
+FIX_PACKAGE: Final = "Fix the package, or choose another model."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,36 +41,35 @@ async def try_model(
     from runtime.models.litellm_model import LiteModel, ModelSettings
 
     try:
-        make = model_maker(name)
+        model = made_model(ModelSettings(name, api_base, key, timeout=patience, max_retries=0))
     except ConfigError as error:
-        return Refused(str(error), "Fix the package, or choose another model.")
-    if make is LiteModel:
+        return Refused(str(error), FIX_PACKAGE)
+    if isinstance(model, LiteModel):
         await LIBRARY.get()
     began = time.monotonic()
     try:
-        reply = await _reply(make, ModelSettings(name, api_base, key, timeout=patience, max_retries=0))
+        reply = await _reply(model, name, patience)
     except ModelFailed as error:
         return Refused(str(error), _fix(str(error), name, api_base))
     return Answered(" ".join(reply.text.split()), timedelta(seconds=time.monotonic() - began))
 
 
-async def _reply(make: Callable[..., Model], settings: ModelSettings) -> ModelReply:
+async def _reply(model: Model, name: str, patience: timedelta) -> ModelReply:
     """Errors: ModelFailed, whatever a package's model raises, and however long it takes."""
     try:
-        async with asyncio.timeout((settings.timeout + GRACE).total_seconds()):
-            return await make(settings).reply(QUESTION, lambda text: None)
+        async with asyncio.timeout((patience + GRACE).total_seconds()):
+            return await model.reply(QUESTION, lambda text: None)
     except ModelFailed:
         raise
     except TimeoutError as error:
-        raise ModelFailed(f"{settings.name} did not answer within {settings.timeout.total_seconds():.0f} s.") from error
+        raise ModelFailed(f"{name} did not answer within {patience.total_seconds():.0f} s.") from error
     except Exception as error:
-        raise ModelFailed(
-            f"{settings.name} cannot be asked: its package raises {type(error).__name__}: {error}"
-        ) from error
+        raise ModelFailed(f"{name}: its package raises {type(error).__name__}: {error}") from error
 
 
 # By what the model's failure says (`runtime.models.failures`); the last one fits the rest.
 _FIXES: Final = (
+    ("its package raises", FIX_PACKAGE),
     ("cannot be reached", "Is its server running, and its address right? {place}"),
     ("did not answer within", "Is its server busy, or its address that of something else? {place}"),
     ("refused the key", "Make a new key with the vendor, and copy all of it."),

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from bot.accounts.supervisor import Buckets
-from bot.plugins.channels import channel
+from bot.plugins.channels import BUILT_IN, CHANNELS, channel
+from bot.plugins.packages import unusable
 from bot.settings.settings import Settings
 from runtime.contract import AdapterContext, Bucket, ChannelAdapter
-from runtime.errors import ConfigError
+from runtime.errors import BotError, ConfigError
 from runtime.settings.accounts import Account
 
 MakeAdapters = Callable[[AdapterContext], Sequence[ChannelAdapter]]
@@ -44,6 +45,11 @@ def adapter_of(account: Account, given: AdapterContext) -> ChannelAdapter:
         return plugin.make(account, given)
     except ModuleNotFoundError as error:
         raise absent(account, error.name) from error
+    except Exception as error:
+        if plugin.channel in BUILT_IN or isinstance(error, BotError):
+            raise
+        why = f'it cannot make the account "{account.name}" ({type(error).__name__}: {error})'
+        raise unusable(CHANNELS, plugin.channel, why) from error
 
 
 def absent(account: Account, missing: str | None) -> ConfigError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
-from bot.plugins.packages import model_maker
+from bot.plugins.packages import made_model
 from bot.settings.settings import Settings
 from runtime.agent.outcome import LongForm, LongText
 from runtime.contract import Address, Fetch, Model, NewId, Space, Transcriber
@@ -36,7 +36,7 @@ def model_of(settings: Settings) -> Model:
 
     chosen = settings.model
     key = chosen.api_key.get_secret_value() if chosen.api_key else ""
-    return model_maker(chosen.name)(
+    return made_model(
         ModelSettings(
             name=chosen.name,
             api_base=chosen.api_base,

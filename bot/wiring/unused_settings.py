@@ -12,6 +12,7 @@ from bot.secrets import account_keys
 from bot.settings.secrets import asked_for
 from bot.settings.settings import Settings
 from runtime.contract import Finding, Level
+from runtime.errors import ConfigError
 
 DATABASE: Final = "DATABASE_URL"
 """What hosts set for the programs they run; no setting of ours reads it unasked."""
@@ -45,14 +46,17 @@ def half_set_accounts(settings: Settings) -> Iterator[Finding]:
 
 
 def unknown_model(settings: Settings) -> Finding | None:
-    """A name that leads to no vendor."""
+    """A name that leads to no vendor, or to a package of no use."""
     from runtime.models.vendors import fault_of
 
     model = settings.model
-    if model.is_demo or (fault := fault_of(model.name, model.api_base)) is None or model_driver(model.name):
+    if model.is_demo or (fault := fault_of(model.name, model.api_base)) is None:
         return None
-    why = "Every message ends in an error."
-    return Finding(Level.ERROR, "model.name", fault, why, f"set model.name ({settings.source('model.name')})")
+    why, fix = "Every message ends in an error.", f"set model.name ({settings.source('model.name')})"
+    try:
+        return None if model_driver(model.name) else Finding(Level.ERROR, "model.name", fault, why, fix)
+    except ConfigError as error:
+        return Finding(Level.ERROR, "model.name", str(error), "It does not start.", f"fix the package, or {fix}")
 
 
 def unused_database(settings: Settings) -> Iterator[Finding]:

@@ -133,6 +133,7 @@ from dataclasses import replace
 from typing import Literal
 from adapters.telegram.plugin import PLUGIN as TELEGRAM
 from pydantic import field_validator
+from runtime.contract.plugins import no_faults
 from runtime.settings.accounts import Account
 
 class ScrollAccount(Account):
@@ -148,15 +149,19 @@ class ScrollAccount(Account):
 def smudged(table):
     raise RuntimeError("no ink")
 
-PLUGIN = replace(TELEGRAM, channel="scroll", settings=ScrollAccount, secrets={}, others=(), modes=())
+PLUGIN = replace(TELEGRAM, channel="scroll", settings=ScrollAccount, secrets={}, others=(), modes=(), faults=no_faults)
 SMUDGED = replace(PLUGIN, faults=smudged)
 UNTOLD = replace(PLUGIN, settings=Account)
 FOREIGN = replace(PLUGIN, settings=dict)
+def unmade(account, given):
+    raise OSError("no pen")
+
+UNMADE = replace(PLUGIN, make=unmade, check=None)
 FORMLESS = replace(PLUGIN, secrets={"ink": "black"})
 """
 ACCOUNT = '[[accounts]]\nchannel = "scroll"\nname = "a"\n'
 ORIGIN = "the package broken brings it (entry point {}), and"
-MEND = "Fix the package, or take what needs it out of the settings."
+FIX = "Fix the package, or take what needs it out of the settings."
 
 
 def broken(folder: Path, settings: str, point: str = "no_such_module:PLUGIN") -> str:
@@ -187,10 +192,37 @@ def test_a_package_of_no_use_is_told_beside_all_other_faults(home: Path, tmp_pat
     line = broken(tmp_path, settings + ("ink = 'red'\n" if point == "scroll:PLUGIN" else ""), point)
     told = run(f"{line.format('run')}; echo ended with $?", home)
     assert f'accounts[1] ("a"): scroll: {ORIGIN.format(point)} {why}' in told.replace("].ink (", "] (")
-    assert told.count(MEND) == 1
+    assert told.count(FIX) == 1
     assert "log.level: got " in told
     assert told.endswith("ended with 2\n")
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("point", "why"),
+    [
+        ("no_such_module:PLUGIN", "it cannot be loaded (ModuleNotFoundError: No module named 'no_such_module')"),
+        ("scroll:PLUGIN", "what it brings makes no model"),
+        ("scroll:smudged", "it makes no model (RuntimeError: no ink)"),
+    ],
+)
+def test_a_models_package_of_no_use_is_told_by_a_start_and_by_the_try(
+    home: Path, tmp_path: Path, point: str, why: str
+) -> None:
+    line = broken(tmp_path, 'data_dir = "var"\n[model]\nname = "blot/lines"\n')
+    (tmp_path / "broken-1.0.dist-info" / "entry_points.txt").write_text(f"[signalbox.models]\nblot = {point}\n")
+    told = f"blot: {ORIGIN.format(point)} {why}. {FIX}"
+    assert run(f"{line.format('run')}; echo ended with $?", home).endswith(f"signalbox: {told}\nended with 2\n")
+    looked = run(line.format("doctor --model"), home)
+    assert re.search(rf"^ERROR +model +{re.escape(told)}$", looked, re.MULTILINE), looked
+    assert "a fault of Signalbox" not in looked
+
+
+def test_an_account_that_its_package_cannot_make_ends_the_start_in_one_sentence(home: Path, tmp_path: Path) -> None:
+    line = broken(tmp_path, f'data_dir = "var"\n[web]\nport = 0\n{ACCOUNT}', "scroll:UNMADE")
+    told = run(f"{line.format('run')}; echo ended with $?", home)
+    why = f'{ORIGIN.format("scroll:UNMADE")} it cannot make the account "a" (OSError: no pen)'
+    assert told.endswith(f"signalbox: scroll: {why}. {FIX}\nended with 2\n")
 
 
 def test_doctor_tells_of_a_package_of_no_use_and_looks_at_the_rest(home: Path, tmp_path: Path) -> None:

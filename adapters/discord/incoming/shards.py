@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Final, Protocol
 
 from discord.http import Route
 
@@ -13,10 +13,8 @@ from adapters.discord.errors import ours
 from adapters.discord.http import Http
 from adapters.discord.incoming.gateway import Line, Turn, grown
 from adapters.discord.incoming.intake import Intake
-from adapters.discord.interaction_responses import InteractionResponses
-from adapters.discord.outgoing.send import Sending
 from adapters.discord.settings import DiscordSettings
-from runtime.contract import AdapterContext, Connection, ConnectionStatus, Sink
+from runtime.contract import Connection, ConnectionStatus, Sink
 from runtime.errors import Retryable
 
 ALL_SHARDS: Final = "gateway"
@@ -30,23 +28,25 @@ WORST_FIRST: Final = (
 )
 
 
+class MakeIntake(Protocol):
+    """Makes what takes in the events of one shard."""
+
+    def __call__(self, *, sink: Sink, group: asyncio.TaskGroup, shard: int) -> Intake: ...
+
+
 class Shards:
     """Each is a listener of its own where their number is set: then they may be on different nodes."""
 
     def __init__(
         self,
         settings: DiscordSettings,
-        given: AdapterContext,
         *,
         http: Http,
-        sending: Sending,
-        answering: InteractionResponses,
+        make_intake: MakeIntake,
     ) -> None:
         self._settings = settings
-        self._given = given
         self._http = http
-        self._sending = sending
-        self._answering = answering
+        self._make_intake = make_intake
         self._turn = Turn(settings.waits.identify)
         self._lines: list[Line] = []
         self._before = self._standing(Connection.CONNECTING, "not connected to Discord yet")
@@ -70,16 +70,7 @@ class Shards:
 
     async def _serve(self, shard: int, count: int, sink: Sink) -> None:
         async with asyncio.TaskGroup() as group:
-            intake = Intake(
-                self._settings,
-                self._given,
-                http=self._http,
-                sending=self._sending,
-                answering=self._answering,
-                sink=sink,
-                group=group,
-                shard=shard,
-            )
+            intake = self._make_intake(sink=sink, group=group, shard=shard)
             line = Line(self._settings, intake.hear, self._turn, shard=shard, count=count)
             intake.welcomed = line.welcomed
             self._lines.append(line)
