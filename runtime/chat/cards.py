@@ -87,22 +87,25 @@ def question(
     caution: str,
     above: str = "",
     below: str = "",
+    before: str = "",
 ) -> Content:
     """The card with its buttons. `above` the call stands who asks for it, `below` it who was asked."""
-    head = f"**{asked(kind, f'`{tool}`')}**"
+    head = f"**{before}{asked(kind, f'`{tool}`')}**"
     if kind is not ApprovalKind.CALL:
         head += " I don't know, so I haven't run it again."
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in CHOICES[kind])
     return Content("\n\n".join(filter(None, [head, above, shown_arguments(arguments), caution, below])), buttons)
 
 
-def pending(approval: Approval, now: datetime, *, home: bool = True, voted: Sequence[str] = ()) -> Content:
+def pending(
+    approval: Approval, now: datetime, *, home: bool = True, voted: Sequence[str] = (), again: bool = False
+) -> Content:
     """The card of an open question. Only at `home`, the room it comes from, it tells what was said there.
 
-    `voted` are those who said yes so far, where it takes several.
+    `voted` are those who said yes so far, where it takes several; `again`: it was asked before.
     """
     known = json.loads(approval.card) if approval.card else {}
-    how = Home(known.get("home", Home.WHOLE)) if home else Home.WHOLE
+    how = home_of(approval) if home else Home.WHOLE
     asked_too = _asked_too(known.get("asked", ()), how) if home else ""
     votes = _votes(voted, approval.terms.quorum)
     if how is Home.TOLD:
@@ -119,6 +122,7 @@ def pending(approval: Approval, now: datetime, *, home: bool = True, voted: Sequ
         approval.caution,
         "\n\n".join(filter(None, above)),
         " ".join(filter(None, [asked_too, votes])),
+        "Reminder: " if again else "",
     )
     return replace(card, buttons=()) if how is Home.QUIET else card
 
@@ -140,6 +144,11 @@ def circumstances(room: str = "", schedule: str = "", home: Home = Home.WHOLE, t
     """JSON for `Approval.card`: what people call the room, the schedule that the run works for, and whom it reaches."""
     known = {"room": room, "schedule": schedule, "home": "" if home is Home.WHOLE else home.value, "asked": list(told)}
     return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
+
+
+def home_of(approval: Approval) -> Home:
+    """How it stands in the room of its request."""
+    return Home(json.loads(approval.card).get("home", Home.WHOLE)) if approval.card else Home.WHOLE
 
 
 def request_line(said: str, by: str, requester: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -80,6 +80,7 @@ def approval_of(row: tuple[Any, ...]) -> Approval:
         card=get["card"],
         asked_arguments=get["asked_arguments"],
         outcome=get["outcome"],
+        calls=get["calls"],
     )
 
 
@@ -107,12 +108,18 @@ def edit_cards(
     about: Approval, content: Callable[[bool], Content], now: datetime, new_id: NewId
 ) -> Op[tuple[Address, ...]]:
     """Every copy of its card says `content` from now on, the one in its own room or another; where a courier is to look."""
-    origin, run = f"approval:{about.id}", None if about.kind is ApprovalKind.PERSON else about.run_id
-    found = yield CARDS, {"o": origin}
-    known = {card for card, _, _ in found}  # what edits none of these is a copy, also one in the place of a preview
-    copies = [(DeliveryId(card), Address.parse(at)) for card, at, edits in found if edits not in known]
-    for ordinal, (card, at) in enumerate(copies or [(None, about.address)], max(len(found), 1)):
+    run = None if about.kind is ApprovalKind.PERSON else about.run_id
+    copies, ordinal = yield from standing(about.id)
+    rooms: Sequence[tuple[DeliveryId | None, Address]] = copies or [(None, about.address)]
+    for number, (card, at) in enumerate(rooms, max(ordinal, 1)):
         said = content(at == about.address)
-        new = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, at, said, card)
+        new = NewDelivery(DeliveryId(new_id()), f"approval:{about.id}", number, Kind.APPROVAL, at, said, card)
         yield ADD_DELIVERY, delivery_row(new, now, run)
-    return tuple(at for _, at in copies) or (about.address,)
+    return tuple(at for _, at in rooms)
+
+
+def standing(approval: ApprovalId) -> Op[tuple[list[tuple[DeliveryId, Address]], int]]:
+    """Every copy of a card with its room, and the ordinal of the next delivery about it."""
+    found = yield CARDS, {"o": f"approval:{approval}"}
+    known = {card for card, _, _ in found}  # what edits none of these is a copy, also one in the place of a preview
+    return [(DeliveryId(card), Address.parse(at)) for card, at, edits in found if edits not in known], len(found)

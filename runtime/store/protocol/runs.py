@@ -163,6 +163,7 @@ class Question:
     request: str = ""
     shown: str = ""
     copies: tuple[NewDelivery, ...] = ()
+    next_call_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

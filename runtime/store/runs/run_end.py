@@ -128,7 +128,7 @@ def _ask(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: 
             "asked_arguments": "",
             "outcome": "",
             "calls": 0,
-            "next_call_at": None,
+            "next_call_at": question.next_call_at and micros(question.next_call_at),
         },
     )
     begun = yield from put(question.card, now, run)

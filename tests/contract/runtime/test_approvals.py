@@ -173,7 +173,11 @@ async def test_a_question_nobody_answers_expires_and_the_model_is_told(stage: St
     await asked(process)
     stage.clock.advance(timedelta(hours=12))
     expiry = Expiry(
-        approvals=stage.store.approvals, decided=process.reception.decided, first=nothing, every=timedelta()
+        approvals=stage.store.approvals,
+        decided=process.reception.decided,
+        first=nothing,
+        remind=process.reminders.look,
+        every=timedelta(),
     )
     async with process.running():
         async with process.beside(expiry.run()):

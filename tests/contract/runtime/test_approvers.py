@@ -11,12 +11,12 @@ from typing import Any, Final
 import pytest
 
 from runtime.chat.audience import Places
-from runtime.contract import Addressing, Call, Choice, Content, Effect, Identity, Outcome, Role, Said
+from runtime.contract import Address, Addressing, Call, Choice, Content, Effect, Identity, Outcome, Role, Said
 from runtime.domain.approvals import Approval, Rights
 from runtime.markup import parse
 from runtime.markup.plain import to_plain
 from runtime.policy.rules import Rule, Ruling
-from runtime.policy.terms import Changes
+from runtime.policy.terms import Changes, Terms
 from tests.contract.runtime.planning import desk
 from tests.contract.runtime.stage import (
     ADA,
@@ -28,6 +28,7 @@ from tests.contract.runtime.stage import (
     FakeTool,
     Process,
     Stage,
+    address,
     crash_at,
     fake_tool,
 )
@@ -434,3 +435,95 @@ async def test_of_last_votes_at_once_one_decides(any_stage: Stage) -> None:
     assert len([verdict for verdict in verdicts if "counts" in (verdict.notice or "")]) == 2
     assert len(process.tools["shell"].calls) == 1
     assert len(await any_stage.audit("approval approved")) == 1
+
+
+# ------------------------------------------------------------------------------------------- reminders and escalation
+
+HOUR: Final = timedelta(hours=1)
+
+
+async def waited(process: Process, time: timedelta, looks: int = 1) -> list[Address]:
+    """Time passes, and somebody looks at what waits, perhaps several at once."""
+    process.stage.clock.advance(time)
+    told = await asyncio.gather(*(process.reminders.look() for _ in range(looks)))
+    for room in (rooms := [room for one in told for room in one]):
+        process.courier.nudge(room)
+    await process.answer_all()
+    return rooms
+
+
+def about(screen: Sequence[str]) -> list[str]:
+    """First lines of what is said about the call."""
+    return [card.partition("\n")[0] for card in screen if "`shell`" in card]
+
+
+async def test_a_question_is_put_once_more_at_half_its_time_wherever_it_can_be_answered(any_stage: Stage) -> None:
+    """Scenario 24."""
+    process = await asked_in_general(any_stage, there=[ADA], private=[OTTO])
+    assert await waited(process, 5 * HOUR) == []
+    assert len(await waited(process, 2 * HOUR, looks=3)) == 2
+    for room in (GENERAL, "otto"):
+        assert about(await any_stage.screen(room)) == ["**May I run `shell`?**", "**Reminder: May I run `shell`?**"]
+    [reminder] = [card for card in await any_stage.screen("otto") if "Reminder" in card]
+    assert "(in 5 h)" in reminder
+    assert reminder.endswith("[Approve]\n[Deny]")
+    assert await waited(process, 4 * HOUR) == []
+    await process.click((await only(any_stage)).id, who=OTTO, room="otto")
+    await process.answer_all()
+    for room in (GENERAL, "otto"):
+        for line in about(await any_stage.screen(room)):
+            assert line.startswith("**Approved** by Otto, [")
+
+
+async def test_what_is_decided_is_not_asked_about_any_more(stage: Stage) -> None:
+    process = await asked_in_general(stage, there=[ADA])
+    await answered(process)
+    assert await waited(process, 7 * HOUR) == []
+
+
+async def test_nobody_is_reminded_in_a_room_without_buttons(stage: Stage) -> None:
+    process = await asked_in_general(stage, private=[ADA])
+    assert await waited(process, 7 * HOUR) == [address("ada")]
+
+
+async def test_several_reminders_that_were_missed_are_one(stage: Stage) -> None:
+    process = await asked_in_general(stage, there=[ADA], rules=ruled(remind=(HOUR, 2 * HOUR, 5 * HOUR)))
+    assert await waited(process, 3 * HOUR) == [address(GENERAL)]
+    assert await waited(process, HOUR) == []
+    assert await waited(process, 2 * HOUR) == [address(GENERAL)]
+    assert (await only(stage)).calls == 3
+
+
+async def test_what_nobody_answers_goes_further(any_stage: Stage) -> None:
+    terms = Terms(to=("room",), escalate=8 * HOUR, escalate_to=("dm", "page:main/ops", "page:main/gone"))
+    places = replace(NAMED, serves=lambda address: address.room != "gone")
+    process = await asked_in_general(any_stage, there=[ADA], private=[ADA, OTTO], terms=terms, places=places)
+    await waited(process, 7 * HOUR)
+    told = await waited(process, 2 * HOUR, looks=2)
+    assert sorted(told, key=str) == [address("ada"), address("ops"), address("otto")]
+    for card in await cards(any_stage, "ada", "ops", "otto"):
+        assert card.startswith("**May I run `shell`?**\n\nUma asks in #general · shell · danger · expires [")
+        assert "(in 3 h)" in card
+    assert await waited(process, HOUR) == []
+    assert (await process.click((await only(any_stage)).id, room="ops")).outcome is Outcome.DECIDED
+    await process.answer_all()
+    assert len(about(await any_stage.screen("ops"))) == 1
+    assert about(await any_stage.screen("otto"))[0].startswith("**Approved** by Ada, [")
+
+
+async def test_a_reminder_shows_the_votes_so_far(stage: Stage) -> None:
+    process = await asked_in_general(stage, there=[ADA], rules=ruled(quorum=2))
+    await answered(process)
+    await waited(process, 7 * HOUR)
+    assert (await stage.screen(GENERAL))[-1].endswith("Ada approved: 1 of 2.\n[Approve]\n[Deny]")
+
+
+async def test_a_kill_repeats_no_reminder(any_stage: Stage) -> None:
+    process = await asked_in_general(any_stage, there=[ADA], private=[OTTO])
+    any_stage.clock.advance(7 * HOUR)
+    await process.reminders.look()  # and the process dies before a courier heard of it
+    process = await any_stage.process(Planned(), [shell()], places=NAMED)
+    await process.answer_all()
+    assert await waited(process, HOUR) == []
+    for room in (GENERAL, "otto"):
+        assert len(about(await any_stage.screen(room))) == 2
