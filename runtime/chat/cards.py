@@ -6,14 +6,14 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
 from runtime.domain.approvals import Approval, ApprovalState, Home, told
-from runtime.domain.transcript import DENIED, NOT_RUN
-from runtime.markup.moments import briefly, moment
-from runtime.text.glyphs import clip, in_full, legible
+from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
+from runtime.markup.moments import briefly, moment, several
+from runtime.text.glyphs import clip, in_full, legible, visible
 from runtime.text.naming import listed
 
 LABELS = {
@@ -51,6 +51,15 @@ ENDED = {
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
+LINES_SHOWN: Final = 3
+"""Of what an approved call returned."""
+LINE_MAX_CHARS: Final = 120
+EXIT_CODE: Final = re.compile(r"\n?\[(?:no output, )?exit code (\d+)(?: \([^()]*\))?\]$")
+"""As the shell tool ends its result."""
+RUNNING: Final = '{"state": "running"}'
+CUT: Final = '{"state": "was cut off"}'
+NOT_RUN_AFTER_ALL: Final = '{"state": "not run"}'
+NOT_FINISHED: Final = '{"state": "not finished"}'
 MARKS: Final = re.compile(r"[\\`*_\[\]<>~|&]")
 """Letters by which mark-up begins inside a line."""
 
@@ -195,10 +204,40 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
     head = f"**{ENDED[approval.state]}{answer}**{_by(approval)}: {about}"
+    came, shown = _came(approval.outcome, home=home) if approval.outcome else ("", "")
     if home and approval.card and json.loads(approval.card).get("home") == Home.TOLD:
-        return Content(f"{head}{why}")
+        return Content(f"{head}{came}{why}")
     asked_by = f"\n\n{told}" if (told := _circumstances(approval, "asked")) else ""
-    return Content(f"{head}{asked_by}\n\n{shown_arguments(approval.arguments)}{why}")
+    return Content(f"{head}{came}{asked_by}\n\n{shown_arguments(approval.arguments)}{why}{shown}")
+
+
+def outcome(result: str, took: timedelta) -> str:
+    """JSON for `Approval.outcome`: what came of a call, with the first lines of what it returned."""
+    failed, ended = result.startswith(ERROR), EXIT_CODE.search(result)
+    code = int(ended[1]) if ended else None
+    lines = (result[: ended.start()] if ended else result.removeprefix(ERROR)).strip("\n").splitlines()
+    first = [line if len(line) <= LINE_MAX_CHARS else clip(line, LINE_MAX_CHARS) for line in lines[:LINES_SHOWN]]
+    told = {"state": "failed" if failed or code else "done", "seconds": round(took.total_seconds(), 1), "lines": first}
+    more = {"exit": code, "more": len(lines) - len(first)}
+    return json.dumps(told | {name: value for name, value in more.items() if value is not None}, ensure_ascii=False)
+
+
+def _came(outcome: str, *, home: bool) -> tuple[str, str]:
+    """What became of an approved call, in the line that says who approved it, and beneath it; what it returned only at home."""
+    told = json.loads(outcome)
+    lines, code = told.get("lines", ()) if home else (), f"exit {told['exit']}" if "exit" in told else ""
+    match told["state"]:
+        case "done":
+            words = ", ".join(filter(None, [f"done in {told['seconds']:g} s", code]))
+        case "failed":
+            words = f"failed: {code or 'see below'}" if home else f"failed{code and ': '}{code}"
+        case "waits":
+            words = f"waits for the other question{'s' * (told['left'] > 1)}"
+        case state:
+            words = state
+    more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
+    shown = fenced(visible("\n".join([*lines, *more]))) if lines else ""
+    return f" · {words}", shown and f"\n\nResult:\n\n{shown}"
 
 
 def _by(approval: Approval) -> str:
@@ -221,7 +260,11 @@ def result_of(approval: Approval) -> str:
 
 def shown_arguments(arguments: str) -> str:
     """Arguments in a block, as people read them."""
-    text, language = in_full(arguments)
+    return fenced(*in_full(arguments))
+
+
+def fenced(text: str, language: str = "") -> str:
+    """`text` in a block that it cannot leave."""
     fence = "```"
     while fence in text:
         fence += "`"

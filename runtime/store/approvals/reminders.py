@@ -20,7 +20,7 @@ from runtime.store.protocol import Due, NewDelivery
 from runtime.store.schema import approvals
 from runtime.store.sql.driver import Op, is_word, micros
 
-DUE = (
+TO_CALL = (
     select(*APPROVAL_COLUMNS)
     .where(is_word(approvals.c.state, "pending"), approvals.c.next_call_at <= bindparam("now"))
     .order_by(approvals.c.next_call_at)
@@ -36,7 +36,7 @@ SET_CALLS = (
 def due(rights: Rights, now: datetime) -> Op[list[Due]]:
     """Questions whose next call has come, each with where it stands and who may decide it."""
     found = []
-    for row in (yield DUE, {"now": micros(now)}):
+    for row in (yield TO_CALL, {"now": micros(now)}):
         approval = approval_of(row)
         copies, _ = yield from standing(approval.id)
         runs = Choice.APPROVE if approval.kind is ApprovalKind.CALL else Choice.AGAIN

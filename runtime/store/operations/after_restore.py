@@ -152,7 +152,7 @@ def _withdraw(approval: Approval, actor: str, now: datetime, new_id: NewId) -> O
     after = move(APPROVAL_MOVES, approval.state, ApprovalEvent.VOID)
     nobody = {"by": None, "by_name": "", "picked": None}
     why = FORGOTTEN if approval.kind is ApprovalKind.PERSON else WITHDRAWN
-    yield SETTLE, {"id_": approval.id, "new_state": after.value, "at": micros(now), "why": why, **nobody}
+    yield SETTLE, {"id_": approval.id, "new_state": after.value, "at": micros(now), "why": why, "came": "", **nobody}
     yield from _withdraw_cards(replace(approval, state=after, decided_at=now, reason=why), now, new_id)
     yield from fact(now, f"approval {after.value}", actor, approval.id, why)
 

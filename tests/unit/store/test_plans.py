@@ -45,7 +45,7 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
         "ix_deliveries_rooms",
     ),
     "questions whose time is over": (decisions.OVERDUE, {"now": NOW}, "ix_approvals_pending"),
-    "questions about which people are called": (reminders.DUE, {"now": NOW}, "ix_approvals_calls"),
+    "questions about which people are called": (reminders.TO_CALL, {"now": NOW}, "ix_approvals_calls"),
     "whether somebody spoke in a room": (
         audience.SPOKE_HERE,
         {"i": "web:ada", "room": "web:main/r7"},
