@@ -1,14 +1,15 @@
-"""Ends questions that nobody answered in time."""
+"""Calls people about questions that wait, and ends those that nobody answered in time."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Final
 
 import structlog
 
+from runtime.contract import Address
 from runtime.errors import StoreError
 from runtime.store.protocol import Approvals, Decided
 
@@ -18,7 +19,7 @@ EXPIRY_INTERVAL: Final = timedelta(seconds=5)
 
 
 class Expiry:
-    """Looks for overdue approvals now and then; any number of nodes may. `first` sees to the clock before each look."""
+    """Looks at open questions now and then; any number of nodes may. `first` sees to the clock before each look."""
 
     def __init__(
         self,
@@ -26,11 +27,13 @@ class Expiry:
         approvals: Approvals,
         decided: Callable[[Decided], None],
         first: Callable[[], Awaitable[None]],
+        remind: Callable[[], Awaitable[Sequence[Address]]],
         every: timedelta = EXPIRY_INTERVAL,
     ) -> None:
         self._approvals = approvals
         self._decided = decided
         self._first = first
+        self._remind = remind
         self._every = every
 
     async def run(self) -> None:
@@ -40,5 +43,6 @@ class Expiry:
                 await self._first()
                 for decided in await self._approvals.expire():
                     self._decided(decided)
+                self._decided(Decided(deliveries=tuple(await self._remind())))
             except StoreError as error:
                 log.debug("overdue questions are not ended yet", reason=str(error))

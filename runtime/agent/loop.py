@@ -113,6 +113,7 @@ class AgentLoop:
             policy=policy,
             lease_is_fresh=lease_is_fresh,
             progress=self._progress,
+            nudge=outlet.nudge,
             named=named,
             probe=probe,
         )

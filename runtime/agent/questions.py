@@ -72,6 +72,7 @@ class Questions:
             approval.request,
             approval.card,
             tuple(copies),
+            approval.next_call_at,
         )
 
     def _approval(self, run: LiveRun, step: ToolStep, terms: Terms, audience: Audience) -> Approval:

@@ -44,7 +44,7 @@ STORE_RETRY_DELAY: Final = timedelta(seconds=0.5)
 
 
 class Calls:
-    """Sorts and makes calls in the name of each run's agent. `progress` shows what is at work."""
+    """Sorts and makes calls in the name of each run's agent. `progress` shows what is at work, `nudge` what a room is told."""
 
     def __init__(
         self,
@@ -53,6 +53,7 @@ class Calls:
         policy: Callable[[], Policy],
         lease_is_fresh: Callable[[], bool],
         progress: Callable[[Claim, Progress], None],
+        nudge: Callable[[Address], None],
         named: Callable[[Address], str],
         probe: Probe,
     ) -> None:
@@ -60,6 +61,7 @@ class Calls:
         self._policy = policy
         self._lease_is_fresh = lease_is_fresh
         self._progress = progress
+        self._nudge = nudge
         self._named = named
         self._probe = probe
         self._accepted: dict[str, str] = {}
@@ -133,6 +135,8 @@ class Calls:
         self._progress(run.claim, Working(step.call.tool, step.call.arguments, ended=True))
         recorded = own(await self._record(run, step, result, files))
         run.files += files
+        for room in recorded.told:
+            self._nudge(room)
         run.obey(recorded.stop, after="" if repeatable(run.agent.tools, step) else step.call.tool)
         return recorded.waiting
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runtime.contract import Address, Person
 from runtime.domain.approvals import Approval, Home, Rights, Voter, entitled
@@ -70,10 +70,10 @@ def reach(question: Approval, audience: Audience, rights: Rights, places: Places
     return Reach(home, tuple(found), asked)
 
 
-def further(question: Approval, to: Sequence[str], deciding: Sequence[Candidate], places: Places) -> Reach:
-    """Places beside those where it stands already, as an escalation asks."""
-    found = dict(_copies(question, to, deciding, places))
-    return Reach(Home.WHOLE, tuple(found), tuple(dict.fromkeys(found.values())))
+def escalation(question: Approval, candidates: Sequence[Candidate], rights: Rights, places: Places) -> list[Address]:
+    """Rooms to which an unanswered question goes: also to those who are in its room, each alone."""
+    deciding = [replace(one, here=False) for one in able(question, candidates, rights)]
+    return list(dict(_copies(question, question.terms.escalate_to, deciding, places)))
 
 
 def _copies(

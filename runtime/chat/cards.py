@@ -6,14 +6,14 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
 from runtime.domain.approvals import Approval, ApprovalState, Home, told
-from runtime.domain.transcript import DENIED, NOT_RUN
-from runtime.markup.moments import briefly, moment
-from runtime.text.glyphs import clip, in_full, legible
+from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
+from runtime.markup.moments import briefly, moment, several
+from runtime.text.glyphs import clip, in_full, legible, visible
 from runtime.text.naming import listed
 
 LABELS = {
@@ -51,6 +51,15 @@ ENDED = {
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
+LINES_SHOWN: Final = 3
+"""Of what an approved call returned."""
+LINE_MAX_CHARS: Final = 120
+EXIT_CODE: Final = re.compile(r"\n?\[(?:no output, )?exit code (\d+)(?: \([^()]*\))?\]$")
+"""As the shell tool ends its result."""
+RUNNING: Final = '{"state": "running"}'
+CUT: Final = '{"state": "was cut off"}'
+NOT_RUN_AFTER_ALL: Final = '{"state": "not run"}'
+NOT_FINISHED: Final = '{"state": "not finished"}'
 MARKS: Final = re.compile(r"[\\`*_\[\]<>~|&]")
 """Letters by which mark-up begins inside a line."""
 
@@ -87,22 +96,25 @@ def question(
     caution: str,
     above: str = "",
     below: str = "",
+    before: str = "",
 ) -> Content:
     """The card with its buttons. `above` the call stands who asks for it, `below` it who was asked."""
-    head = f"**{asked(kind, f'`{tool}`')}**"
+    head = f"**{before}{asked(kind, f'`{tool}`')}**"
     if kind is not ApprovalKind.CALL:
         head += " I don't know, so I haven't run it again."
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in CHOICES[kind])
     return Content("\n\n".join(filter(None, [head, above, shown_arguments(arguments), caution, below])), buttons)
 
 
-def pending(approval: Approval, now: datetime, *, home: bool = True, voted: Sequence[str] = ()) -> Content:
+def pending(
+    approval: Approval, now: datetime, *, home: bool = True, voted: Sequence[str] = (), again: bool = False
+) -> Content:
     """The card of an open question. Only at `home`, the room it comes from, it tells what was said there.
 
-    `voted` are those who said yes so far, where it takes several.
+    `voted` are those who said yes so far, where it takes several; `again`: it was asked before.
     """
     known = json.loads(approval.card) if approval.card else {}
-    how = Home(known.get("home", Home.WHOLE)) if home else Home.WHOLE
+    how = home_of(approval) if home else Home.WHOLE
     asked_too = _asked_too(known.get("asked", ()), how) if home else ""
     votes = _votes(voted, approval.terms.quorum)
     if how is Home.TOLD:
@@ -119,6 +131,7 @@ def pending(approval: Approval, now: datetime, *, home: bool = True, voted: Sequ
         approval.caution,
         "\n\n".join(filter(None, above)),
         " ".join(filter(None, [asked_too, votes])),
+        "Reminder: " if again else "",
     )
     return replace(card, buttons=()) if how is Home.QUIET else card
 
@@ -140,6 +153,11 @@ def circumstances(room: str = "", schedule: str = "", home: Home = Home.WHOLE, t
     """JSON for `Approval.card`: what people call the room, the schedule that the run works for, and whom it reaches."""
     known = {"room": room, "schedule": schedule, "home": "" if home is Home.WHOLE else home.value, "asked": list(told)}
     return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
+
+
+def home_of(approval: Approval) -> Home:
+    """How it stands in the room of its request."""
+    return Home(json.loads(approval.card).get("home", Home.WHOLE)) if approval.card else Home.WHOLE
 
 
 def request_line(said: str, by: str, requester: str) -> str:
@@ -186,10 +204,40 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
     head = f"**{ENDED[approval.state]}{answer}**{_by(approval)}: {about}"
+    came, shown = _came(approval.outcome, home=home) if approval.outcome else ("", "")
     if home and approval.card and json.loads(approval.card).get("home") == Home.TOLD:
-        return Content(f"{head}{why}")
+        return Content(f"{head}{came}{why}")
     asked_by = f"\n\n{told}" if (told := _circumstances(approval, "asked")) else ""
-    return Content(f"{head}{asked_by}\n\n{shown_arguments(approval.arguments)}{why}")
+    return Content(f"{head}{came}{asked_by}\n\n{shown_arguments(approval.arguments)}{why}{shown}")
+
+
+def outcome(result: str, took: timedelta) -> str:
+    """JSON for `Approval.outcome`: what came of a call, with the first lines of what it returned."""
+    failed, ended = result.startswith(ERROR), EXIT_CODE.search(result)
+    code = int(ended[1]) if ended else None
+    lines = (result[: ended.start()] if ended else result.removeprefix(ERROR)).strip("\n").splitlines()
+    first = [line if len(line) <= LINE_MAX_CHARS else clip(line, LINE_MAX_CHARS) for line in lines[:LINES_SHOWN]]
+    told = {"state": "failed" if failed or code else "done", "seconds": round(took.total_seconds(), 1), "lines": first}
+    more = {"exit": code, "more": len(lines) - len(first)}
+    return json.dumps(told | {name: value for name, value in more.items() if value is not None}, ensure_ascii=False)
+
+
+def _came(outcome: str, *, home: bool) -> tuple[str, str]:
+    """Outcome of an approved call: in the line that says who approved it, and beneath it. Its output is told at home only."""
+    told = json.loads(outcome)
+    lines, code = told.get("lines", ()) if home else (), f"exit {told['exit']}" if "exit" in told else ""
+    match told["state"]:
+        case "done":
+            words = ", ".join(filter(None, [f"done in {told['seconds']:g} s", code]))
+        case "failed":
+            words = f"failed: {code or 'see below'}" if home else f"failed{code and ': '}{code}"
+        case "waits":
+            words = f"waits for the other question{'s' * (told['left'] > 1)}"
+        case state:
+            words = state
+    more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
+    shown = fenced(visible("\n".join([*lines, *more]))) if lines else ""
+    return f" · {words}", shown and f"\n\nResult:\n\n{shown}"
 
 
 def _by(approval: Approval) -> str:
@@ -212,7 +260,11 @@ def result_of(approval: Approval) -> str:
 
 def shown_arguments(arguments: str) -> str:
     """Arguments in a block, as people read them."""
-    text, language = in_full(arguments)
+    return fenced(*in_full(arguments))
+
+
+def fenced(text: str, language: str = "") -> str:
+    """`text` in a block that it cannot leave."""
     fence = "```"
     while fence in text:
         fence += "`"

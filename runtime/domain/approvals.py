@@ -22,7 +22,7 @@ from runtime.contract import (
     RunId,
 )
 from runtime.markup.moments import ago
-from runtime.policy.terms import PLAIN, Terms
+from runtime.policy.terms import PLAIN, Terms, calls
 from runtime.text.naming import listed
 
 
@@ -95,7 +95,8 @@ class Approval:
 
     One about a stranger belongs to no run: in place of its id stands their identity, and `arguments` tells who they are.
     `request` is a line of what the requester asked for. `card` (JSON) is how the call is shown, frozen with it; `outcome`
-    (JSON) what came of it. `asked_arguments` are those that were asked about, where an approver changed them.
+    (JSON) what came of it. `asked_arguments` are those that were asked about, where an approver changed them. `calls` counts
+    reminders and escalations.
     """
 
     id: ApprovalId
@@ -125,6 +126,13 @@ class Approval:
     card: str = ""
     asked_arguments: str = ""
     outcome: str = ""
+    calls: int = 0
+
+    @property
+    def next_call_at(self) -> datetime | None:
+        """When people are called next, if nobody decides before."""
+        due = calls(self.terms, self.expires_at - self.asked_at)[self.calls :]
+        return self.asked_at + due[0][0] if due else None
 
 
 @dataclass(frozen=True, slots=True)

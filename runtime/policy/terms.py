@@ -102,3 +102,11 @@ def reminders(terms: Terms, expires: timedelta) -> Sequence[timedelta]:
     """Instants after the asking at which a question is put once more, before it `expires`."""
     wanted = terms.remind or (expires / 2,)
     return sorted(one for one in wanted if timedelta(0) < one < expires)
+
+
+def calls(terms: Terms, expires: timedelta) -> Sequence[tuple[timedelta, bool]]:
+    """Instants after the asking at which people are called, in order; whether the question then goes to `escalate_to`."""
+    found = [(at, False) for at in reminders(terms, expires)]
+    if terms.escalate and terms.escalate_to and terms.escalate < expires:
+        found.append((terms.escalate, True))
+    return sorted(found)

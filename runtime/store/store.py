@@ -13,7 +13,7 @@ from sqlalchemy import select
 from runtime.contract import Figures, History, NewId, Now
 from runtime.domain.ids import new_id as fresh_id
 from runtime.errors import StoreError
-from runtime.store.approvals.decisions import ApprovalStore
+from runtime.store.approvals.store import ApprovalStore
 from runtime.store.cluster.store import ClusterStore
 from runtime.store.delivery.store import OutboxStore
 from runtime.store.intake.places import PlaceStore

@@ -15,6 +15,7 @@ from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.loop import AgentLoop
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import MAIN, Agent, Agents, Limits
+from runtime.agent.reminders import Reminders
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import LANES
@@ -40,6 +41,7 @@ class EnginePhase:
     loop: AgentLoop
     peers: PeerEvents
     reception: Reception
+    reminders: Reminders
     sink: Sink
 
 
@@ -50,7 +52,8 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     toolkit = _toolkit(base, at, timetable, tools)
     reporters = LateReporters(base.store.now)
     agents = Agents(_main(base, at, model, toolkit))
-    loop = _loop(base, at, agents, couriers, reporters)
+    asking = QuestionContext(lambda: at.live.gate().rights, Places(couriers.serves, at.rooms.of))
+    loop = _loop(base, at, agents, couriers, reporters, asking)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
     reception = _reception(base, at, couriers, peers)
     return EnginePhase(
@@ -62,6 +65,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         loop=loop,
         peers=peers,
         reception=reception,
+        reminders=Reminders(approvals=base.store.approvals, now=base.store.now, context=asking),
         sink=base.instruments.sink(reception.sink),
     )
 
@@ -148,7 +152,12 @@ def _main(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -
 
 
 def _loop(
-    base: StorePhase, at: AccountsPhase, agents: Agents, couriers: Couriers, reporters: LateReporters
+    base: StorePhase,
+    at: AccountsPhase,
+    agents: Agents,
+    couriers: Couriers,
+    reporters: LateReporters,
+    asking: QuestionContext,
 ) -> AgentLoop:
     store, new_id, files_of = base.store, base.new_id, files_in(at.accounts)
     long_replies = long_replies_of(base.settings, base.workspaces, files_of, new_id)
@@ -167,7 +176,7 @@ def _loop(
         long_replies=long_replies,
         reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
         reporter=reporters,
-        asking=QuestionContext(lambda: at.live.gate().rights, Places(couriers.serves, at.rooms.of)),
+        asking=asking,
     )
 
 

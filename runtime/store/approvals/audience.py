@@ -46,6 +46,7 @@ SPOKE_HERE = (
         ~is_word(signals.c.state, "refused"),
         in_room(signals.c.address),
     )
+    .order_by(signals.c.accepted_at.desc())
     .limit(1)
 )
 IS_PRIVATE = select(identities.c.identity).where(identities.c.room == bindparam("room")).limit(1)

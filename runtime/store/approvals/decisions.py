@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import Integer, bindparam, select, update
+from sqlalchemy import bindparam, select, update
 
 from runtime.chat import cards
 from runtime.contract import (
@@ -34,13 +34,12 @@ from runtime.domain.ids import digest
 from runtime.domain.machines import move
 from runtime.store.approvals import newcomers
 from runtime.store.approvals.quorum import voted
-from runtime.store.approvals.rulings import APPROVAL_COLUMNS, CARDS, approval_of, edit_cards, record
-from runtime.store.common import fact, moved, narrowed
+from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, edit_cards, record, standing
+from runtime.store.common import fact, moved
 from runtime.store.protocol import Decided
 from runtime.store.runs.turns import SET_TURN
 from runtime.store.runs.waits import settled
 from runtime.store.schema import approvals, sessions, steps, votes
-from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.sql.upsert import insert
 from runtime.text.naming import listed
@@ -54,13 +53,6 @@ LOCK_LANE_OF = (
     select(sessions.c.key)
     .where(sessions.c.key == select(approvals.c.session).where(approvals.c.id == bindparam("id")).scalar_subquery())
     .with_for_update()
-)
-NEWEST_APPROVALS = narrowed(
-    select(*APPROVAL_COLUMNS)
-    .order_by(approvals.c.asked_at.desc(), approvals.c.step)
-    .limit(bindparam("n", type_=Integer)),
-    state=approvals.c.state,
-    address=approvals.c.address,
 )
 OF_RUN = select(*APPROVAL_COLUMNS).where(approvals.c.run_id == bindparam("run"), is_word(approvals.c.state, "pending"))
 OVERDUE = (
@@ -93,12 +85,12 @@ def decide(
     approval_id: ApprovalId, voter: Voter, choice: Choice, reason: str, rights: Rights, now: datetime, new_id: NewId
 ) -> Op[Decided]:
     """A click: it counts, or it changes nothing and says why."""
-    approval = yield from _locked(approval_id)
+    approval = yield from locked(approval_id)
     if approval is None:
         return (yield from _refused(approval_id, voter, NOBODY, now))
     is_home = replace(voter.address, thread="") == replace(approval.address, thread="")
-    copies = () if is_home else (yield CARDS, {"o": f"approval:{approval_id}"})
-    against = objection(approval, voter, choice, rights, now, [Address.parse(at) for _, at, _ in copies], reason)
+    copies = [] if is_home else (yield from standing(approval_id))[0]
+    against = objection(approval, voter, choice, rights, now, [at for _, at in copies], reason)
     if against is None and not (yield from _is_frozen(approval)):
         against = "The call is not the one that was asked about."
     if against:
@@ -150,7 +142,7 @@ def expire(now: datetime, new_id: NewId) -> Op[list[Decided]]:
     overdue = yield OVERDUE, {"now": micros(now)}
     decided = []
     for (approval_id,) in overdue:
-        approval = yield from _locked(ApprovalId(approval_id))
+        approval = yield from locked(ApprovalId(approval_id))
         if approval is not None and approval.state is ApprovalState.PENDING:
             decided.append((yield from _end(approval, ApprovalEvent.EXPIRE, "nobody answered in time", now, new_id)))
     return decided
@@ -167,7 +159,7 @@ def withdraw(run: RunId, reason: str, now: datetime, new_id: NewId) -> Op[tuple[
     return tuple(addresses)
 
 
-def _locked(approval_id: ApprovalId) -> Op[Approval | None]:
+def locked(approval_id: ApprovalId) -> Op[Approval | None]:
     # The lane is locked before the approval, as every owner's write does it, so that two writers never wait in a ring.
     # A question about a stranger has no lane: there its own row is what two clicks wait for.
     yield LOCK_LANE_OF, {"id": approval_id}
@@ -216,32 +208,3 @@ def _record(ruled: Approval, now: datetime, new_id: NewId, given: Collection[str
     rows = yield STEP, key
     yield SET_TURN, {"s": ruled.session, "n": rows[0][1], "new_text": text}
     return rooms
-
-
-def _one(approval_id: ApprovalId) -> Op[Approval | None]:
-    rows = yield BY_ID, {"id": approval_id}
-    return approval_of(rows[0]) if rows else None
-
-
-def _many(state: ApprovalState | None, room: Address | None, limit: int) -> Op[list[Approval]]:
-    rows = yield NEWEST_APPROVALS(state, room, limit)
-    return [approval_of(row) for row in rows]
-
-
-class ApprovalStore(Base):
-    """Implements `protocol.Approvals`."""
-
-    async def approval(self, approval_id: ApprovalId) -> Approval | None:
-        return await self._driver.read(lambda: _one(approval_id))
-
-    async def approvals(
-        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
-    ) -> list[Approval]:
-        return await self._driver.read(lambda: _many(state, room, limit))
-
-    async def expire(self) -> list[Decided]:
-        now = self.now()
-        expired = await self._driver.write(lambda: expire(now, self._new_id))
-        if expired:
-            self._observer.expired(expired, self.now())
-        return expired

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import bindparam, select, update
 
@@ -21,7 +24,7 @@ from runtime.contract import (
     NewId,
     RunId,
 )
-from runtime.domain.approvals import Approval, ApprovalState
+from runtime.domain.approvals import NEED_QUORUM, Approval, ApprovalState
 from runtime.policy.terms import PLAIN, Terms
 from runtime.store.common import ADD_DELIVERY, add, delivery_row, fact
 from runtime.store.protocol import NewDelivery
@@ -39,9 +42,14 @@ SETTLE = (
         decided_at=bindparam("at"),
         choice=bindparam("picked"),
         reason=bindparam("why"),
+        outcome=bindparam("came"),
     )
 )
+SET_OUTCOME = update(approvals).where(approvals.c.id == bindparam("id_")).values(outcome=bindparam("came"))
+ONE = select(*APPROVAL_COLUMNS).where(approvals.c.id == bindparam("id"))
+OF_RUN = select(*APPROVAL_COLUMNS).where(approvals.c.run_id == bindparam("run")).order_by(approvals.c.id)
 ADD_APPROVAL = add(approvals)
+UNDONE: Final = re.compile(r'\{"state": "(?:waits|running)"')
 CARDS = (
     select(deliveries.c.id, deliveries.c.address, deliveries.c.edits)
     .where(deliveries.c.origin == bindparam("o"))
@@ -80,11 +88,16 @@ def approval_of(row: tuple[Any, ...]) -> Approval:
         card=get["card"],
         asked_arguments=get["asked_arguments"],
         outcome=get["outcome"],
+        calls=get["calls"],
     )
 
 
 def record(ruled: Approval, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
     """Record a ruling; rooms where a courier is to look."""
+    others = [approval_of(row) for row in (yield OF_RUN, {"run": ruled.run_id}) if row[0] != ruled.id]
+    left = sum(one.state is ApprovalState.PENDING for one in others)
+    if ruled.choice in NEED_QUORUM:  # the call runs, once nothing else is asked
+        ruled = replace(ruled, outcome=json.dumps({"state": "waits", "left": left}) if left else cards.RUNNING)
     yield (
         SETTLE,
         {
@@ -95,24 +108,52 @@ def record(ruled: Approval, now: datetime, new_id: NewId) -> Op[tuple[Address, .
             "at": micros(now),
             "picked": ruled.choice.value if ruled.choice else None,
             "why": ruled.reason,
+            "came": ruled.outcome,
         },
     )
     rooms = yield from edit_cards(ruled, lambda home: cards.settled(ruled, home=home), now, new_id)
+    for one in others:
+        if not left and '"waits"' in one.outcome and ruled.state is not ApprovalState.VOID:
+            rooms += yield from came_of(one, cards.RUNNING, now, new_id)
     detail = f"{ruled.tool} {ruled.arguments_hash[:12]}"
     yield from fact(now, f"approval {ruled.state.value}", ruled.decided_name, ruled.id, detail)
     return rooms
 
 
+def came_of(approval: Approval, outcome: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+    """Every copy of its card says what became of an approved call; where a courier is to look."""
+    after = replace(approval, outcome=outcome)
+    yield SET_OUTCOME, {"id_": after.id, "came": outcome}
+    # Behind an answer that waits for the same room: people read that first.
+    return (yield from edit_cards(after, lambda home: cards.settled(after, home=home), now, new_id, Kind.REPORT.rank))
+
+
+def undone(run: RunId, outcome: str, now: datetime, new_id: NewId, *, step: int = 0) -> Op[tuple[Address, ...]]:
+    """Approved calls of a run, or that of one step, that did not come to an end; where a courier is to look."""
+    rooms: tuple[Address, ...] = ()
+    for row in (yield OF_RUN, {"run": run}):
+        approval = approval_of(row)
+        if approval.step in (step or approval.step,) and UNDONE.match(approval.outcome):
+            rooms += yield from came_of(approval, outcome, now, new_id)
+    return rooms
+
+
 def edit_cards(
-    about: Approval, content: Callable[[bool], Content], now: datetime, new_id: NewId
+    about: Approval, content: Callable[[bool], Content], now: datetime, new_id: NewId, rank: int = Kind.APPROVAL.rank
 ) -> Op[tuple[Address, ...]]:
     """Every copy of its card says `content` from now on, the one in its own room or another; where a courier is to look."""
-    origin, run = f"approval:{about.id}", None if about.kind is ApprovalKind.PERSON else about.run_id
-    found = yield CARDS, {"o": origin}
-    known = {card for card, _, _ in found}  # what edits none of these is a copy, also one in the place of a preview
-    copies = [(DeliveryId(card), Address.parse(at)) for card, at, edits in found if edits not in known]
-    for ordinal, (card, at) in enumerate(copies or [(None, about.address)], max(len(found), 1)):
+    run = None if about.kind is ApprovalKind.PERSON else about.run_id
+    copies, ordinal = yield from standing(about.id)
+    rooms: Sequence[tuple[DeliveryId | None, Address]] = copies or [(None, about.address)]
+    for number, (card, at) in enumerate(rooms, max(ordinal, 1)):
         said = content(at == about.address)
-        new = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, at, said, card)
-        yield ADD_DELIVERY, delivery_row(new, now, run)
-    return tuple(at for _, at in copies) or (about.address,)
+        new = NewDelivery(DeliveryId(new_id()), f"approval:{about.id}", number, Kind.APPROVAL, at, said, card)
+        yield ADD_DELIVERY, {**delivery_row(new, now, run), "rank": rank}
+    return tuple(at for _, at in rooms)
+
+
+def standing(approval: ApprovalId) -> Op[tuple[list[tuple[DeliveryId, Address]], int]]:
+    """Every copy of a card with its room, and the ordinal of the next delivery about it."""
+    found = yield CARDS, {"o": f"approval:{approval}"}
+    known = {card for card, _, _ in found}  # what edits none of these is a copy, also one in the place of a preview
+    return [(DeliveryId(card), Address.parse(at)) for card, at, edits in found if edits not in known], len(found)

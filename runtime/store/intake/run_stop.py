@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Text, bindparam, func, select, update
 
+from runtime.chat import cards
 from runtime.contract import (
     Address,
     Addressing,
@@ -27,6 +28,7 @@ from runtime.contract import (
 )
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent, RunState
 from runtime.store.approvals.decisions import withdraw
+from runtime.store.approvals.rulings import undone
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, moved, session_key
 from runtime.store.intake.inbox import replied
 from runtime.store.protocol import Ended, Gate, NewDelivery, Taken
@@ -112,8 +114,8 @@ def stop(
             live.append(run.id)
             yield ASK_STOP, {"run": run.id}
         else:
-            cards, planned = yield from _end_parked(run, who, now, new_id)
-            addresses += [*cards, run.address]
+            told, planned = yield from _end_parked(run, who, now, new_id)
+            addresses += [*told, run.address]
             over.append(Ended(run.id, planned))
     verdict = Verdict(Outcome.DECIDED, signal_id)
     return Taken(verdict, found[0].session, stop_runs=(*live,), deliveries=(*addresses,), ended=(*over,))
@@ -154,10 +156,11 @@ def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list
 def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[tuple[Sequence[Address], bool]]:
     """A run that waits for people has no owner to end it: it ends here, with its cards and its last words.
 
-    Where the cards are, and whether it worked for an instant of a schedule.
+    Shape:  rooms of the cards, and true if it worked for an instant of a schedule.
     """
     text = f"Stopped by {who.name}."
-    cards = yield from withdraw(run.id, text, now, new_id)
+    told = yield from withdraw(run.id, text, now, new_id)
+    told += yield from undone(run.id, cards.NOT_RUN_AFTER_ALL, now, new_id)
     yield from wait_no_more(run.id, now)
     open_steps = yield OPEN_STEPS, {"run": run.id}
     yield CLOSE_STEPS, {"run": run.id, "text": text, "at": micros(now)}
@@ -169,4 +172,4 @@ def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[tup
     occurrence = yield from ended(run.id, Trigger(rows[0][0]), RunState.STOPPED, text, 1, now, new_id)
     last = NewDelivery(DeliveryId(new_id()), f"run:{run.id}", 0, Kind.FINAL, run.address, Content(text))
     yield ADD_DELIVERY, delivery_row(last, now, run.id)
-    return cards, occurrence is not None
+    return told, occurrence is not None

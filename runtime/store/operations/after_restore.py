@@ -152,7 +152,7 @@ def _withdraw(approval: Approval, actor: str, now: datetime, new_id: NewId) -> O
     after = move(APPROVAL_MOVES, approval.state, ApprovalEvent.VOID)
     nobody = {"by": None, "by_name": "", "picked": None}
     why = FORGOTTEN if approval.kind is ApprovalKind.PERSON else WITHDRAWN
-    yield SETTLE, {"id_": approval.id, "new_state": after.value, "at": micros(now), "why": why, **nobody}
+    yield SETTLE, {"id_": approval.id, "new_state": after.value, "at": micros(now), "why": why, "came": "", **nobody}
     yield from _withdraw_cards(replace(approval, state=after, decided_at=now, reason=why), now, new_id)
     yield from fact(now, f"approval {after.value}", actor, approval.id, why)
 
@@ -181,10 +181,11 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
     fresh = ApprovalId(new_id())
     caution = "\n\n".join(filter(None, [old.caution, _warning(origin)]))
     expires = now + (old.expires_at - old.asked_at)
+    again = replace(old, id=fresh, caution=caution, asked_at=now, expires_at=expires, calls=0)
     values = dict(zip((column.name for column in APPROVAL_COLUMNS), row, strict=True))
     changed = {"id": fresh, "caution": caution, "asked_at": micros(now), "expires_at": micros(expires), "calls": 0}
-    yield ADD_APPROVAL, values | changed
-    again = replace(old, id=fresh, caution=caution, asked_at=now, expires_at=expires)
+    next_call = {"next_call_at": again.next_call_at and micros(again.next_call_at)}
+    yield ADD_APPROVAL, values | changed | next_call
     copies = [Address.parse(at) for _, at, edits in (yield CARDS, {"o": f"approval:{old.id}"}) if edits is None]
     for ordinal, room in enumerate(dict.fromkeys((old.address, *copies))):
         content = cards.pending(again, now, home=room == old.address)

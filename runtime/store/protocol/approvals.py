@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from runtime.contract import (
-    Address,
-    ApprovalId,
-    SessionKey,
-)
-from runtime.domain.approvals import Approval, ApprovalState
+from runtime.chat.audience import Candidate
+from runtime.contract import Address, ApprovalId, Content, SessionKey
+from runtime.domain.approvals import Approval, ApprovalState, Rights
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +23,27 @@ class Decided:
     notice: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A question about which people are to be called once more. `rooms`: where it stands; `voted`: who said yes so far."""
+
+    approval: Approval
+    rooms: tuple[Address, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    voted: tuple[str, ...] = ()
+
+
 class Approvals(Protocol):
     """Approvals outside of `accept`."""
+
+    async def due(self, rights: Rights) -> list[Due]:
+        """Questions whose next reminder or escalation has come, at most 100."""
+
+    async def call(self, asked: Approval, made: int, placed: Sequence[tuple[Address, Content]]) -> tuple[Address, ...]:
+        """Put cards about `asked` into rooms; where a courier is to look.
+
+        `made` calls are then made of it. Nothing happens where somebody decided or called meanwhile.
+        """
 
     async def approval(self, approval_id: ApprovalId) -> Approval | None: ...
 

@@ -94,11 +94,15 @@ class NewStep:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """An owner's write went in. `stop`: a person wants the run to end. `waiting`: signals of which some may be steered in."""
+    """An owner's write went in. `stop`: a person wants the run to end. `waiting`: signals of which some may be steered in.
+
+    `told`: rooms for which the store itself made a delivery.
+    """
 
     stop: bool = False
     waiting: int = 0
     steps: tuple[ToolStep, ...] = ()
+    told: tuple[Address, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,7 @@ class Question:
     request: str = ""
     shown: str = ""
     copies: tuple[NewDelivery, ...] = ()
+    next_call_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from typing import Final
 
 from sqlalchemy import and_, bindparam, case, update
 
-from runtime.contract import ModelReply, NewId, RunId, Trigger
+from runtime.chat import cards
+from runtime.contract import Address, ModelReply, NewId, RunId, Trigger
 from runtime.domain.machines import move
 from runtime.domain.runs import FOR_SCHEDULES, RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
-from runtime.store.approvals.rulings import ADD_APPROVAL
+from runtime.store.approvals.rulings import ADD_APPROVAL, undone
 from runtime.store.common import fact, owned
 from runtime.store.delivery.enqueue import put
 from runtime.store.protocol import Lane, NewDelivery, Question, Released, ToolStep
@@ -71,7 +72,7 @@ DOUBT_STEP = (
 )
 
 
-def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime) -> Op[Released | None]:
+def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime, new_id: NewId) -> Op[Released | None]:
     """Every question with its card, the run parked until they are settled, the lane given up: one transaction."""
     mine = yield from owned(lane)
     if mine is None:
@@ -82,7 +83,7 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime) -
     known = {step.number: step for step in (yield from open_steps(run))}
     begun = set()
     for question in questions:
-        if (yield from _ask(lane, run, question, known[question.step], requester, now)):
+        if (yield from _ask(lane, run, question, known[question.step], requester, now, new_id)):
             begun.add(question.card.id)
         for copy in question.copies:
             yield from put(copy, now, run)
@@ -92,11 +93,14 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime) -
     return Released(rows[0][0] == "ready", frozenset(begun), elsewhere)
 
 
-def _ask(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: str | None, now: datetime) -> Op[bool]:
+def _ask(
+    lane: Lane, run: RunId, question: Question, step: ToolStep, requester: str | None, now: datetime, new_id: NewId
+) -> Op[bool]:
     """The approval and its card; whether showing it is begun."""
     if step.state is StepState.MARKED:
         move(STEP_MOVES, step.state, StepEvent.DOUBT)
         yield DOUBT_STEP, {"run": run, "n": step.number}
+        yield from undone(run, cards.CUT, now, new_id, step=step.number)
     yield (
         ADD_APPROVAL,
         {
@@ -128,7 +132,7 @@ def _ask(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: 
             "asked_arguments": "",
             "outcome": "",
             "calls": 0,
-            "next_call_at": None,
+            "next_call_at": question.next_call_at and micros(question.next_call_at),
         },
     )
     begun = yield from put(question.card, now, run)
@@ -154,7 +158,7 @@ def finish(
     if reply:
         yield from model_step(lane.node, run, number, reply, mine[0], now)
     why = REASON_OF_STATE.get(state, text)
-    yield from _close_steps(lane, run, why or text, now)
+    cards_told = yield from _close_steps(lane, run, why or text, now, new_id)
     yield from add_turn(lane.session, mine[0], run, "assistant", text, now)
     calls = int(reply is not None)
     end = {"run": run, "new_state": ENDED[state].value, "why": why, "at": micros(now)}
@@ -168,16 +172,18 @@ def finish(
     if trigger in FOR_SCHEDULES:
         told = yield from ended(run, trigger, state, text, len(new_deliveries), now, new_id)
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
-    return Released(rows[0][0] == "ready", frozenset(begun), told or (), planned=told is not None)
+    return Released(rows[0][0] == "ready", frozenset(begun), (*cards_told, *(told or ())), planned=told is not None)
 
 
-def _close_steps(lane: Lane, run: RunId, text: str, now: datetime) -> Op[None]:
-    """Calls that will not run any more get a result, so that the history stays whole."""
-    for step in (yield from open_steps(run)):
+def _close_steps(lane: Lane, run: RunId, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+    """Calls that will not run any more get a result, so that the history stays whole; rooms whose cards say so."""
+    unfinished = yield from open_steps(run)
+    for step in unfinished:
         result = f"Not finished: {text}"
         key = {"run": run, "n": step.number, "new_state": "done", "text": result, "starts": 0, "at": micros(now)}
         yield SET_STEP, key | {"by": lane.node}
         yield SET_TURN, {"s": lane.session, "n": step.turn, "new_text": result}
+    return (yield from undone(run, cards.NOT_FINISHED, now, new_id)) if unfinished else ()
 
 
 def release(lane: Lane) -> Op[None]:

@@ -6,17 +6,19 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, case, select, update
+from sqlalchemy import bindparam, case, func, select, update
 
-from runtime.contract import Call, Effect, FileRef, ModelReply, NodeId, RunId, files_json
+from runtime.chat import cards
+from runtime.contract import Address, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
 from runtime.domain.transcript import WAITING_FOR_APPROVAL
+from runtime.store.approvals.rulings import ONE, approval_of, came_of
 from runtime.store.common import add, fact, owned
 from runtime.store.protocol import Lane, NewStep, Recorded, ToolStep
 from runtime.store.runs.turns import SET_FILES, SET_TURN, add_turn
-from runtime.store.schema import runs, sessions, steps, usage
-from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.schema import approvals, runs, sessions, steps, usage
+from runtime.store.sql.driver import Op, is_word, micros, moment
 
 OPEN_STEPS = (
     select(
@@ -60,9 +62,21 @@ RUN_FACTS = (
     .join(sessions, sessions.c.key == runs.c.session)
     .where(runs.c.id == bindparam("run"))
 )
-STEP_STATE = select(steps.c.state, steps.c.turn, steps.c.tool, steps.c.arguments_hash).where(
-    steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n")
-)
+STEP_STATE = select(
+    steps.c.state,
+    steps.c.turn,
+    steps.c.tool,
+    steps.c.arguments_hash,
+    steps.c.started_at,
+    select(func.max(approvals.c.id))
+    .where(
+        approvals.c.run_id == steps.c.run_id,
+        approvals.c.step == steps.c.number,
+        is_word(approvals.c.state, "approved", "answered"),
+    )
+    .scalar_subquery(),
+).where(steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n"))
+"""With the newest question about it that was answered, if there was one: ids sort by time."""
 SET_STEP = (
     update(steps)
     .where(steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n"))
@@ -175,29 +189,36 @@ def mark_tool(lane: Lane, run: RunId, number: int, now: datetime) -> Op[Recorded
 
 
 def finish_tool(
-    lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef], now: datetime
+    lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef], now: datetime, new_id: NewId
 ) -> Op[Recorded | None]:
+    """The result, for the model and on the card of its question."""
     mine = yield from owned(lane)
     if mine is None:
         return None
-    turn, tool, hashed = yield from _move_step(lane.node, run, number, StepEvent.RESULT, result, now)
+    turn, tool, hashed, started, asked = yield from _move_step(lane.node, run, number, StepEvent.RESULT, result, now)
     yield SET_TURN, {"s": lane.session, "n": turn, "new_text": result}
     if files:
         yield SET_FILES, {"s": lane.session, "n": turn, "new_files": files_json(files)}
     yield from fact(now, "tool ran", lane.node, f"{run}/{number}", f"{tool} {hashed[:12]}")
-    return Recorded((yield from _got_on(run)), mine[1])
+    told: tuple[Address, ...] = ()
+    if asked:
+        took = now - moment(started)
+        approval = approval_of((yield ONE, {"id": asked})[0])
+        told = yield from came_of(approval, cards.outcome(result, took), now, new_id)
+    return Recorded((yield from _got_on(run)), mine[1], told=told)
 
 
 def _move_step(
     node: NodeId, run: RunId, number: int, event: StepEvent, text: str, now: datetime
-) -> Op[tuple[int, str, str]]:
+) -> Op[tuple[int, str, str, int, str | None]]:
+    """The step moves; its turn, tool and hash, when it started before, and the answered question about it."""
     rows = yield STEP_STATE, {"run": run, "n": number}
-    state, turn, tool, hashed = rows[0]
+    state, turn, tool, hashed, started, asked = rows[0]
     after = move(STEP_MOVES, StepState(state), event)
     starts = 1 if event is StepEvent.MARK else 0
     given = {"run": run, "n": number, "new_state": after.value, "text": text, "starts": starts, "at": micros(now)}
     yield SET_STEP, given | {"by": node}
-    return turn, tool, hashed
+    return turn, tool, hashed, started, asked
 
 
 def _stop(run: RunId) -> Op[bool]:

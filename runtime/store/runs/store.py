@@ -60,7 +60,7 @@ class RunStore(Base):
         self, lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef] = ()
     ) -> Recorded | None:
         now = self.now()
-        recorded = await self._driver.write(lambda: finish_tool(lane, run, number, result, files, now))
+        recorded = await self._driver.write(lambda: finish_tool(lane, run, number, result, files, now, self._new_id))
         if recorded:
             self._observer.tool_finished()
         return recorded
@@ -78,7 +78,7 @@ class RunStore(Base):
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         now = self.now()
-        released = await self._driver.write(lambda: park(lane, run, questions, now))
+        released = await self._driver.write(lambda: park(lane, run, questions, now, self._new_id))
         if released:
             self._observer.parked(run, questions, released)
         return released

@@ -20,6 +20,7 @@ from runtime.agent.loop import AgentLoop
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agent, Agents, Limits
+from runtime.agent.reminders import Reminders
 from runtime.chat.audience import Places
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
@@ -78,6 +79,7 @@ from runtime.intake.dispatch import Dispatch
 from runtime.intake.downloads import Fetching, FileBounds
 from runtime.intake.reception import Reception
 from runtime.policy.rules import Policy, Rule
+from runtime.policy.terms import Terms
 from runtime.reports.fan_out import Reporting
 from runtime.schedules.firing import Scheduler
 from runtime.schedules.service import ScheduleService
@@ -212,6 +214,7 @@ class Setting:
 
     busy: Busy = Busy.STEER
     rules: Sequence[Rule] = ()
+    terms: Terms | None = None
     rights: Rights = ANYONE
     rooms: RoomRules = ROOMS
     limits: Limits = LIMITS
@@ -249,6 +252,8 @@ class Process:
         self._given = given
         self.gate = Gate(open_to_all=False, busy=given.busy, rights=given.rights, agent="main", rooms=given.rooms)
         self.courier = self._make_courier()
+        self.asking = QuestionContext(lambda: self.gate.rights, given.places)
+        self.reminders = Reminders(approvals=self.store.approvals, now=stage.clock, context=self.asking)
         self.agent = self._make_agent(model)
         self.dispatch = self._make_dispatch()
         self.reception = self._make_reception()
@@ -280,7 +285,7 @@ class Process:
         )
 
     def _make_agent(self, model: Model) -> AgentLoop:
-        given, policy = self._given, Policy(self._given.rules)
+        given, policy = self._given, Policy(self._given.rules, self._given.terms)
         long = LongText(self.stage.workspaces, new_id, lambda _: given.carrier, given.long_replies, characters=100)
         main = Agent(
             name="main",
@@ -305,7 +310,7 @@ class Process:
             new_id=new_id,
             busy=self._busy_rules().at,
             probe=given.probe,
-            asking=QuestionContext(lambda: self.gate.rights, given.places),
+            asking=self.asking,
         )
 
     def ask(self, model: Model) -> None:

@@ -130,8 +130,8 @@ async def test_the_card_then_says_who_when_and_what_and_has_no_buttons(stage: St
     await process.answer_all()
     card, _ = await stage.screen()
     assert card == (
-        "**Approved** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`\n\n"
-        "Ada asked · shell · danger\n\n```\nuname -a\n```"
+        "**Approved** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell` · done in 0 s\n\n"
+        "Ada asked · shell · danger\n\n```\nuname -a\n```\n\nResult:\n\n```\nshell did it\n```"
     )
 
 
@@ -173,7 +173,11 @@ async def test_a_question_nobody_answers_expires_and_the_model_is_told(stage: St
     await asked(process)
     stage.clock.advance(timedelta(hours=12))
     expiry = Expiry(
-        approvals=stage.store.approvals, decided=process.reception.decided, first=nothing, every=timedelta()
+        approvals=stage.store.approvals,
+        decided=process.reception.decided,
+        first=nothing,
+        remind=process.reminders.look,
+        every=timedelta(),
     )
     async with process.running():
         async with process.beside(expiry.run()):

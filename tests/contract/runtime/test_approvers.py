@@ -11,12 +11,13 @@ from typing import Any, Final
 import pytest
 
 from runtime.chat.audience import Places
-from runtime.contract import Addressing, Call, Choice, Content, Effect, Identity, Outcome, Role, Said
+from runtime.contract import Address, Addressing, Call, Choice, Content, Effect, Identity, Outcome, Role, Said
 from runtime.domain.approvals import Approval, Rights
 from runtime.markup import parse
 from runtime.markup.plain import to_plain
+from runtime.markup.tree import CodeBlock
 from runtime.policy.rules import Rule, Ruling
-from runtime.policy.terms import Changes
+from runtime.policy.terms import Changes, Terms
 from tests.contract.runtime.planning import desk
 from tests.contract.runtime.stage import (
     ADA,
@@ -28,6 +29,7 @@ from tests.contract.runtime.stage import (
     FakeTool,
     Process,
     Stage,
+    address,
     crash_at,
     fake_tool,
 )
@@ -434,3 +436,238 @@ async def test_of_last_votes_at_once_one_decides(any_stage: Stage) -> None:
     assert len([verdict for verdict in verdicts if "counts" in (verdict.notice or "")]) == 2
     assert len(process.tools["shell"].calls) == 1
     assert len(await any_stage.audit("approval approved")) == 1
+
+
+# ------------------------------------------------------------------------------------------- reminders and escalation
+
+HOUR: Final = timedelta(hours=1)
+
+
+async def waited(process: Process, time: timedelta, looks: int = 1) -> list[Address]:
+    """Time passes, and somebody looks at what waits, perhaps several at once."""
+    process.stage.clock.advance(time)
+    told = await asyncio.gather(*(process.reminders.look() for _ in range(looks)))
+    for room in (rooms := [room for one in told for room in one]):
+        process.courier.nudge(room)
+    await process.answer_all()
+    return rooms
+
+
+def about(screen: Sequence[str]) -> list[str]:
+    """First lines of what is said about the call."""
+    return [card.partition("\n")[0] for card in screen if "`shell`" in card]
+
+
+async def test_a_question_is_put_once_more_at_half_its_time_wherever_it_can_be_answered(any_stage: Stage) -> None:
+    """Scenario 24."""
+    process = await asked_in_general(any_stage, there=[ADA], private=[OTTO])
+    assert await waited(process, 5 * HOUR) == []
+    assert len(await waited(process, 2 * HOUR, looks=3)) == 2
+    for room in (GENERAL, "otto"):
+        assert about(await any_stage.screen(room)) == ["**May I run `shell`?**", "**Reminder: May I run `shell`?**"]
+    [reminder] = [card for card in await any_stage.screen("otto") if "Reminder" in card]
+    assert "(in 5 h)" in reminder
+    assert reminder.endswith("[Approve]\n[Deny]")
+    assert await waited(process, 4 * HOUR) == []
+    await process.click((await only(any_stage)).id, who=OTTO, room="otto")
+    await process.answer_all()
+    for room in (GENERAL, "otto"):
+        for line in about(await any_stage.screen(room)):
+            assert line.startswith("**Approved** by Otto, [")
+
+
+async def test_what_is_decided_is_not_asked_about_any_more(stage: Stage) -> None:
+    process = await asked_in_general(stage, there=[ADA])
+    await answered(process)
+    assert await waited(process, 7 * HOUR) == []
+
+
+async def test_nobody_is_reminded_in_a_room_without_buttons(stage: Stage) -> None:
+    process = await asked_in_general(stage, private=[ADA])
+    assert await waited(process, 7 * HOUR) == [address("ada")]
+
+
+async def test_several_reminders_that_were_missed_are_one(stage: Stage) -> None:
+    process = await asked_in_general(stage, there=[ADA], rules=ruled(remind=(HOUR, 2 * HOUR, 5 * HOUR)))
+    assert await waited(process, 3 * HOUR) == [address(GENERAL)]
+    assert await waited(process, HOUR) == []
+    assert await waited(process, 2 * HOUR) == [address(GENERAL)]
+    assert (await only(stage)).calls == 3
+
+
+async def test_what_nobody_answers_goes_further(any_stage: Stage) -> None:
+    terms = Terms(to=("room",), escalate=8 * HOUR, escalate_to=("dm", "page:main/ops", "page:main/gone"))
+    places = replace(NAMED, serves=lambda address: address.room != "gone")
+    process = await asked_in_general(any_stage, there=[ADA], private=[ADA, OTTO], terms=terms, places=places)
+    await waited(process, 7 * HOUR)
+    told = await waited(process, 2 * HOUR, looks=2)
+    assert sorted(told, key=str) == [address("ada"), address("ops"), address("otto")]
+    for card in await cards(any_stage, "ada", "ops", "otto"):
+        assert card.startswith("**May I run `shell`?**\n\nUma asks in #general · shell · danger · expires [")
+        assert "(in 3 h)" in card
+    assert await waited(process, HOUR) == []
+    assert (await process.click((await only(any_stage)).id, room="ops")).outcome is Outcome.DECIDED
+    await process.answer_all()
+    assert len(about(await any_stage.screen("ops"))) == 1
+    assert about(await any_stage.screen("otto"))[0].startswith("**Approved** by Ada, [")
+
+
+async def test_a_reminder_shows_the_votes_so_far(stage: Stage) -> None:
+    process = await asked_in_general(stage, there=[ADA], rules=ruled(quorum=2))
+    await answered(process)
+    await waited(process, 7 * HOUR)
+    assert (await stage.screen(GENERAL))[-1].endswith("Ada approved: 1 of 2.\n[Approve]\n[Deny]")
+
+
+async def test_a_kill_repeats_no_reminder(any_stage: Stage) -> None:
+    process = await asked_in_general(any_stage, there=[ADA], private=[OTTO])
+    any_stage.clock.advance(7 * HOUR)
+    await process.reminders.look()  # and the process dies before a courier heard of it
+    process = await any_stage.process(Planned(), [shell()], places=NAMED)
+    await process.answer_all()
+    assert await waited(process, HOUR) == []
+    for room in (GENERAL, "otto"):
+        assert len(about(await any_stage.screen(room))) == 2
+
+
+# ------------------------------------------------------------------------------------------------- what came of it
+
+
+def head(card: str) -> str:
+    """What the first line says behind the tool."""
+    return card.partition("\n")[0].rpartition("`shell`")[2]
+
+
+async def ran(stage: Stage, result: str, *, takes: timedelta = timedelta(), tool: FakeTool | None = None) -> list[str]:
+    """The cards at home and elsewhere of an approved call that returned this."""
+    tool = tool or shell()
+
+    async def does(_: object) -> str:
+        stage.clock.advance(takes)
+        return result
+
+    tool.does = does
+    process = await stage.process(Planned(end="hello"), [tool], places=NAMED)
+    await alone(process, OTTO)
+    await tell(process, "hi", who=ADA)
+    process.ask(Planned(SHELL, end="told"))
+    await tell(process, "look")
+    await answered(process)
+    [here] = [card for card in await stage.screen(GENERAL) if "`shell`" in card]
+    return [here, (await stage.screen("otto"))[-1]]
+
+
+async def test_every_card_says_how_the_call_ended_and_the_one_at_home_shows_what_it_returned(any_stage: Stage) -> None:
+    """Scenario 45."""
+    takes = timedelta(seconds=1.2)
+    here, there = await ran(any_stage, "a\nb\nc\nd\ne\n[exit code 0]", takes=takes)
+    assert head(here) == head(there) == " · done in 1.2 s, exit 0"
+    assert here.endswith(f"{CALL}\n\nResult:\n\n```\na\nb\nc\n… 2 more lines\n```")
+    assert there.endswith(CALL)
+
+
+@pytest.mark.parametrize(
+    ("result", "here", "there", "shown"),
+    [
+        ("oh no\n[exit code 2]", "failed: exit 2", "failed: exit 2", "oh no"),
+        ("[no output, exit code 137 (killed)]", "failed: exit 137", "failed: exit 137", ""),
+        ("[no output, exit code 0]", "done in 0 s, exit 0", "done in 0 s, exit 0", ""),
+        ("error: no such room", "failed: see below", "failed", "no such room"),
+        ("", "done in 0 s", "done in 0 s", ""),
+        ("```\n**Denied**\n\u202e", "done in 0 s", "done in 0 s", "```\n**Denied**\n⟨U+202E⟩"),
+    ],
+)
+async def test_what_a_call_returned_is_shown_as_it_is(
+    result: str, here: str, there: str, shown: str, stage: Stage
+) -> None:
+    home, copy = await ran(stage, result)
+    assert (head(home), head(copy)) == (f" · {here}", f" · {there}")
+    blocks = [block.text for block in parse(home).blocks if isinstance(block, CodeBlock)]
+    assert blocks == ["uname -a", *[shown] * bool(shown)]
+
+
+async def test_a_long_line_is_cut(stage: Stage) -> None:
+    home, _ = await ran(stage, "x" * 500)
+    assert f"\n{'x' * 119}…\n" in home
+
+
+async def test_an_approved_call_waits_for_the_other_question_and_runs_then(any_stage: Stage) -> None:
+    other = Call("c-write", "write", '{"text": "b"}')
+    process = await any_stage.process(Planned(SHELL, end="done"), [shell(), fake_tool("write", Effect.WRITE)])
+    process.ask(Planned((SHELL, other), end="done"))
+    await tell(process, "look", who=ADA)
+    first, second = await any_stage.pending()
+    await process.click(first.id, room=GENERAL)
+    await process.answer_all()
+    assert head((await any_stage.screen(GENERAL))[0]) == " · waits for the other question"
+    await process.click(second.id, Choice.DENY, room=GENERAL)
+    assert [row[0] for row in await any_stage.rows("SELECT outcome FROM approvals ORDER BY step")] == [
+        '{"state": "running"}',
+        "",
+    ]
+    await process.answer_all()
+    assert head((await any_stage.screen(GENERAL))[0]).startswith(" · done in 0 s")
+
+
+async def test_while_it_runs_the_card_says_so(stage: Stage) -> None:
+    process = await asked_in_general(stage, there=[ADA])
+    began, go_on = asyncio.Event(), asyncio.Event()
+
+    async def does(_: object) -> str:
+        began.set()
+        await go_on.wait()
+        return "ok"
+
+    process.tools["shell"].does = does
+    await process.click((await only(stage)).id, room=GENERAL)
+    async with process.running():
+        await began.wait()
+        await process.courier.quiet()
+        cards_now = [card for card in await stage.screen(GENERAL) if "`shell`" in card]
+        go_on.set()
+        await process.rest()
+    assert [head(card) for card in cards_now] == [" · running"]
+
+
+async def test_of_a_call_that_was_cut_the_card_says_so_and_another_asks(any_stage: Stage) -> None:
+    process = await asked_in_general(any_stage, there=[ADA], probe=crash_at("tool-finished"))
+    await process.click((await only(any_stage)).id, room=GENERAL)
+    await process.until_crash()
+    process = await any_stage.process(Planned(end="told"), [shell()])
+    await process.answer_all()
+    first, second = [card for card in await any_stage.screen(GENERAL) if "`shell`" in card]
+    assert head(first) == " · was cut off"
+    assert second.startswith("**`shell` was cut off. Was it carried out?** I don't know, so I haven't run it again.")
+    await process.click((await only(any_stage)).id, Choice.AGAIN, room=GENERAL)
+    await process.answer_all()
+    first, second = [card for card in await any_stage.screen(GENERAL) if "`shell`" in card]
+    assert (head(first), len(process.tools["shell"].calls)) == (" · was cut off", 1)
+    assert "· done in 0 s" in second.partition("\n")[0]
+
+
+async def test_an_approved_call_of_a_run_that_is_stopped_did_not_run(stage: Stage) -> None:
+    process = await stage.process(Planned(SHELL), [shell(), fake_tool("write", Effect.WRITE)])
+    process.ask(Planned((SHELL, Call("c-write", "write", '{"text": "b"}')), end="done"))
+    await tell(process, "look", who=ADA)
+    await process.click((await stage.pending())[0].id, room=GENERAL)
+    await process.stop(room=GENERAL)
+    await process.answer_all()
+    assert head((await stage.screen(GENERAL))[0]) == " · not run"
+    assert process.tools["shell"].calls == []
+
+
+@pytest.mark.parametrize("point", ["tool-marked", "tool-finished", "delivery-stored"])
+async def test_killed_anywhere_the_card_tells_one_true_end(point: str, any_stage: Stage) -> None:
+    look = fake_tool("shell", Effect.DANGER, idempotent=True)
+    process = await any_stage.process(Planned(end="hello"), [look], places=NAMED)
+    await tell(process, "hi", who=ADA)
+    process.ask(Planned(SHELL, end="told"))
+    await tell(process, "look")
+    process = await any_stage.process(Planned(end="told"), [look], probe=crash_at(point))
+    await process.click((await only(any_stage)).id, room=GENERAL)
+    await process.until_crash()
+    process = await any_stage.process(Planned(end="told"), [look])
+    await process.answer_all()
+    [card] = [card for card in await any_stage.screen(GENERAL) if "`shell`" in card]
+    assert head(card).startswith(" · done in 0 s")
+    assert (await any_stage.answers(GENERAL))[-1] == "told"

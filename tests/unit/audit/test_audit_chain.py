@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 from runtime.domain.audit_chain import FIRST_HASH, Verifier, link
 
 STORE = Path(__file__).parents[3] / "runtime" / "store"
-OURS = {"shown", "schedule pause", "delivery split", "delivery {}", "roles handed over", "tool changed"}
+OURS = {
+    "shown",
+    "approval called",
+    "schedule pause",
+    "delivery split",
+    "delivery {}",
+    "roles handed over",
+    "tool changed",
+}
 """What the program does of itself."""
 START = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -9,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.chat.cards import question, result_of, settled, shown_arguments
+from runtime.chat.cards import outcome, pending, question, result_of, settled, shown_arguments
 from runtime.contract import Address, ApprovalId, ApprovalKind, Choice, Effect, PersonId, RunId
 from runtime.domain.approvals import Approval, ApprovalState
+from runtime.policy.terms import Terms
 
 ASKED = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 PENDING = Approval(
@@ -30,6 +33,21 @@ PENDING = Approval(
     PersonId("p1"),
     ASKED,
     ASKED + timedelta(hours=12),
+)
+ASKED_BY_BOB = replace(
+    PENDING,
+    requester_name="Bob",
+    request="“please look at the kernel”",
+    terms=Terms(rule="kernel", quorum=2),
+    card='{"room": "#general", "asked": ["Alice", "Otto"]}',
+)
+DONE = replace(
+    ASKED_BY_BOB,
+    state=ApprovalState.APPROVED,
+    decided_name="Alice and Otto",
+    decided_at=ASKED + timedelta(minutes=5),
+    choice=Choice.APPROVE,
+    outcome=outcome("Linux\nand\nmore\nof\nit\n[exit code 0]", timedelta(seconds=1.24)),
 )
 DENIED = replace(
     PENDING,
@@ -115,3 +133,36 @@ def test_the_model_is_told_what_a_person_said_about_a_cut_call(choice: Choice, s
 
 def test_the_model_is_told_of_a_denial_with_its_reason() -> None:
     assert result_of(DENIED).startswith("denied: denied by Ada (not here). It was not run;")
+
+
+def test_no_sentence_of_ours_on_a_card_is_long() -> None:
+    """Twenty words at most; the call and what people wrote are theirs."""
+    for card in (
+        pending(ASKED_BY_BOB, ASKED, voted=["Alice"]),
+        pending(replace(ASKED_BY_BOB, card='{"home": "quiet"}'), ASKED),
+        pending(replace(ASKED_BY_BOB, card='{"home": "told", "asked": ["Alice"]}'), ASKED),
+        settled(DONE),
+    ):
+        told = re.sub(r"```.*?```|\(time:[^)]*\)", "", card.text, flags=re.DOTALL)
+        assert max(len(sentence.split()) for sentence in re.split(r"[.?!]\W|\n\n", told)) <= 20
+
+
+def test_a_question_that_was_asked_elsewhere_shows_no_call_at_home() -> None:
+    asked = replace(ASKED_BY_BOB, card='{"home": "told", "asked": ["Alice"]}')
+    card = pending(asked, ASKED)
+    assert (card.text, card.buttons) == ("**May I run `shell`?** I've asked Alice. 2 people have to approve.", ())
+    assert "uname" not in settled(replace(DONE, card=asked.card)).text
+    assert "uname" in pending(asked, ASKED, home=False).text
+
+
+@pytest.mark.parametrize(
+    ("result", "took", "told"),
+    [
+        ("", 0, {"state": "done", "seconds": 0, "lines": [], "more": 0}),
+        ("error: no", 61, {"state": "failed", "seconds": 61, "lines": ["no"], "more": 0}),
+        ("a [exit code 3]\nb", 1, {"state": "done", "seconds": 1, "lines": ["a [exit code 3]", "b"], "more": 0}),
+        ("a\n[exit code 3]", 1, {"state": "failed", "seconds": 1, "lines": ["a"], "exit": 3, "more": 0}),
+    ],
+)
+def test_an_outcome_is_read_from_what_the_call_returned(result: str, took: int, told: dict[str, object]) -> None:
+    assert json.loads(outcome(result, timedelta(seconds=took))) == told

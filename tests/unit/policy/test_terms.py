@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from runtime.contract import Effect
 from runtime.policy.rules import Ask, Policy, Rule, Ruling
-from runtime.policy.terms import Changes, Terms, reminders
+from runtime.policy.terms import Changes, Terms, calls, reminders
 
 HOUR = timedelta(hours=1)
 ASK = Ask("shell", Effect.DANGER, {"command": "git push"}, "main", "slack:work/C1", frozenset({"Bob"}))
@@ -63,3 +63,11 @@ def test_without_hours_people_are_reminded_once_at_half_the_time() -> None:
 
 def test_reminders_come_in_order_and_none_after_the_end() -> None:
     assert reminders(Terms(remind=(5 * HOUR, 2 * HOUR, 12 * HOUR)), 12 * HOUR) == [2 * HOUR, 5 * HOUR]
+
+
+def test_calls_are_reminders_and_one_escalation_in_order() -> None:
+    hour = timedelta(hours=1)
+    terms = Terms(remind=(hour, 9 * hour), escalate=4 * hour, escalate_to=("dm",))
+    assert calls(terms, 12 * hour) == [(hour, False), (4 * hour, True), (9 * hour, False)]
+    assert calls(terms, 4 * hour) == [(hour, False)]
+    assert calls(Terms(escalate=4 * hour), 12 * hour) == [(6 * hour, False)]

@@ -14,7 +14,7 @@ from sqlalchemy import Executable
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
-from runtime.store.approvals import decisions
+from runtime.store.approvals import audience, decisions, reminders
 from runtime.store.cluster import agenda, nodes
 from runtime.store.delivery import open_deliveries
 from runtime.store.intake import commands, edits, messages, places, run_stop, signals
@@ -45,6 +45,13 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
         "ix_deliveries_rooms",
     ),
     "questions whose time is over": (decisions.OVERDUE, {"now": NOW}, "ix_approvals_pending"),
+    "questions about which people are called": (reminders.TO_CALL, {"now": NOW}, "ix_approvals_calls"),
+    "whether somebody spoke in a room": (
+        audience.SPOKE_HERE,
+        {"i": "web:ada", "room": "web:main/r7"},
+        "ix_signals_actor|ix_signals_said",
+    ),
+    "what a run heard last": (audience.LAST_SAID, {"run": "r7"}, "ix_signals_run"),
     "what a run still waits for": (waits.STANDING, {"run": "r7"}, "pk_waits|autoindex_waits"),
     "open runs of a session": (run_stop.OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
     "what is planned and at work in a room": (run_stop.SCHEDULED, {"room": "web:main/r7", "s": "s7"}, "ix_runs_open"),

@@ -15,7 +15,7 @@ from adapters.discord.interactions import commands, is_registered, reason_form
 from adapters.discord.outgoing.dialect import to_discord
 from adapters.discord.outgoing.render import EMPTY_TEXT, FILES, LIMIT, REASON_LABEL, REPEAT_MARK, render
 from adapters.discord.outgoing.send import multipart, nonce_of, text_of
-from runtime.chat.cards import question, shown_arguments
+from runtime.chat.cards import pending, question, settled, shown_arguments
 from runtime.contract import (
     ApprovalId,
     ApprovalKind,
@@ -30,6 +30,7 @@ from runtime.contract import (
 from runtime.markup import parse, to_plain
 from tests.fakes.discord_rules import CONTENT, NONCE, check_commands, check_message, check_response
 from tests.golden import SAMPLE, same_as
+from tests.unit.chat.test_cards import ASKED, ASKED_BY_BOB, DONE
 from tests.wire.discord.stage import ADA, APPROVAL, BUTTONS, CHANNEL, delivery
 
 HERE: Final = Path(__file__).parent / "golden"
@@ -84,6 +85,15 @@ def test_a_card() -> None:
 def test_a_question_about_an_outcome() -> None:
     asked = question(APPROVAL, ApprovalKind.OUTCOME, "shell", '{"command": "make deploy"}', "")
     golden("outcome", *render(delivery(asked.text, *asked.buttons, kind=Kind.APPROVAL)))
+
+
+def test_a_card_that_says_who_asks() -> None:
+    asked = pending(ASKED_BY_BOB, ASKED, voted=["Alice"])
+    golden("asked", *render(delivery(asked.text, *asked.buttons, kind=Kind.APPROVAL)))
+
+
+def test_a_card_that_says_what_came_of_it() -> None:
+    golden("done", *render(delivery(settled(DONE).text, kind=Kind.APPROVAL)))
 
 
 def test_a_settled_card() -> None:

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from adapters.slack.outgoing.notices import denial_form
 from adapters.slack.outgoing.render import DENY_WHY, EMPTY_TEXT, render
-from runtime.chat.cards import question, shown_arguments
+from runtime.chat.cards import pending, question, settled, shown_arguments
 from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, DeliveryId, FileRef, Kind, Wire
 from tests.fakes.slack_rules import MARKDOWN, check_message, check_view
 from tests.golden import SAMPLE, same_as
+from tests.unit.chat.test_cards import ASKED, ASKED_BY_BOB, DONE
 from tests.wire.slack.stage import THREAD, delivery
 
 HERE: Final = Path(__file__).parent / "golden"
@@ -67,6 +68,15 @@ def test_a_card() -> None:
 def test_a_question_about_an_outcome() -> None:
     asked = question(APPROVAL, ApprovalKind.OUTCOME, "shell", '{"command": "make deploy"}', "")
     golden("outcome", *render(delivery(asked.text, *asked.buttons, kind=Kind.APPROVAL)))
+
+
+def test_a_card_that_says_who_asks() -> None:
+    asked = pending(ASKED_BY_BOB, ASKED, voted=["Alice"])
+    golden("asked", *render(delivery(asked.text, *asked.buttons, kind=Kind.APPROVAL)))
+
+
+def test_a_card_that_says_what_came_of_it() -> None:
+    golden("done", *render(delivery(settled(DONE).text, kind=Kind.APPROVAL)))
 
 
 def test_a_settled_card() -> None:

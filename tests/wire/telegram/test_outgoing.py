@@ -13,7 +13,7 @@ import pytest
 from adapters.telegram.outgoing.render import CAPTION, REPEATED, TEXT_LIMIT, TEXT_MAX_UNITS, Body, render
 from adapters.telegram.rates import buckets
 from adapters.telegram.settings import TelegramSettings
-from runtime.chat.cards import question
+from runtime.chat.cards import pending, question, settled
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -36,6 +36,7 @@ from tests.fakes.telegram import TOKEN
 from tests.fakes.telegram_driver import ADA
 from tests.fakes.telegram_rules import Limits, Refusal, check_entities, check_markup, check_text
 from tests.golden import SAMPLE, same_as
+from tests.unit.chat.test_cards import ASKED, ASKED_BY_BOB, DONE
 from tests.wire.telegram.stage import FORUM, GROUP, SUPERGROUP, Bench, address
 
 GOLDEN: Final = Path(__file__).parent / "golden"
@@ -78,6 +79,15 @@ def test_an_approval_card() -> None:
 def test_a_question_about_an_outcome() -> None:
     content = question(ApprovalId("0" * 22), ApprovalKind.OUTCOME, "shell", '{"command": "rm -r build"}', "")
     same_as(GOLDEN / "outcome.json", told(wires(content.text, *content.buttons)))
+
+
+def test_a_card_that_says_who_asks() -> None:
+    content = pending(ASKED_BY_BOB, ASKED, voted=["Alice"])
+    same_as(GOLDEN / "asked.json", told(wires(content.text, *content.buttons)))
+
+
+def test_a_card_that_says_what_came_of_it() -> None:
+    same_as(GOLDEN / "done.json", told(wires(settled(DONE).text)))
 
 
 def test_an_answer_with_files() -> None:

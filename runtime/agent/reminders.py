@@ -1,0 +1,45 @@
+"""Puts questions once more that nobody answered, and takes them further where their terms say so."""
+
+from __future__ import annotations
+
+from runtime.agent.questions import QuestionContext
+from runtime.chat import cards
+from runtime.chat.audience import escalation
+from runtime.contract import Address, Now
+from runtime.domain.approvals import Home
+from runtime.policy.terms import calls
+from runtime.store.protocol import Approvals, Due
+
+
+class Reminders:
+    """Any number of nodes may look: the store lets one of them make each call."""
+
+    def __init__(self, *, approvals: Approvals, now: Now, context: QuestionContext) -> None:
+        self._approvals = approvals
+        self._now = now
+        self._context = context
+
+    async def look(self) -> list[Address]:
+        """Make the calls that are due; where couriers are to look. Errors: StoreError."""
+        told: list[Address] = []
+        for due in await self._approvals.due(self._context.rights()):
+            told += await self._call(due)
+        return told
+
+    async def _call(self, due: Due) -> tuple[Address, ...]:
+        """One call in place of all that fell due meanwhile, as after a night in which nothing ran."""
+        approval, now = due.approval, self._now()
+        every = calls(approval.terms, approval.expires_at - approval.asked_at)
+        passed = [escalates for at, escalates in every[approval.calls :] if approval.asked_at + at <= now]
+        rooms: dict[Address, None] = {}
+        if False in passed:
+            is_home_whole = cards.home_of(approval) is Home.WHOLE
+            rooms |= dict.fromkeys(at for at in due.rooms if at != approval.address or is_home_whole)
+        if True in passed:
+            further = escalation(approval, due.candidates, self._context.rights(), self._context.places)
+            rooms |= dict.fromkeys(at for at in further if at not in due.rooms)
+        placed = [
+            (at, cards.pending(approval, now, home=at == approval.address, voted=due.voted, again=at in due.rooms))
+            for at in rooms
+        ]
+        return await self._approvals.call(approval, approval.calls + len(passed), placed)

@@ -1,0 +1,63 @@
+"""Approvals outside of a click: read, called about, ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Integer, bindparam, select
+
+from runtime.contract import Address, ApprovalId, Content
+from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.store.approvals.decisions import BY_ID, expire
+from runtime.store.approvals.reminders import call, due
+from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
+from runtime.store.common import narrowed
+from runtime.store.protocol import Decided, Due
+from runtime.store.schema import approvals
+from runtime.store.sql.base import Base
+from runtime.store.sql.driver import Op
+
+NEWEST_APPROVALS = narrowed(
+    select(*APPROVAL_COLUMNS)
+    .order_by(approvals.c.asked_at.desc(), approvals.c.step)
+    .limit(bindparam("n", type_=Integer)),
+    state=approvals.c.state,
+    address=approvals.c.address,
+)
+
+
+def _one(approval_id: ApprovalId) -> Op[Approval | None]:
+    rows = yield BY_ID, {"id": approval_id}
+    return approval_of(rows[0]) if rows else None
+
+
+def _many(state: ApprovalState | None, room: Address | None, limit: int) -> Op[list[Approval]]:
+    rows = yield NEWEST_APPROVALS(state, room, limit)
+    return [approval_of(row) for row in rows]
+
+
+class ApprovalStore(Base):
+    """Implements `protocol.Approvals`."""
+
+    async def approval(self, approval_id: ApprovalId) -> Approval | None:
+        return await self._driver.read(lambda: _one(approval_id))
+
+    async def approvals(
+        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
+    ) -> list[Approval]:
+        return await self._driver.read(lambda: _many(state, room, limit))
+
+    async def due(self, rights: Rights) -> list[Due]:
+        now = self.now()
+        return await self._driver.read(lambda: due(rights, now))
+
+    async def call(self, asked: Approval, made: int, placed: Sequence[tuple[Address, Content]]) -> tuple[Address, ...]:
+        now = self.now()
+        return await self._driver.write(lambda: call(asked, made, placed, now, self._new_id))
+
+    async def expire(self) -> list[Decided]:
+        now = self.now()
+        expired = await self._driver.write(lambda: expire(now, self._new_id))
+        if expired:
+            self._observer.expired(expired, self.now())
+        return expired
