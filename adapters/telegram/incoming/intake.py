@@ -13,7 +13,7 @@ from telegram.error import TelegramError
 from adapters.telegram.parse import Reader
 from adapters.telegram.rooms import Rooms
 from adapters.telegram.settling.known_ids import KnownIds
-from runtime.contract import Outcome, Sink, Verdict
+from runtime.contract import Outcome, Signal, Sink, Verdict
 
 log = structlog.get_logger("telegram")
 
@@ -55,10 +55,18 @@ class Intake:
 
     async def take(self, bundle: Sequence[Update], sink: Sink, group: asyncio.TaskGroup) -> None:
         """Hand it to `sink`; what remains to be said privately is said in `group`. Errors: as `sink`."""
-        signal = self._reader().signal(bundle)
+        signal = self._read(bundle)
         verdict = await sink(signal) if signal else None
         if query := bundle[0].callback_query:
             _begin(group, self._answer(query, verdict))
+
+    def _read(self, bundle: Sequence[Update]) -> Signal | None:
+        """The signal of an update; None for one without a form we know, which would be no better if it came again."""
+        try:
+            return self._reader().signal(bundle)
+        except (AttributeError, LookupError, TypeError, ValueError):
+            log.exception("an update cannot be read, and is left out", update_id=bundle[0].update_id)
+            return None
 
     async def _answer(self, query: CallbackQuery, verdict: Verdict | None) -> None:
         """Best effort: a button that is not answered shows a clock for a while, and an old one cannot be."""

@@ -79,6 +79,23 @@ async def test_what_telegram_never_sends_is_refused(hooked: Bench) -> None:
         assert await posted(hooked, json={"update_id": 1, "message": {"half": "a message"}}, headers=SECRET) == 200
 
 
+@pytest.mark.parametrize("twist", [{"from": None}, {"from": "Ada"}, {"data": 7}, {"message": []}, {"message": {}}])
+async def test_a_press_of_no_known_form_is_taken_once_and_left_out(hooked: Bench, twist: dict[str, object]) -> None:
+    """Were it refused, Telegram would bring it again and again, and all later updates behind it."""
+    press = {
+        "id": "1",
+        "from": {"id": 11, "is_bot": False, "first_name": "Ada"},
+        "chat_instance": "1",
+        "message": UPDATE["message"],
+        "data": "0352dXDKyYsbSG5DJqYzwL:approve",
+    }
+    async with hooked.life():
+        assert await posted(hooked, json={"update_id": 7, "callback_query": press | twist}, headers=SECRET) == 200
+        assert hooked.sink.calls == []
+        assert await posted(hooked, json=UPDATE, headers=SECRET) == 200
+        assert hooked.sink.texts == ["by hand"]
+
+
 async def test_before_it_listens_and_while_the_store_is_away_telegram_keeps_it(hooked: Bench) -> None:
     adapter = hooked.rig.adapter(hooked.stage.given)
     async with hooked.rig.reachable(adapter):
