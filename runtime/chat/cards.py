@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from runtime.chat.remarks import remarks
 from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
 from runtime.domain.approvals import Approval, ApprovalState, Home, told
 from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
@@ -103,7 +104,10 @@ def question(
     if kind is not ApprovalKind.CALL:
         head += " I don't know, so I haven't run it again."
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in CHOICES[kind])
-    return Content("\n\n".join(filter(None, [head, above, shown_arguments(arguments), caution, below])), buttons)
+    return Content(
+        "\n\n".join(filter(None, [head, above, shown_arguments(arguments), remarks(arguments), caution, below])),
+        buttons,
+    )
 
 
 def pending(

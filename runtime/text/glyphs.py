@@ -87,6 +87,16 @@ def meant(shown: str) -> str:
     return _CODES.sub(_of_code, shown)
 
 
+def hidden(shown: str) -> int:
+    """How many letters of the text behind `shown`, as `visible` wrote it, have no glyph of their own.
+
+    >>> hidden(visible("rm\u200b -r \u202e\u202e~ ⟨"))
+    3
+    """
+    found = (one.group(1, 2) for one in _CODES.finditer(shown))
+    return sum(int(times or 1) for letter, times in found if letter and chr(int(letter, 16)) != OPEN)
+
+
 def shortened(text: str, most: int | None) -> str:
     """`text` on one line, of a long one its beginning and its end, with how much is between.
 
