@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from runtime.chat.audience import Places
-from runtime.contract import Address, Addressing, Call, Choice, Content, Effect, Identity, Outcome, Role, Said
+from runtime.contract import Address, Addressing, Call, Choice, Content, Effect, Identity, Outcome, Role, Said, ToolTurn
 from runtime.domain.approvals import Approval, Rights
 from runtime.markup import parse
 from runtime.markup.plain import to_plain
@@ -76,6 +76,14 @@ async def test_a_card_names_the_rule_that_asks(stage: Stage) -> None:
     await tell(process, "look", who=ADA)
     [card] = await stage.screen(GENERAL)
     assert card.split("\n\n")[1] == f"Ada asks · shell · danger · rule kernel\\_\\* · {EXPIRES}"
+
+
+async def test_a_denial_names_the_rule_that_denies(stage: Stage) -> None:
+    model = Planned(SHELL, end="then not")
+    process = await stage.process(model, [shell()], rules=[Rule(Ruling.DENY, "shell", name="no shells")])
+    await tell(process, "look")
+    [result] = [turn.text for turn in model.requests[-1].turns if isinstance(turn, ToolTurn)]
+    assert result == "denied: the rule 'no shells' does not allow it."
 
 
 async def test_a_schedules_card_says_which_schedule_asks(any_stage: Stage) -> None:
@@ -236,6 +244,12 @@ async def test_a_room_of_several_people_keeps_its_buttons_where_nobody_else_can_
     """Somebody who may decide may be there, and never have said anything."""
     await asked_in_general(stage)
     assert (await cards(stage, GENERAL))[0].endswith("[Approve]\n[Deny]")
+
+
+async def test_nobody_asks_those_who_are_blocked(stage: Stage) -> None:
+    await asked_in_general(stage, private=[ADA, OTTO], rights=Rights(blocked=frozenset({"Ada"})))
+    assert await cards(stage, "ada") == ["hello"]
+    assert (await cards(stage, GENERAL))[0].endswith("I've asked Otto.")
 
 
 async def test_a_click_counts_only_where_the_question_stands(any_stage: Stage) -> None:
