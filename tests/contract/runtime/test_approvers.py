@@ -13,11 +13,13 @@ import pytest
 from runtime.chat.audience import Places
 from runtime.contract import Address, Addressing, Call, Choice, Content, Effect, Identity, Outcome, Role, Said, ToolTurn
 from runtime.domain.approvals import Approval, Rights
+from runtime.domain.ids import new_id
 from runtime.markup import parse
 from runtime.markup.plain import to_plain
 from runtime.markup.tree import CodeBlock
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes, Terms
+from runtime.store.operations.after_restore import Origin, after_restore
 from tests.contract.runtime.planning import desk
 from tests.contract.runtime.stage import (
     ADA,
@@ -515,7 +517,9 @@ async def test_what_nobody_answers_goes_further(any_stage: Stage) -> None:
     process = await asked_in_general(any_stage, there=[ADA], private=[ADA, OTTO], terms=terms, places=places)
     await waited(process, 7 * HOUR)
     told = await waited(process, 2 * HOUR, looks=2)
-    assert sorted(told, key=str) == [address("ada"), address("ops"), address("otto")]
+    assert sorted(told, key=str) == [address("ada"), address(GENERAL), address("ops"), address("otto")]
+    first = next(card for card in await any_stage.screen(GENERAL) if "`shell`" in card)
+    assert "I've asked Ada, Otto and another room." in first
     for card in await cards(any_stage, "ada", "ops", "otto"):
         assert card.startswith("**May I run `shell`?**\n\nUma asks in #general · shell · danger · expires [")
         assert "(in 3 h)" in card
@@ -685,3 +689,20 @@ async def test_killed_anywhere_the_card_tells_one_true_end(point: str, any_stage
     [card] = [card for card in await any_stage.screen(GENERAL) if "`shell`" in card]
     assert head(card).startswith(" · done in 0 s")
     assert (await any_stage.answers(GENERAL))[-1] == "told"
+
+
+async def test_after_a_restore_it_is_asked_again_in_every_room(stage: Stage) -> None:
+    await asked_in_general(stage, private=[ADA])
+    before, now = await only(stage), stage.clock()
+    origin = Origin("b1", now, "1.0")
+    await stage.store.driver.write(lambda: after_restore(origin, "command line of kim", now, new_id))
+    process = await stage.process(Planned(end="told"), [shell()], places=NAMED)
+    await process.answer_all()
+    question = await only(stage)
+    assert question.id != before.id
+    for room in (GENERAL, "ada"):
+        old, new = about(await stage.screen(room))
+        assert old.startswith("**Withdrawn**, [")
+        assert new == "**May I run `shell`?**"
+    assert "“look”" not in "".join(await stage.screen("ada"))
+    assert (await process.click(question.id, room="ada")).outcome is Outcome.DECIDED
