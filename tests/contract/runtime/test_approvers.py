@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from random import Random
 from typing import Any, Final
 
 import pytest
@@ -26,7 +27,9 @@ from tests.contract.runtime.stage import (
     ANYONE,
     OTTO,
     SHELL,
+    STRANGER,
     UMA,
+    VERA,
     Crash,
     FakeTool,
     Process,
@@ -452,6 +455,33 @@ async def test_of_last_votes_at_once_one_decides(any_stage: Stage) -> None:
     assert len([verdict for verdict in verdicts if "counts" in (verdict.notice or "")]) == 2
     assert len(process.tools["shell"].calls) == 1
     assert len(await any_stage.audit("approval approved")) == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_whoever_presses_wherever_and_however_often_only_distinct_approvers_count(
+    seed: int, any_stage: Stage
+) -> None:
+    """Scenario 22: strangers, plain users, other rooms, the requester, repeats, and twenty at once."""
+    chance, operators = Random(seed), [Identity(f"page:op{n}") for n in range(3)]
+    for who in operators:
+        assert await any_stage.store.people.add_person(who, Role.OPERATOR, [who], actor="test")
+    rules = ruled(quorum=3, four_eyes=True)
+    process = await asked_in_general(any_stage, private=[ADA], who=operators[0], rules=rules)
+    question = (await only(any_stage)).id
+    everybody, places = [ADA, OTTO, UMA, VERA, STRANGER, *operators], [GENERAL, "ada", "elsewhere", "uma"]
+    counted: set[Identity] = set()
+    decided = 0
+    for _ in range(4):
+        presses = [(chance.choice(everybody), chance.choice(places)) for _ in range(20)]
+        verdicts = await asyncio.gather(*(process.click(question, who=who, room=room) for who, room in presses))
+        decided += [verdict.outcome for verdict in verdicts].count(Outcome.DECIDED)
+        may = {ADA, OTTO, *operators[1:]}
+        counted |= {who for who, room in presses if who in may and room in (GENERAL, "ada")}
+        await process.answer_all()
+        enough = len(counted) >= 3
+        assert (decided, len(process.tools["shell"].calls)) == (int(enough), int(enough))
+    votes = await any_stage.rows("SELECT count(*), count(DISTINCT person_id) FROM votes")
+    assert votes == [(min(len(counted), 3),) * 2]
 
 
 # ------------------------------------------------------------------------------------------- reminders and escalation
