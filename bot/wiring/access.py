@@ -34,7 +34,7 @@ def gate_of(
     return Gate(
         open_to_all=access.default == "allow",
         busy=settings.sessions.busy,
-        rights=Rights(frozenset(access.approvers), access.self_approval, given(settings)),
+        rights=Rights(frozenset(access.approvers), access.self_approval, given(settings), frozenset(access.blocked)),
         agent=MAIN,
         pairs=access.default == "pair",
         rooms=rooms_of(settings, named),

@@ -8,7 +8,7 @@ from runtime.chat.audience import escalation
 from runtime.contract import Address, Now
 from runtime.domain.approvals import Home
 from runtime.policy.terms import calls
-from runtime.store.protocol import Approvals, Due
+from runtime.store.protocol import Approvals, Calling, Due
 
 
 class Reminders:
@@ -31,15 +31,13 @@ class Reminders:
         approval, now = due.approval, self._now()
         every = calls(approval.terms, approval.expires_at - approval.asked_at)
         passed = [escalates for at, escalates in every[approval.calls :] if approval.asked_at + at <= now]
-        rooms: dict[Address, None] = {}
+        rights, rooms, further = self._context.rights(), list[Address](), dict[Address, str]()
         if False in passed:
             is_home_whole = cards.home_of(approval) is Home.WHOLE
-            rooms |= dict.fromkeys(at for at in due.rooms if at != approval.address or is_home_whole)
+            rooms += [at for at in due.rooms if at != approval.address or is_home_whole]
         if True in passed:
-            further = escalation(approval, due.candidates, self._context.rights(), self._context.places)
-            rooms |= dict.fromkeys(at for at in further if at not in due.rooms)
-        placed = [
-            (at, cards.pending(approval, now, home=at == approval.address, voted=due.voted, again=at in due.rooms))
-            for at in rooms
-        ]
-        return await self._approvals.call(approval, approval.calls + len(passed), placed)
+            found = escalation(approval, due.candidates, rights, self._context.places)
+            further = {at: name for at, name in found.items() if at not in due.rooms}
+        told = tuple(dict.fromkeys(further.values()))
+        wanted = Calling(approval, approval.calls + len(passed), (*rooms, *further), told)
+        return await self._approvals.call(wanted, rights)

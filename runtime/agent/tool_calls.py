@@ -75,7 +75,8 @@ class Calls:
         effect, arguments = tool.spec.effect, parsed(call.arguments)
         if isinstance(arguments, str):
             return not_run(call, effect, f"{ERROR}{arguments}")
-        ruling = self._policy().ruling(self._ask(run, call.tool, effect, arguments))
+        policy, ask = self._policy(), self._ask(run, call.tool, effect, arguments)
+        ruling = policy.ruling(ask)
         changed = "" if ruling is Ruling.DENY else await self._changed(tool)
         match ruling:
             case Ruling.ALLOW if not changed:
@@ -84,7 +85,9 @@ class Calls:
                 caution = "\n\n".join(filter(None, [tool.caution(), changed]))
                 return NewStep(call, effect, digest(call.arguments), StepState.ASKED, "", caution)
             case Ruling.DENY:
-                return not_run(call, effect, f"{DENIED}the policy of this place does not allow it.")
+                rule = policy.rule(ask)
+                whose = f"the rule {rule.name!r}" if rule and rule.name else "the policy of this place"
+                return not_run(call, effect, f"{DENIED}{whose} does not allow it.")
 
     def terms(self, run: LiveRun, step: ToolStep) -> Terms:
         """Terms of a question about `step`, by the rules that hold now."""

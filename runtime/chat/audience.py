@@ -70,10 +70,12 @@ def reach(question: Approval, audience: Audience, rights: Rights, places: Places
     return Reach(home, tuple(found), asked)
 
 
-def escalation(question: Approval, candidates: Sequence[Candidate], rights: Rights, places: Places) -> list[Address]:
-    """Rooms to which an unanswered question goes: also to those who are in its room, each alone."""
+def escalation(
+    question: Approval, candidates: Sequence[Candidate], rights: Rights, places: Places
+) -> dict[Address, str]:
+    """Rooms to which an unanswered question goes, each with whom it reaches: also those who are in its room, each alone."""
     deciding = [replace(one, here=False) for one in able(question, candidates, rights)]
-    return list(dict(_copies(question, question.terms.escalate_to, deciding, places)))
+    return dict(_copies(question, question.terms.escalate_to, deciding, places))
 
 
 def _copies(

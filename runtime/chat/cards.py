@@ -159,6 +159,15 @@ def circumstances(room: str = "", schedule: str = "", home: Home = Home.WHOLE, t
     return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
 
 
+def asked_further(approval: Approval, names: Sequence[str]) -> Approval:
+    """The same, which reaches these people and rooms too."""
+    known = json.loads(approval.card) if approval.card else {}
+    asked_all = list(dict.fromkeys([*known.get("asked", ()), *names]))
+    return replace(
+        approval, card=json.dumps(known | {"asked": asked_all}, ensure_ascii=False) if names else approval.card
+    )
+
+
 def home_of(approval: Approval) -> Home:
     """How it stands in the room of its request."""
     return Home(json.loads(approval.card).get("home", Home.WHOLE)) if approval.card else Home.WHOLE

@@ -139,12 +139,14 @@ class Approval:
 class Rights:
     """Rights to approve. Without `approvers` (identities or person ids) operators and owners do.
 
-    `given` are the names to which the settings give something: nobody who is let in is called so.
+    `given` are the names to which the settings give something: nobody who is let in is called so. `blocked` are names of
+    those who may not speak at all, so that nobody asks them.
     """
 
     approvers: frozenset[str] = frozenset()
     self_approval: bool = True
     given: frozenset[str] = frozenset()
+    blocked: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,8 @@ def objection(
 
 def entitled(approval: Approval, voter: Voter, rights: Rights) -> bool:
     """True if this person may decide."""
-    return _not_entitled(approval, voter, rights) is None
+    is_blocked = rights.blocked & {*voter.names, voter.person.name}
+    return not is_blocked and _not_entitled(approval, voter, rights) is None
 
 
 def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:

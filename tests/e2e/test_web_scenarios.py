@@ -186,11 +186,23 @@ async def test_a_click_of_someone_else_changes_nothing(house: House, owner: Visi
 
 
 async def test_a_plain_user_cannot_approve_what_they_asked_for(house: House, owner: Visitor, room: str) -> None:
+    """Nor is there a button for them: who may decide is asked in their own conversation."""
+    own = uuid4().hex
+    await owner.ask(own, "hello")
     async with person(owner, "user") as user:
-        approval = await user.question(room, LEAVE_A_TRACE)
+        await user.say(room, LEAVE_A_TRACE)
+        [card] = await user.cards(room)
+        assert (card["buttons"], "I've asked" in card["markdown"]) == ([], True)
+        approval = approval_of((await owner.cards(own))[-1])
         answer = await user.click(room, approval, "approve")
-        await refused(house, user, room, answer, approval, "Only approvers can answer this.")
-        assert (await owner.click(room, approval, "deny")).body["outcome"] == "decided"
+        await refused(house, user, room, answer, approval, "Only approvers can answer this. I've asked")
+        assert (await owner.click(own, approval, "deny")).body["outcome"] == "decided"
+
+        async def both_settled() -> bool:
+            cards = [*await user.cards(room), *await owner.cards(own)]
+            return all(card["markdown"].startswith("**Denied** by owner") for card in cards)
+
+        await until(both_settled, "the decision on both cards")
 
 
 async def test_a_click_from_another_room_changes_nothing(house: House, owner: Visitor, room: str) -> None:

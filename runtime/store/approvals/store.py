@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sqlalchemy import Integer, bindparam, select
 
-from runtime.contract import Address, ApprovalId, Content
+from runtime.contract import Address, ApprovalId
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.store.approvals.decisions import BY_ID, expire
 from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.common import narrowed
-from runtime.store.protocol import Decided, Due
+from runtime.store.protocol import Calling, Decided, Due
 from runtime.store.schema import approvals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op
@@ -51,9 +49,9 @@ class ApprovalStore(Base):
         now = self.now()
         return await self._driver.read(lambda: due(rights, now))
 
-    async def call(self, asked: Approval, made: int, placed: Sequence[tuple[Address, Content]]) -> tuple[Address, ...]:
+    async def call(self, wanted: Calling, rights: Rights) -> tuple[Address, ...]:
         now = self.now()
-        return await self._driver.write(lambda: call(asked, made, placed, now, self._new_id))
+        return await self._driver.write(lambda: call(wanted, rights, now, self._new_id))
 
     async def expire(self) -> list[Decided]:
         now = self.now()

@@ -7,7 +7,7 @@ is known to have been written. An owner's write repeats its fence; `False` or `N
 
 from __future__ import annotations
 
-from runtime.store.protocol.approvals import Approvals, Decided, Due
+from runtime.store.protocol.approvals import Approvals, Calling, Decided, Due
 from runtime.store.protocol.cluster import Cluster
 from runtime.store.protocol.failover import Failover
 from runtime.store.protocol.intake import Accept, Ended, Gate, Intake, Offer, TakeIn, Taken
@@ -47,6 +47,7 @@ __all__ = [
     "Audit",
     "AuditCheckpoint",
     "AuditRow",
+    "Calling",
     "Claim",
     "Cluster",
     "Decided",

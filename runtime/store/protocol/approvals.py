@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from runtime.chat.audience import Candidate
-from runtime.contract import Address, ApprovalId, Content, SessionKey
+from runtime.contract import Address, ApprovalId, SessionKey
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 
 
@@ -25,12 +24,21 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A question about which people are to be called once more. `rooms`: where it stands; `voted`: who said yes so far."""
+    """A question about which people are to be called once more. `rooms`: where it stands."""
 
     approval: Approval
     rooms: tuple[Address, ...] = ()
     candidates: tuple[Candidate, ...] = ()
-    voted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Calling:
+    """A call about `asked`, of which `made` were then made. `told` names whom `rooms` reach that it did not reach before."""
+
+    asked: Approval
+    made: int
+    rooms: tuple[Address, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 class Approvals(Protocol):
@@ -39,11 +47,8 @@ class Approvals(Protocol):
     async def due(self, rights: Rights) -> list[Due]:
         """Questions whose next reminder or escalation has come, at most 100."""
 
-    async def call(self, asked: Approval, made: int, placed: Sequence[tuple[Address, Content]]) -> tuple[Address, ...]:
-        """Put cards about `asked` into rooms; where a courier is to look.
-
-        `made` calls are then made of it. Nothing happens where somebody decided or called meanwhile.
-        """
+    async def call(self, wanted: Calling, rights: Rights) -> tuple[Address, ...]:
+        """Put the card into rooms; where a courier is to look. Nothing happens where somebody decided or called meanwhile."""
 
     async def approval(self, approval_id: ApprovalId) -> Approval | None: ...
 

@@ -6,25 +6,30 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from random import Random
 from typing import Any, Final
 
 import pytest
 
 from runtime.chat.audience import Places
-from runtime.contract import Address, Addressing, Call, Choice, Content, Effect, Identity, Outcome, Role, Said
+from runtime.contract import Address, Addressing, Call, Choice, Content, Effect, Identity, Outcome, Role, Said, ToolTurn
 from runtime.domain.approvals import Approval, Rights
+from runtime.domain.ids import new_id
 from runtime.markup import parse
 from runtime.markup.plain import to_plain
 from runtime.markup.tree import CodeBlock
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes, Terms
+from runtime.store.operations.after_restore import Origin, after_restore
 from tests.contract.runtime.planning import desk
 from tests.contract.runtime.stage import (
     ADA,
     ANYONE,
     OTTO,
     SHELL,
+    STRANGER,
     UMA,
+    VERA,
     Crash,
     FakeTool,
     Process,
@@ -76,6 +81,14 @@ async def test_a_card_names_the_rule_that_asks(stage: Stage) -> None:
     await tell(process, "look", who=ADA)
     [card] = await stage.screen(GENERAL)
     assert card.split("\n\n")[1] == f"Ada asks · shell · danger · rule kernel\\_\\* · {EXPIRES}"
+
+
+async def test_a_denial_names_the_rule_that_denies(stage: Stage) -> None:
+    model = Planned(SHELL, end="then not")
+    process = await stage.process(model, [shell()], rules=[Rule(Ruling.DENY, "shell", name="no shells")])
+    await tell(process, "look")
+    [result] = [turn.text for turn in model.requests[-1].turns if isinstance(turn, ToolTurn)]
+    assert result == "denied: the rule 'no shells' does not allow it."
 
 
 async def test_a_schedules_card_says_which_schedule_asks(any_stage: Stage) -> None:
@@ -236,6 +249,12 @@ async def test_a_room_of_several_people_keeps_its_buttons_where_nobody_else_can_
     """Somebody who may decide may be there, and never have said anything."""
     await asked_in_general(stage)
     assert (await cards(stage, GENERAL))[0].endswith("[Approve]\n[Deny]")
+
+
+async def test_nobody_asks_those_who_are_blocked(stage: Stage) -> None:
+    await asked_in_general(stage, private=[ADA, OTTO], rights=Rights(blocked=frozenset({"Ada"})))
+    assert await cards(stage, "ada") == ["hello"]
+    assert (await cards(stage, GENERAL))[0].endswith("I've asked Otto.")
 
 
 async def test_a_click_counts_only_where_the_question_stands(any_stage: Stage) -> None:
@@ -438,6 +457,33 @@ async def test_of_last_votes_at_once_one_decides(any_stage: Stage) -> None:
     assert len(await any_stage.audit("approval approved")) == 1
 
 
+@pytest.mark.parametrize("seed", range(4))
+async def test_whoever_presses_wherever_and_however_often_only_distinct_approvers_count(
+    seed: int, any_stage: Stage
+) -> None:
+    """Scenario 22: strangers, plain users, other rooms, the requester, repeats, and twenty at once."""
+    chance, operators = Random(seed), [Identity(f"page:op{n}") for n in range(3)]
+    for who in operators:
+        assert await any_stage.store.people.add_person(who, Role.OPERATOR, [who], actor="test")
+    rules = ruled(quorum=3, four_eyes=True)
+    process = await asked_in_general(any_stage, private=[ADA], who=operators[0], rules=rules)
+    question = (await only(any_stage)).id
+    everybody, places = [ADA, OTTO, UMA, VERA, STRANGER, *operators], [GENERAL, "ada", "elsewhere", "uma"]
+    counted: set[Identity] = set()
+    decided = 0
+    for _ in range(4):
+        presses = [(chance.choice(everybody), chance.choice(places)) for _ in range(20)]
+        verdicts = await asyncio.gather(*(process.click(question, who=who, room=room) for who, room in presses))
+        decided += [verdict.outcome for verdict in verdicts].count(Outcome.DECIDED)
+        may = {ADA, OTTO, *operators[1:]}
+        counted |= {who for who, room in presses if who in may and room in (GENERAL, "ada")}
+        await process.answer_all()
+        enough = len(counted) >= 3
+        assert (decided, len(process.tools["shell"].calls)) == (int(enough), int(enough))
+    votes = await any_stage.rows("SELECT count(*), count(DISTINCT person_id) FROM votes")
+    assert votes == [(min(len(counted), 3),) * 2]
+
+
 # ------------------------------------------------------------------------------------------- reminders and escalation
 
 HOUR: Final = timedelta(hours=1)
@@ -501,7 +547,9 @@ async def test_what_nobody_answers_goes_further(any_stage: Stage) -> None:
     process = await asked_in_general(any_stage, there=[ADA], private=[ADA, OTTO], terms=terms, places=places)
     await waited(process, 7 * HOUR)
     told = await waited(process, 2 * HOUR, looks=2)
-    assert sorted(told, key=str) == [address("ada"), address("ops"), address("otto")]
+    assert sorted(told, key=str) == [address("ada"), address(GENERAL), address("ops"), address("otto")]
+    first = next(card for card in await any_stage.screen(GENERAL) if "`shell`" in card)
+    assert "I've asked Ada, Otto and another room." in first
     for card in await cards(any_stage, "ada", "ops", "otto"):
         assert card.startswith("**May I run `shell`?**\n\nUma asks in #general · shell · danger · expires [")
         assert "(in 3 h)" in card
@@ -671,3 +719,20 @@ async def test_killed_anywhere_the_card_tells_one_true_end(point: str, any_stage
     [card] = [card for card in await any_stage.screen(GENERAL) if "`shell`" in card]
     assert head(card).startswith(" · done in 0 s")
     assert (await any_stage.answers(GENERAL))[-1] == "told"
+
+
+async def test_after_a_restore_it_is_asked_again_in_every_room(stage: Stage) -> None:
+    await asked_in_general(stage, private=[ADA])
+    before, now = await only(stage), stage.clock()
+    origin = Origin("b1", now, "1.0")
+    await stage.store.driver.write(lambda: after_restore(origin, "command line of kim", now, new_id))
+    process = await stage.process(Planned(end="told"), [shell()], places=NAMED)
+    await process.answer_all()
+    question = await only(stage)
+    assert question.id != before.id
+    for room in (GENERAL, "ada"):
+        old, new = about(await stage.screen(room))
+        assert old.startswith("**Withdrawn**, [")
+        assert new == "**May I run `shell`?**"
+    assert "“look”" not in "".join(await stage.screen("ada"))
+    assert (await process.click(question.id, room="ada")).outcome is Outcome.DECIDED

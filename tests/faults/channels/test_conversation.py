@@ -82,6 +82,40 @@ async def test_a_gated_call_is_asked_about_and_runs_once_when_the_right_person_a
         await on.program.leave()
 
 
+@pytest.mark.timeout(120)
+@platforms
+async def test_who_may_decide_is_asked_in_private_and_all_cards_tell_how_it_ended(kind: str, tmp_path: Path) -> None:
+    """Scenario 45: a user asks in a room where nobody who may decide ever spoke."""
+    async with stage(tmp_path, kind, *OPEN_TO_ALL) as on, living(on.program):
+        rig = rig_of(on)
+        await on.until_connected()
+        rooms = rig.rooms()
+        assert rooms.direct
+        assert rooms.shared
+        await rig.say(rooms.direct, "hello")
+        await shown(rig, rooms.direct, 1)
+        await rig.say(rooms.shared, "run: echo told >> told.log", user=rig.stranger, mention=True)
+        [here] = await shown(rig, rooms.shared, 1)
+        _, there = await shown(rig, rooms.direct, 2)
+        assert (here.buttons, "I've asked" in here.text, "“run: echo told" in here.text) == ((), True, True)
+        assert [press.label for press in there.buttons] == ["Approve", "Deny"]
+        assert "echo told" in there.text
+        assert "“" not in there.text
+        await rig.click(rooms.direct, there, "Approve")
+        await until(lambda: ended(rig, rooms.shared, 0), "the end on the card in the room", seconds=30)
+        await until(lambda: ended(rig, rooms.direct, 1), "the end on the private card", seconds=30)
+        assert effects(on, "told") == 1
+        await on.until_quiet()
+        assert Rows(on.program.data / "signalbox.db").disagreements() == []
+        await on.program.leave()
+
+
+async def ended(rig: Rig, place: Place, number: int) -> bool | None:
+    """Whether a card tells who approved and how the call ended."""
+    card = (await rig.visible(place))[number]
+    return ("Approved" in card.text and "done in" in card.text and not card.buttons) or None
+
+
 async def a_stranger_presses(on: Stage, place: Place, card: OnScreen) -> None:
     """Somebody who may speak here, but not approve what is dangerous."""
     rig = rig_of(on)
