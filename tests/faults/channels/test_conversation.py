@@ -90,20 +90,21 @@ async def test_who_may_decide_is_asked_in_private_and_all_cards_tell_how_it_ende
         rig = rig_of(on)
         await on.until_connected()
         rooms = rig.rooms()
-        assert rooms.direct
-        assert rooms.shared
-        await rig.say(rooms.direct, "hello")
-        await shown(rig, rooms.direct, 1)
-        await rig.say(rooms.shared, "run: echo told >> told.log", user=rig.stranger, mention=True)
-        [here] = await shown(rig, rooms.shared, 1)
-        _, there = await shown(rig, rooms.direct, 2)
+        direct, shared = rooms.direct, rooms.shared
+        assert direct
+        assert shared
+        await rig.say(direct, "hello")
+        await shown(rig, direct, 1)
+        await rig.say(shared, "run: echo told >> told.log", user=rig.stranger, mention=True)
+        [here] = await shown(rig, shared, 1)
+        _, there = await shown(rig, direct, 2)
         assert (here.buttons, "I've asked" in here.text, "“run: echo told" in here.text) == ((), True, True)
         assert [press.label for press in there.buttons] == ["Approve", "Deny"]
         assert "echo told" in there.text
         assert "“" not in there.text
-        await rig.click(rooms.direct, there, "Approve")
-        await until(lambda: ended(rig, rooms.shared, 0), "the end on the card in the room", seconds=30)
-        await until(lambda: ended(rig, rooms.direct, 1), "the end on the private card", seconds=30)
+        await rig.click(direct, there, "Approve")
+        await until(lambda: ended(rig, shared, 0), "the end on the card in the room", seconds=30)
+        await until(lambda: ended(rig, direct, 1), "the end on the private card", seconds=30)
         assert effects(on, "told") == 1
         await on.until_quiet()
         assert Rows(on.program.data / "signalbox.db").disagreements() == []
@@ -111,7 +112,7 @@ async def test_who_may_decide_is_asked_in_private_and_all_cards_tell_how_it_ende
 
 
 async def ended(rig: Rig, place: Place, number: int) -> bool | None:
-    """Whether a card tells who approved and how the call ended."""
+    """True if a card tells who approved and how the call ended."""
     card = (await rig.visible(place))[number]
     return ("Approved" in card.text and "done in" in card.text and not card.buttons) or None
 
