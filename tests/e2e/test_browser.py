@@ -99,7 +99,7 @@ async def test_a_message_typed_while_the_program_is_dead_is_answered_once(browse
             await tab.say("before the end")
             await tab.reply("before the end")
             house.kill()
-            await expect(tab.at("connection")).to_have_text("Reconnecting …")
+            await expect(tab.at("connection")).to_have_text("Reconnecting…")
             await tab.say("typed in the dark")
             await expect(tab.page.locator('[data-state="waiting"]')).to_contain_text("trying again")
             house.start()
@@ -174,7 +174,7 @@ async def test_stop_lets_a_running_command_end_and_says_so(tab: Tab) -> None:
     await expect(tab.at("progress")).to_contain_text("Running shell")
     async with tab.page.expect_response("**/stop"):
         await tab.at("stop").click()
-    await expect(tab.at("progress")).to_contain_text("Stopping …")
+    await expect(tab.at("progress")).to_contain_text("Stopping…")
     await tab.reply("Stopped here.")
     await expect(tab.at("stop")).to_be_hidden()
     await expect(tab.at("progress")).to_be_hidden()

@@ -100,7 +100,7 @@ async def test_another_window_sees_it_stop_too(tab: Tab, browser: Browser, house
         await other.page.goto(tab.page.url)
         await expect(other.at("progress")).to_contain_text("Running shell")
         await other.say("stop")
-        await expect(tab.at("progress")).to_contain_text("Stopping …")
+        await expect(tab.at("progress")).to_contain_text("Stopping…")
         await expect(tab.page.locator("#live-status")).to_have_text("Stopping")
         await expect(tab.at("stop")).to_be_disabled()
         await tab.reply("Stopped here.")

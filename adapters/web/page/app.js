@@ -7,6 +7,7 @@ import { Log } from "./log.js";
 import { Failed, request } from "./net.js";
 import { Outbox } from "./outbox.js";
 import { hasBegun, isFresh, newRoom, roomInAddress, Rooms } from "./rooms.js";
+import { words } from "./words.js";
 
 const SOON = 300; // milliseconds
 const PAGE = 200; // entries the timeline gives at once
@@ -95,7 +96,7 @@ class Page {
 
   #title() {
     const first = this.#entries.find((entry) => entry.author === "person")?.text;
-    const title = this.rooms.titleOf(this.#room) || first?.slice(0, 80) || "New conversation";
+    const title = this.rooms.titleOf(this.#room) || first?.slice(0, 80) || words.newConversation;
     byId("room-title").textContent = title;
     document.title = this.#entries.length ? `${title} · Signalbox` : "Signalbox";
   }
@@ -242,7 +243,7 @@ class Page {
     const working = this.#busy || this.live.active;
     byId("stop").hidden = !working || !this.#me.may_write;
     byId("stop").disabled = this.live.stopping;
-    byId("stop").querySelector("span").textContent = this.live.stopping ? "Stopping …" : "Stop";
+    byId("stop").querySelector("span").textContent = this.live.stopping ? words.stopping : words.stop;
     byId("send").disabled = !this.#maySend();
   }
 
@@ -252,13 +253,13 @@ class Page {
     byId("banner").hidden = !banner;
     byId("whoami").replaceChildren(
       h("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? "?"),
-      h("span", { class: "who" }, h("strong", {}, name), h("span", {}, role)),
-      mayOperate ? h("a", { href: "/console", class: "ghost" }, icon("console"), "Console") : "");
-    byId("welcome-title").textContent = `What shall we do, ${name}?`;
+      h("span", { class: "who" }, h("strong", {}, name), role !== name && h("span", {}, role)),
+      mayOperate ? h("a", { href: "/console", class: "ghost" }, icon("console"), words.console) : "");
+    if (name !== role) byId("welcome-title").textContent = words.welcome(name); // the first owner is called "owner"
     byId("composer").hidden = !mayWrite;
     byId("read-only").hidden = mayWrite;
-    const idea = (words) => h("button", { type: "button", class: "idea", onclick: () => this.#say(words, []) }, words);
-    byId("ideas").replaceChildren(...(mayWrite ? ideas.map(idea) : []));
+    const button = (idea) => h("button", { type: "button", class: "idea", onclick: () => this.#say(idea, []) }, idea);
+    byId("ideas").replaceChildren(...(mayWrite ? ideas.map(button) : []));
   }
 
   #notify(sentence) {
@@ -333,21 +334,17 @@ class Page {
 
   #send() {
     if (!this.#maySend()) return;
-    const words = text.value;
-    if ([...words].length > this.#me.text_limit) {
-      const limit = this.#me.text_limit.toLocaleString();
-      this.#notify(`This message is too long: at most ${limit} characters. Attach the text as a file instead.`);
-      return;
-    }
+    const written = text.value;
+    if ([...written].length > this.#me.text_limit) return this.#notify(words.tooLong(this.#me.text_limit));
     const files = this.attachments.ready;
     text.value = "";
     this.attachments.clear();
-    this.#say(words, files);
+    this.#say(written, files);
   }
 
-  #say(words, files) {
+  #say(written, files) {
     this.#notify("");
-    this.outbox.add({ room: this.#room, text: words, files, after: this.#entries.at(-1)?.at ?? "" });
+    this.outbox.add({ room: this.#room, text: written, files, after: this.#entries.at(-1)?.at ?? "" });
     this.#saveDraft();
     this.log.toEnd();
     text.focus();
@@ -398,7 +395,7 @@ class Page {
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       if (room !== this.#room) return;
-      this.#notify(`Could not stop. ${error.message}`);
+      this.#notify(words.couldNotStop(error.message));
       this.#showStopping(false);
     }
   }
@@ -479,7 +476,7 @@ class Page {
     });
     events.onerror = () => {
       if (events !== this.#events) return;
-      this.#connection("Reconnecting …");
+      this.#connection(words.reconnecting);
       if (events.readyState !== EventSource.CLOSED) return;
       this.#events = null;
       this.#reconnect = setTimeout(() => this.#look(), 2_000);
@@ -494,13 +491,13 @@ class Page {
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       if (error.retry) return void (this.#reconnect = setTimeout(() => this.#look(), 2_000));
-      this.#connection("Not connected");
+      this.#connection(words.notConnected);
       this.#notify(error.message);
     }
   }
 
-  #connection(words) {
-    byId("connection").textContent = words;
+  #connection(state) {
+    byId("connection").textContent = state;
   }
 
   #visibility() {
@@ -523,7 +520,7 @@ async function whoAmI() {
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       if (!error.retry) location.reload(); // the server's own page says what to do
-      byId("connection").textContent = "Connecting …";
+      byId("connection").textContent = words.connecting;
       await sleep(2_000);
     }
   }

@@ -1,5 +1,7 @@
 // Small things that every part of the page needs.
 
+import { words } from "./words.js";
+
 export const byId = (id) => document.getElementById(id);
 
 /** An element: `h("button", { class: "x", onclick: f }, "text", child)`. Text is always text, never markup. */
@@ -55,15 +57,15 @@ export function showLocally(time) {
 export function dayOf(at) {
   const date = new Date(at);
   const ago = daysAgo(date);
-  if (ago === 0) return "Today";
-  if (ago === 1) return "Yesterday";
+  if (ago === 0) return words.today;
+  if (ago === 1) return words.yesterday;
   return date.getFullYear() === new Date().getFullYear() ? day.format(date) : dayAndYear.format(date);
 }
 
 export function shortTime(at) {
   const date = new Date(at);
   const ago = daysAgo(date);
-  return ago === 0 ? clock.format(date) : ago === 1 ? "Yesterday" : shortDay.format(date);
+  return ago === 0 ? clock.format(date) : ago === 1 ? words.yesterday : shortDay.format(date);
 }
 
 export function sizeOf(bytes) {

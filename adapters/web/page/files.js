@@ -3,6 +3,7 @@
 import { byId, h, icon, newId, shortTime, sizeOf } from "./dom.js";
 import { Failed, fileLink, request, upload } from "./net.js";
 import { isFresh } from "./rooms.js";
+import { words } from "./words.js";
 
 /** Files attached to the message being written. Each is uploaded at once; the message then names them. */
 export class Attachments {
@@ -45,7 +46,7 @@ export class Attachments {
     this.#draw();
     try {
       // the server says the same, but only after the file was on its way for a while
-      if (source.size > this.#limit) throw new Failed(`Too large: at most ${Math.round(this.#limit / 1024 / 1024)} MiB.`, { status: 413 });
+      if (source.size > this.#limit) throw new Failed(words.tooLarge(Math.round(this.#limit / 1024 / 1024)), { status: 413 });
       const file = await upload(room, new File([source], name, { type: source.type }), (share) => {
         item.share = share;
         if (item.bar) item.bar.value = share;
@@ -74,15 +75,15 @@ export class Attachments {
   }
 
   #chip(item) {
-    item.bar = item.state === "uploading" ? h("progress", { max: "1", "aria-label": `Uploading ${item.name}` }) : null;
+    item.bar = item.state === "uploading" ? h("progress", { max: "1", "aria-label": words.uploading(item.name) }) : null;
     if (item.bar) item.bar.value = item.share;
     return h("li", { class: `chip ${item.state}` },
       icon(item.state === "failed" ? "alert" : "file"),
       h("span", { class: "chip-name" }, item.name),
       item.state === "failed" ? h("span", { class: "chip-error", role: "alert" }, item.error) : h("span", { class: "chip-size" }, sizeOf(item.size)),
       item.bar,
-      item.state === "failed" && h("button", { type: "button", class: "link", onclick: item.again }, "Retry"),
-      item.state !== "uploading" && h("button", { type: "button", class: "icon small", "aria-label": `Remove ${item.name}`, onclick: () => this.#remove(item) }, icon("close")));
+      item.state === "failed" && h("button", { type: "button", class: "link", onclick: item.again }, words.tryAgain),
+      item.state !== "uploading" && h("button", { type: "button", class: "icon small", "aria-label": words.remove(item.name), onclick: () => this.#remove(item) }, icon("close")));
   }
 }
 
@@ -137,7 +138,7 @@ export class FilesPanel {
     }
     if (room !== this.#room) return;
     const rows = answer.files.map((file) => fileRow(room, file));
-    if (answer.more) rows.push(h("li", { class: "files-error" }, "There are more files than fit in this list."));
+    if (answer.more) rows.push(h("li", { class: "files-error" }, words.moreFiles(answer.files.length)));
     this.#list.replaceChildren(...rows);
     this.#empty.hidden = answer.files.length > 0;
   }

@@ -1,7 +1,7 @@
 // What the agent is doing right now. Nothing here lasts: the timeline has what does.
 
 import { byId, h, icon } from "./dom.js";
-
+import { words } from "./words.js";
 
 export class Live {
   #element = byId("live");
@@ -87,22 +87,23 @@ export class Live {
     const tools = this.#tools.slice(-6).map((one) =>
       h("div", { class: one.ended ? "tool ended" : "tool" },
         one.ended ? icon("check") : h("span", { class: "spinner", "aria-hidden": "true" }),
-        h("span", {}, one.ended ? "Ran " : "Running ", h("strong", {}, one.tool), one.ended ? "" : " …"),
+        h("span", {}, one.ended ? words.ran : words.running, h("strong", {}, one.tool), one.ended ? "" : "…"),
         h("code", {}, one.given)),
     );
     const text = this.#text && h("div", { class: "preliminary" },
-      h("span", { class: "label" }, "Writing …"), h("p", {}, this.#text));
+      h("span", { class: "label" }, words.writing), h("p", {}, this.#text));
     const stopping = this.#stopping && h("div", { class: "thinking" },
-      h("span", { class: "spinner", "aria-hidden": "true" }), h("span", {}, "Stopping …"));
+      h("span", { class: "spinner", "aria-hidden": "true" }), h("span", {}, words.stopping));
     const dots = this.#thinking && !this.#stopping && h("div", { class: "thinking" },
-      h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), h("span", {}, "Thinking …"));
+      h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), h("span", {}, words.thinking));
     return [...tools, text, dots, stopping].filter(Boolean);
   }
 
   /** For screen readers: the kind of work, once each time it changes, not every word of it. */
   #say() {
     const running = this.#tools.find((one) => !one.ended);
-    const now = this.#stopping ? "Stopping" : running ? `Running ${running.tool}` : this.#text ? "Writing an answer" : this.#thinking ? "Thinking" : "";
+    const { spoken } = words;
+    const now = this.#stopping ? spoken.stopping : running ? spoken.running(running.tool) : this.#text ? spoken.writing : this.#thinking ? spoken.thinking : "";
     if (now !== this.#said) this.#status.textContent = this.#said = now;
   }
 }

@@ -3,6 +3,7 @@
 
 import { byId, copyText, dayOf, h, icon, showLocally, sleep, timeOf } from "./dom.js";
 import { fileLinks } from "./files.js";
+import { words } from "./words.js";
 
 const NEAR = 120; // pixels from the end within which the log follows what is new
 
@@ -117,7 +118,7 @@ export class Log {
     const mine = entry.name === this.#me.name;
     return h("li", { class: "message person", "data-testid": "message", "data-author": "person" },
       h("div", { class: "bubble" }, entry.text && h("p", { class: "said" }, entry.text), fileLinks(this.#room, entry.files)),
-      h("p", { class: "meta" }, mine ? h("span", { class: "visually-hidden" }, "You, ") : `${entry.name} · `, timeOf(entry.at), h("span", { class: "sent", title: "Sent" }, icon("check"), h("span", { class: "visually-hidden" }, "Sent"))));
+      h("p", { class: "meta" }, mine ? h("span", { class: "visually-hidden" }, words.you) : `${entry.name} · `, timeOf(entry.at), h("span", { class: "sent", title: words.sent }, icon("check"), h("span", { class: "visually-hidden" }, words.sent))));
   }
 
   #agent(entry) {
@@ -128,7 +129,8 @@ export class Log {
 
   #card(entry) {
     const open = entry.buttons?.length > 0;
-    const head = open ? "Waits for a decision" : "Settled";
+    const approves = entry.buttons?.some((button) => button.choice === "approve");
+    const head = !open ? words.closed : approves ? words.needsApproval : words.needsAnswer;
     const decide = async (button, reason) => {
       const answer = await this.#actions.decide(button, reason);
       if (!answer.decided && answer.notice) this.#answers.set(entry.id, answer.notice);
@@ -148,7 +150,7 @@ export class Log {
   }
 
   #pending(item) {
-    const status = { sending: "Sending …", waiting: "Not sent yet, trying again.", failed: "Could not be sent." }[item.state];
+    const status = { sending: words.sending, waiting: words.waiting, failed: words.failed }[item.state];
     const button = (label, action) => h("button", { type: "button", class: "link", onclick: action }, label);
     return h("li", { class: `message person pending ${item.state}`, "data-testid": "message", "data-author": "person", "data-state": item.state },
       h("div", { class: "bubble" }, item.text && h("p", { class: "said" }, item.text), fileLinks(this.#room, item.files)),
@@ -156,10 +158,10 @@ export class Log {
         h("span", { role: item.state === "failed" ? "alert" : null },
           item.state === "failed" ? icon("alert") : h("span", { class: "spinner", "aria-hidden": "true" }),
           status, item.state !== "sending" && item.error ? ` ${item.error}` : ""),
-        item.state === "waiting" && button("Try now", () => this.#actions.retry(item.id)),
-        item.state === "failed" && button("Retry", () => this.#actions.retry(item.id)),
-        item.state === "failed" && button("Edit", () => this.#actions.edit(item)),
-        item.state === "failed" && button("Discard", () => this.#actions.discard(item.id))));
+        item.state === "waiting" && button(words.tryNow, () => this.#actions.retry(item.id)),
+        item.state === "failed" && button(words.tryAgain, () => this.#actions.retry(item.id)),
+        item.state === "failed" && button(words.edit, () => this.#actions.edit(item)),
+        item.state === "failed" && button(words.discard, () => this.#actions.discard(item.id))));
   }
 }
 
@@ -179,7 +181,7 @@ class Actions {
     }
     const denial = mayWrite && entry.buttons.find((button) => button.choice === "deny");
     if (denial) {
-      const opener = h("button", { type: "button", class: "choice quiet", "data-testid": "deny-reason", "aria-expanded": "false" }, "Deny with a reason…");
+      const opener = h("button", { type: "button", class: "choice quiet", "data-testid": "deny-reason", "aria-expanded": "false" }, words.denyWithReason);
       opener.addEventListener("click", () => this.#toggleForm(denial, opener));
       row.append(opener);
     }
@@ -188,17 +190,17 @@ class Actions {
 
   #toggleForm(denial, opener) {
     if (this.#form) return this.#closeForm(opener);
-    const words = h("textarea", { rows: "2", maxlength: "1000", required: true, "data-testid": "deny-reason-text", placeholder: "The agent reads this" });
+    const field = h("textarea", { rows: "2", maxlength: "1000", required: true, "data-testid": "deny-reason-text", placeholder: words.agentReads });
     this.#form = h("form", { class: "reason" },
-      h("label", {}, h("span", {}, "Why not?"), words),
+      h("label", {}, h("span", {}, words.whyNot), field),
       h("div", { class: "actions" },
-        h("button", { type: "submit", class: "choice deny", "data-testid": "deny-reason-send" }, "Send the denial"),
-        h("button", { type: "button", class: "choice quiet", onclick: () => this.#closeForm(opener) }, "Cancel")));
+        h("button", { type: "submit", class: "choice deny", "data-testid": "deny-reason-send" }, words.sendDenial),
+        h("button", { type: "button", class: "choice quiet", onclick: () => this.#closeForm(opener) }, words.cancel)));
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#press(denial);
     });
-    words.addEventListener("keydown", (event) => {
+    field.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
         event.preventDefault();
         this.#form.requestSubmit();
@@ -209,7 +211,7 @@ class Actions {
     });
     opener.setAttribute("aria-expanded", "true");
     this.#notice.before(this.#form);
-    words.focus();
+    field.focus();
     this.#form.scrollIntoView({ block: "nearest" });
   }
 
@@ -224,9 +226,9 @@ class Actions {
   async #press(button) {
     const reason = button.choice === "deny" ? (this.#form?.querySelector("textarea").value ?? "") : "";
     for (const control of this.#buttons()) control.disabled = true;
-    this.#notice.textContent = "Sending your answer …";
+    this.#notice.textContent = words.sendingAnswer;
     const { notice, decided } = await this.#decide(button, reason);
-    this.#notice.textContent = notice ?? (decided ? "Your answer is recorded." : "");
+    this.#notice.textContent = notice ?? (decided ? words.answerTaken : "");
     if (!decided) for (const control of this.#buttons()) control.disabled = false;
   }
 }
@@ -239,7 +241,7 @@ function prose(entry) {
   for (const time of box.querySelectorAll("time")) showLocally(time);
   for (const block of box.querySelectorAll("pre")) frameCode(block);
   for (const table of box.querySelectorAll("table")) {
-    const frame = h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Table" });
+    const frame = h("div", { class: "table", tabindex: "0", role: "region", "aria-label": words.table });
     table.replaceWith(frame);
     frame.append(table);
   }
@@ -247,11 +249,11 @@ function prose(entry) {
 }
 
 function frameCode(block) {
-  const button = h("button", { type: "button", class: "copy", "aria-label": "Copy this code" }, "Copy");
+  const button = h("button", { type: "button", class: "copy", "aria-label": words.copyCode }, words.copy);
   button.addEventListener("click", async () => {
-    button.textContent = (await copyText(block.textContent)) ? "Copied" : "Press Ctrl+C";
+    button.textContent = (await copyText(block.textContent)) ? words.copied : words.copyByHand;
     await sleep(1_600);
-    button.textContent = "Copy";
+    button.textContent = words.copy;
   });
   const frame = h("div", { class: block.dataset.info ? "code" : "code bare" }, h("div", { class: "code-head" }, h("span", {}, block.dataset.info ?? ""), button));
   block.replaceWith(frame);

@@ -1,5 +1,7 @@
 // Requests to our own API.
 
+import { words } from "./words.js";
+
 /** A request that did not work. `retry` says that the same request may work later. */
 export class Failed extends Error {
   constructor(message, { status = 0 } = {}) {
@@ -9,10 +11,8 @@ export class Failed extends Error {
   }
 }
 
-const away = "Signalbox does not answer right now.";
-
 async function asFailure(response) {
-  let sentence = `Signalbox answered ${response.status}.`;
+  let sentence = words.answered(response.status);
   try {
     sentence = (await response.json()).error ?? sentence;
   } catch {
@@ -31,13 +31,13 @@ export async function request(path, { method = "GET", body, timeout = 20_000 } =
   try {
     response = await fetch(path, options);
   } catch {
-    throw new Failed(away);
+    throw new Failed(words.away);
   }
   if (!response.ok) throw await asFailure(response);
   try {
     return await response.json();
   } catch {
-    throw new Failed(away);
+    throw new Failed(words.away);
   }
 }
 
@@ -51,10 +51,10 @@ export function upload(room, file, onProgress) {
     call.setRequestHeader("X-Signalbox", "1");
     call.responseType = "json";
     call.upload.onprogress = (event) => event.lengthComputable && onProgress(event.loaded / event.total);
-    call.onerror = () => reject(new Failed("The upload was cut. Try again."));
+    call.onerror = () => reject(new Failed(words.uploadCut));
     call.onload = () => {
       if (call.status === 201 && call.response) resolve(call.response);
-      else reject(new Failed(call.response?.error ?? `Signalbox answered ${call.status}.`, { status: call.status }));
+      else reject(new Failed(call.response?.error ?? words.answered(call.status), { status: call.status }));
     };
     call.send(form);
   });

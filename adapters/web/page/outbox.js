@@ -5,6 +5,7 @@
 
 import { newId, sleep, storage } from "./dom.js";
 import { Failed, request } from "./net.js";
+import { words } from "./words.js";
 
 const FIRST_WAIT = 1_000; // milliseconds; doubles up to LONGEST_WAIT
 const LONGEST_WAIT = 20_000;
@@ -87,7 +88,7 @@ export class Outbox {
       const body = { id: item.id, text: item.text, files };
       const verdict = await request(`/api/rooms/${item.room}/messages`, { method: "POST", body });
       if (verdict.outcome === "refused") {
-        this.#update(item.id, { state: "failed", error: verdict.notice || "This message was not taken." });
+        this.#update(item.id, { state: "failed", error: verdict.notice || words.notTaken });
       } else {
         await this.#accepted(item, verdict);
         this.remove(item.id);

@@ -2,6 +2,7 @@
 
 import { byId, h, newId, shortTime, storage } from "./dom.js";
 import { Failed, request } from "./net.js";
+import { words } from "./words.js";
 
 const ROOM = /^[a-z0-9]{6,32}$/;
 
@@ -73,15 +74,15 @@ export class Rooms {
 
   #item(room, current) {
     const waiting = room.waiting_approvals;
-    const words = waiting === 1 ? "1 question waits for you" : `${waiting} questions wait for you`;
+    const questions = words.questions(waiting);
     const choose = (event) => {
       event.preventDefault();
       this.#open(room.id);
     };
     return h("li", {},
       h("a", { href: `#${room.id}`, class: "room", "data-testid": "room-item", "aria-current": current ? "true" : null, onclick: choose },
-        h("span", { class: "room-title" }, room.title || "Without words"),
+        h("span", { class: "room-title" }, room.title || words.untitled),
         h("span", { class: "room-time" }, shortTime(room.last_at)),
-        waiting > 0 && h("span", { class: "badge", title: words }, String(waiting), h("span", { class: "visually-hidden" }, ` ${words}`))));
+        waiting > 0 && h("span", { class: "badge", title: questions }, String(waiting), h("span", { class: "visually-hidden" }, ` ${questions}`))));
   }
 }

@@ -1,0 +1,70 @@
+// All that the page's script says to people, in one place: to be read in one go, and translated one day. What stands
+// there from the start is in index.html; what the server answers comes as it is.
+
+const count = (number) => number.toLocaleString();
+
+export const words = {
+  // conversations
+  newConversation: "New conversation",
+  untitled: "Untitled",
+  questions: (number) => (number === 1 ? "1 question for you" : `${count(number)} questions for you`),
+  welcome: (name) => `What can I do for you, ${name}?`,
+  today: "Today",
+  yesterday: "Yesterday",
+  console: "Console",
+
+  // the connection
+  connecting: "Connecting…",
+  reconnecting: "Reconnecting…",
+  notConnected: "Not connected",
+  away: "Signalbox isn't answering right now.",
+  answered: (status) => `Signalbox answered with error ${status}. Try again in a moment.`,
+  uploadCut: "The upload was interrupted. Try again.",
+
+  // messages
+  you: "You, ",
+  sent: "Sent",
+  sending: "Sending…",
+  waiting: "Not sent yet, still trying.",
+  failed: "Couldn't send this.",
+  notTaken: "Signalbox didn't accept this message.",
+  tooLong: (limit) => `This message is too long: at most ${count(limit)} characters. Attach the text as a file instead.`,
+  tryNow: "Try now",
+  tryAgain: "Try again",
+  edit: "Edit",
+  discard: "Discard",
+  copy: "Copy",
+  copyCode: "Copy this code",
+  copied: "Copied",
+  copyByHand: "Press Ctrl+C",
+  table: "Table",
+
+  // cards
+  needsApproval: "Needs approval",
+  needsAnswer: "Needs an answer",
+  closed: "Closed",
+  denyWithReason: "Deny with a reason…",
+  whyNot: "Why not?",
+  agentReads: "The agent reads what you write here",
+  sendDenial: "Deny with this reason",
+  cancel: "Cancel",
+  sendingAnswer: "Sending your answer…",
+  answerTaken: "Got your answer.",
+
+  // the agent at work
+  ran: "Ran ",
+  running: "Running ",
+  thinking: "Thinking…",
+  writing: "Writing…",
+  stop: "Stop",
+  stopping: "Stopping…",
+  couldNotStop: (why) => `Couldn't stop it. ${why}`,
+  // the same for screen readers, who are told once and in full
+  spoken: { stopping: "Stopping", running: (tool) => `Running ${tool}`, writing: "Writing an answer", thinking: "Thinking" },
+
+  // files
+  tooLarge: (mebibytes) => `Too large: at most ${mebibytes} MiB.`,
+  uploading: (name) => `Uploading ${name}`,
+  remove: (name) => `Remove ${name}`,
+  moreFiles: (number) => `Only ${count(number)} files are listed here; there are more.`,
+};
