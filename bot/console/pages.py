@@ -64,12 +64,24 @@ async def _asset(request: web.Request) -> web.Response:
     )
 
 
+COUNT_WORDS: Final = {
+    "signals.waiting": "messages waiting",
+    "runs.running": "runs at work",
+    "runs.parked": "runs waiting for people",
+    "runs.ready": "runs about to continue",
+    "runs.suspect": "runs that ended processes",
+    "approvals.pending": "open questions",
+    "deliveries.queued": "messages to show",
+    "deliveries.open": "messages being shown",
+    "deliveries.held": "messages held for you",
+    "deliveries.dead": "messages refused",
+}
+"""Counts of the overview, as people read them."""
+
+
 async def _overview(_request: web.Request, do: Operations) -> Html:
     overview = await do.overview()
-    counts = [
-        tag("li", tag("b", str(number)), name.replace("_", " ").replace(".", ": "))
-        for name, number in overview["counts"].items()
-    ]
+    counts = [tag("li", tag("b", str(number)), COUNT_WORDS[name]) for name, number in overview["counts"].items()]
     pending = await do.approvals("pending")
     asked = {row["run"] for row in pending}  # of a stranger it is their identity
     strangers = [row for row in await do.pairings() if row["identity"] not in asked]
@@ -77,10 +89,10 @@ async def _overview(_request: web.Request, do: Operations) -> Html:
         "Overview",
         "/console",
         tag("ul", *counts, class_="counts"),
-        tag("h2", "Waiting for a person"),
+        tag("h2", "Waiting for you"),
         *(pieces.question(row) for row in pending),
         *(people_page.stranger(row) for row in strangers),
-        None if pending or strangers else nothing("Nothing waits for a decision."),
+        None if pending or strangers else nothing("Nothing is waiting for you."),
         *pieces.accounts(overview["accounts"]),
         tag("h2", "This installation"),
         facts(overview["info"].items()),
@@ -95,9 +107,9 @@ async def _approvals(_request: web.Request, do: Operations) -> Html:
         "Approvals",
         "/console/approvals",
         *(pieces.question(row) for row in pending),
-        None if pending else nothing("Nothing waits for a decision."),
-        tag("h2", "Settled"),
-        table("Settled approvals", ("When", "What", "How", "Who", "Room"), map(pieces.settled, decided)),
+        None if pending else nothing("Nothing is waiting for you."),
+        tag("h2", "Closed"),
+        table("Closed approvals", ("When", "What", "How", "Who", "Room"), map(pieces.settled, decided)),
     )
 
 

@@ -49,7 +49,7 @@ def stranger(row: View) -> Html:
     """Somebody who was sent a pairing code, on other pages than this."""
     return tag(
         "article",
-        tag("h3", f"{cut(row['name']) or 'Somebody'} waits to be let in"),
+        tag("h3", f"{cut(row['name']) or 'Somebody'} wants to be let in"),
         tag("p", tag("code", row["identity"]), ", in ", where(row)),
         tag("p", "Their pairing code is good until ", moment(row["until"]), ".", class_="faint"),
         tag("p", tag("a", "Enter the code on the People page", href=PLACE)),
@@ -84,15 +84,15 @@ def _changes(row: View, names: Sequence[str]) -> Html:
             name,
             "merge",
             "Merge",
-            tag("select", *others, **_field("into", "Is the same person as")),
-            ask=f"Make {name} and the person you chose one? It cannot be taken apart again.",
+            tag("select", *others, **_field("into", "Same person as…")),
+            ask=f"Merge {name} with the person you chose? This can't be undone.",
         )
         if others
         else None,
         _change(name, "sign-out", "Sign out", ask=f"Sign {name} out everywhere? Their link stops working.")
         if row["linked"]
         else None,
-        _change(name, "remove", "Remove", ask=f"Remove {name}? They are a stranger from then on."),
+        _change(name, "remove", "Remove", ask=f"Remove {name}? They'll be a stranger from then on."),
         id=place,
         class_="changes",
     )

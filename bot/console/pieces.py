@@ -58,7 +58,7 @@ def _asked(row: View) -> Iterator[Html]:
         return
     yield tag("h3", row["question"], " ", badge(row["effect"]), tag("small", " in ", where(row)))
     if row["kind"] == ApprovalKind.OUTCOME:
-        yield tag("p", "The agent does not know, so it has not run it again.", class_="faint")
+        yield tag("p", "The agent doesn't know, so it hasn't run it again.", class_="faint")
     yield tag("pre", row["call"])
 
 
@@ -94,7 +94,7 @@ def mend(row: View) -> Html:
             tag("button", VERBS[verb], type="submit"),
             method="post",
             action=f"{ROOT}/deliveries/{quote(row['id'], safe='')}/{verb}",
-            data_ask="Throw this message away? It will not be shown." if verb == "discard" else None,
+            data_ask="Throw this message away? Nobody will see it." if verb == "discard" else None,
         )
         for verb in verbs
     ]

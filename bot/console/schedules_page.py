@@ -31,7 +31,7 @@ async def schedules(request: web.Request, do: Operations) -> Html:
     rows = await do.schedules(state)
     tabbed = tabs("State", PLACE, TURNS, state)
     lines = ((link(row), _state(row), _next(row), row["when"], _rooms(row), _by(row), _turn(row)) for row in rows)
-    return page("Schedules", PLACE, tabbed, table("Schedules", HEADS, lines), tag("h2", "Plan one"), _form())
+    return page("Schedules", PLACE, tabbed, table("Schedules", HEADS, lines), tag("h2", "New schedule"), _form())
 
 
 async def schedule(request: web.Request, do: Operations) -> Html:
@@ -41,11 +41,11 @@ async def schedule(request: web.Request, do: Operations) -> Html:
         PLACE,
         facts(_facts(row)),
         _turn(row, with_remove=True),
-        tag("h2", "What is to be done"),
+        tag("h2", "Task"),
         tag("pre", row["task"]),
         tag("h2", "Next"),
         _coming(row),
-        tag("h2", "The last twenty"),
+        tag("h2", "Last 20 runs"),
         table("Instants", PAST, map(_past, row["history"])),
         *_change(row),
     )
@@ -101,9 +101,9 @@ def _coming(row: View) -> Html:
     from zoneinfo import ZoneInfo  # not loaded where nobody looks
 
     if row["state"] == "paused":
-        return nothing("It is paused: nothing is due until it is resumed.")
+        return nothing("It's paused: nothing runs until you resume it.")
     if not row["next"]:
-        return nothing("No instant of it is to come.")
+        return nothing("It has no further runs.")
     zone = ZoneInfo(row["zone"])
     return tag("ol", *(tag("li", moment(instant), _by_its_clocks(instant, zone)) for instant in row["next"]))
 
@@ -145,7 +145,7 @@ def _action(row: View, way: str = "") -> str:
 def _change(row: View) -> Iterator[Html]:
     yield tag("h2", "Change it")
     if row["by_file"]:
-        yield nothing("It stands in the settings file: change it there, and reload.")
+        yield nothing("It comes from the settings file: change it there, then reload.")
         return
     fields = [
         _field("when", "When", placeholder=row["when_text"]),
@@ -154,7 +154,7 @@ def _change(row: View) -> Iterator[Html]:
         _field("to", "Rooms", placeholder=", ".join(row["rooms"])),
         _field("name", "Name", placeholder=row["name"]),
     ]
-    yield tag("p", "What is left empty stays as it is.", class_="faint")
+    yield tag("p", "Empty fields stay as they are.", class_="faint")
     yield _card(fields, "Change", _action(row))
 
 

@@ -157,6 +157,6 @@ async def test_who_waits_with_a_pairing_code_is_told_on_the_overview(tab: Tab, h
     page = await console(tab, "")
     waiting = page.locator(".card").filter(has_text="Sam⟨U+202E⟩ waits to be let in")
     await expect(waiting).to_contain_text("telegram:1001")
-    await expect(page.get_by_text("Nothing waits for a decision.")).to_have_count(0)
+    await expect(page.get_by_text("Nothing is waiting for you.")).to_have_count(0)
     await waiting.get_by_role("link", name="People").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("People")

@@ -63,6 +63,8 @@ async function send(form, pressed) {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(fields),
+  }).catch(() => {
+    throw new Error("Signalbox isn't answering right now. Look again before you repeat this.");
   });
   const told = await answer.json();
   if (!answer.ok) throw new Error(told.error);
@@ -75,7 +77,7 @@ document.addEventListener("submit", async (event) => {
   event.preventDefault();
   if (form.dataset.ask && !confirm(form.dataset.ask)) return;
   const buttons = [...form.querySelectorAll("button")];
-  let force = false; // after a refusal, what a person typed stays for them to mend
+  let force = false; // after a refusal, what a person typed stays for them to fix
   try {
     const sending = send(form, event.submitter);
     buttons.forEach((button) => (button.disabled = true));

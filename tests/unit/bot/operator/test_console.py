@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
+from bot.console.pages import COUNT_WORDS
 from bot.console.routes import console_routes
 from bot.node.lock import Control
 from bot.node.login import command_line, login, sender
@@ -24,6 +25,7 @@ from runtime.domain.runs import RunState
 from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
 from runtime.http.guard import install
+from runtime.store.operations.operators import COUNTED
 from runtime.store.protocol import RoomWork
 from tests.unit.bot.fake_store import (
     CODE,
@@ -446,9 +448,14 @@ async def test_the_overview_shows_counts_and_what_waits() -> None:
     store = await crowd()
     store.asked = [approval()]
     html = await page(store, "/console")
-    assert "approvals: pending" in html
+    assert "open questions" in html
     assert 'action="/console/api/approvals/a1"' in html
     assert "demo &lt;b&gt;" in html
+
+
+def test_every_count_of_the_store_has_words() -> None:
+    counted = {f"{name}.{state}" for name, _, states in COUNTED for state in states}
+    assert counted | {"runs.suspect"} == COUNT_WORDS.keys()
 
 
 async def test_the_outbox_offers_what_its_states_allow() -> None:
