@@ -248,6 +248,6 @@ def _dollars(micros: int) -> str:
 def waited_too_long(said_at: datetime, most: timedelta) -> str:
     """Words for the sender of a stale message."""
     return (
-        f"I was away when you wrote at {moment(said_at)}, and more than {roughly(most)} have passed. "
+        f"I was away when you wrote at {moment(said_at)}, more than {roughly(most)} ago. "
         "I haven't acted on it, nor on other messages of yours that old. If it still matters, ask again."
     )

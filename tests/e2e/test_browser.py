@@ -101,7 +101,7 @@ async def test_a_message_typed_while_the_program_is_dead_is_answered_once(browse
             house.kill()
             await expect(tab.at("connection")).to_have_text("Reconnecting…")
             await tab.say("typed in the dark")
-            await expect(tab.page.locator('[data-state="waiting"]')).to_contain_text("trying again")
+            await expect(tab.page.locator('[data-state="waiting"]')).to_contain_text("still trying")
             house.start()
             await tab.reply("typed in the dark")
             await expect(tab.at("connection")).to_have_text("")

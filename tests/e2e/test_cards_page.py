@@ -155,7 +155,7 @@ async def test_who_waits_with_a_pairing_code_is_told_on_the_overview(tab: Tab, h
         row = ("telegram:1001", f"Sam{TURNED}", "telegram:77/1001", "x", now, now + 3_600_000_000)
         database.execute("INSERT INTO pairings VALUES (?, ?, ?, ?, ?, ?)", row)
     page = await console(tab, "")
-    waiting = page.locator(".card").filter(has_text="Sam⟨U+202E⟩ waits to be let in")
+    waiting = page.locator(".card").filter(has_text="Sam⟨U+202E⟩ wants to be let in")
     await expect(waiting).to_contain_text("telegram:1001")
     await expect(page.get_by_text("Nothing is waiting for you.")).to_have_count(0)
     await waiting.get_by_role("link", name="People").click()

@@ -139,7 +139,7 @@ async def test_of_several_calls_the_allowed_run_and_all_questions_go_up_together
     reply = (await owner.told(room))[0]
     assert "Files in" in reply
     assert "a.txt" in reply
-    assert "not allowed to write `b.txt`" in reply
+    assert "I wasn't allowed to write `b.txt`" in reply
     assert await files(owner, room) == ["a.txt"]
 
 
@@ -319,7 +319,7 @@ async def free(free_house: House) -> AsyncIterator[Visitor]:
 async def test_no_path_leads_out_of_the_workspace(free_house: House, free: Visitor, room: str, path: str) -> None:
     asked = f"read {path}\nwrite gotcha to {path}\nlist files in {path}\nsearch for secret in {path}"
     reply = await free.ask(room, asked)
-    assert reply.count("I could not") == 4
+    assert reply.count("I couldn't") == 4
     assert "the secret" not in reply
     assert (free_house.folder / "outside.txt").read_text() == "the secret outside"
 
@@ -339,7 +339,7 @@ async def test_a_link_that_a_command_made_is_not_followed(free_house: House, fre
     outside = free_house.folder / "outside.txt"
     await free.ask(room, f"run: ln -s {outside} link && ln -s {outside.parent} folder")
     reply = await free.ask(room, "read link\nread folder/outside.txt\nwrite gotcha to link\nlist files in folder")
-    assert reply.count("I could not") == 4
+    assert reply.count("I couldn't") == 4
     assert outside.read_text() == "the secret outside"
 
 

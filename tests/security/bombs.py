@@ -22,7 +22,7 @@ from tools.sandbox.spaced import SpacedSandbox
 MIB: Final = 1 << 20
 AT_ONCE: Final = 3  # most of them wait for half a second, to be stopped
 SETTINGS: Final = replace(ShellSettings(), memory_mib=256, processes=40, timeout_seconds=15)
-FULL: Final = "This room's files have reached 8 MiB"
+FULL: Final = "This room's files have reached their limit of 8 MiB"
 EMPTY: Final = "chmod -R u+rwx . 2>/dev/null; find . -mindepth 1 -delete"
 LONG: Final = "n=$(printf 'd%.0s' {1..200})"
 

@@ -112,7 +112,7 @@ async def test_a_task_is_stored_as_it_was_written(any_stage: Stage) -> None:
 async def test_a_time_that_is_not_understood_is_answered_with_an_example(stage: Stage) -> None:
     at = await chat(stage)
     answer = await at.say("every 0 minutes: say hello")
-    assert answer.startswith("I could not plan `every 0 minutes`:")
+    assert answer.startswith("I couldn't plan `every 0 minutes`:")
     assert "For example:" in answer
     assert await at.planned() == []
 

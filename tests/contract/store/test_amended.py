@@ -172,7 +172,7 @@ async def test_a_message_older_than_a_day_is_kept_and_not_run_and_its_sender_tol
     assert (taken.verdict.outcome, taken.lane_ready, taken.deliveries) == (Outcome.UNCHANGED, False, (ROOM,))
     (waiting,) = await stage.waiting()
     assert waiting.delivery.content.text.startswith(
-        "Your message of [2026-02-28 11:00 UTC](time:2026-02-28T11:00:00Z) waited too long"
+        "I was away when you wrote at [2026-02-28 11:00 UTC](time:2026-02-28T11:00:00Z), more than 1 day ago."
     )
     assert waiting.delivery.reply_to == "buy the tickets"
     (entry,) = (await stage.store.history.view(ROOM)).entries

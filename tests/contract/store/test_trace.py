@@ -155,7 +155,7 @@ async def test_a_message_that_nothing_came_of_has_a_trail_too(stage: Stage) -> N
     found = await trail(stage, refused.verdict.signal_id)
     assert [(one.state, one.text) for one in found.signals] == [("refused", "")]
     assert [one.what for one in found.moves] == [Outcome.REFUSED]
-    assert found.moves[0].detail.startswith("I don't know you.")
+    assert found.moves[0].detail.startswith("I don't know you yet.")
     assert found.run is None
 
 

@@ -103,18 +103,22 @@ async def test_who_may_decide_is_asked_in_private_and_all_cards_tell_how_it_ende
         assert "echo told" in there.text
         assert "“" not in there.text
         await rig.click(direct, there, "Approve")
-        await until(lambda: ended(rig, shared, 0), "the end on the card in the room", seconds=30)
-        await until(lambda: ended(rig, direct, 1), "the end on the private card", seconds=30)
+        await ended(rig, shared, 0)
+        await ended(rig, direct, 1)
         assert effects(on, "told") == 1
         await on.until_quiet()
         assert Rows(on.program.data / "signalbox.db").disagreements() == []
         await on.program.leave()
 
 
-async def ended(rig: Rig, place: Place, number: int) -> bool | None:
-    """True if a card tells who approved and how the call ended."""
-    card = (await rig.visible(place))[number]
-    return ("Approved" in card.text and "done in" in card.text and not card.buttons) or None
+async def ended(rig: Rig, place: Place, number: int) -> None:
+    """Until a card tells who approved and how the call ended."""
+
+    async def look() -> bool | None:
+        card = (await rig.visible(place))[number]
+        return ("Approved" in card.text and "done in" in card.text and not card.buttons) or None
+
+    await until(look, f"the end on the card in {place}", seconds=30)
 
 
 async def a_stranger_presses(on: Stage, place: Place, card: OnScreen) -> None:

@@ -127,7 +127,7 @@ async def test_an_unknown_person_is_let_in_by_a_button_and_told_once_in_a_room_a
             assert card.text.startswith("Let in as user by owner, ")
             assert card.buttons == ()
             [_, welcome] = await shown(rig, rooms.apart, 2)
-            assert "You are paired" in welcome.text
+            assert "You're in: I know you as" in welcome.text
             await rig.say(rooms.apart, "hello again")
             assert "hello again" in (await shown(rig, rooms.apart, 3))[2].text
             await on.until_quiet()
