@@ -125,16 +125,18 @@ class People:
         """Answer each card of the room once, until cancelled."""
         known: set[str] = set()
         while True:
-            for shown in await street.look(room):
+            on_screen = await street.look(room)
+            for number, shown in enumerate(on_screen, 1):
                 if shown.approval and shown.approval not in known:
                     known.add(shown.approval)
-                    group.create_task(self._answer(street, room, shown))
+                    group.create_task(self._answer(street, room, on_screen[:number]))
             await asyncio.sleep(LOOKS_EVERY)
 
-    async def _answer(self, street: Street, room: str, card: Shown) -> None:
+    async def _answer(self, street: Street, room: str, on_screen: Sequence[Shown]) -> None:
+        """The last message has the buttons; the call may stand in one before it, since a card may take several."""
         self._busy += 1
-        found = TAG.search(card.text)
-        for click in self._clicks(street, card, found[1] if found else ""):
+        card, tags = on_screen[-1], TAG.findall("\n".join(one.text for one in on_screen))
+        for click in self._clicks(street, card, tags[-1]):
             await asyncio.sleep(click.after)
             target = "F" * len(card.approval) if click.on is On.FORGED else card.approval
             place = f"{room}next" if click.on is On.ELSEWHERE else room
