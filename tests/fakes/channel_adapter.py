@@ -88,6 +88,7 @@ class FakeAdapter:
         timeout: timedelta = timedelta(seconds=10),
         poll: timedelta = timedelta(seconds=25),
         pause: timedelta = timedelta(seconds=0.2),
+        limit: int = LIMIT,
     ) -> None:
         self.channel = channel
         self.account = account
@@ -100,6 +101,7 @@ class FakeAdapter:
             floor=no_floor if self.kind is ChannelKind.PROBE else None,
         )
         self._url = base_url.rstrip("/")
+        self._limit = limit
         self._now = now
         self._known_ids = known_ids
         self._timeout = timeout
@@ -168,7 +170,7 @@ class FakeAdapter:
     # The way out.
 
     def render(self, delivery: Delivery) -> list[Wire]:
-        *before, last = split(delivery.content.text)
+        *before, last = split(delivery.content.text, self._limit)
         return [wire(text, ()) for text in before] + [wire(last, delivery.content.buttons)]
 
     async def show(self, part: Part) -> Receipt:

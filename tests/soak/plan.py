@@ -214,7 +214,7 @@ def acts(chance: Random, place: str, tags: Iterator[str]) -> Iterator[Act]:
 def line(chance: Random, tags: Iterator[str]) -> Line:
     want = chance.choices(list(Want), [45, 15, 12, 8, 12, 8])[0]
     slowly = want is not Want.CHAT and chance.random() < 0.4
-    length = chance.choice([0, 0, 0, 60]) if want is Want.CHAT else 0
+    length = chance.choice([0, 0, 0, 120]) if want is Want.CHAT else 0
     weights = [30, 14, 14, 8, 8, 6, 6, 6, 6, 2]
     return Line(next(tags), want, slowly, length, chance.choices(list(Manner), weights)[0])
 
