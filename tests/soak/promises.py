@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -165,25 +165,29 @@ def each_call_is_made_once(evidence: Evidence) -> Complaints:
 def each_question_is_decided_once(evidence: Evidence) -> Complaints:
     votes = grouped(evidence.tables["votes"], lambda row: row["approval_id"])
     clicks = grouped(evidence.notes, lambda note: note.about.get("approval") if note.what == "clicked" else None)
+    cards = grouped(evidence.tables["deliveries"], lambda row: row["origin"])
     for question in evidence.tables["approvals"]:
         given = [row["choice"] for row in votes.get(question["id"], [])]
-        if words := wrong_decision(question, given, clicks.get(question["id"], [])):
+        places = {place_of(row["address"]) for row in cards.get(f"approval:{question['id']}", [])}
+        if words := wrong_decision(question, given, clicks.get(question["id"], []), places):
             yield Complaint("approval", f"The question {question['id']} {words}.", approval=question["id"])
 
 
-def wrong_decision(question: Row, votes: Sequence[str], clicks: Sequence[object]) -> str | None:
+def wrong_decision(
+    question: Row, votes: Sequence[str], clicks: Sequence[object], places: Collection[tuple[str, str]]
+) -> str | None:
+    """`places` are those in which a card of the question was to be shown."""
     decided = question["state"] in ("approved", "denied", "answered")
     if len(votes) != decided:
         return f"is {question['state']} by {len(votes)} votes"
-    if decided and not any(counts(click, question) for click in clicks):
-        return f"is {question['state']}, and nobody who may decide clicked {question['choice']} in its room"
+    if decided and not any(counts(click, question, places) for click in clicks):
+        return f"is {question['state']}, and nobody who may decide clicked {question['choice']} where it stands"
     return None
 
 
-def counts(click: object, question: Row) -> bool:
+def counts(click: object, question: Row, places: Collection[tuple[str, str]]) -> bool:
     about = getattr(click, "about", {})
-    here = (about["place"], about["room"]) == place_of(question["address"])
-    return here and about["who"] == ADA and about["choice"] == question["choice"]
+    return (about["place"], about["room"]) in places and about["who"] == ADA and about["choice"] == question["choice"]
 
 
 def each_question_is_of_the_call_it_names(evidence: Evidence) -> Complaints:
