@@ -110,7 +110,7 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
         when: AsSet = "",
         task: AsSet = "",
         zone: AsSet = "",
-        quiet: Annotated[bool | None, "Null leaves it."] = None,
+        quiet: Annotated[bool | None, "See schedule_set; null leaves it."] = None,
         new_name: Annotated[str, "Its new name."] = "",
     ) -> str:
         """Change a schedule; what is left out stays."""

@@ -123,7 +123,7 @@ def write_file(
     content: Annotated[str, "Its whole text."],
     context: ToolContext,
 ) -> str:
-    """Write a text file, replacing any."""
+    """Write or replace a text file."""
     try:
         data = content.encode()
     except UnicodeEncodeError as error:

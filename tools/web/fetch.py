@@ -34,9 +34,9 @@ def http_tool(egress: Egress) -> Tool:
     @tool(effect=Effect.READ, timeout=TIMEOUT, output_bound=BOUND)
     async def http_get(
         url: Annotated[str, "Address, with https:// or http://."],
-        max_characters: Annotated[int, f"At most, {TEXT_MIN_CHARS} to {TEXT_MAX_CHARS}."] = USUAL,
+        max_characters: Annotated[int, f"Characters, {TEXT_MIN_CHARS} to {TEXT_MAX_CHARS}."] = USUAL,
     ) -> str:
-        """Fetch a public page, JSON, feed or text as text."""
+        """Fetch a public page, JSON or feed as text."""
         if not TEXT_MIN_CHARS <= max_characters <= TEXT_MAX_CHARS:
             raise ToolRetry(
                 f"max_characters is {max_characters}; give a number from {TEXT_MIN_CHARS} to {TEXT_MAX_CHARS}."

@@ -163,7 +163,7 @@ def _of_server(connection: Any) -> Finding:
     words = f"PostgreSQL {version.major}.{version.minor}"
     if version.major * 10_000 >= OLDEST_SERVER:
         return fine("store.reachable", words)
-    return warning("store.reachable", words, "Its makers no longer fix it.", "upgrade it to 13 or newer")
+    return warning("store.reachable", words, "It's no longer maintained.", "upgrade it to 13 or newer")
 
 
 async def _server_revision(connection: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from bot.server.tools import known_tools
 from bot.settings.settings import load
 
-CHARACTERS: Final = 2_650
+CHARACTERS: Final = 2_635
 """Of all descriptions together, parameters included: they were 4,393 before each word was weighed."""
 PROMPT_CHARACTERS: Final = 800
 
