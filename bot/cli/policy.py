@@ -252,9 +252,7 @@ def _terms(settings: Settings, ask: Ask) -> dict[str, str]:
     if terms.four_eyes or not rights.self_approval:
         told["never by"] = "the person who asked"
     if terms.reason_required:
-        told["needs"] = "a reason"
-    if not terms.editable:
-        told["arguments"] = "may not be changed"
+        told["a denial needs"] = "a reason"
     return told
 
 

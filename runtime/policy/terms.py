@@ -34,7 +34,6 @@ class Terms:
     quorum: int = 1
     four_eyes: bool = False
     reason_required: bool = False
-    editable: bool = True
     expires: timedelta | None = None
     remind: tuple[timedelta, ...] = ()
     escalate: timedelta | None = None
@@ -85,7 +84,6 @@ class Changes:
     quorum: int | None = None
     four_eyes: bool | None = None
     reason_required: bool | None = None
-    editable: bool | None = None
     expires: timedelta | None = None
     remind: tuple[timedelta, ...] | None = None
 

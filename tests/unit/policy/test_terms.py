@@ -24,7 +24,6 @@ terms = st.builds(
     quorum=st.integers(1, 20),
     four_eyes=st.booleans(),
     reason_required=st.booleans(),
-    editable=st.booleans(),
     expires=st.none() | durations,
     remind=st.lists(durations, max_size=3).map(tuple),
     escalate=st.none() | durations,

@@ -38,7 +38,7 @@ def test_a_question_waits_twelve_hours_in_its_room_and_with_those_who_decide(tmp
 def test_a_rule_says_otherwise_for_its_calls(tmp_path: Path) -> None:
     rule = (
         '[[policy]]\nname = "pushes"\ntool = "shell"\nresult = "ask"\nto = ["room"]\nquorum = 2\nfour_eyes = true\n'
-        'approvers = ["operator"]\nexpires_hours = 2\nremind_hours = [1]\nreason_required = true\nedit = false\n'
+        'approvers = ["operator"]\nexpires_hours = 2\nremind_hours = [1]\nreason_required = true\n'
     )
     assert policy_of(read(tmp_path, rule)).terms(ASK) == Terms(
         rule="pushes",
@@ -49,7 +49,6 @@ def test_a_rule_says_otherwise_for_its_calls(tmp_path: Path) -> None:
         expires=timedelta(hours=2),
         remind=(timedelta(hours=1),),
         reason_required=True,
-        editable=False,
     )
 
 
