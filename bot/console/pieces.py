@@ -35,7 +35,7 @@ def question(row: View) -> Html:
         "article",
         *_asked(row),
         tag("p", row["caution"], class_="faint") if row["caution"] else None,
-        tag("p", "Asked ", moment(row["asked_at"]), ", open until ", moment(row["expires_at"]), class_="faint"),
+        tag("p", _asked_by(row), moment(row["asked_at"]), ", open until ", moment(row["expires_at"]), class_="faint"),
         None if row["kind"] == ApprovalKind.PERSON else tag("p", trace_link(row["id"])),
         tag(
             "form",
@@ -60,6 +60,14 @@ def _asked(row: View) -> Iterator[Html]:
     if row["kind"] == ApprovalKind.OUTCOME:
         yield tag("p", "The agent doesn't know, so it hasn't run it again.", class_="faint")
     yield tag("pre", row["call"])
+
+
+def _asked_by(row: View) -> str:
+    """The person and the rule behind a question, as far as they are known."""
+    who, rule = legible(row["requester"]), legible(row["rule"])
+    asked = f"Asked by {who}" if who else "Asked"
+    told = f"{asked}, by the rule {rule}" if rule else asked
+    return f"{told}, " if who or rule else f"{told} "
 
 
 def settled(row: View) -> tuple[str, ...]:

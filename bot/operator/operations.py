@@ -125,7 +125,7 @@ class Operations(OperatorApi):
         names = {known.person.name, *known.identities} if known else set()
         view = await self._one_entitled(views.approval(row, *self._names))
         requester = known.person.name if known else row.requester_name
-        return {**view, "requester": requester, "requester_names": sorted(names), "rule": row.terms.rule}
+        return {**view, "requester": requester, "requester_names": sorted(names)}
 
     async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         where = await self._room_meant(room)

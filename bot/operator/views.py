@@ -64,6 +64,8 @@ def approval(row: Approval, named: Named, called: Named) -> View:
         "arguments": row.arguments,
         "call": in_full(row.arguments)[0],
         "caution": row.caution,
+        "requester": row.requester_name,
+        "rule": row.terms.rule,
         "asked_at": at(row.asked_at),
         "expires_at": at(row.expires_at),
         "choices": {choice.value: LABELS[choice] for choice in CHOICES[row.kind] if choice in EVENT_OF},
