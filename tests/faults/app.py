@@ -68,6 +68,9 @@ SHORT_WAITS: Final[Mapping[str, object]] = {
     "log.format": "json",
 }
 
+MESSAGE_MAX_CHARS: Final = 400
+"""A card fits into one message: of those that end alike nobody could tell which is whose where messages carry no key."""
+
 
 STEPS: Final = {name: timedelta(seconds=0.02) for name in ("probe_all", "probe_chat", "probe_group")}
 
@@ -127,7 +130,8 @@ def fakes(given: AdapterContext, *, places: Sequence[str]) -> Sequence[ChannelAd
     """An adapter for each KIND=URL."""
     split = (place.partition("=") for place in places)
     return [
-        FakeAdapter(base_url=url, kind=kind, now=given.now, pause=timedelta(seconds=0.05)) for kind, _, url in split
+        FakeAdapter(base_url=url, kind=kind, now=given.now, pause=timedelta(seconds=0.05), limit=MESSAGE_MAX_CHARS)
+        for kind, _, url in split
     ]
 
 
