@@ -74,6 +74,8 @@ async def _ask(settings: Settings, text: str, room: str, patience: timedelta) ->
     while True:
         try:
             async with _somebody(settings) as control, conversing(control, room, known) as conversation:
+                if known is None and not await _is_free(conversation, patience):
+                    return TIMED_OUT
                 known = conversation.known
                 return await _answer(conversation, text, message_id, patience)
         except (AlreadyRunning, Gone):
@@ -97,6 +99,19 @@ async def _somebody(settings: Settings) -> AsyncIterator[Control]:
     logs.tell_skipped(settings.chain.skipped)
     async with serving(settings.for_one_question(), with_link=False) as ready:
         yield ready.control
+
+
+async def _is_free(conversation: Conversation, patience: timedelta) -> bool:
+    """Let earlier work in the room end first, or its answer would be taken for ours."""
+    import asyncio
+
+    try:
+        async with asyncio.timeout(patience.total_seconds()):
+            conversation.fresh(await conversation.settled())
+    except TimeoutError:
+        tell(f"Room {conversation.room} is still busy after {patience.total_seconds():g} s. Nothing was asked.")
+        return False
+    return True
 
 
 async def _answer(conversation: Conversation, text: str, message_id: str, patience: timedelta) -> int:

@@ -248,6 +248,18 @@ def test_ask_says_that_it_waits_for_an_approval_and_the_answer_comes_after_it(ho
     assert "already settled" in again.stderr
 
 
+def test_ask_does_not_print_the_answer_to_what_was_asked_before(house: Path) -> None:
+    ended = signalbox(house, "ask", "run: sleep 3; echo earlier", "--room", "waiting2")
+    [approval_id] = re.findall(r"approvals approve (\w+)", ended.stderr)
+    assert signalbox(house, "approvals", "approve", approval_id).returncode == 0
+    hasty = signalbox(house, "ask", "the hasty one", "--room", "waiting2", "--timeout", "0.5")
+    assert hasty.returncode == TIMED_OUT
+    assert "still busy after 0.5 s. Nothing was asked." in hasty.stderr
+    patient = signalbox(house, "ask", "the swallow", "--room", "waiting2")
+    assert "swallow" in patient.stdout
+    assert "earlier" not in patient.stdout
+
+
 def test_ask_gives_up_in_time(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # a model that never answers
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
