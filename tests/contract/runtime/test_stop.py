@@ -124,7 +124,7 @@ async def test_stop_lets_a_tool_with_effects_end_and_then_says_so(stage: Stage) 
         assert await stage.answers() == []
         go_on.set()
         await process.rest()
-    assert await stage.answers() == ["Stopped here. `write` was running, and finished first."]
+    assert await stage.answers() == ["Stopped here. `write` was already running, so I let it finish."]
     assert await stage.rows("SELECT result FROM steps WHERE kind = 'tool'") == [("written whole",)]
 
 
