@@ -170,7 +170,9 @@ def begun_anew(runs: Sequence[RunState], mark: str = "/") -> str:
     return " ".join(words)
 
 
-PAIR_WHERE: Final = "Only an owner can enter a pairing code, in a direct chat with me: `!pair CODE` or `!pair CODE NAME`."
+PAIR_WHERE: Final = (
+    "Only an owner can enter a pairing code, in a direct chat with me: `!pair CODE` or `!pair CODE NAME`."
+)
 
 
 def paired(who: Person, identity: Identity) -> str:

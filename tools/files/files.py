@@ -72,10 +72,10 @@ def printable(name: str) -> str:
 
 @tool(effect=Effect.READ, output_bound=BOUND)
 def read_file(
-    path: Annotated[str, "File in the workspace; for one that people sent, its name."],
+    path: Annotated[str, "File in the workspace; for a file someone sent, just its name."],
     context: ToolContext,
 ) -> str:
-    """Read a text file; of a long one its beginning and end."""
+    """Read a text file; a long one only at both ends."""
     path = attached(context.workspace, path)
     with opened(context.workspace, path) as file:
         found = os.fstat(file)
@@ -119,7 +119,7 @@ def _text(data: bytes, path: str, *, cut_before: bool = False, cut_after: bool =
 
 @tool(effect=Effect.WRITE)
 def write_file(
-    path: Annotated[str, "File in the workspace; folders are made."],
+    path: Annotated[str, "File in the workspace; folders are created."],
     content: Annotated[str, "Its whole text."],
     context: ToolContext,
 ) -> str:
