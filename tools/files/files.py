@@ -72,7 +72,7 @@ def printable(name: str) -> str:
 
 @tool(effect=Effect.READ, output_bound=BOUND)
 def read_file(
-    path: Annotated[str, "File in the workspace; for a file someone sent, just its name."],
+    path: Annotated[str, "File in the workspace; for one someone sent, just its name."],
     context: ToolContext,
 ) -> str:
     """Read a text file; a long one only at both ends."""
