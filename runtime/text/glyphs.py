@@ -28,6 +28,8 @@ LINES: Final = 3
 """Line ends in a row that are left as they are."""
 COMBINING_MAX: Final = 4
 """Combining marks on one letter; more of them cover other lines."""
+SIGNS: Final = re.compile(r"[\\`*_\[\]<>~|&]")
+"""Letters by which Markdown begins inside a line."""
 TAB: Final = 8
 _RUNS: Final = re.compile(r"[!-~]+(?: [!-~]+)*|[ \t]+|\n+|([^ \t\n])\1*")  # plain words at once, else like by like
 _CODES: Final = re.compile(r"⟨U\+([0-9A-F]{4,6})(?: ×(\d+))?⟩|⟨(\d+) spaces⟩|\n⟨(\d+) empty lines⟩\n")  # noqa: RUF001 - as written
@@ -76,6 +78,19 @@ def legible(text: str) -> str:
     'saved as ⟨U+202E⟩fdp.exe, 👍🏽 for می\u200cخ'
     """
     return _HIDES.sub(lambda found: "".join(map(_code, found[0])), text) if _MAY_HIDE.search(text) else text
+
+
+def plainly(text: str) -> str:
+    """Words of people and settings on one line, legible, which no Markdown in them can leave."""
+    return SIGNS.sub(r"\\\g<0>", legible(" ".join(text.split())))
+
+
+def fenced(text: str, language: str = "") -> str:
+    """`text` in a block that it cannot leave."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def seen(name: str) -> str:
