@@ -14,6 +14,7 @@ from difflib import unified_diff
 from typing import Final
 
 from runtime.contract import CardChange, CardNote, CardPart, CardText, CardValue, Json
+from runtime.markup.moments import several
 from runtime.text.glyphs import fenced, in_full, plainly, visible
 
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
@@ -46,7 +47,7 @@ def shown_call(arguments: str, parts: Sequence[CardPart] = ()) -> ShownCall:
         return ShownCall(fenced(*in_full(arguments)))
     named = {part.argument for part in parts if not isinstance(part, CardNote)}
     only = next(iter(values.values())) if len(values) == 1 else None
-    if not named and isinstance(only, str):
+    if isinstance(only, str) and all(isinstance(part, CardNote) or part == CardText(part.argument) for part in parts):
         return _noted(ShownCall(fenced(*in_full(arguments))), parts)
     rest = [CardValue(name) for name in values if name not in named]
     drawn = list(_drawn((*parts, *rest), values))
@@ -91,8 +92,7 @@ def _drawn(parts: Sequence[CardPart], values: Mapping[str, Json]) -> Iterator[tu
             case CardChange(before=before) if isinstance(value, str) and _differ(before, value):
                 yield f"{plainly(name)}{CHANGES_TITLE}:\n\n{fenced(_changes(before, value), 'diff')}", False
             case CardText(lines=most) if isinstance(value, str):
-                text, is_whole = _first_lines(value, most)
-                yield _block(name, text), is_whole
+                yield _lines(name, value, most)
             case CardValue(also=also):
                 yield _line(name, value, also), True
             case _:
@@ -122,12 +122,18 @@ def _block(name: str, text: str) -> str:
     return f"{plainly(name)}:\n\n{fenced(visible(text))}"
 
 
-def _first_lines(text: str, most: int | None) -> tuple[str, bool]:
-    lines = text.split("\n")
-    if most is None or len(lines) <= most + END_LINES:
-        return text, True
+def _lines(name: str, text: str, most: int | None) -> tuple[str, bool]:
+    """A text of which the last line ends like the others tells their number in place of a code for that end."""
+    if most is None or not text.rstrip("\n"):
+        return _block(name, text), True
+    ends = text.endswith("\n")
+    lines = visible(text.removesuffix("\n")).split("\n")
+    title = f"{plainly(name)}, {several(len(lines), 'line')}" if ends else plainly(name)
+    if len(lines) <= most + END_LINES:
+        return f"{title}:\n\n{fenced(chr(10).join(lines))}", True
     first, last = "\n".join(lines[:most]), "\n".join(lines[-END_LINES:])
-    return f"{first}\n{CUT.format(f'{len(text) - len(first) - len(last) - 2:,}')}\n{last}", False
+    cut = CUT.format(f"{sum(map(len, lines)) + len(lines) - len(first) - len(last) - 3:,}")
+    return f"{title}:\n\n{fenced(f'{first}{chr(10)}{cut}{chr(10)}{last}')}", False
 
 
 def _differ(before: str, after: str) -> bool:
@@ -138,6 +144,8 @@ def _differ(before: str, after: str) -> bool:
 
 def _changes(before: str, after: str) -> str:
     """A unified diff without its two first lines, which name files."""
+    if before.endswith("\n") and after.endswith("\n"):
+        before, after = before.removesuffix("\n"), after.removesuffix("\n")
     old, new = (visible(text).split("\n") for text in (before, after))
     return "\n".join(list(unified_diff(old, new, lineterm=""))[2:])
 
