@@ -6,7 +6,7 @@ nothing else: what a task says of rooms has no power.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Final
@@ -14,8 +14,13 @@ from typing import Annotated, Final
 from runtime.contract import (
     Address,
     Asker,
+    CardContext,
+    CardPart,
+    CardText,
+    CardValue,
     Effect,
     Identity,
+    Json,
     Occurrence,
     OccurrenceState,
     Person,
@@ -87,7 +92,17 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
         made = await timetable.add(wanted, planner(context, wanted))
         return words.planned(made, context) + hint(zone, str(timetable.clocks(made)))
 
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
+    def elsewhere(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:
+        """The room by its name, and the work as it was worded."""
+        try:
+            room = address_at(str(arguments.get("room")).strip())
+        except ValueError:
+            room = None
+        name = words.named(room) if room else ""
+        also = name if name != arguments.get("room") else ""
+        return [CardValue("when"), CardValue("room", also), CardText("task")]
+
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, card=elsewhere)
     async def schedule_elsewhere(
         when: AsSet,
         task: AsSet,

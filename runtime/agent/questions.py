@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Final
+
+import structlog
 
 from runtime.agent.run_state import LiveRun
+from runtime.agent.tool_calls import parsed
 from runtime.chat import cards
-from runtime.chat.audience import Audience, Places, reach
-from runtime.contract import ApprovalId, ApprovalKind, DeliveryId, Kind, NewId, Now
+from runtime.chat.audience import Audience, Places, mentions, reach
+from runtime.chat.calls import ShownCall, shown_call
+from runtime.contract import ApprovalId, ApprovalKind, CardContext, DeliveryId, Kind, NewId, Now
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
 from runtime.policy.terms import Terms
 from runtime.store.protocol import NewDelivery, Question, Runs, ToolStep
+
+log = structlog.get_logger("agent")
+
+CARD_TIMEOUT: Final = timedelta(seconds=5)
+"""For a tool to say how its call is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +52,17 @@ class Questions:
         """A question for each call, all with what one look into the store tells."""
         rights = self._context.rights()
         audience = await self._store.audience(run.claim.run_id, run.address, rights.approvers)
-        return [self._question(run, step, terms, audience, rights) for step, terms in asked]
+        return [self._question(run, step, terms, await _shown(run, step), audience, rights) for step, terms in asked]
 
-    def _question(self, run: LiveRun, step: ToolStep, terms: Terms, audience: Audience, rights: Rights) -> Question:
-        approval = self._approval(run, step, terms, audience)
-        to = reach(approval, audience, rights, self._context.places)
-        name, schedule = self._context.places.room_name(run.address), run.claim.job.name if run.claim.job else ""
-        approval = replace(approval, card=cards.circumstances(name, schedule, to.home, to.asked))
+    def _question(
+        self, run: LiveRun, step: ToolStep, terms: Terms, call: ShownCall, audience: Audience, rights: Rights
+    ) -> Question:
+        approval, places = self._approval(run, step, terms, audience), self._context.places
+        to = reach(approval, audience, rights, places)
+        name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
+        link = places.link(run.address, audience.message) if audience.message and not schedule else ""
+        known = cards.circumstances(name, schedule, to.home, to.asked, link)
+        approval = replace(approval, card=cards.frozen(known, call, approval.arguments_hash))
         card, *copies = [
             NewDelivery(
                 DeliveryId(self._new_id()),
@@ -54,7 +70,12 @@ class Questions:
                 ordinal,
                 Kind.APPROVAL,
                 room,
-                cards.pending(approval, approval.asked_at, home=not ordinal),
+                cards.pending(
+                    approval,
+                    approval.asked_at,
+                    home=not ordinal,
+                    mentions=mentions(approval, room, audience.candidates, rights),
+                ),
                 reply_to="" if ordinal else run.claim.reply_to,
             )
             for ordinal, room in enumerate((run.address, *to.copies))
@@ -99,3 +120,19 @@ class Questions:
             request="" if claim.job else cards.request_line(audience.said, audience.said_by, asker),
             terms=terms,
         )
+
+
+async def _shown(run: LiveRun, step: ToolStep) -> ShownCall:
+    """How the call is shown: as its tool says, else by names and values."""
+    tool, arguments = run.agent.tools.get(step.call.tool), parsed(step.call.arguments)
+    if tool is None or tool.spec.card is None or isinstance(arguments, str):
+        return shown_call(step.call.arguments)
+    context = CardContext(run.agent.workspaces.folder(run.address))
+    try:
+        async with asyncio.timeout(CARD_TIMEOUT.total_seconds()):
+            parts = await asyncio.to_thread(tool.spec.card, arguments, context)
+        return shown_call(step.call.arguments, parts)
+    except Exception:
+        # A tool's bug must not keep its call from being asked about.
+        log.exception("a tool cannot say how its call is shown", tool=step.call.tool)
+        return shown_call(step.call.arguments)

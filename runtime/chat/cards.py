@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
+from runtime.chat.calls import ShownCall, shown_call, whole_call
 from runtime.chat.remarks import remarks
-from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
+from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content, Mark, Mention, Whole
 from runtime.domain.approvals import Approval, ApprovalState, Home, told
 from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
 from runtime.markup.moments import briefly, moment, several
-from runtime.text.glyphs import clip, in_full, legible, visible
+from runtime.text.glyphs import clip, fenced, plainly, visible
 from runtime.text.naming import listed
 
 LABELS = {
@@ -49,6 +50,15 @@ ENDED = {
     ApprovalState.EXPIRED: "Expired",
     ApprovalState.VOID: "Withdrawn",
 }
+MARKS: Final = {
+    ApprovalState.APPROVED: Mark.YES,
+    ApprovalState.DENIED: Mark.NO,
+    ApprovalState.ANSWERED: Mark.YES,
+    ApprovalState.EXPIRED: Mark.NOBODY,
+    ApprovalState.VOID: Mark.WITHDRAWN,
+}
+SHA256_SHOWN: Final = 8
+"""Characters of the hash on a card."""
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
@@ -61,8 +71,6 @@ RUNNING: Final = '{"state": "running"}'
 CUT: Final = '{"state": "was cut off"}'
 NOT_RUN_AFTER_ALL: Final = '{"state": "not run"}'
 NOT_FINISHED: Final = '{"state": "not finished"}'
-MARKS: Final = re.compile(r"[\\`*_\[\]<>~|&]")
-"""Letters by which mark-up begins inside a line."""
 
 
 def stranger(approval_id: ApprovalId, arguments: str, choices: Sequence[Choice] = LET_IN) -> Content:
@@ -77,7 +85,9 @@ def _stranger_settled(approval: Approval) -> Content:
     else:
         how = "Not let in" if approval.state is ApprovalState.DENIED else ENDED[approval.state]
     why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
-    return Content(f"**{how}**{_by(approval)}: {_name(approval.arguments)}\n\n{_facts(approval.arguments)}{why}")
+    mark = MARKS[approval.state]
+    about = f"{_name(approval.arguments)}\n\n{_facts(approval.arguments)}{why}"
+    return Content(f"{mark} **{how}**{_by(approval)}: {about}", mark=mark)
 
 
 def _name(arguments: str) -> str:
@@ -98,24 +108,33 @@ def question(
     above: str = "",
     below: str = "",
     before: str = "",
+    call: str = "",
 ) -> Content:
-    """The card with its buttons. `above` the call stands who asks for it, `below` it who was asked."""
+    """The card with its buttons. `above` the call stands who asks for it, `below` it who was asked. `call` is how it is shown."""
     head = f"**{before}{asked(kind, f'`{tool}`')}**"
     if kind is not ApprovalKind.CALL:
         head += " I don't know, so I haven't run it again."
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in CHOICES[kind])
     return Content(
-        "\n\n".join(filter(None, [head, above, shown_arguments(arguments), remarks(arguments), caution, below])),
+        "\n\n".join(
+            filter(None, [head, above, call or shown_call(arguments).text, remarks(arguments), caution, below])
+        ),
         buttons,
     )
 
 
 def pending(
-    approval: Approval, now: datetime, *, home: bool = True, voted: Sequence[str] = (), again: bool = False
+    approval: Approval,
+    now: datetime,
+    *,
+    home: bool = True,
+    voted: Sequence[str] = (),
+    again: bool = False,
+    mentions: Sequence[Mention] = (),
 ) -> Content:
     """The card of an open question. Only at `home`, the room it comes from, it tells what was said there.
 
-    `voted` are those who said yes so far, where it takes several; `again`: it was asked before.
+    `voted` are those who said yes so far, where it takes several; `again`: it was asked before. `mentions` are called by it.
     """
     known = json.loads(approval.card) if approval.card else {}
     how = home_of(approval) if home else Home.WHOLE
@@ -125,8 +144,9 @@ def pending(
         return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", asked_too, votes])))
     left = briefly(approval.expires_at - now)
     above = [_circumstances(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
-    if home and approval.request:
-        above.append(_plainly(approval.request))
+    link = f"[{'message' if home else 'The message that asked'}]({known['link']})" if "link" in known else ""
+    above.append(" · ".join(filter(None, [plainly(approval.request) if home else "", link])))
+    call, is_whole = call_of(approval)
     card = question(
         approval.id,
         approval.kind,
@@ -136,27 +156,54 @@ def pending(
         "\n\n".join(filter(None, above)),
         " ".join(filter(None, [asked_too, votes])),
         "Reminder: " if again else "",
+        call,
     )
-    return replace(card, buttons=()) if how is Home.QUIET else card
+    whole = Whole(approval.arguments_hash[:SHA256_SHOWN], "" if is_whole else whole_call(approval.arguments))
+    if how is Home.QUIET:
+        return replace(card, whole=whole, buttons=())
+    return replace(card, whole=whole, mentions=tuple(mentions))
+
+
+def call_of(approval: Approval) -> tuple[str, bool]:
+    """The call as it was shown when it was asked about, and whether that is all of it; a changed one is drawn anew."""
+    known = json.loads(approval.card) if approval.card else {}
+    if "call" in known and known.get("of") == approval.arguments_hash:
+        return known["call"], "part" not in known
+    drawn = shown_call(approval.arguments)
+    return drawn.text, drawn.is_whole
 
 
 def _votes(voted: Sequence[str], quorum: int) -> str:
     if voted:
-        return f"{listed([_plainly(name) for name in voted])} approved: {len(voted)} of {quorum}."
+        return f"{listed([plainly(name) for name in voted])} approved: {len(voted)} of {quorum}."
     return f"{quorum} people have to approve." if quorum > 1 else ""
 
 
 def _asked_too(names: Sequence[str], how: Home) -> str:
     """Whom the question reaches beside its room, for those who read it there."""
     if names:
-        return f"I've asked {listed([_plainly(name) for name in names])}."
+        return f"I've asked {listed([plainly(name) for name in names])}."
     return NOBODY_HERE if how is Home.QUIET else ""
 
 
-def circumstances(room: str = "", schedule: str = "", home: Home = Home.WHOLE, told: Sequence[str] = ()) -> str:
-    """JSON for `Approval.card`: what people call the room, the schedule that the run works for, and whom it reaches."""
-    known = {"room": room, "schedule": schedule, "home": "" if home is Home.WHOLE else home.value, "asked": list(told)}
-    return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
+def circumstances(
+    room: str = "",
+    schedule: str = "",
+    home: Home = Home.WHOLE,
+    told: Sequence[str] = (),
+    link: str = "",
+) -> dict[str, Any]:
+    """For `Approval.card`: what people call the room, the schedule that the run works for, whom it reaches, and the link to
+    the message that asked."""
+    how = "" if home is Home.WHOLE else home.value
+    known = {"room": room, "schedule": schedule, "home": how, "asked": list(told), "link": link}
+    return {name: value for name, value in known.items() if value}
+
+
+def frozen(known: Mapping[str, Any], call: ShownCall, arguments_hash: str) -> str:
+    """JSON for `Approval.card`: `known`, and how the call with this hash is shown."""
+    shown: dict[str, Any] = {"call": call.text, "of": arguments_hash} | ({} if call.is_whole else {"part": True})
+    return json.dumps({**known, **shown}, ensure_ascii=False)
 
 
 def asked_further(approval: Approval, names: Sequence[str]) -> Approval:
@@ -185,22 +232,17 @@ def request_line(said: str, by: str, requester: str) -> str:
 def _circumstances(approval: Approval, asks: str, *more: str) -> str:
     """The requester, the room, the risk and the rule in one line; empty where nobody is known."""
     told = json.loads(approval.card) if approval.card else {}
-    where = f" in {_plainly(told['room'])}" if "room" in told else ""
+    where = f" in {plainly(told['room'])}" if "room" in told else ""
     if "schedule" in told:
-        made = f", made by {_plainly(approval.requester_name)}," if approval.requester_name else ""
-        who = f"The schedule {_plainly(told['schedule'])}{made}"
+        made = f", made by {plainly(approval.requester_name)}," if approval.requester_name else ""
+        who = f"The schedule {plainly(told['schedule'])}{made}"
     else:
-        who = _plainly(approval.requester_name)
+        who = plainly(approval.requester_name)
     if not who:
         return ""
-    rule = f"rule {_plainly(approval.terms.rule)}" if approval.terms.rule else ""
-    facts = [f"{who} {asks}{where}", _plainly(approval.tool), approval.effect.value, rule, *more]
+    rule = f"rule {plainly(approval.terms.rule)}" if approval.terms.rule else ""
+    facts = [f"{who} {asks}{where}", plainly(approval.tool), approval.effect.value, rule, *more]
     return " · ".join(filter(None, facts))
-
-
-def _plainly(text: str) -> str:
-    """Words of people and settings on one line, which no mark-up in them can leave."""
-    return MARKS.sub(r"\\\g<0>", legible(" ".join(text.split())))
 
 
 def asked(kind: ApprovalKind, tool: str) -> str:
@@ -216,12 +258,15 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
-    head = f"**{ENDED[approval.state]}{answer}**{_by(approval)}: {about}"
+    mark = Mark.NO if approval.choice is Choice.SKIP else MARKS[approval.state]
+    head = f"{mark} **{ENDED[approval.state]}{answer}**{_by(approval)}: {about}"
     came, shown = _came(approval.outcome, home=home) if approval.outcome else ("", "")
-    if home and approval.card and json.loads(approval.card).get("home") == Home.TOLD:
-        return Content(f"{head}{came}{why}")
+    known = json.loads(approval.card) if approval.card else {}
+    if home and known.get("home") == Home.TOLD:
+        return Content(f"{head}{came}{why}", folded=shown, mark=mark)
     asked_by = f"\n\n{told}" if (told := _circumstances(approval, "asked")) else ""
-    return Content(f"{head}{came}{asked_by}\n\n{shown_arguments(approval.arguments)}{why}{shown}")
+    text = f"{head}{came}{asked_by}\n\n{call_of(approval)[0]}{why}"
+    return Content(text, whole=Whole(approval.arguments_hash[:SHA256_SHOWN]), folded=shown, mark=mark)
 
 
 def outcome(result: str, took: timedelta) -> str:
@@ -250,7 +295,7 @@ def _came(outcome: str, *, home: bool) -> tuple[str, str]:
             words = state
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
     shown = fenced(visible("\n".join([*lines, *more]))) if lines else ""
-    return f" · {words}", shown and f"\n\nResult:\n\n{shown}"
+    return f" · {words}", shown and f"Result:\n\n{shown}"
 
 
 def _by(approval: Approval) -> str:
@@ -269,19 +314,6 @@ def result_of(approval: Approval) -> str:
             return f"The call was cut off and its outcome is unknown; nobody said what became of it.{_why(approval)}"
         case _:
             return f"{DENIED}{told(approval)}.{NOT_RUN}"
-
-
-def shown_arguments(arguments: str) -> str:
-    """Arguments in a block, as people read them."""
-    return fenced(*in_full(arguments))
-
-
-def fenced(text: str, language: str = "") -> str:
-    """`text` in a block that it cannot leave."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _quoted(text: str) -> str:

@@ -10,6 +10,17 @@ durations are timedeltas, ids are NewTypes over str.
 
 from __future__ import annotations
 
+from runtime.contract.calls import (
+    Card,
+    CardChange,
+    CardContext,
+    CardNote,
+    CardPart,
+    CardText,
+    CardValue,
+    Mention,
+    Whole,
+)
 from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
 from runtime.contract.deliveries import (
     CHOICES,
@@ -19,6 +30,7 @@ from runtime.contract.deliveries import (
     Content,
     Delivery,
     Kind,
+    Mark,
     Part,
     Receipt,
     Settled,
@@ -177,6 +189,13 @@ __all__ = [
     "Busy",
     "Button",
     "Call",
+    "Card",
+    "CardChange",
+    "CardContext",
+    "CardNote",
+    "CardPart",
+    "CardText",
+    "CardValue",
     "ChannelAdapter",
     "ChannelPlugin",
     "Choice",
@@ -209,6 +228,8 @@ __all__ = [
     "Level",
     "Links",
     "Listeners",
+    "Mark",
+    "Mention",
     "Misfire",
     "Model",
     "ModelReply",
@@ -277,6 +298,7 @@ __all__ = [
     "UserTurn",
     "Verdict",
     "View",
+    "Whole",
     "Wire",
     "Working",
     "Workspaces",

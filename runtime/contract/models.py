@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from runtime.contract.calls import Card
 from runtime.contract.people import Address, Json, Person, RunId, SessionKey
 from runtime.contract.signals import FileRef
 
@@ -59,6 +60,7 @@ class ToolSpec:
     """Declaration of a tool. `schema` is the JSON schema of its arguments; `output_bound` counts characters.
 
     `form` is all that others say of it (JSON), for a tool whose words are not ours: another one is asked about anew.
+    `card` says how a call is shown to whoever may approve it; without one its names and values are.
     """
 
     name: str
@@ -69,6 +71,7 @@ class ToolSpec:
     timeout: timedelta = timedelta(seconds=60)
     output_bound: int = 50_000
     form: str = ""
+    card: Card | None = field(default=None, compare=False)
     repeatable: bool = field(init=False)
     """True where a call cut in the middle may be made again without asking anyone."""
 

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from runtime.contract import Effect, Json, ToolContext, ToolSpec
+from runtime.contract import Card, Effect, Json, ToolContext, ToolSpec
 from runtime.errors import ToolRetry
 from tools.kit.parameters import Parameter, Schema, faults, parameters_of
 
@@ -54,8 +54,10 @@ def tool(
     timeout: timedelta = timedelta(seconds=60),
     output_bound: int = 50_000,
     caution: str = "",
+    card: Card | None = None,
 ) -> Callable[[Function], FunctionTool]:
-    """Make the decorated function a Tool. `output_bound` counts characters; `caution` is shown on approval cards.
+    """Make the decorated function a Tool. `output_bound` counts characters; `caution` is shown on approval cards, and `card`
+    says in which parts a call is shown there: it gets the arguments and a CardContext.
 
     Errors: TypeError for a function without a docstring or with parameters no model could give.
     """
@@ -70,6 +72,7 @@ def tool(
             idempotent=idempotent,
             timeout=timeout,
             output_bound=output_bound,
+            card=card,
         )
         return FunctionTool(spec, function, parameters, context_name, caution)
 

@@ -177,7 +177,7 @@ async def test_stop_ends_a_run_that_waits_for_people_and_withdraws_its_question(
     assert late.outcome is Outcome.UNCHANGED
     assert tool.calls == []
     card, _ = await any_stage.screen()
-    assert card.startswith("**Withdrawn**")
+    assert card.startswith("⚪ **Withdrawn**")
     assert "[Approve]" not in card
 
 
