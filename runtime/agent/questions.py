@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from runtime.agent.asking import asked_person, asking_of, to_person
 from runtime.agent.run_state import LiveRun
 from runtime.chat import cards
-from runtime.chat.audience import Audience, Places, reach
-from runtime.contract import ApprovalId, ApprovalKind, DeliveryId, Kind, NewId, Now
+from runtime.chat.audience import Audience, Places, Reach, reach
+from runtime.contract import ApprovalId, ApprovalKind, Asking, DeliveryId, Kind, NewId, Now
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
@@ -40,13 +41,26 @@ class Questions:
         """A question for each call, all with what one look into the store tells."""
         rights = self._context.rights()
         audience = await self._store.audience(run.claim.run_id, run.address, rights.approvers)
-        return [self._question(run, step, terms, audience, rights) for step, terms in asked]
+        made = []
+        for step, terms in asked:
+            approval = self._approval(run, step, terms, audience)
+            if asking := asking_of(run, step):
+                approval, to = await self._to_person(run, approval, asking)
+            else:
+                to = reach(approval, audience, rights, self._context.places)
+            made.append(self._question(run, step, approval, to))
+        return made
 
-    def _question(self, run: LiveRun, step: ToolStep, terms: Terms, audience: Audience, rights: Rights) -> Question:
-        approval = self._approval(run, step, terms, audience)
-        to = reach(approval, audience, rights, self._context.places)
+    async def _to_person(self, run: LiveRun, approval: Approval, asking: Asking) -> tuple[Approval, Reach]:
+        whom = await asked_person(self._store, asking, run.claim.requester)
+        names = {whom.id} if whom else frozenset[str]()
+        audience = await self._store.audience(run.claim.run_id, run.address, names) if whom else Audience()
+        return to_person(approval, asking, whom, audience, self._context.places)
+
+    def _question(self, run: LiveRun, step: ToolStep, approval: Approval, to: Reach) -> Question:
         name, schedule = self._context.places.room_name(run.address), run.claim.job.name if run.claim.job else ""
-        approval = replace(approval, card=cards.circumstances(name, schedule, to.home, to.asked))
+        asking = Asking.from_json(approval.card) if approval.kind is ApprovalKind.ANSWER else None
+        approval = replace(approval, card=cards.circumstances(name, schedule, to.home, to.asked, asking))
         card, *copies = [
             NewDelivery(
                 DeliveryId(self._new_id()),
@@ -67,7 +81,7 @@ class Questions:
             approval.policy_version,
             approval.caution,
             card,
-            terms,
+            approval.terms,
             approval.requester_name,
             approval.request,
             approval.card,

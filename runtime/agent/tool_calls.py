@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
+from runtime.agent.asking import not_run, sorted_question
 from runtime.agent.run_state import Dropped, LiveRun, own
 from runtime.cancellation import cancellable
 from runtime.contract import (
@@ -77,6 +78,8 @@ class Calls:
             return not_run(call, effect, f"{ERROR}{arguments}")
         policy, ask = self._policy(), self._ask(run, call.tool, effect, arguments)
         ruling = policy.ruling(ask)
+        if tool.spec.asks and ruling is not Ruling.DENY:
+            return await sorted_question(self._store, call, effect, tool.spec.asks, arguments)
         changed = "" if ruling is Ruling.DENY else await self._changed(tool)
         match ruling:
             case Ruling.ALLOW if not changed:
@@ -204,10 +207,6 @@ def repeatable(tools: Mapping[str, Tool], step: ToolStep) -> bool:
 
 def in_doubt(tools: Mapping[str, Tool], step: ToolStep) -> bool:
     return step.state is StepState.MARKED and not repeatable(tools, step)
-
-
-def not_run(call: Call, effect: Effect, why: str) -> NewStep:
-    return NewStep(call, effect, digest(call.arguments), StepState.DONE, why)
 
 
 async def together(works: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T]:

@@ -70,6 +70,15 @@ def reach(question: Approval, audience: Audience, rights: Rights, places: Places
     return Reach(home, tuple(found), asked)
 
 
+def reach_one(question: Approval, audience: Audience, places: Places) -> Reach:
+    """Places in which a question to one person is put: their private chats, where they are not in the room of the request.
+
+    Where they can be asked nowhere else, it stands in that room: they may come.
+    """
+    found = dict(_copies(question, PLACES, audience.candidates, places))
+    return Reach(Home.QUIET if found else Home.WHOLE, tuple(found), tuple(dict.fromkeys(found.values())))
+
+
 def escalation(
     question: Approval, candidates: Sequence[Candidate], rights: Rights, places: Places
 ) -> dict[Address, str]:

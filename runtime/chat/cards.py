@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from runtime.chat.remarks import remarks
-from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
-from runtime.domain.approvals import Approval, ApprovalState, Home, told
-from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
+from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Asking, Button, Choice, Content, Json
+from runtime.domain.approvals import EVENT_OF, OPTIONS, Approval, ApprovalState, Home, answer_of, told
+from runtime.domain.transcript import DENIED, ERROR, NO_ANSWER, NOT_RUN
 from runtime.markup.moments import briefly, moment, several
-from runtime.text.glyphs import clip, in_full, legible, visible
+from runtime.text.glyphs import bound, clip, in_full, legible, visible
 from runtime.text.naming import listed
 
 LABELS = {
@@ -55,6 +55,10 @@ REQUEST_MAX_CHARS: Final = 120
 LINES_SHOWN: Final = 3
 """Of what an approved call returned."""
 LINE_MAX_CHARS: Final = 120
+LABEL_MAX_CHARS: Final = 60
+"""Of an answer on a button. The least that a channel shows is 64, in UTF-16 units; it stands in full above where it is cut."""
+ANSWER_MAX_CHARS: Final = 3000
+"""Of a person's answer, for the model and on the card."""
 EXIT_CODE: Final = re.compile(r"\n?\[(?:no output, )?exit code (\d+)(?: \([^()]*\))?\]$")
 """As the shell tool ends its result."""
 RUNNING: Final = '{"state": "running"}'
@@ -123,6 +127,8 @@ def pending(
     votes = _votes(voted, approval.terms.quorum)
     if how is Home.TOLD:
         return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", asked_too, votes])))
+    if approval.kind is ApprovalKind.ANSWER:
+        return _to_person(approval, now, how, asked_too, again=again)
     left = briefly(approval.expires_at - now)
     above = [_circumstances(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
     if home and approval.request:
@@ -153,9 +159,17 @@ def _asked_too(names: Sequence[str], how: Home) -> str:
     return NOBODY_HERE if how is Home.QUIET else ""
 
 
-def circumstances(room: str = "", schedule: str = "", home: Home = Home.WHOLE, told: Sequence[str] = ()) -> str:
-    """JSON for `Approval.card`: what people call the room, the schedule that the run works for, and whom it reaches."""
-    known = {"room": room, "schedule": schedule, "home": "" if home is Home.WHOLE else home.value, "asked": list(told)}
+def circumstances(
+    room: str = "",
+    schedule: str = "",
+    home: Home = Home.WHOLE,
+    told: Sequence[str] = (),
+    asking: Asking | None = None,
+) -> str:
+    """JSON for `Approval.card`: what people call the room, the schedule that the run works for, and whom it reaches; of a
+    question to a person also what it asks."""
+    known: dict[str, Json] = {"room": room, "schedule": schedule, "asked": list(told)}
+    known |= {"home": "" if home is Home.WHOLE else home.value, **(asking.to_json() if asking else {})}
     return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
 
 
@@ -203,6 +217,20 @@ def _plainly(text: str) -> str:
     return MARKS.sub(r"\\\g<0>", legible(" ".join(text.split())))
 
 
+def about(approval: Approval) -> str:
+    """The question in one line, on a surface that has no card."""
+    if approval.kind is ApprovalKind.ANSWER:
+        return " ".join(Asking.from_json(approval.card).question.split())
+    return asked(approval.kind, approval.tool)
+
+
+def labels_of(approval: Approval) -> dict[Choice, str]:
+    """Choices that answer it, and the label of each."""
+    if approval.kind is ApprovalKind.ANSWER:
+        return dict(zip(OPTIONS, Asking.from_json(approval.card).options, strict=False))
+    return {choice: LABELS[choice] for choice in CHOICES[approval.kind] if choice in EVENT_OF}
+
+
 def asked(kind: ApprovalKind, tool: str) -> str:
     """The question about a call of `tool`, on every surface that shows it."""
     return f"May I run {tool}?" if kind is ApprovalKind.CALL else f"{tool} was cut off. Was it carried out?"
@@ -212,6 +240,8 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     """The card after it was decided: who, what, when, and no buttons."""
     if approval.kind is ApprovalKind.PERSON:
         return _stranger_settled(approval)
+    if approval.kind is ApprovalKind.ANSWER:
+        return _answered(approval)
     answer = f": {LABELS[approval.choice]}" if approval.state is ApprovalState.ANSWERED and approval.choice else ""
     why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
     call = f"`{approval.tool}`"
@@ -260,6 +290,8 @@ def _by(approval: Approval) -> str:
 
 def result_of(approval: Approval) -> str:
     """Words for the model about a call that will not run (again)."""
+    if approval.kind is ApprovalKind.ANSWER:
+        return _answer(approval)
     match approval.choice:
         case Choice.DONE:
             return f"The call was cut off. {approval.decided_name} says that it was carried out; its output is lost.{_why(approval)}"
@@ -269,6 +301,67 @@ def result_of(approval: Approval) -> str:
             return f"The call was cut off and its outcome is unknown; nobody said what became of it.{_why(approval)}"
         case _:
             return f"{DENIED}{told(approval)}.{NOT_RUN}"
+
+
+# ----------------------------------------------------------------------------------------------- questions to people
+
+
+def _to_person(approval: Approval, now: datetime, how: Home, asked_too: str, *, again: bool) -> Content:
+    """The card of a question that the agent asks a person."""
+    asking = Asking.from_json(approval.card)
+    labels = [clip(legible(option), LABEL_MAX_CHARS) for option in asking.options]
+    buttons = tuple(Button(approval.id, choice, label) for choice, label in zip(OPTIONS, labels, strict=False))
+    is_cut = any(len(option) > LABEL_MAX_CHARS for option in asking.options)
+    listed_options = [f"{number}. {_plainly(option)}" for number, option in enumerate(asking.options, 1)]
+    left = f"expires {moment(approval.expires_at)} (in {briefly(approval.expires_at - now)})"
+    lines = [
+        f"**{'Reminder: ' if again else ''}{_plainly(asking.question)}**",
+        " · ".join(filter(None, [_for(approval, asking), left])),
+        "\n".join(listed_options) if is_cut or how is Home.QUIET else "",
+        approval.caution,
+        asked_too,
+    ]
+    return Content("\n\n".join(filter(None, lines)), () if how is Home.QUIET else buttons)
+
+
+def _for(approval: Approval, asking: Asking) -> str:
+    """Whom it is for, and in whose request it came up."""
+    known = json.loads(approval.card)
+    whom = f"A question for {_plainly(asking.to)}" if asking.to else "A question for anybody here"
+    where = f" in {_plainly(known['room'])}" if "room" in known else ""
+    if "schedule" in known:
+        return f"{whom}, from the schedule {_plainly(known['schedule'])}{where}"
+    by = approval.requester_name
+    return f"{whom}, about {_plainly(by)}'s request{where}" if by and by != asking.to else f"{whom}{where}"
+
+
+def _answered(approval: Approval) -> Content:
+    """The card of a question to a person after it ended."""
+    asking = Asking.from_json(approval.card)
+    said = answer_of(approval) if approval.state is ApprovalState.ANSWERED else ""
+    told = f": “{_plainly(clip(said, ANSWER_MAX_CHARS))}”" if said else ""
+    why = f"\n\n{_quoted(approval.reason)}" if approval.reason and said != approval.reason else ""
+    head = f"**{ENDED[approval.state]}**{_by(approval)}{told}"
+    return Content(f"{head}\n\n{_plainly(asking.question)}\n\n{_for(approval, asking)}{why}")
+
+
+def _answer(approval: Approval) -> str:
+    """Answer of a person as the result of the call that asked; their words stand in quotation marks, as JSON."""
+    asking = Asking.from_json(approval.card)
+    match approval.state:
+        case ApprovalState.ANSWERED:
+            said = answer_of(approval)
+            more = f" They add: {_as_words(approval.reason)}" if approval.reason and said != approval.reason else ""
+            return f"{approval.decided_name} answered: {_as_words(said)}{more}"
+        case ApprovalState.EXPIRED:
+            who = f"{asking.to} did not answer" if asking.to else "nobody answered"
+            return f"{NO_ANSWER}{who} in time. Go on without it."
+        case _:
+            return f"{NO_ANSWER}the question was withdrawn{_why(approval)}."
+
+
+def _as_words(text: str) -> str:
+    return json.dumps(bound(text, ANSWER_MAX_CHARS), ensure_ascii=False)
 
 
 def shown_arguments(arguments: str) -> str:

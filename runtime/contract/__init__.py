@@ -10,6 +10,7 @@ durations are timedeltas, ids are NewTypes over str.
 
 from __future__ import annotations
 
+from runtime.contract.asking import ANYBODY, Asking, Asks
 from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
 from runtime.contract.deliveries import (
     CHOICES,
@@ -147,6 +148,7 @@ from runtime.contract.signals import (
 )
 
 __all__ = [
+    "ANYBODY",
     "ARGUMENTS",
     "BOUNDLESS",
     "CHOICES",
@@ -168,6 +170,8 @@ __all__ = [
     "ApprovalId",
     "ApprovalKind",
     "Asker",
+    "Asking",
+    "Asks",
     "AssistantTurn",
     "Attach",
     "Attempt",

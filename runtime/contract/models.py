@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from runtime.contract.asking import Asks
 from runtime.contract.people import Address, Json, Person, RunId, SessionKey
 from runtime.contract.signals import FileRef
 
@@ -58,7 +59,8 @@ Turn = UserTurn | AssistantTurn | ToolTurn
 class ToolSpec:
     """Declaration of a tool. `schema` is the JSON schema of its arguments; `output_bound` counts characters.
 
-    `form` is all that others say of it (JSON), for a tool whose words are not ours: another one is asked about anew.
+    `form` is all that others say of it (JSON), for a tool whose words are not ours: another one is asked about anew. With
+    `asks` a person answers each call in place of the tool, which is never called.
     """
 
     name: str
@@ -69,6 +71,7 @@ class ToolSpec:
     timeout: timedelta = timedelta(seconds=60)
     output_bound: int = 50_000
     form: str = ""
+    asks: Asks | None = None
     repeatable: bool = field(init=False)
     """True where a call cut in the middle may be made again without asking anyone."""
 

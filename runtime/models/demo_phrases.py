@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from runtime.contract import Json, Turn, UserTurn
+from runtime.contract import ANYBODY, Json, Turn, UserTurn
 from runtime.domain.transcript import OURS
 from runtime.models.demo_plans import AS_WRITTEN, PLANS, WHAT_I_PLAN, Phrase, due, with_task
 
@@ -17,6 +17,7 @@ WHAT_I_KNOW: Final = f"""\
 - `write TEXT to FILE`
 - `search for PATTERN in FOLDER`
 - `run: COMMAND`
+- `ask me QUESTION? ANSWER or ANSWER` (or `ask NAME …`, `ask the room …`)
 {WHAT_I_PLAN}
 - `help`
 
@@ -28,6 +29,7 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"read (?:the file )?(?P<path>.+)", "read_file", {}),
     (r"write (?P<content>.+) to (?:the file )?(?P<path>.+)", "write_file", {}),
     (r"search for (?P<pattern>.+?)(?: in (?P<path>\S+))?", "search_files", {"path": "."}),
+    (r"ask (?P<to>me|the room|[\w-]+) (?P<question>[^?]+\?) (?P<options>.+(?:,| or ).+)", "ask_person", {}),
 )
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
 PHRASES: Final = [
@@ -40,6 +42,7 @@ PLAN_LINE_MAX_CHARS: Final = 4_000
 VERBATIM: Final = AS_WRITTEN | {"shell"}
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
 ASKS_WHAT_WAITS: Final = re.compile(r"approv|wait|pending|status|still", re.IGNORECASE)
+BETWEEN_OPTIONS: Final = re.compile(r",(?: or )?| or ", re.IGNORECASE)
 QUOTED: Final = re.compile(r"^([\"'`])((?:(?!\1).)+)\1$", re.DOTALL)
 AUTHOR: Final = re.compile(r"\[[^\]\n]{1,80}\] ")
 """How a line begins that names who wrote it."""
@@ -68,8 +71,17 @@ def wish(line: str) -> Wish | None:
     for pattern, tool, defaults in PHRASES if len(line) <= PLAN_LINE_MAX_CHARS else FIRST_PHRASES:
         if found := pattern.fullmatch(line if tool in VERBATIM else without_full_stop(line)):
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}
-            return Wish(tool, {**defaults, **(with_task(groups) if tool in VERBATIM else unquoted(groups))})
+            return Wish(tool, {**defaults, **arguments_of(tool, groups)})
     return None
+
+
+def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
+    """Arguments that the parts of a phrase are."""
+    if tool == "ask_person":
+        options: list[Json] = [one.strip() for one in BETWEEN_OPTIONS.split(groups["options"]) if one.strip()]
+        to = {"me": "", "the room": ANYBODY}.get(groups["to"].lower(), groups["to"])
+        return {"question": groups["question"], "options": options, "to": to}
+    return dict(with_task(groups) if tool in VERBATIM else unquoted(groups))
 
 
 def attached(line: str) -> str | None:

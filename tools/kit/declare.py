@@ -34,14 +34,18 @@ class FunctionTool:
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         """Run the function; a plain one in a thread, where a cancelled call still ends what it began."""
-        if wrong := list(faults(self.parameters, arguments)):
-            raise ToolRetry(f"{self.spec.name} was not called. {' '.join(wrong)}")
+        self.check(arguments)
         given = {p.name: p.adapter.validate_python(arguments[p.name]) for p in self.parameters if p.name in arguments}
         if self.context_name is not None:
             given[self.context_name] = context
         if inspect.iscoroutinefunction(self.function):
             return str(await self.function(**given))
         return str(await asyncio.to_thread(self.function, **given))
+
+    def check(self, arguments: Mapping[str, Json]) -> None:
+        """Errors: ToolRetry for arguments that do not fit."""
+        if wrong := list(faults(self.parameters, arguments)):
+            raise ToolRetry(f"{self.spec.name} was not called. {' '.join(wrong)}")
 
     def caution(self) -> str:
         return self.warning

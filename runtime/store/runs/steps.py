@@ -12,7 +12,6 @@ from runtime.chat import cards
 from runtime.contract import Address, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
-from runtime.domain.transcript import WAITING_FOR_APPROVAL
 from runtime.store.approvals.rulings import ONE, approval_of, came_of
 from runtime.store.common import add, fact, owned
 from runtime.store.protocol import Lane, NewStep, Recorded, ToolStep
@@ -175,7 +174,7 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
             "node": lane.node,
         },
     )
-    text = step.result if done else WAITING_FOR_APPROVAL
+    text = step.result if done else step.meanwhile
     yield from add_turn(lane.session, turn, run, "tool", text, now, call_id=step.call.id, tool=step.call.tool)
 
 

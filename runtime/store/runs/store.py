@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from runtime.chat.audience import Audience
-from runtime.contract import Address, Busy, FileRef, ModelReply, RunId, SessionKey, Turn
+from runtime.contract import Address, Busy, FileRef, ModelReply, Person, RunId, SessionKey, Turn
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
-from runtime.store.approvals.audience import audience
+from runtime.store.approvals.audience import audience, called
 from runtime.store.protocol import Claim, Lane, Lease, NewDelivery, NewStep, Question, Recorded, Released
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.run_end import finish, park, release
@@ -75,6 +75,9 @@ class RunStore(Base):
 
     async def audience(self, run: RunId, address: Address, approvers: Collection[str]) -> Audience:
         return await self._driver.read(lambda: audience(run, address, approvers))
+
+    async def person_called(self, name: str) -> Person | None:
+        return await self._driver.read(lambda: called(name))
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         now = self.now()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -15,6 +16,7 @@ from runtime.contract import (
     Address,
     ApprovalId,
     ApprovalKind,
+    Asking,
     Choice,
     Effect,
     Person,
@@ -143,8 +145,8 @@ def test_what_is_settled_stays_settled(state: ApprovalState) -> None:
 @pytest.mark.parametrize("kind", list(ApprovalKind))
 @pytest.mark.parametrize("choice", list(Choice))
 def test_a_question_has_its_own_answers_only(kind: ApprovalKind, choice: Choice) -> None:
-    owner = voter(Role.OWNER)
-    assert (against(owner, replace(ASKED, kind=kind), choice) is None) is (choice in CHOICES[kind])
+    owner, four = voter(Role.OWNER), json.dumps(Asking("Which?", ("a", "b", "c", "d")).to_json())
+    assert (against(owner, replace(ASKED, kind=kind, card=four), choice) is None) is (choice in CHOICES[kind])
 
 
 @given(
