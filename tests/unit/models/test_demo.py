@@ -30,7 +30,8 @@ from runtime.models.demo_telling import fenced
 from runtime.workspace.safe_fs import reading
 
 TOOLS = [
-    ToolSpec(name, "", {}, Effect.READ) for name in ("list_files", "read_file", "write_file", "search_files", "shell")
+    ToolSpec(name, "", {}, Effect.READ)
+    for name in ("list_files", "read_file", "write_file", "search_files", "shell", "ask_person")
 ]
 
 
