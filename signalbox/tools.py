@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.contract import Address, Effect, Json, Person, RunId, SessionKey, Tool, ToolContext, ToolSpec
+from runtime.contract import Address, Effect, Json, Person, RunId, SessionKey, Tool, ToolContext, ToolSpec, Undo
 from runtime.errors import ToolError, ToolFailed, ToolRetry
 from tools.kit.declare import tool
 
@@ -19,5 +19,6 @@ __all__ = [
     "ToolFailed",
     "ToolRetry",
     "ToolSpec",
+    "Undo",
     "tool",
 ]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from runtime.chat.remarks import remarks
 from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Asking, Button, Choice, Content, Json
 from runtime.domain.approvals import EVENT_OF, OPTIONS, Approval, ApprovalState, Home, answer_of, told
-from runtime.domain.transcript import DENIED, ERROR, NO_ANSWER, NOT_RUN
+from runtime.domain.transcript import DENIED, ERROR, NO_ANSWER, NOT_RUN, OURS
 from runtime.markup.moments import briefly, moment, several
-from runtime.text.glyphs import bound, clip, in_full, legible, visible
+from runtime.text.glyphs import bound, clip, in_a_line, in_full, legible, visible
 from runtime.text.naming import listed
 
 LABELS = {
@@ -59,6 +59,8 @@ LABEL_MAX_CHARS: Final = 60
 """Of an answer on a button. The least that a channel shows is 64, in UTF-16 units; it stands in full above where it is cut."""
 ANSWER_MAX_CHARS: Final = 3000
 """Of a person's answer, for the model and on the card."""
+NOTE_MAX_CHARS: Final = 200
+"""Of a call's arguments in a note for the model."""
 EXIT_CODE: Final = re.compile(r"\n?\[(?:no output, )?exit code (\d+)(?: \([^()]*\))?\]$")
 """As the shell tool ends its result."""
 RUNNING: Final = '{"state": "running"}'
@@ -247,11 +249,12 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
     head = f"**{ENDED[approval.state]}{answer}**{_by(approval)}: {about}"
+    buttons = _undo_button(approval)
     came, shown = _came(approval.outcome, home=home) if approval.outcome else ("", "")
     if home and approval.card and json.loads(approval.card).get("home") == Home.TOLD:
-        return Content(f"{head}{came}{why}")
+        return Content(f"{head}{came}{why}", buttons)
     asked_by = f"\n\n{told}" if (told := _circumstances(approval, "asked")) else ""
-    return Content(f"{head}{came}{asked_by}\n\n{shown_arguments(approval.arguments)}{why}{shown}")
+    return Content(f"{head}{came}{asked_by}\n\n{shown_arguments(approval.arguments)}{why}{shown}", buttons)
 
 
 def outcome(result: str, took: timedelta) -> str:
@@ -280,7 +283,44 @@ def _came(outcome: str, *, home: bool) -> tuple[str, str]:
             words = state
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
     shown = fenced(visible("\n".join([*lines, *more]))) if lines else ""
-    return f" · {words}", shown and f"\n\nResult:\n\n{shown}"
+    return f" · {words}{_undone(told)}", shown and f"\n\nResult:\n\n{shown}"
+
+
+def with_undo(outcome: str, how: str, by: str = "", why: str = "") -> str:
+    """`outcome` (JSON) with how it stands with an undo: offered, wanted, done, refused or cut; empty for none."""
+    undo = {"undo": how, "undo_by": by, "undo_why": why}
+    return json.dumps(json.loads(outcome) | undo, ensure_ascii=False)
+
+
+def _undo_button(approval: Approval) -> tuple[Button, ...]:
+    is_offered = bool(approval.outcome) and json.loads(approval.outcome).get("undo") == "offered"
+    return (Button(approval.id, Choice.UNDO, LABELS[Choice.UNDO]),) if is_offered else ()
+
+
+def _undone(told: Mapping[str, Any]) -> str:
+    """How it stands with the undo, behind the outcome."""
+    by = _plainly(told.get("undo_by", ""))
+    match told.get("undo"):
+        case "wanted":
+            return f" · {by} undoes it"
+        case "done":
+            return f" · Undone by {by}"
+        case "refused":
+            return f" · {by} wanted to undo it: {_plainly(told['undo_why'])}"
+        case "cut":
+            return f" · {by} wanted to undo it, and I was cut off: please look whether it was done"
+        case _:
+            return ""
+
+
+def undo_note(approval: Approval, by: str, why_not: str = "", *, cut: bool = False) -> str:
+    """Words for the model about an undo."""
+    call = f"{approval.tool} {in_a_line(approval.arguments, NOTE_MAX_CHARS)}"
+    if cut:
+        return f"{OURS}{by} wanted to undo your call {call}. It was cut off: nobody knows whether it was undone."
+    if why_not:
+        return f"{OURS}{by} wanted to undo your call {call}. It was not undone: {why_not}"
+    return f"{OURS}{by} undid your call {call}. Do not repeat it unless you are asked to."
 
 
 def _by(approval: Approval) -> str:

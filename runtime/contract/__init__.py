@@ -45,6 +45,7 @@ from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pe
 from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
 from runtime.contract.forms import FORM_CHOICES, Field, Form, OpenForm, no_form
 from runtime.contract.models import (
+    KEPT_MAX_CHARS,
     AssistantTurn,
     Attach,
     Call,
@@ -60,6 +61,7 @@ from runtime.contract.models import (
     ToolTurn,
     Transcriber,
     Turn,
+    Undo,
     Usage,
     UserTurn,
 )
@@ -156,6 +158,7 @@ __all__ = [
     "CONNECTED",
     "FORM_CHOICES",
     "INBOX",
+    "KEPT_MAX_CHARS",
     "NAME_BYTES",
     "PARTIAL",
     "PEOPLE",
@@ -276,6 +279,7 @@ __all__ = [
     "Trigger",
     "Turn",
     "Types",
+    "Undo",
     "Urgency",
     "Usage",
     "UserTurn",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Final, Protocol
 
 from runtime.contract.asking import Asks
 from runtime.contract.people import Address, Json, Person, RunId, SessionKey
@@ -56,10 +56,26 @@ Turn = UserTurn | AssistantTurn | ToolTurn
 
 
 @dataclass(frozen=True, slots=True)
+class Undo:
+    """A way back from a tool's calls. Both parts block, and run in a thread.
+
+    `keep` is asked before a call for all that taking it back needs (at most `KEPT_MAX_CHARS`); None where it cannot be
+    taken back. `take_back` gets that, and says what it did. Errors: ToolError says why nothing was taken back.
+    """
+
+    keep: Callable[[Mapping[str, Json], ToolContext], str | None]
+    take_back: Callable[[str, ToolContext], str]
+
+
+KEPT_MAX_CHARS: Final = 1_500_000
+"""Of what an undo keeps: 1 MiB in base64, and its name."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolSpec:
     """Declaration of a tool. `schema` is the JSON schema of its arguments; `output_bound` counts characters.
 
-    `form` is all that others say of it (JSON), for a tool whose words are not ours: another one is asked about anew. With
+    `undo` is the way back from its calls. `form` is all that others say of it (JSON), for a tool whose words are not ours: another one is asked about anew. With
     `asks` a person answers each call in place of the tool, which is never called.
     """
 
@@ -72,6 +88,7 @@ class ToolSpec:
     output_bound: int = 50_000
     form: str = ""
     asks: Asks | None = None
+    undo: Undo | None = None
     repeatable: bool = field(init=False)
     """True where a call cut in the middle may be made again without asking anyone."""
 

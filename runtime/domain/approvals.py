@@ -227,6 +227,16 @@ def _cannot_answer(approval: Approval, voter: Voter, choice: Choice) -> str | No
     return None
 
 
+def no_undo(approval: Approval, voter: Voter, rights: Rights, copies: Collection[Address]) -> str | None:
+    """Why this person may not take back what the call did: its requester may, and whoever may decide about it."""
+    if not _in_place(voter, (approval.address, *copies)):
+        return "This card belongs to another room."
+    is_requester = approval.requester == voter.person.id and voter.person.role >= Role.USER
+    if is_requester or entitled(approval, voter, rights):
+        return None
+    return "Only who asked for this, or may approve it, can undo it."
+
+
 def answer_of(approval: Approval) -> str:
     """Words with which a question to a person was answered."""
     options = Asking.from_json(approval.card).options

@@ -14,6 +14,7 @@ from typing import Annotated, Final
 from runtime.contract import Effect, ToolContext
 from runtime.errors import ToolFailed, ToolRetry
 from runtime.workspace import safe_fs
+from tools.files.undo import UNDO
 from tools.files.workspace import attached, named, opened, opened_parent, own_like, told
 from tools.kit.declare import tool
 from tools.kit.output import joined
@@ -117,7 +118,7 @@ def _text(data: bytes, path: str, *, cut_before: bool = False, cut_after: bool =
         raise ToolFailed(f"{named(path)} is not valid UTF-8 text; it may be binary or in another encoding.") from error
 
 
-@tool(effect=Effect.WRITE)
+@tool(effect=Effect.WRITE, undo=UNDO)
 def write_file(
     path: Annotated[str, "File in the workspace; folders are made."],
     content: Annotated[str, "Its whole text."],

@@ -220,9 +220,18 @@ class Runs(Forms, Protocol):
         """The marker before a tool starts; None when fenced."""
 
     async def finish_tool(
-        self, lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef] = ()
+        self,
+        lane: Lane,
+        run: RunId,
+        number: int,
+        result: str,
+        files: Sequence[FileRef] = (),
+        kept: str | None = None,
     ) -> Recorded | None:
-        """The result after it, and the files it put onto the reply; None when fenced."""
+        """The result after it, and the files it put onto the reply; None when fenced.
+
+        `kept` is what its tool needs to take it back: where the call was approved, that is offered.
+        """
 
     async def steer(self, lane: Lane, run: RunId) -> Recorded | None:
         """Waiting signals become turns of this run, up to the first whose sender may do less than whom it works for.
