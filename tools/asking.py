@@ -19,8 +19,8 @@ MOST: Final = 4  # buttons
 @tool(effect=Effect.READ)
 def ask_person(
     question: Annotated[str, "Question in one sentence."],
-    options: Annotated[list[str], "2-4 short answers to choose from."],
     context: ToolContext,
+    options: Annotated[list[str] | None, "2-4 short answers; else in words."] = None,
     to: Annotated[str, "A person's name; 'room' for anybody here; else the requester."] = "",
 ) -> str:
     """Ask a person and wait for the answer."""
@@ -30,11 +30,12 @@ def ask_person(
 def asked(arguments: Mapping[str, Json]) -> Asking:
     """The question that a call asks. Errors: ToolRetry."""
     ask_person.check(arguments)
-    question, options = " ".join(arguments["question"].split()), [" ".join(one.split()) for one in arguments["options"]]
+    question = " ".join(arguments["question"].split())
+    options = [" ".join(one.split()) for one in arguments.get("options") or ()]
     if not 0 < len(question) <= QUESTION_MAX_CHARS:
         raise ToolRetry(f"Give a question of at most {QUESTION_MAX_CHARS:,} characters. Nobody was asked.")
-    if not FEWEST <= len(options) <= MOST or len(set(options)) < len(options):
-        raise ToolRetry(f"Give {FEWEST} to {MOST} different options. Nobody was asked.")
+    if (options and not FEWEST <= len(options) <= MOST) or len(set(options)) < len(options):
+        raise ToolRetry(f"Give {FEWEST} to {MOST} different options, or none. Nobody was asked.")
     if not all(0 < len(one) <= OPTION_MAX_CHARS for one in options):
         raise ToolRetry(f"Give options of at most {OPTION_MAX_CHARS} characters each. Nobody was asked.")
     return Asking(question, tuple(options), arguments.get("to", "").strip())

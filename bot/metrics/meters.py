@@ -52,6 +52,7 @@ ENDINGS: Final = {
     Choice.SECOND: "answered",
     Choice.THIRD: "answered",
     Choice.FOURTH: "answered",
+    Choice.TEXT: "answered",
 }
 EXPIRED: Final = "expired"
 INSTANTS: Final = ("started", "skipped", "done", "silent", "failed", "stopped")

@@ -229,7 +229,8 @@ def about(approval: Approval) -> str:
 def labels_of(approval: Approval) -> dict[Choice, str]:
     """Choices that answer it, and the label of each."""
     if approval.kind is ApprovalKind.ANSWER:
-        return dict(zip(OPTIONS, Asking.from_json(approval.card).options, strict=False))
+        options = dict(zip(OPTIONS, Asking.from_json(approval.card).options, strict=False))
+        return {**options, Choice.TEXT: LABELS[Choice.TEXT]}
     return {choice: LABELS[choice] for choice in CHOICES[approval.kind] if choice in EVENT_OF}
 
 
@@ -350,7 +351,8 @@ def _to_person(approval: Approval, now: datetime, how: Home, asked_too: str, *, 
     """The card of a question that the agent asks a person."""
     asking = Asking.from_json(approval.card)
     labels = [clip(legible(option), LABEL_MAX_CHARS) for option in asking.options]
-    buttons = tuple(Button(approval.id, choice, label) for choice, label in zip(OPTIONS, labels, strict=False))
+    offered = [*zip(OPTIONS, labels, strict=False), (Choice.TEXT, LABELS[Choice.TEXT])]
+    buttons = tuple(Button(approval.id, choice, label) for choice, label in offered)
     is_cut = any(len(option) > LABEL_MAX_CHARS for option in asking.options)
     listed_options = [f"{number}. {_plainly(option)}" for number, option in enumerate(asking.options, 1)]
     left = f"expires {moment(approval.expires_at)} (in {briefly(approval.expires_at - now)})"

@@ -5,7 +5,6 @@ Pure: what the answers tell was read before.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -220,7 +219,7 @@ def _asked(one: Approval, now: datetime) -> str:
     if one.kind is ApprovalKind.ANSWER:
         asking = Asking.from_json(one.card)
         whom = f"for {visible(asking.to, one_line=True)}" if asking.to else "for anybody here"
-        return f"{_arguments(json.dumps(asking.question))} {whom}, asked {since} ago, open for {left}"
+        return f"{_arguments(asking.question)} {whom}, asked {since} ago, open for {left}"
     return f"`{one.tool}` {_arguments(one.arguments)}, asked {since} ago, open for {left}"
 
 

@@ -67,6 +67,7 @@ EVENT_OF: Final[Mapping[Choice, ApprovalEvent]] = {
     Choice.SECOND: ApprovalEvent.ANSWER,
     Choice.THIRD: ApprovalEvent.ANSWER,
     Choice.FOURTH: ApprovalEvent.ANSWER,
+    Choice.TEXT: ApprovalEvent.ANSWER,
 }
 OPTIONS: Final = (Choice.FIRST, Choice.SECOND, Choice.THIRD, Choice.FOURTH)
 """Choices that stand for the options of a question to a person, in their order."""
@@ -194,7 +195,7 @@ def objection(
     if not _in_place(voter, (approval.address, *copies)):
         return "This question belongs to another room."
     if approval.kind is ApprovalKind.ANSWER:
-        return _cannot_answer(approval, voter, choice)
+        return _cannot_answer(approval, voter, choice, reason)
     against = _not_entitled(approval, voter, rights)
     if against is None and choice is Choice.DENY and approval.terms.reason_required and not reason.strip():
         return WHY
@@ -215,7 +216,7 @@ def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:
     )
 
 
-def _cannot_answer(approval: Approval, voter: Voter, choice: Choice) -> str | None:
+def _cannot_answer(approval: Approval, voter: Voter, choice: Choice, words: str) -> str | None:
     """Of a question to a person: the one it is for answers, or anybody in the room who may speak there."""
     asking = Asking.from_json(approval.card)
     if voter.person.role < Role.USER:
@@ -224,7 +225,7 @@ def _cannot_answer(approval: Approval, voter: Voter, choice: Choice) -> str | No
         return f"This question is for {asking.to}."
     if choice in OPTIONS[len(asking.options) :]:
         return "This question does not have that answer."
-    return None
+    return "Please write an answer." if choice is Choice.TEXT and not words.strip() else None
 
 
 def no_undo(approval: Approval, voter: Voter, rights: Rights, copies: Collection[Address]) -> str | None:

@@ -81,6 +81,16 @@ async def test_a_question_of_the_agents_is_answered_by_its_buttons(tab: Tab) -> 
     await tab.reply('owner answered: "green"')
 
 
+async def test_a_question_of_the_agents_is_answered_in_words(tab: Tab) -> None:
+    await tab.say("ask me what shall it be called?")
+    card = await tab.open_card()
+    await card.get_by_test_id("text").click()
+    await card.get_by_role("textbox").fill("The Rose")
+    await card.get_by_role("button", name="Send").click()
+    await expect(await tab.closed_card("Answered by owner")).to_contain_text("“The Rose”")
+    await tab.reply('owner answered: "The Rose"')
+
+
 async def test_an_approved_write_is_undone_on_its_card(tab: Tab) -> None:
     await tab.say("write hello to undone.txt")
     await (await tab.open_card()).get_by_test_id("approve").click()

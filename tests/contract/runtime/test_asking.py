@@ -70,7 +70,9 @@ def results(model: Planned) -> list[str]:
 async def test_a_question_has_its_options_as_buttons_and_parks_the_run(any_stage: Stage) -> None:
     process = await any_stage.process(Planned(ask()), [asker()])
     await tell(process)
-    assert await any_stage.screen(GENERAL) == [f"**Which colour?**\n\nA question for Uma · {EXPIRES}\n[red]\n[green]"]
+    assert await any_stage.screen(GENERAL) == [
+        f"**Which colour?**\n\nA question for Uma · {EXPIRES}\n[red]\n[green]\n[Answer…]"
+    ]
     assert await any_stage.states() == [RunState.PARKED]
     assert (await only(any_stage)).kind is ApprovalKind.ANSWER
 
@@ -90,6 +92,32 @@ async def test_the_answer_is_the_result_of_the_call_and_the_run_goes_on(any_stag
         "**Answered** by Uma, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): “green”\n\n"
         "Which colour?\n\nA question for Uma"
     )
+
+
+async def test_it_may_be_answered_in_words(any_stage: Stage) -> None:
+    free = Call("c-ask", "ask_person", '{"question": "What shall it be called?"}')
+    model = Planned(free, end="painted")
+    process = await any_stage.process(model, [asker()])
+    await tell(process)
+    assert (await any_stage.screen(GENERAL))[0].endswith(f"A question for Uma · {EXPIRES}\n[Answer…]")
+    question = (await only(any_stage)).id
+    empty = await process.click(question, Choice.TEXT, " ", who=UMA, room=GENERAL)
+    assert (empty.outcome, empty.notice) == (Outcome.UNCHANGED, "Please write an answer.")
+    await process.click(question, Choice.TEXT, 'The "Rose"\nof course', who=UMA, room=GENERAL)
+    await process.answer_all()
+    assert results(model) == ['Uma answered: "The \\"Rose\\"\\nof course"']
+    assert (await any_stage.screen(GENERAL))[0].startswith("**Answered** by Uma, ")
+    assert '“The "Rose" of course”\n\nWhat shall it be called?' in (await any_stage.screen(GENERAL))[0]
+
+
+async def test_an_option_may_come_with_more_words(stage: Stage) -> None:
+    model = Planned(ask(), end="painted")
+    process = await stage.process(model, [asker()])
+    await tell(process)
+    await process.click((await only(stage)).id, Choice.FIRST, "but not too dark", who=UMA, room=GENERAL)
+    await process.answer_all()
+    assert results(model) == ['Uma answered: "red" They add: "but not too dark"']
+    assert (await stage.screen(GENERAL))[0].endswith("A question for Uma\n\n> but not too dark")
 
 
 async def test_other_messages_are_served_while_a_person_is_asked(stage: Stage) -> None:
@@ -121,7 +149,7 @@ async def test_options_that_no_button_holds_stand_on_the_card_in_full(stage: Sta
     await tell(process)
     [card] = await stage.screen(GENERAL)
     assert f"\n\n1. {long}\n2. green\n" in card
-    assert card.endswith(f"[{long[:59]}…]\n[green]")
+    assert card.endswith(f"[{long[:59]}…]\n[green]\n[Answer…]")
 
 
 # --------------------------------------------------------------------------------------------------- who may answer
@@ -195,7 +223,9 @@ async def test_a_person_who_is_elsewhere_is_asked_in_their_private_chat(any_stag
     assert home == [
         f"**Which colour?**\n\nA question for Ada, about Uma's request · {EXPIRES}\n\n1. red\n2. green\n\nI've asked Ada."
     ]
-    assert copy == f"**Which colour?**\n\nA question for Ada, about Uma's request · {EXPIRES}\n[red]\n[green]"
+    assert (
+        copy == f"**Which colour?**\n\nA question for Ada, about Uma's request · {EXPIRES}\n[red]\n[green]\n[Answer…]"
+    )
     await process.click((await only(any_stage)).id, Choice.FIRST, who=ADA, room="ada-alone")
     await process.answer_all()
     assert results(model) == ['Ada answered: "red"']
@@ -210,7 +240,7 @@ async def test_a_person_in_the_room_is_asked_there(stage: Stage) -> None:
     process.ask(Planned(ask(to="Ada")))
     await tell(process)
     assert len(await stage.screen("ada-alone")) == 1
-    assert (await stage.screen(GENERAL))[-1].endswith("[red]\n[green]")
+    assert (await stage.screen(GENERAL))[-1].endswith("[red]\n[green]\n[Answer…]")
 
 
 async def test_nobody_is_asked_whom_nobody_knows(any_stage: Stage) -> None:
@@ -260,7 +290,7 @@ async def test_a_reminder_puts_it_once_more(stage: Stage) -> None:
     await process.answer_all()
     _, again = await stage.screen(GENERAL)
     assert again.startswith("**Reminder: Which colour?**\n\nA question for Uma · ")
-    assert again.endswith("[red]\n[green]")
+    assert again.endswith("[red]\n[green]\n[Answer…]")
 
 
 async def test_a_stop_withdraws_it(any_stage: Stage) -> None:

@@ -35,7 +35,7 @@ async def test_the_person_who_is_asked_answers_by_a_button(kind: str, tmp_path: 
         await on.until_connected()
         for number, place in enumerate(kinds(rig), 1):
             await rig.say(place, f"ask me which colour {number}? red, dark green or none")
-            card = await card_with(rig, place, "red", "dark green", "none")
+            card = await card_with(rig, place, "red", "dark green", "none", "Answer…")
             assert f"which colour {number}?" in card.text
             if not place.direct:
                 await told(rig, await rig.click(place, card, "red", user=rig.stranger))

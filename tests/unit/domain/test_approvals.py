@@ -146,7 +146,9 @@ def test_what_is_settled_stays_settled(state: ApprovalState) -> None:
 @pytest.mark.parametrize("choice", list(Choice))
 def test_a_question_has_its_own_answers_only(kind: ApprovalKind, choice: Choice) -> None:
     owner, four = voter(Role.OWNER), json.dumps(Asking("Which?", ("a", "b", "c", "d")).to_json())
-    assert (against(owner, replace(ASKED, kind=kind, card=four), choice) is None) is (choice in CHOICES[kind])
+    asked = replace(ASKED, kind=kind, card=four)
+    objected = objection(asked, owner, choice, Rights(), NOW, reason="in words")
+    assert (objected is None) is (choice in CHOICES[kind])
 
 
 @given(

@@ -76,6 +76,7 @@ def asked(reply: ModelReply) -> list[tuple[str, Json]]:
             "ask_person",
             {"question": "tea or coffee?", "options": ["tea", "coffee", "neither"], "to": "room"},
         ),
+        ("ask me what shall it be called?", "ask_person", {"question": "what shall it be called?", "to": ""}),
         (
             "ask Alice shall I go on? yes or no",
             "ask_person",

@@ -20,15 +20,19 @@ def test_a_call_becomes_a_question_on_one_line() -> None:
     assert ASK_PERSON.spec.asks is asked
 
 
+def test_a_question_needs_no_options() -> None:
+    assert asked({"question": "Which?"}) == asked({"question": "Which?", "options": None}) == Asking("Which?")
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
         ({"question": 3}, "ask_person was not called. The argument 'question' must be a string; you gave an integer."),
         ({"question": "  "}, "Give a question of at most 1,000 characters. Nobody was asked."),
         ({"question": "x" * 1001}, "Give a question of at most 1,000 characters. Nobody was asked."),
-        ({"options": ["one"]}, "Give 2 to 4 different options. Nobody was asked."),
-        ({"options": list("abcde")}, "Give 2 to 4 different options. Nobody was asked."),
-        ({"options": ["red", " red "]}, "Give 2 to 4 different options. Nobody was asked."),
+        ({"options": ["one"]}, "Give 2 to 4 different options, or none. Nobody was asked."),
+        ({"options": list("abcde")}, "Give 2 to 4 different options, or none. Nobody was asked."),
+        ({"options": ["red", " red "]}, "Give 2 to 4 different options, or none. Nobody was asked."),
         ({"options": ["red", ""]}, "Give options of at most 200 characters each. Nobody was asked."),
         ({"options": ["red", "x" * 201]}, "Give options of at most 200 characters each. Nobody was asked."),
     ],
