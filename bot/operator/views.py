@@ -10,7 +10,7 @@ from typing import Any
 from adapters.web import render
 from bot.accounts.naming import Named
 from bot.accounts.status import State
-from runtime.chat.cards import about, labels_of
+from runtime.chat.cards import about, call_of, labels_of
 from runtime.contract import ApprovalKind, Entry
 from runtime.domain.approvals import Approval
 from runtime.markup.moments import in_words
@@ -50,7 +50,8 @@ def step(row: StepRow) -> View:
 
 
 def approval(row: Approval, named: Named, called: Named) -> View:
-    """With `choices`: what may be answered, and the label of each."""
+    """With `choices`: what may be answered, and the label of each. `shown` is the call as its card has it, in Markdown."""
+    shown, is_whole = call_of(row)
     return {
         "id": row.id,
         "kind": row.kind,
@@ -63,6 +64,9 @@ def approval(row: Approval, named: Named, called: Named) -> View:
         "effect": row.effect,
         "arguments": row.arguments,
         "call": in_full(row.arguments)[0],
+        "shown": shown,
+        "all_shown": is_whole,
+        "sha256": row.arguments_hash,
         "caution": row.caution,
         "requester": row.requester_name,
         "rule": row.terms.rule,
@@ -96,7 +100,7 @@ def delivery(row: DeliveryRow, named: Named, called: Named) -> View:
         "settled_at": at(row.settled_at),
         "not_before": at(row.not_before),
         "reason": row.reason,
-        "text": in_words(row.content.text),
+        "text": in_words(row.content.all_text),
         "files": [render.file(file) for file in row.content.files],
     }
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from runtime.agent.run_state import LiveRun
-from runtime.chat import cards
 from runtime.chat.audience import Audience, Places, Reach, reach_one
 from runtime.contract import ANYBODY, ApprovalKind, Asking, Asks, Call, Effect, Json, Person, Role
 from runtime.domain.approvals import Approval, Home
@@ -61,8 +60,8 @@ async def asked_person(store: Runs, asking: Asking, requester: Person | None) ->
 
 def to_person(
     approval: Approval, asking: Asking, whom: Person | None, audience: Audience, places: Places
-) -> tuple[Approval, Reach]:
-    """The question as one to a person, and where it is put."""
+) -> tuple[Approval, Asking, Reach]:
+    """The question as one to a person, who is named in it, and where it is put."""
     gone = (asking.to,) if asking.to not in ("", ANYBODY) else ()  # nobody is called so any more: it ends by its time
     terms = Terms(
         rule=approval.terms.rule,
@@ -73,5 +72,4 @@ def to_person(
     )
     asked = replace(approval, kind=ApprovalKind.ANSWER, terms=terms, caution="")
     to = reach_one(asked, audience, places) if whom else Reach(Home.WHOLE)
-    known = replace(asking, to=whom.name if whom else "".join(gone))
-    return replace(asked, card=cards.circumstances(asking=known)), to
+    return asked, replace(asking, to=whom.name if whom else "".join(gone)), to

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any, Final
+
+import structlog
 
 from runtime.agent.asking import asked_person, asking_of, to_person
 from runtime.agent.run_state import LiveRun
+from runtime.agent.tool_calls import parsed
 from runtime.chat import cards
-from runtime.chat.audience import Audience, Places, Reach, reach
-from runtime.contract import ApprovalId, ApprovalKind, Asking, DeliveryId, Kind, NewId, Now
+from runtime.chat.audience import Audience, Places, Reach, mentions, reach
+from runtime.chat.calls import ShownCall, shown_call
+from runtime.contract import ApprovalId, ApprovalKind, Asking, CardContext, DeliveryId, Kind, NewId, Now
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
 from runtime.policy.terms import Terms
 from runtime.store.protocol import NewDelivery, Question, Runs, ToolStep
+
+log = structlog.get_logger("agent")
+
+CARD_TIMEOUT: Final = timedelta(seconds=5)
+"""For a tool to say how its call is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +53,33 @@ class Questions:
         """A question for each call, all with what one look into the store tells."""
         rights = self._context.rights()
         audience = await self._store.audience(run.claim.run_id, run.address, rights.approvers)
-        made = []
-        for step, terms in asked:
-            approval = self._approval(run, step, terms, audience)
-            if asking := asking_of(run, step):
-                approval, to = await self._to_person(run, approval, asking)
-            else:
-                to = reach(approval, audience, rights, self._context.places)
-            made.append(self._question(run, step, approval, to))
-        return made
+        return [await self._one(run, step, terms, audience, rights) for step, terms in asked]
 
-    async def _to_person(self, run: LiveRun, approval: Approval, asking: Asking) -> tuple[Approval, Reach]:
+    async def _one(self, run: LiveRun, step: ToolStep, terms: Terms, audience: Audience, rights: Rights) -> Question:
+        approval = self._approval(run, step, terms, audience)
+        if asking := asking_of(run, step):
+            return await self._to_person(run, approval, asking, audience, rights)
+        to = reach(approval, audience, rights, self._context.places)
+        known = self._circumstances(run, audience, to)
+        card = cards.frozen(known, await _shown(run, step), approval.arguments_hash)
+        return self._question(run, replace(approval, card=card), audience, to, rights)
+
+    async def _to_person(
+        self, run: LiveRun, approval: Approval, asking: Asking, audience: Audience, rights: Rights
+    ) -> Question:
         whom = await asked_person(self._store, asking, run.claim.requester)
-        names = {whom.id} if whom else frozenset[str]()
-        audience = await self._store.audience(run.claim.run_id, run.address, names) if whom else Audience()
-        return to_person(approval, asking, whom, audience, self._context.places)
+        reached = await self._store.audience(run.claim.run_id, run.address, {whom.id} if whom else set())
+        asked, asking, to = to_person(approval, asking, whom, reached, self._context.places)
+        card = cards.with_asking(self._circumstances(run, audience, to), asking)
+        return self._question(run, replace(asked, card=card), reached, to, rights)
 
-    def _question(self, run: LiveRun, step: ToolStep, approval: Approval, to: Reach) -> Question:
-        name, schedule = self._context.places.room_name(run.address), run.claim.job.name if run.claim.job else ""
-        asking = Asking.from_json(approval.card) if approval.kind is ApprovalKind.ANSWER else None
-        approval = replace(approval, card=cards.circumstances(name, schedule, to.home, to.asked, asking))
+    def _circumstances(self, run: LiveRun, audience: Audience, to: Reach) -> dict[str, Any]:
+        places = self._context.places
+        name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
+        link = places.link(run.address, audience.message) if audience.message and not schedule else ""
+        return cards.circumstances(name, schedule, to.home, to.asked, link)
+
+    def _question(self, run: LiveRun, approval: Approval, audience: Audience, to: Reach, rights: Rights) -> Question:
         card, *copies = [
             NewDelivery(
                 DeliveryId(self._new_id()),
@@ -68,7 +87,12 @@ class Questions:
                 ordinal,
                 Kind.APPROVAL,
                 room,
-                cards.pending(approval, approval.asked_at, home=not ordinal),
+                cards.pending(
+                    approval,
+                    approval.asked_at,
+                    home=not ordinal,
+                    mentions=mentions(approval, room, audience.candidates, rights),
+                ),
                 reply_to="" if ordinal else run.claim.reply_to,
             )
             for ordinal, room in enumerate((run.address, *to.copies))
@@ -76,7 +100,7 @@ class Questions:
         return Question(
             approval.id,
             approval.kind,
-            step.number,
+            approval.step,
             approval.expires_at,
             approval.policy_version,
             approval.caution,
@@ -113,3 +137,19 @@ class Questions:
             request="" if claim.job else cards.request_line(audience.said, audience.said_by, asker),
             terms=terms,
         )
+
+
+async def _shown(run: LiveRun, step: ToolStep) -> ShownCall:
+    """How the call is shown: as its tool says, else by names and values."""
+    tool, arguments = run.agent.tools.get(step.call.tool), parsed(step.call.arguments)
+    if tool is None or tool.spec.card is None or isinstance(arguments, str):
+        return shown_call(step.call.arguments)
+    context = CardContext(run.agent.workspaces.folder(run.address))
+    try:
+        async with asyncio.timeout(CARD_TIMEOUT.total_seconds()):
+            parts = await asyncio.to_thread(tool.spec.card, arguments, context)
+        return shown_call(step.call.arguments, parts)
+    except Exception:
+        # A tool's bug must not keep its call from being asked about.
+        log.exception("a tool cannot say how its call is shown", tool=step.call.tool)
+        return shown_call(step.call.arguments)

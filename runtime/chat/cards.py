@@ -9,12 +9,24 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from runtime.chat.calls import ShownCall, shown_call, whole_call
 from runtime.chat.remarks import remarks
-from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Asking, Button, Choice, Content, Json
+from runtime.contract import (
+    CHOICES,
+    ApprovalId,
+    ApprovalKind,
+    Asking,
+    Button,
+    Choice,
+    Content,
+    Mark,
+    Mention,
+    Whole,
+)
 from runtime.domain.approvals import EVENT_OF, OPTIONS, Approval, ApprovalState, Home, answer_of, told
 from runtime.domain.transcript import DENIED, ERROR, NO_ANSWER, NOT_RUN, OURS
 from runtime.markup.moments import briefly, moment, several
-from runtime.text.glyphs import bound, clip, in_a_line, in_full, legible, visible
+from runtime.text.glyphs import bound, clip, fenced, in_a_line, legible, plainly, visible
 from runtime.text.naming import listed
 
 LABELS = {
@@ -49,6 +61,15 @@ ENDED = {
     ApprovalState.EXPIRED: "Expired",
     ApprovalState.VOID: "Withdrawn",
 }
+MARKS: Final = {
+    ApprovalState.APPROVED: Mark.YES,
+    ApprovalState.DENIED: Mark.NO,
+    ApprovalState.ANSWERED: Mark.YES,
+    ApprovalState.EXPIRED: Mark.NOBODY,
+    ApprovalState.VOID: Mark.WITHDRAWN,
+}
+SHA256_SHOWN: Final = 8
+"""Characters of the hash on a card."""
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
@@ -67,8 +88,6 @@ RUNNING: Final = '{"state": "running"}'
 CUT: Final = '{"state": "was cut off"}'
 NOT_RUN_AFTER_ALL: Final = '{"state": "not run"}'
 NOT_FINISHED: Final = '{"state": "not finished"}'
-MARKS: Final = re.compile(r"[\\`*_\[\]<>~|&]")
-"""Letters by which mark-up begins inside a line."""
 
 
 def stranger(approval_id: ApprovalId, arguments: str, choices: Sequence[Choice] = LET_IN) -> Content:
@@ -83,7 +102,9 @@ def _stranger_settled(approval: Approval) -> Content:
     else:
         how = "Not let in" if approval.state is ApprovalState.DENIED else ENDED[approval.state]
     why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
-    return Content(f"**{how}**{_by(approval)}: {_name(approval.arguments)}\n\n{_facts(approval.arguments)}{why}")
+    mark = MARKS[approval.state]
+    about = f"{_name(approval.arguments)}\n\n{_facts(approval.arguments)}{why}"
+    return Content(f"{mark} **{how}**{_by(approval)}: {about}", mark=mark)
 
 
 def _name(arguments: str) -> str:
@@ -104,24 +125,33 @@ def question(
     above: str = "",
     below: str = "",
     before: str = "",
+    call: str = "",
 ) -> Content:
-    """The card with its buttons. `above` the call stands who asks for it, `below` it who was asked."""
+    """The card with its buttons. `above` the call stands who asks for it, `below` it who was asked. `call` is how it is shown."""
     head = f"**{before}{asked(kind, f'`{tool}`')}**"
     if kind is not ApprovalKind.CALL:
         head += " I don't know, so I haven't run it again."
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in CHOICES[kind])
     return Content(
-        "\n\n".join(filter(None, [head, above, shown_arguments(arguments), remarks(arguments), caution, below])),
+        "\n\n".join(
+            filter(None, [head, above, call or shown_call(arguments).text, remarks(arguments), caution, below])
+        ),
         buttons,
     )
 
 
 def pending(
-    approval: Approval, now: datetime, *, home: bool = True, voted: Sequence[str] = (), again: bool = False
+    approval: Approval,
+    now: datetime,
+    *,
+    home: bool = True,
+    voted: Sequence[str] = (),
+    again: bool = False,
+    mentions: Sequence[Mention] = (),
 ) -> Content:
     """The card of an open question. Only at `home`, the room it comes from, it tells what was said there.
 
-    `voted` are those who said yes so far, where it takes several; `again`: it was asked before.
+    `voted` are those who said yes so far, where it takes several; `again`: it was asked before. `mentions` are called by it.
     """
     known = json.loads(approval.card) if approval.card else {}
     how = home_of(approval) if home else Home.WHOLE
@@ -130,11 +160,12 @@ def pending(
     if how is Home.TOLD:
         return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", asked_too, votes])))
     if approval.kind is ApprovalKind.ANSWER:
-        return _to_person(approval, now, how, asked_too, again=again)
+        return _to_person(approval, now, how, asked_too, again=again, mentions=mentions)
     left = briefly(approval.expires_at - now)
     above = [_circumstances(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
-    if home and approval.request:
-        above.append(_plainly(approval.request))
+    link = f"[{'message' if home else 'The message that asked'}]({known['link']})" if "link" in known else ""
+    above.append(" · ".join(filter(None, [plainly(approval.request) if home else "", link])))
+    call, is_whole = call_of(approval)
     card = question(
         approval.id,
         approval.kind,
@@ -144,20 +175,33 @@ def pending(
         "\n\n".join(filter(None, above)),
         " ".join(filter(None, [asked_too, votes])),
         "Reminder: " if again else "",
+        call,
     )
-    return replace(card, buttons=()) if how is Home.QUIET else card
+    whole = Whole(approval.arguments_hash[:SHA256_SHOWN], "" if is_whole else whole_call(approval.arguments))
+    if how is Home.QUIET:
+        return replace(card, whole=whole, buttons=())
+    return replace(card, whole=whole, mentions=tuple(mentions))
+
+
+def call_of(approval: Approval) -> tuple[str, bool]:
+    """The call as it was shown when it was asked about, and whether that is all of it; a changed one is drawn anew."""
+    known = json.loads(approval.card) if approval.card else {}
+    if "call" in known and known.get("of") == approval.arguments_hash:
+        return known["call"], "part" not in known
+    drawn = shown_call(approval.arguments)
+    return drawn.text, drawn.is_whole
 
 
 def _votes(voted: Sequence[str], quorum: int) -> str:
     if voted:
-        return f"{listed([_plainly(name) for name in voted])} approved: {len(voted)} of {quorum}."
+        return f"{listed([plainly(name) for name in voted])} approved: {len(voted)} of {quorum}."
     return f"{quorum} people have to approve." if quorum > 1 else ""
 
 
 def _asked_too(names: Sequence[str], how: Home) -> str:
     """Whom the question reaches beside its room, for those who read it there."""
     if names:
-        return f"I've asked {listed([_plainly(name) for name in names])}."
+        return f"I've asked {listed([plainly(name) for name in names])}."
     return NOBODY_HERE if how is Home.QUIET else ""
 
 
@@ -166,13 +210,24 @@ def circumstances(
     schedule: str = "",
     home: Home = Home.WHOLE,
     told: Sequence[str] = (),
-    asking: Asking | None = None,
-) -> str:
-    """JSON for `Approval.card`: what people call the room, the schedule that the run works for, and whom it reaches; of a
-    question to a person also what it asks."""
-    known: dict[str, Json] = {"room": room, "schedule": schedule, "asked": list(told)}
-    known |= {"home": "" if home is Home.WHOLE else home.value, **(asking.to_json() if asking else {})}
-    return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
+    link: str = "",
+) -> dict[str, Any]:
+    """For `Approval.card`: what people call the room, the schedule that the run works for, whom it reaches, and the link to
+    the message that asked."""
+    how = "" if home is Home.WHOLE else home.value
+    known = {"room": room, "schedule": schedule, "home": how, "asked": list(told), "link": link}
+    return {name: value for name, value in known.items() if value}
+
+
+def with_asking(known: Mapping[str, Any], asking: Asking) -> str:
+    """JSON for `Approval.card`: `known`, and what a person is asked."""
+    return json.dumps({**known, **asking.to_json()}, ensure_ascii=False)
+
+
+def frozen(known: Mapping[str, Any], call: ShownCall, arguments_hash: str) -> str:
+    """JSON for `Approval.card`: `known`, and how the call with this hash is shown."""
+    shown: dict[str, Any] = {"call": call.text, "of": arguments_hash} | ({} if call.is_whole else {"part": True})
+    return json.dumps({**known, **shown}, ensure_ascii=False)
 
 
 def asked_further(approval: Approval, names: Sequence[str]) -> Approval:
@@ -201,22 +256,17 @@ def request_line(said: str, by: str, requester: str) -> str:
 def _circumstances(approval: Approval, asks: str, *more: str) -> str:
     """The requester, the room, the risk and the rule in one line; empty where nobody is known."""
     told = json.loads(approval.card) if approval.card else {}
-    where = f" in {_plainly(told['room'])}" if "room" in told else ""
+    where = f" in {plainly(told['room'])}" if "room" in told else ""
     if "schedule" in told:
-        made = f", made by {_plainly(approval.requester_name)}," if approval.requester_name else ""
-        who = f"The schedule {_plainly(told['schedule'])}{made}"
+        made = f", made by {plainly(approval.requester_name)}," if approval.requester_name else ""
+        who = f"The schedule {plainly(told['schedule'])}{made}"
     else:
-        who = _plainly(approval.requester_name)
+        who = plainly(approval.requester_name)
     if not who:
         return ""
-    rule = f"rule {_plainly(approval.terms.rule)}" if approval.terms.rule else ""
-    facts = [f"{who} {asks}{where}", _plainly(approval.tool), approval.effect.value, rule, *more]
+    rule = f"rule {plainly(approval.terms.rule)}" if approval.terms.rule else ""
+    facts = [f"{who} {asks}{where}", plainly(approval.tool), approval.effect.value, rule, *more]
     return " · ".join(filter(None, facts))
-
-
-def _plainly(text: str) -> str:
-    """Words of people and settings on one line, which no mark-up in them can leave."""
-    return MARKS.sub(r"\\\g<0>", legible(" ".join(text.split())))
 
 
 def about(approval: Approval) -> str:
@@ -249,13 +299,16 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
-    head = f"**{ENDED[approval.state]}{answer}**{_by(approval)}: {about}"
-    buttons = _undo_button(approval)
+    mark = Mark.NO if approval.choice is Choice.SKIP else MARKS[approval.state]
+    head = f"{mark} **{ENDED[approval.state]}{answer}**{_by(approval)}: {about}"
     came, shown = _came(approval.outcome, home=home) if approval.outcome else ("", "")
-    if home and approval.card and json.loads(approval.card).get("home") == Home.TOLD:
-        return Content(f"{head}{came}{why}", buttons)
+    buttons = _undo_button(approval)
+    known = json.loads(approval.card) if approval.card else {}
+    if home and known.get("home") == Home.TOLD:
+        return Content(f"{head}{came}{why}", buttons, folded=shown, mark=mark)
     asked_by = f"\n\n{told}" if (told := _circumstances(approval, "asked")) else ""
-    return Content(f"{head}{came}{asked_by}\n\n{shown_arguments(approval.arguments)}{why}{shown}", buttons)
+    text = f"{head}{came}{asked_by}\n\n{call_of(approval)[0]}{why}"
+    return Content(text, buttons, whole=Whole(approval.arguments_hash[:SHA256_SHOWN]), folded=shown, mark=mark)
 
 
 def outcome(result: str, took: timedelta) -> str:
@@ -284,7 +337,7 @@ def _came(outcome: str, *, home: bool) -> tuple[str, str]:
             words = state
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
     shown = fenced(visible("\n".join([*lines, *more]))) if lines else ""
-    return f" · {words}{_undone(told)}", shown and f"\n\nResult:\n\n{shown}"
+    return f" · {words}{_undone(told)}", shown and f"Result:\n\n{shown}"
 
 
 def with_undo(outcome: str, how: str, by: str = "", why: str = "") -> str:
@@ -300,14 +353,14 @@ def _undo_button(approval: Approval) -> tuple[Button, ...]:
 
 def _undone(told: Mapping[str, Any]) -> str:
     """How it stands with the undo, behind the outcome."""
-    by = _plainly(told.get("undo_by", ""))
+    by = plainly(told.get("undo_by", ""))
     match told.get("undo"):
         case "wanted":
             return f" · {by} undoes it"
         case "done":
             return f" · Undone by {by}"
         case "refused":
-            return f" · {by} wanted to undo it: {_plainly(told['undo_why'])}"
+            return f" · {by} wanted to undo it: {plainly(told['undo_why'])}"
         case "cut":
             return f" · {by} wanted to undo it, and I was cut off: please look whether it was done"
         case _:
@@ -347,44 +400,49 @@ def result_of(approval: Approval) -> str:
 # ----------------------------------------------------------------------------------------------- questions to people
 
 
-def _to_person(approval: Approval, now: datetime, how: Home, asked_too: str, *, again: bool) -> Content:
+def _to_person(
+    approval: Approval, now: datetime, how: Home, asked_too: str, *, again: bool, mentions: Sequence[Mention]
+) -> Content:
     """The card of a question that the agent asks a person."""
     asking = Asking.from_json(approval.card)
     labels = [clip(legible(option), LABEL_MAX_CHARS) for option in asking.options]
     offered = [*zip(OPTIONS, labels, strict=False), (Choice.TEXT, LABELS[Choice.TEXT])]
     buttons = tuple(Button(approval.id, choice, label) for choice, label in offered)
     is_cut = any(len(option) > LABEL_MAX_CHARS for option in asking.options)
-    listed_options = [f"{number}. {_plainly(option)}" for number, option in enumerate(asking.options, 1)]
+    listed_options = [f"{number}. {plainly(option)}" for number, option in enumerate(asking.options, 1)]
     left = f"expires {moment(approval.expires_at)} (in {briefly(approval.expires_at - now)})"
     lines = [
-        f"**{'Reminder: ' if again else ''}{_plainly(asking.question)}**",
+        f"**{'Reminder: ' if again else ''}{plainly(asking.question)}**",
         " · ".join(filter(None, [_for(approval, asking), left])),
         "\n".join(listed_options) if is_cut or how is Home.QUIET else "",
         approval.caution,
         asked_too,
     ]
-    return Content("\n\n".join(filter(None, lines)), () if how is Home.QUIET else buttons)
+    if how is Home.QUIET:
+        return Content("\n\n".join(filter(None, lines)))
+    return Content("\n\n".join(filter(None, lines)), buttons, mentions=tuple(mentions))
 
 
 def _for(approval: Approval, asking: Asking) -> str:
     """Whom it is for, and in whose request it came up."""
     known = json.loads(approval.card)
-    whom = f"A question for {_plainly(asking.to)}" if asking.to else "A question for anybody here"
-    where = f" in {_plainly(known['room'])}" if "room" in known else ""
+    whom = f"A question for {plainly(asking.to)}" if asking.to else "A question for anybody here"
+    where = f" in {plainly(known['room'])}" if "room" in known else ""
     if "schedule" in known:
-        return f"{whom}, from the schedule {_plainly(known['schedule'])}{where}"
+        return f"{whom}, from the schedule {plainly(known['schedule'])}{where}"
     by = approval.requester_name
-    return f"{whom}, about {_plainly(by)}'s request{where}" if by and by != asking.to else f"{whom}{where}"
+    return f"{whom}, about {plainly(by)}'s request{where}" if by and by != asking.to else f"{whom}{where}"
 
 
 def _answered(approval: Approval) -> Content:
     """The card of a question to a person after it ended."""
     asking = Asking.from_json(approval.card)
     said = answer_of(approval) if approval.state is ApprovalState.ANSWERED else ""
-    told = f": “{_plainly(clip(said, ANSWER_MAX_CHARS))}”" if said else ""
+    told = f": “{plainly(clip(said, ANSWER_MAX_CHARS))}”" if said else ""
     why = f"\n\n{_quoted(approval.reason)}" if approval.reason and said != approval.reason else ""
-    head = f"**{ENDED[approval.state]}**{_by(approval)}{told}"
-    return Content(f"{head}\n\n{_plainly(asking.question)}\n\n{_for(approval, asking)}{why}")
+    mark = MARKS[approval.state]
+    head = f"{mark} **{ENDED[approval.state]}**{_by(approval)}{told}"
+    return Content(f"{head}\n\n{plainly(asking.question)}\n\n{_for(approval, asking)}{why}", mark=mark)
 
 
 def _answer(approval: Approval) -> str:
@@ -404,19 +462,6 @@ def _answer(approval: Approval) -> str:
 
 def _as_words(text: str) -> str:
     return json.dumps(bound(text, ANSWER_MAX_CHARS), ensure_ascii=False)
-
-
-def shown_arguments(arguments: str) -> str:
-    """Arguments in a block, as people read them."""
-    return fenced(*in_full(arguments))
-
-
-def fenced(text: str, language: str = "") -> str:
-    """`text` in a block that it cannot leave."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _quoted(text: str) -> str:

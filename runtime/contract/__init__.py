@@ -11,6 +11,17 @@ durations are timedeltas, ids are NewTypes over str.
 from __future__ import annotations
 
 from runtime.contract.asking import ANYBODY, Asking, Asks
+from runtime.contract.calls import (
+    Card,
+    CardChange,
+    CardContext,
+    CardNote,
+    CardPart,
+    CardText,
+    CardValue,
+    Mention,
+    Whole,
+)
 from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
 from runtime.contract.deliveries import (
     CHOICES,
@@ -20,6 +31,7 @@ from runtime.contract.deliveries import (
     Content,
     Delivery,
     Kind,
+    Mark,
     Part,
     Receipt,
     Settled,
@@ -197,6 +209,13 @@ __all__ = [
     "Busy",
     "Button",
     "Call",
+    "Card",
+    "CardChange",
+    "CardContext",
+    "CardNote",
+    "CardPart",
+    "CardText",
+    "CardValue",
     "ChannelAdapter",
     "ChannelPlugin",
     "Choice",
@@ -229,6 +248,8 @@ __all__ = [
     "Level",
     "Links",
     "Listeners",
+    "Mark",
+    "Mention",
     "Misfire",
     "Model",
     "ModelReply",
@@ -298,6 +319,7 @@ __all__ = [
     "UserTurn",
     "Verdict",
     "View",
+    "Whole",
     "Wire",
     "Working",
     "Workspaces",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
 from runtime.contract.asking import Asks
+from runtime.contract.calls import Card
 from runtime.contract.people import Address, Json, Person, RunId, SessionKey
 from runtime.contract.signals import FileRef
 
@@ -75,8 +76,9 @@ KEPT_MAX_CHARS: Final = 1_500_000
 class ToolSpec:
     """Declaration of a tool. `schema` is the JSON schema of its arguments; `output_bound` counts characters.
 
-    `undo` is the way back from its calls. `form` is all that others say of it (JSON), for a tool whose words are not ours: another one is asked about anew. With
-    `asks` a person answers each call in place of the tool, which is never called.
+    `undo` is the way back from its calls. `form` is all that others say of it (JSON), for a tool whose words are not ours:
+    another one is asked about anew. With `asks` a person answers each call in place of the tool, which is never called.
+    `card` says how a call is shown to whoever may approve it; without one its names and values are.
     """
 
     name: str
@@ -89,6 +91,7 @@ class ToolSpec:
     form: str = ""
     asks: Asks | None = None
     undo: Undo | None = None
+    card: Card | None = field(default=None, compare=False)
     repeatable: bool = field(init=False)
     """True where a call cut in the middle may be made again without asking anyone."""
 

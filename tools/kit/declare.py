@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from runtime.contract import Effect, Json, ToolContext, ToolSpec, Undo
+from runtime.contract import Card, Effect, Json, ToolContext, ToolSpec, Undo
 from runtime.errors import ToolRetry
 from tools.kit.parameters import Parameter, Schema, faults, parameters_of
 
@@ -58,10 +58,12 @@ def tool(
     timeout: timedelta = timedelta(seconds=60),
     output_bound: int = 50_000,
     caution: str = "",
+    card: Card | None = None,
     undo: Undo | None = None,
 ) -> Callable[[Function], FunctionTool]:
-    """Make the decorated function a Tool. `output_bound` counts characters; `caution` is shown on approval cards; with `undo` a
-    call that was approved can be taken back for a while.
+    """Make the decorated function a Tool. `output_bound` counts characters; `caution` is shown on approval cards, and `card`
+    says in which parts a call is shown there: it gets the arguments and a CardContext. With `undo` a call that was approved
+    can be taken back for a while.
 
     Errors: TypeError for a function without a docstring or with parameters no model could give.
     """
@@ -76,6 +78,7 @@ def tool(
             idempotent=idempotent,
             timeout=timeout,
             output_bound=output_bound,
+            card=card,
             undo=undo,
         )
         return FunctionTool(spec, function, parameters, context_name, caution)

@@ -10,7 +10,7 @@ from bot.operator.reports import LateReporters
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
-from bot.wiring.engine import fetching_of, files_in, long_replies_of, pace_of
+from bot.wiring.engine import fetching_of, files_in, links_in, long_replies_of, pace_of
 from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.loop import AgentLoop
 from runtime.agent.questions import QuestionContext
@@ -54,7 +54,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     toolkit = _toolkit(base, at, timetable, tools)
     reporters = LateReporters(base.store.now)
     agents = Agents(_main(base, at, model, toolkit))
-    asking = QuestionContext(lambda: at.live.gate().rights, Places(couriers.serves, at.rooms.of))
+    asking = QuestionContext(lambda: at.live.gate().rights, Places(couriers.serves, at.rooms.of, links_in(at.accounts)))
     loop = _loop(base, at, agents, couriers, reporters, asking)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
     reception = _reception(base, at, couriers, peers)

@@ -19,7 +19,7 @@ from runtime.store.schema import identities, people, signals
 from runtime.store.sql.driver import Op, is_word
 
 LAST_SAID = (
-    select(signals.c.text, signals.c.actor_name)
+    select(signals.c.text, signals.c.actor_name, signals.c.message_id)
     .where(signals.c.run_id == bindparam("run"), is_word(signals.c.kind, "said"))
     .order_by(signals.c.accepted_at.desc(), signals.c.id.desc())
     .limit(1)
@@ -69,10 +69,10 @@ IS_PRIVATE = select(identities.c.identity).where(identities.c.room == bindparam(
 def audience(run: RunId, address: Address, approvers: Collection[str]) -> Op[Audience]:
     """`approvers` are those of the settings; without any, operators and owners decide."""
     rows = yield LAST_SAID, {"run": run}
-    said, by = rows[0] if rows else ("", "")
+    said, by, message = rows[0] if rows else ("", "", "")
     candidates = yield from those_who_decide(address, approvers)
     private = bool((yield IS_PRIVATE, {"room": str(_room(address))}))
-    return Audience(said, by, candidates, private)
+    return Audience(said, by, candidates, private, message)
 
 
 def called(name: str) -> Op[Person | None]:

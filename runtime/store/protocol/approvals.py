@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from runtime.chat.audience import Candidate
-from runtime.contract import Address, ApprovalId, SessionKey
+from runtime.contract import Address, ApprovalId, Mention, SessionKey
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 
 
@@ -33,12 +34,16 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Calling:
-    """A call about `asked`, of which `made` were then made. `told` names whom `rooms` reach that it did not reach before."""
+    """A call about `asked`, of which `made` were then made. `told` names whom `rooms` reach that it did not reach before.
+
+    `mentions` are called by the card in each room.
+    """
 
     asked: Approval
     made: int
     rooms: tuple[Address, ...] = ()
     told: tuple[str, ...] = ()
+    mentions: Mapping[Address, tuple[Mention, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

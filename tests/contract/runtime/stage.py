@@ -192,7 +192,7 @@ class Page:
 
     def render(self, delivery: Delivery) -> list[Wire]:
         buttons = [f"[{button.label}]" for button in delivery.content.buttons]
-        return [Wire("\n".join([delivery.content.text, *buttons]))]
+        return [Wire("\n".join([delivery.content.all_text, *buttons]))]
 
     async def show(self, part: Part) -> Receipt:
         return Receipt(part.id)

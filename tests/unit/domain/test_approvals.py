@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.chat.cards import question, result_of, settled, shown_arguments
+from runtime.chat.calls import shown_call
+from runtime.chat.cards import question, result_of, settled
 from runtime.contract import (
     CHOICES,
     Address,
@@ -25,6 +27,8 @@ from runtime.contract import (
     RunId,
 )
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, objection, told
+from runtime.markup import parse
+from runtime.markup.tree import CodeBlock
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ROOM = Address("web", "main", "r1", "t1")
@@ -202,9 +206,10 @@ def test_a_settled_card_says_who_what_and_when_and_has_no_buttons() -> None:
 
 @pytest.mark.parametrize("arguments", ['{"command": "a ``` b"}', "not json ```` at all", '{"a": 1, "b": "```"}'])
 def test_arguments_cannot_break_out_of_their_block(arguments: str) -> None:
-    shown = shown_arguments(arguments)
-    fence = shown[: len(shown) - len(shown.lstrip("`"))]
+    shown = shown_call(arguments).text
+    fence = max(re.findall("`+", shown), key=len)
     assert shown.count(fence) == 2
+    assert [block.text for block in parse(shown).blocks if isinstance(block, CodeBlock)] != []
 
 
 def test_a_settled_card_of_a_cut_off_call_keeps_its_question() -> None:

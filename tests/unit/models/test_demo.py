@@ -189,7 +189,7 @@ async def test_an_image_is_told_of_by_what_it_is(tmp_path: Path) -> None:
     turn = UserTurn(lines, "Ada", (FileRef("a.jpg", "a.jpg", 17), FileRef("b.txt", "b.txt", 0)))
     reply = await Demo().reply(ModelRequest("", [turn], [], lambda path: reading(tmp_path, path)), lambda _: None)
     assert reply.text == (
-        "I was shown `a.jpg` (image/png), but can't see: a real model would.\n\n"
+        "I was shown `a.jpg` (image/png), but I can't see. A real model could.\n\n"
         "I have `b.txt` now. Say `read b.txt` to see what is in it."
     )
 
