@@ -130,7 +130,7 @@ def question(
     """The card with its buttons. `above` the call stands who asks for it, `below` it who was asked. `call` is how it is shown."""
     head = f"**{before}{asked(kind, f'`{tool}`')}**"
     if kind is not ApprovalKind.CALL:
-        head += " I don't know, so I haven't run it again."
+        head += " I can't tell, so I haven't run it again."
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in CHOICES[kind])
     return Content(
         "\n\n".join(
@@ -286,7 +286,7 @@ def labels_of(approval: Approval) -> dict[Choice, str]:
 
 def asked(kind: ApprovalKind, tool: str) -> str:
     """The question about a call of `tool`, on every surface that shows it."""
-    return f"May I run {tool}?" if kind is ApprovalKind.CALL else f"{tool} was cut off. Was it carried out?"
+    return f"May I run {tool}?" if kind is ApprovalKind.CALL else f"{tool} was cut off. Did it finish?"
 
 
 def settled(approval: Approval, *, home: bool = True) -> Content:
@@ -295,12 +295,12 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
         return _stranger_settled(approval)
     if approval.kind is ApprovalKind.ANSWER:
         return _answered(approval)
-    answer = f": {LABELS[approval.choice]}" if approval.state is ApprovalState.ANSWERED and approval.choice else ""
+    answer = f" **{LABELS[approval.choice]}**" if approval.state is ApprovalState.ANSWERED and approval.choice else ""
     why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
     mark = Mark.NO if approval.choice is Choice.SKIP else MARKS[approval.state]
-    head = f"{mark} **{ENDED[approval.state]}{answer}**{_by(approval)}: {about}"
+    head = f"{mark} **{ENDED[approval.state]}**{_by(approval)}: {about}{answer}"
     came, shown = _came(approval.outcome, home=home) if approval.outcome else ("", "")
     buttons = _undo_button(approval)
     known = json.loads(approval.card) if approval.card else {}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from runtime.chat import cards
 from runtime.contract import Address, ApprovalId, ApprovalKind, Choice, Content, Effect, PersonId, RunId
@@ -15,8 +15,14 @@ from runtime.policy.terms import Terms
 
 ASKED: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 DECIDED: Final = ASKED + timedelta(minutes=5)
+
+
+def _card(**known: Any) -> str:
+    return json.dumps(cards.circumstances(**known))
+
+
 TOOK: Final = timedelta(seconds=1.24)
-ROOM: Final = cards.circumstances("#general", "", Home.WHOLE, ["Alice", "Otto"])
+ROOM: Final = _card(room="#general", told=["Alice", "Otto"])
 SHELL: Final = Approval(
     ApprovalId("0000000000000000000000"),
     ApprovalKind.CALL,
@@ -70,15 +76,11 @@ def situations() -> Mapping[str, Content]:
         "a long call": cards.pending(_with("\n".join(f"line {n} of many" for n in range(90))), ASKED),
         "one of two votes": cards.pending(quorum, DECIDED, voted=["Alice"]),
         "reminded": cards.pending(SHELL, DECIDED, again=True),
-        "nobody here may decide": cards.pending(
-            replace(SHELL, card=cards.circumstances("#ops", "", Home.QUIET)), ASKED
-        ),
+        "nobody here may decide": cards.pending(replace(SHELL, card=_card(room="#ops", home=Home.QUIET)), ASKED),
         "asked elsewhere": cards.pending(
-            replace(SHELL, card=cards.circumstances("#general", "", Home.TOLD, ["Alice"])), ASKED
+            replace(SHELL, card=_card(room="#general", home=Home.TOLD, told=["Alice"])), ASKED
         ),
-        "a schedule asks": cards.pending(
-            replace(SHELL, card=cards.circumstances("#general", "nightly", Home.WHOLE)), ASKED
-        ),
+        "a schedule asks": cards.pending(replace(SHELL, card=_card(room="#general", schedule="nightly")), ASKED),
         "running": cards.settled(replace(APPROVED, outcome=cards.RUNNING)),
         "done": cards.settled(
             replace(

@@ -73,8 +73,8 @@ class Intake:
         self._http = http
         self._sending = sending
         self._answering = answering
-        self._forms = given.forms
         self._links = links
+        self._forms = given.forms
         self._gap = Gap(settings.identity, given, http)
         self._sink = sink
         self._group = group

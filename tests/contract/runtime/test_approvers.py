@@ -687,7 +687,7 @@ async def test_of_a_call_that_was_cut_the_card_says_so_and_another_asks(any_stag
     await process.answer_all()
     first, second = [card for card in await any_stage.screen(GENERAL) if "`shell`" in card]
     assert head(first) == " · was cut off"
-    assert second.startswith("**`shell` was cut off. Was it carried out?** I don't know, so I haven't run it again.")
+    assert second.startswith("**`shell` was cut off. Did it finish?** I can't tell, so I haven't run it again.")
     await process.click((await only(any_stage)).id, Choice.AGAIN, room=GENERAL)
     await process.answer_all()
     first, second = [card for card in await any_stage.screen(GENERAL) if "`shell`" in card]

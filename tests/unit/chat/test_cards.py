@@ -72,7 +72,7 @@ def test_a_question_shows_the_call_its_caution_and_two_buttons() -> None:
 
 def test_a_question_about_a_cut_call_has_three_answers() -> None:
     card = question(ApprovalId("a1"), ApprovalKind.OUTCOME, "shell", "{}", "")
-    assert card.text.startswith("**`shell` was cut off. Was it carried out?**")
+    assert card.text.startswith("**`shell` was cut off. Did it finish?**")
     assert [b.label for b in card.buttons] == ["It was done", "Run again", "Skip it"]
 
 

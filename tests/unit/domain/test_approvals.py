@@ -216,7 +216,7 @@ def test_a_settled_card_of_a_cut_off_call_keeps_its_question() -> None:
     answered = replace(
         ASKED, kind=ApprovalKind.OUTCOME, state=ApprovalState.ANSWERED, decided_name="Ada", choice=Choice.DONE
     )
-    assert "It was done** by Ada: `shell` was cut off. Was it carried out?" in settled(answered).text
+    assert "It was done** by Ada: `shell` was cut off. Did it finish?" in settled(answered).text
 
 
 def test_a_late_click_is_told_who_was_first_and_when() -> None:
