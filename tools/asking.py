@@ -18,7 +18,7 @@ MOST: Final = 4  # buttons
 
 @tool(effect=Effect.READ)
 def ask_person(
-    question: Annotated[str, "Question in one sentence."],
+    question: Annotated[str, "In one sentence."],
     context: ToolContext,
     options: Annotated[list[str] | None, "2-4 short answers; else in words."] = None,
     to: Annotated[str, "A person's name; 'room' for anybody here; else the requester."] = "",

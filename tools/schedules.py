@@ -209,7 +209,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
         context: ToolContext,
         whole_room: Annotated[bool, "For everyone here without a zone of their own."] = False,
     ) -> str:
-        """Set the person's time zone for later plans; existing schedules don't move."""
+        """Set the person's time zone for later plans; existing schedules stay."""
         asker = actor(context)
         if whole_room and not leads(context.requester):
             raise ToolRetry("Only an operator or owner sets the zone of a whole room; for the person alone it is free.")
