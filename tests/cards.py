@@ -47,7 +47,7 @@ def arguments_in(pieces: Sequence[Piece]) -> dict[str, Any] | str:
             case Line(name, value):
                 found[name] = _json_or_text(value)
             case Block("", text):
-                return _whole(meant(text))
+                return whole_in(meant(text))
             case Block(title, text):
                 named = TITLE.fullmatch(title)
                 assert named, title
@@ -61,7 +61,7 @@ def same_call(shown: dict[str, Any] | str, runs: Mapping[str, Any]) -> bool:
     return [shown] == list(runs.values()) if isinstance(shown, str) else shown == runs
 
 
-def _whole(text: str) -> Any:
+def whole_in(text: str) -> dict[str, Any] | str:
     """All arguments in one block: JSON where that is an object, else the only one, which is a text."""
     try:
         values = json.loads(text)

@@ -267,7 +267,7 @@ def _shown_as_file(arguments: dict[str, Any]) -> Approval:
     text = json.dumps(arguments)
     call = shown_call(text, [CardValue("path", "new"), CardText("content", 60)])
     assert call.is_whole
-    return replace(PENDING, arguments=text, card=cards.frozen({}, call, PENDING.arguments_hash))
+    return replace(PENDING, arguments=text, card=cards.frozen("", call, PENDING.arguments_hash))
 
 
 def _read(tally: Tally, case: str, shown: Sequence[Piece], runs: Mapping[str, Any]) -> None:
