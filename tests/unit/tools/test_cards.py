@@ -12,6 +12,7 @@ import pytest
 
 from runtime.chat.calls import ShownCall, shown_call
 from runtime.contract import CardContext, Tool
+from runtime.egress import Egress
 from tools.files.files import COMPARED_MAX_BYTES, write_file
 from tools.mcp.offers import Offer, spec_of
 from tools.mcp.terms import Endpoint, ServerTerms
@@ -92,7 +93,7 @@ def test_wrong_arguments_are_shown_as_they_are(space: Space, arguments: Mapping[
 
 
 def test_a_page_that_is_fetched_names_its_host(space: Space) -> None:
-    tool = http_tool(None)  # type: ignore[arg-type] - nothing is fetched
+    tool = http_tool(Egress())
     shown = space.shows(tool, url="https://user@example.org:8443/a?b", max_characters=500)
     assert (
         shown.text == "- url: `https://user@example.org:8443/a?b`\n- max\\_characters: `500`\n\nGET, from example.org"
@@ -101,7 +102,9 @@ def test_a_page_that_is_fetched_names_its_host(space: Space) -> None:
 
 
 def test_a_tool_of_a_server_names_both(tmp_path: Path) -> None:
-    spec = spec_of(Offer("create_issue", "", {}), ServerTerms("tracker", Endpoint("https://example.org"), tmp_path / "m"))
+    spec = spec_of(
+        Offer("create_issue", "", {}), ServerTerms("tracker", Endpoint("https://example.org"), tmp_path / "m")
+    )
     assert spec.card is not None
     call = {"title": "A", "labels": [{"name": "bug"}]}
     shown = shown_call(json.dumps(call), spec.card(call, CardContext(tmp_path))).text
