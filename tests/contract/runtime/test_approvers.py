@@ -541,6 +541,17 @@ async def test_a_question_is_put_once_more_at_half_its_time_wherever_it_can_be_a
             assert line.startswith("✅ **Approved** by Otto, [")
 
 
+async def test_those_who_may_decide_are_called_when_it_is_asked_and_reminded_and_by_no_edit(any_stage: Stage) -> None:
+    process = await asked_in_general(any_stage, there=[ADA], private=[OTTO], rules=ruled(quorum=2))
+    await process.click((await only(any_stage)).id, who=ADA, room=GENERAL)
+    await waited(process, 7 * HOUR)
+    await process.click((await only(any_stage)).id, who=OTTO, room="otto")
+    await process.answer_all()
+    rows = await any_stage.store.operations.deliveries()
+    called = [(row.address.room, [one.name for one in row.content.mentions]) for row in rows if row.content.mentions]
+    assert called == [(GENERAL, ["Ada"])] * 2
+
+
 async def test_what_is_decided_is_not_asked_about_any_more(stage: Stage) -> None:
     process = await asked_in_general(stage, there=[ADA])
     await answered(process)
