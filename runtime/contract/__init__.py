@@ -55,6 +55,7 @@ from runtime.contract.features import (
 from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pending, Stuck
 from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
 from runtime.contract.forms import FORM_CHOICES, Field, Form, OpenForm, no_form
+from runtime.contract.inbox import ReadInbox, Waiting, empty_inbox
 from runtime.contract.models import (
     AssistantTurn,
     Attach,
@@ -253,6 +254,7 @@ __all__ = [
     "Places",
     "Probe",
     "Progress",
+    "ReadInbox",
     "Receipt",
     "Report",
     "Resting",
@@ -298,12 +300,14 @@ __all__ = [
     "UserTurn",
     "Verdict",
     "View",
+    "Waiting",
     "Whole",
     "Wire",
     "Working",
     "Workspaces",
     "alone",
     "clean_name",
+    "empty_inbox",
     "files_json",
     "files_of",
     "no_form",

@@ -20,7 +20,8 @@ from bot.cli.approvals import APPROVAL_COLUMNS
 from bot.console import pieces
 from bot.operator import views
 from bot.terminal import output
-from runtime.chat import cards, commands
+from runtime.chat import cards
+from runtime.chat.inbox import in_code
 from runtime.contract import Delivery, DeliveryId, Kind, Working
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.markup import parse
@@ -134,7 +135,7 @@ def _in_a_table(row: Approval) -> str:
 
 
 def _in_a_list_in_chat(row: Approval) -> str:
-    line = commands._arguments(row.arguments)
+    line = in_code(row.arguments)
     inner = line.strip("`")
     return inner[1:-1] if inner.startswith(" ") and inner.endswith(" ") else inner
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -20,7 +20,8 @@ from bot.wiring.channels import MakeAdapters, adapters_of, buckets_of
 from bot.wiring.identities import with_identities
 from bot.wiring.live_rules import Live, MakeGate, rules_of
 from bot.wiring.schedules import FileSchedules
-from runtime.contract import Address, ChannelAdapter, Model
+from runtime.chat import inbox
+from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity, Model, Waiting
 from runtime.intake.room_names import RoomNames
 
 MIB: Final = 1024 * 1024
@@ -63,8 +64,14 @@ def accounts_phase(
     def is_destination(address: Address) -> bool:
         return named(address) in live.rules.destinations
 
-    page = _page(base, web_identity, is_destination, getattr(model, "ideas", IDEAS))
-    context = base.context()
+    async def waiting(who: Identity) -> Sequence[Waiting]:
+        """Questions that wait for somebody, as the rules of now say."""
+        now = base.store.now()
+        found = await base.store.approvals.inbox(who, live.gate().rights)
+        return [inbox.waiting(one, now, called) for one in found]
+
+    context = replace(base.context(), inbox=waiting)
+    page = _page(base, context, web_identity, is_destination, getattr(model, "ideas", IDEAS))
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)
     named, rooms = LiveNames(accounts, before), RoomNames(base.store.places, base.notifier)
@@ -75,11 +82,13 @@ def accounts_phase(
     return AccountsPhase(accounts=accounts, named=named, rooms=rooms, called=called, live=live, reload=reload)
 
 
-def _page(base: StorePhase, identity: str, is_named: Callable[[Address], bool], ideas: Sequence[str]) -> WebAdapter:
+def _page(
+    base: StorePhase, context: AdapterContext, identity: str, is_named: Callable[[Address], bool], ideas: Sequence[str]
+) -> WebAdapter:
     web, banner = base.settings.web, base.settings.banner or ""
     bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers())
     return WebAdapter(
-        bounds, base.context(), identity=identity, banner=banner, is_named=is_named, ideas=ideas, space=base.space
+        bounds, context, identity=identity, banner=banner, is_named=is_named, ideas=ideas, space=base.space
     )
 
 

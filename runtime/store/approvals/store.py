@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy import Integer, bindparam, select
 
-from runtime.contract import Address, ApprovalId
+from runtime.chat.inbox import OpenQuestion
+from runtime.contract import Address, ApprovalId, Identity
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.store.approvals.decisions import BY_ID, expire
+from runtime.store.approvals.inbox import of_identity
 from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.common import narrowed
@@ -44,6 +46,10 @@ class ApprovalStore(Base):
         self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
     ) -> list[Approval]:
         return await self._driver.read(lambda: _many(state, room, limit))
+
+    async def inbox(self, who: Identity, rights: Rights) -> list[OpenQuestion]:
+        now = self.now()
+        return await self._driver.read(lambda: of_identity(who, rights, now))
 
     async def due(self, rights: Rights) -> list[Due]:
         now = self.now()

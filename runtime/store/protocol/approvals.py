@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from runtime.chat.audience import Candidate
-from runtime.contract import Address, ApprovalId, Mention, SessionKey
+from runtime.chat.inbox import OpenQuestion
+from runtime.contract import Address, ApprovalId, Identity, Mention, SessionKey
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 
 
@@ -61,6 +62,9 @@ class Approvals(Protocol):
         self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
     ) -> list[Approval]:
         """Newest first; of one room with its threads, or of all."""
+
+    async def inbox(self, who: Identity, rights: Rights) -> list[OpenQuestion]:
+        """Questions that wait for the person behind an identity, oldest first; none for a stranger."""
 
     async def expire(self) -> list[Decided]:
         """Settle questions whose time is over, at most 100."""
