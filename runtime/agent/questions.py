@@ -16,7 +16,7 @@ from runtime.chat import cards
 from runtime.chat.audience import Audience, Places, mentions, reach
 from runtime.chat.calls import ShownCall, shown_call
 from runtime.contract import ApprovalId, ApprovalKind, CardContext, DeliveryId, Kind, NewId, Now
-from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.domain.approvals import Approval, ApprovalState, Home, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
 from runtime.policy.terms import Terms
@@ -59,6 +59,8 @@ class Questions:
     ) -> Question:
         approval, places = self._approval(run, step, terms, audience), self._context.places
         to = reach(approval, audience, rights, places)
+        if to.home is Home.TOLD and not to.copies:
+            log.warning("nobody reached", approval=approval.id, tool=approval.tool, rule=terms.rule)
         name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
         link = places.link(run.address, audience.message) if audience.message and not schedule else ""
         known = cards.circumstances(name, schedule, to.home, to.asked, link)
