@@ -26,7 +26,8 @@ def click(happened: Happening) -> Signal | None:
         return None
     approval, choice = _value(action)
     clicked = Clicked(ApprovalId(approval), Choice(choice))
-    return _meant(happened, happened.body["trigger_id"], card_address(happened), clicked)
+    alone = is_alone(happened.body)
+    return _meant(happened, happened.body["trigger_id"], card_address(happened), clicked, alone=alone)
 
 
 def form_wanted(body: Raw) -> str | None:
@@ -49,9 +50,26 @@ def _value(action: Raw) -> tuple[str, str]:
     return approval, word
 
 
+def is_alone(body: Raw) -> bool:
+    """True if Slack vouches that only who pressed sees what was pressed: an ephemeral message, or the home of the app."""
+    return mapping(body.get("container")).get("is_ephemeral") is True or is_home(body)
+
+
+def is_home(body: Raw) -> bool:
+    return mapping(body.get("view")).get("type") == "home"
+
+
 def card_address(happened: Happening) -> Address:
-    """Address of the card whose button was pressed. Errors: KeyError."""
+    """Address of the card whose button was pressed. A home carries that of the direct messages beside it.
+
+    Errors: KeyError, ValueError.
+    """
     body = happened.body
+    if is_home(body):
+        room = str(json.loads(body["view"]["private_metadata"])["room"])
+        if not room.startswith("D"):
+            raise ValueError("a home stands beside direct messages")
+        return happened.address(room)
     container, message = mapping(body.get("container")), mapping(body.get("message"))
     room = mapping(body.get("channel")).get("id") or container["channel_id"]
     return happened.address(str(room), str(message.get("thread_ts") or container.get("thread_ts") or ""))
@@ -65,7 +83,8 @@ def form(happened: Happening) -> Signal | None:
     about = json.loads(view["private_metadata"])
     reason = str(view["state"]["values"]["reason"]["reason"].get("value") or "").strip()[:REASON_LIMIT]
     denied = Clicked(ApprovalId(str(about["approval"])), Choice.DENY, reason)
-    return _meant(happened, f"v{view['id']}", happened.address(str(about["room"]), str(about["thread"])), denied)
+    address, alone = happened.address(str(about["room"]), str(about["thread"])), about.get("alone") is True
+    return _meant(happened, f"v{view['id']}", address, denied, alone=alone)
 
 
 def command(happened: Happening) -> Signal:
@@ -79,7 +98,7 @@ def command(happened: Happening) -> Signal:
     return _meant(happened, body["trigger_id"], happened.address(str(body["channel_id"])), said)
 
 
-def _meant(happened: Happening, key: object, address: Address, said: Body) -> Signal:
+def _meant(happened: Happening, key: object, address: Address, said: Body, *, alone: bool = False) -> Signal:
     """Signal of a button, a form or a command, which is always meant for us."""
     reach = Addressing.DIRECT if address.room.startswith("D") else Addressing.MENTION
-    return happened.signal(key, address, said, reach=reach)
+    return happened.signal(key, address, said, reach=reach, alone=alone)

@@ -41,20 +41,23 @@ from adapters.slack.envelope import (
 )
 from adapters.slack.incoming.names import Names
 from adapters.slack.incoming.room_locks import RoomLocks
-from adapters.slack.interactions import card_address, form_wanted
+from adapters.slack.interactions import card_address, form_wanted, is_alone, is_home
 from adapters.slack.outgoing.best_effort import BestEffort
+from adapters.slack.outgoing.homes import Homes
 from adapters.slack.outgoing.notices import Notices
 from adapters.slack.parse import TAKEN, parse
 from adapters.slack.settings import SlackSettings
 from adapters.slack.text import escaped, names_me
 from adapters.slack.web import Web, sdk_log
-from runtime.contract import Address, Now, Said, Signal, Sink, Verdict
+from runtime.contract import Address, Clicked, Now, Outcome, Said, Signal, Sink, Verdict
 from runtime.errors import Rejected, StoreError
 
 OK: Final = 200
 AWAY: Final = 503
+DECIDED: Final = "Your answer counts."
 SPEAKERS: Final = 5_000  # rooms of which we know who spoke last
 STARTED: Final = "assistant_thread_started"
+HOME_OPENED: Final = "app_home_opened"
 OPENED: Final = frozenset({STARTED, "assistant_thread_context_changed"})
 
 log = logging.getLogger(__name__)
@@ -71,7 +74,15 @@ class Intake:
     what was said in a place before, and is still to be read in its history."""
 
     def __init__(
-        self, settings: SlackSettings, *, web: Web, names: Names, speaking: Notices, asides: BestEffort, now: Now
+        self,
+        settings: SlackSettings,
+        *,
+        web: Web,
+        names: Names,
+        speaking: Notices,
+        homes: Homes,
+        asides: BestEffort,
+        now: Now,
     ) -> None:
         self.me: BotUser | None = None
         self.sink: Sink | None = None
@@ -80,6 +91,7 @@ class Intake:
         self._web = web
         self._names = names
         self._speaking = speaking
+        self._homes = homes
         self._asides = asides
         self._now = now
         self._turns = RoomLocks()
@@ -119,6 +131,8 @@ class Intake:
         kind = kind_of(body)
         if kind in OPENED:
             self._welcome(kind, body)
+        elif kind == HOME_OPENED:
+            self._home_opened(body, team_of(body, me))
         elif kind not in TAKEN:
             log.debug("%s: nothing is made of %s", self._who, kind)
         elif kind == "block_actions" and (approval := form_wanted(body)) is not None:
@@ -127,7 +141,7 @@ class Intake:
             async with self._turns.of(room_of(body)):
                 signal = parse(await self._happening(body, team_of(body, me)))
                 if signal is not None:
-                    return self._answered(kind, signal, await sink(signal))
+                    return self._answered(kind, body, signal, await sink(signal))
                 log.debug("%s: nothing is made of this %s", self._who, kind)
         else:
             log.info("%s: a message waits for what was said before it; Slack will send it again", self._who)
@@ -173,9 +187,16 @@ class Intake:
 
     # ---------------------------------------------------------------------------------------------- afterwards
 
-    def _answered(self, kind: str, signal: Signal, verdict: Verdict) -> BoltResponse:
+    def _answered(self, kind: str, body: Raw, signal: Signal, verdict: Verdict) -> BoltResponse:
         """The acknowledgement, and what is said beside it."""
         self._remember(signal)
+        if verdict.cards:
+            cards = partial(self._speaking.cards, seen_at(signal), user_of(signal), verdict.cards)
+            self._asides.begin(cards, "cards for one person")
+        if isinstance(signal.body, Clicked):
+            self._homes.changed()
+            if self._told_in_place(body, signal, verdict):
+                return BoltResponse(status=OK, body="")
         if verdict.notice and kind == "command":
             return BoltResponse(status=OK, body={"response_type": "ephemeral", "text": escaped(verdict.notice)})
         if verdict.notice:
@@ -185,6 +206,27 @@ class Intake:
             title = partial(self._speaking.entitle, signal.address, signal.body.text)
             self._asides.begin(title, "the title of a thread")
         return BoltResponse(status=OK, body="")
+
+    def _told_in_place(self, body: Raw, signal: Signal, verdict: Verdict) -> bool:
+        """True if what came of a press is told where it was pressed: in a home, or in place of an ephemeral card."""
+        url = body.get("response_url")
+        if is_home(body):
+            told = partial(self._homes.pressed, signal.address.account, user_of(signal), signal.address.room)
+            self._asides.begin(partial(told, verdict.notice or ""), "a home")
+        elif signal.alone and verdict.outcome is Outcome.DECIDED and isinstance(url, str) and url:
+            self._asides.begin(partial(self._speaking.replaced, url, verdict.notice or DECIDED), "an ephemeral card")
+        else:
+            return False
+        return True
+
+    def _home_opened(self, body: Raw, me: BotUser) -> None:
+        """Errors: Malformed."""
+        event = mapping(body.get("event"))
+        user, room = event.get("user"), event.get("channel")
+        if not (isinstance(user, str) and isinstance(room, str)):
+            raise Malformed("a home has a person and their direct messages")
+        if event.get("tab") == "home":
+            self._asides.begin(partial(self._homes.opened, me.team, user, room), "a home")
 
     def _remember(self, signal: Signal) -> None:
         if isinstance(signal.body, Said) and not signal.by_bot:
@@ -209,9 +251,9 @@ class Intake:
         happened = await self._happening(body, me)
         try:
             trigger, address = str(body["trigger_id"]), card_address(happened)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Malformed(f"{type(error).__name__}: {error}") from error
-        form = partial(self._speaking.ask_why, trigger, approval, address)
+        form = partial(self._speaking.ask_why, trigger, approval, address, alone=is_alone(body))
         self._asides.begin(form, f"the form for {happened.sender.name}")
 
 

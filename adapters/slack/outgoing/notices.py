@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import aiohttp
+
 from adapters.slack.interactions import DENIAL
+from adapters.slack.outgoing.render import render
 from adapters.slack.text import escaped
 from adapters.slack.web import Web
-from runtime.contract import Address
-from runtime.errors import ChannelError
+from runtime.contract import Address, Content, Delivery, DeliveryId, Kind
+from runtime.errors import ChannelError, Uncertain
 from runtime.text.glyphs import clip
 
 REASON: Final = 500  # characters a person may write
@@ -42,9 +45,31 @@ class Notices:
             thread_ts=address.thread or None,
         )
 
-    async def ask_why(self, trigger: str, approval: str, address: Address) -> None:
+    async def cards(self, address: Address, user: str, cards: Sequence[Content]) -> None:
+        """Cards that only `user` sees, one after the other. Errors: ChannelError."""
+        for card in cards:
+            shown = Delivery(DeliveryId(""), "", 0, Kind.APPROVAL, address, card)
+            for wire in render(shown):
+                await self._web.call(
+                    "chat.postEphemeral",
+                    channel=address.room,
+                    user=user,
+                    thread_ts=address.thread or None,
+                    **json.loads(wire.body),
+                )
+
+    async def replaced(self, response_url: str, text: str) -> None:
+        """Words in the place of an ephemeral card, whose buttons did their work. Errors: ChannelError."""
+        answer = {"replace_original": True, "text": escaped(text)}
+        try:
+            async with self._web.http() as session, session.post(response_url, json=answer) as response:
+                response.raise_for_status()
+        except (aiohttp.ClientError, OSError) as error:
+            raise Uncertain(f"the card that one person sees may keep its buttons: {error}") from error
+
+    async def ask_why(self, trigger: str, approval: str, address: Address, *, alone: bool = False) -> None:
         """Open the form in which a denial gets its reason. Errors: ChannelError."""
-        await self._web.call("views.open", trigger_id=trigger, view=denial_form(approval, address))
+        await self._web.call("views.open", trigger_id=trigger, view=denial_form(approval, address, alone=alone))
 
     # --------------------------------------------------------------------------------------- assistant threads
 
@@ -85,9 +110,9 @@ class Notices:
             return  # best effort: the reply is what counts
 
 
-def denial_form(approval: str, address: Address) -> Mapping[str, Any]:
+def denial_form(approval: str, address: Address, *, alone: bool = False) -> Mapping[str, Any]:
     """The modal. It carries the approval's id and where the answer belongs; both come back as they are."""
-    about = {"approval": approval, "room": address.room, "thread": address.thread}
+    about = {"approval": approval, "room": address.room, "thread": address.thread, **({"alone": True} if alone else {})}
     return {
         "type": "modal",
         "callback_id": DENIAL,

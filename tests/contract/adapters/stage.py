@@ -68,6 +68,8 @@ class FakeSink:
         self.taken: list[Signal] = []
         self.away = 0
         self.notice: str | None = None
+        self.cards: tuple[Content, ...] = ()
+        self.outcome = Outcome.ACCEPTED
         self.open = asyncio.Event()
         self.open.set()
         self._keys: set[tuple[str, str]] = set()
@@ -83,7 +85,7 @@ class FakeSink:
             return Verdict(Outcome.DUPLICATE, SignalId("s"))
         self._keys |= keys
         self.taken.append(signal)
-        return Verdict(Outcome.ACCEPTED, SignalId("s"), self.notice)
+        return Verdict(self.outcome, SignalId("s"), self.notice, self.cards)
 
     @property
     def texts(self) -> list[str]:
