@@ -17,12 +17,12 @@ from runtime.store.schema import approvals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op
 
+MANY = select(*APPROVAL_COLUMNS).limit(bindparam("n", type_=Integer))
 NEWEST_APPROVALS = narrowed(
-    select(*APPROVAL_COLUMNS)
-    .order_by(approvals.c.asked_at.desc(), approvals.c.step)
-    .limit(bindparam("n", type_=Integer)),
-    state=approvals.c.state,
-    address=approvals.c.address,
+    MANY.order_by(approvals.c.asked_at.desc(), approvals.c.step), state=approvals.c.state, address=approvals.c.address
+)
+OLDEST_APPROVALS = narrowed(
+    MANY.order_by(approvals.c.asked_at, approvals.c.step), state=approvals.c.state, address=approvals.c.address
 )
 
 
@@ -31,8 +31,8 @@ def _one(approval_id: ApprovalId) -> Op[Approval | None]:
     return approval_of(rows[0]) if rows else None
 
 
-def _many(state: ApprovalState | None, room: Address | None, limit: int) -> Op[list[Approval]]:
-    rows = yield NEWEST_APPROVALS(state, room, limit)
+def _many(state: ApprovalState | None, room: Address | None, limit: int, *, oldest: bool) -> Op[list[Approval]]:
+    rows = yield (OLDEST_APPROVALS if oldest else NEWEST_APPROVALS)(state, room, limit)
     return [approval_of(row) for row in rows]
 
 
@@ -43,9 +43,9 @@ class ApprovalStore(Base):
         return await self._driver.read(lambda: _one(approval_id))
 
     async def approvals(
-        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
+        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200, oldest: bool = False
     ) -> list[Approval]:
-        return await self._driver.read(lambda: _many(state, room, limit))
+        return await self._driver.read(lambda: _many(state, room, limit, oldest=oldest))
 
     async def inbox(self, who: Identity, rights: Rights) -> list[OpenQuestion]:
         now = self.now()

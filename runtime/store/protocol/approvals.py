@@ -59,9 +59,9 @@ class Approvals(Protocol):
     async def approval(self, approval_id: ApprovalId) -> Approval | None: ...
 
     async def approvals(
-        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
+        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200, oldest: bool = False
     ) -> list[Approval]:
-        """Newest first; of one room with its threads, or of all."""
+        """Newest first, or the oldest; of one room with its threads, or of all."""
 
     async def inbox(self, who: Identity, rights: Rights) -> list[OpenQuestion]:
         """Questions that wait for the person behind an identity, oldest first; none for a stranger."""
