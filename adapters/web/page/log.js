@@ -168,7 +168,7 @@ export class Log {
 }
 
 /** The buttons of a card, and the small form for a reason. */
-class Actions {
+export class Actions {
   #decide;
   #buttons;
   #notice = h("p", { class: "card-notice", role: "status" });
@@ -236,7 +236,7 @@ class Actions {
 }
 
 /** The HTML that the server made from Markdown, once and escaped, with a copy button on each code block. */
-function prose(entry) {
+export function prose(entry) {
   const box = h("div", { class: "prose" });
   if (entry.html === undefined) box.append(h("p", { class: "said" }, entry.text ?? ""));
   else box.innerHTML = entry.html;
