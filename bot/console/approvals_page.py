@@ -49,7 +49,7 @@ def _filter(rows: Sequence[View], room: str, person: str) -> Html | None:
         tag("button", "Show", type="submit"),
         method="get",
         action=APPROVALS_PLACE,
-        class_="changes",
+        class_="filter",
     )
 
 

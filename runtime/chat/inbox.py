@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -61,15 +61,19 @@ def card(question: OpenQuestion, at: Address | None, now: datetime) -> Content:
     return cards.pending(approval, now, home=home, voted=question.voted)
 
 
-def waiting(question: OpenQuestion, now: datetime, called: Callable[[Address], str]) -> Waiting:
-    """The same for a surface of one person. `called` is what people call a room."""
+def waiting(question: OpenQuestion, now: datetime) -> Waiting:
+    """The same for a surface of one person.
+
+    A conversation of the page has no name: its title is made of what was said there, which is for those who read it.
+    """
     approval = question.approval
     return Waiting(
         id=approval.id,
         kind=approval.kind,
         tool=approval.tool,
         effect=approval.effect,
-        room=room_of(approval) or called(approval.address),
+        address=approval.address,
+        room=room_of(approval),
         requester=approval.requester_name,
         asked_at=approval.asked_at,
         expires_at=approval.expires_at,

@@ -8,20 +8,22 @@ from datetime import datetime
 
 from runtime.contract.deliveries import ApprovalKind, Content
 from runtime.contract.models import Effect
-from runtime.contract.people import ApprovalId, Identity
+from runtime.contract.people import Address, ApprovalId, Identity
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """An open question. Without a `card` its rule keeps it in `room`: there it is answered, and nothing of the call is told.
 
-    `room` is what people call the room of the request, `requester` who asked for the call, where somebody did.
+    `address` is where the request was made, `room` what people call that, where they call it something; `requester` who
+    asked for the call, where somebody did.
     """
 
     id: ApprovalId
     kind: ApprovalKind
     tool: str
     effect: Effect
+    address: Address
     room: str
     requester: str
     asked_at: datetime

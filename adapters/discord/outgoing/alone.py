@@ -14,7 +14,7 @@ Body = dict[str, Any]
 
 
 def follow_ups(address: Address, cards: Sequence[Content]) -> list[Body]:
-    """What is sent for each card, in order. Nobody is called by them, and nobody else sees them."""
+    """Bodies of the messages, in order. Nobody is called by them, and nobody else sees them."""
     shown = [Delivery(DeliveryId(""), "", 0, Kind.APPROVAL, address, card) for card in cards]
     bodies = [json.loads(wire.body) for delivery in shown for wire in render(delivery)]
     return [{**body, "flags": EPHEMERAL, "allowed_mentions": {"parse": []}} for body in bodies]

@@ -36,7 +36,7 @@ class Page {
     this.#me = me;
     this.live = new Live();
     this.files = new FilesPanel();
-    this.inbox = new Inbox(me, { onCount: () => this.#counted() });
+    this.inbox = new Inbox({ onCount: () => this.#counted(), titleOf: (room) => this.rooms.titleOf(room) });
     this.rooms = new Rooms({ onOpen: (room) => this.#go(room) });
     this.attachments = new Attachments({ limit: me.upload_limit, onChange: () => this.#composerChanged() });
     this.outbox = new Outbox(me.identity, {

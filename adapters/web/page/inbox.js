@@ -11,6 +11,7 @@ const LOOK_EVERY = 15_000; // milliseconds
 const LOOK_HIDDEN_EVERY = 60_000; // the number in the tab's title is read there
 const ARMED_FOR = 4_000; // milliseconds between the two presses of A for a dangerous call
 const CLICK_TRIES = 4;
+const TIME_LEFT = / \(in [^()]*\)/; // changes by itself, and is no reason to draw a card anew
 const KEYS = { a: "approve", d: "deny" };
 
 export class Inbox {
@@ -18,19 +19,19 @@ export class Inbox {
   #list = byId("inbox-list");
   #filters = byId("inbox-filters");
   #status = byId("inbox-status");
-  #me;
   #questions = [];
-  #drawn = new Map(); // id -> { shape, element, actions }
+  #drawn = new Map(); // id -> { shape, element }
   #filter = { room: "", person: "" };
   #armed = null;
   #onCount;
+  #titleOf;
   #looked = 0;
   count = 0;
 
-  /** `onCount(number)` when another number of questions waits. */
-  constructor(me, { onCount }) {
-    this.#me = me;
+  /** `onCount()` when another number of questions waits; `titleOf(room)` of a conversation of the person's own. */
+  constructor({ onCount, titleOf }) {
     this.#onCount = onCount;
+    this.#titleOf = titleOf;
     addEventListener("keydown", (event) => this.#key(event));
     for (const name of ["room", "person"]) {
       byId(`inbox-${name}`).addEventListener("change", (event) => {
@@ -68,7 +69,7 @@ export class Inbox {
     this.#looked = Date.now();
     try {
       const { questions, count } = await request("/api/inbox");
-      this.#questions = questions;
+      this.#questions = questions.map((one) => ({ ...one, room: one.room || (one.place && this.#titleOf(one.place)) || "" }));
       if (count !== this.count) this.#onCount((this.count = count));
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
@@ -92,8 +93,9 @@ export class Inbox {
     this.#drawn = new Map();
     for (const one of wanted) {
       const known = before.get(one.id);
-      const shape = JSON.stringify(one.buttons);
-      this.#drawn.set(one.id, known?.shape === shape ? known : { shape, ...this.#made(one) });
+      const shape = JSON.stringify([one.buttons, one.html.replace(TIME_LEFT, ""), one.room]);
+      const typing = known?.element.querySelector(".reason"); // a form keeps its words
+      this.#drawn.set(one.id, typing || known?.shape === shape ? known : { shape, element: this.#made(one) });
     }
     const elements = [...this.#drawn.values()].map(({ element }) => element);
     for (const card of this.#cards) if (!elements.includes(card)) card.remove();
@@ -121,7 +123,7 @@ export class Inbox {
         h("time", { datetime: one.asked_at }, shortTime(one.asked_at))),
       one.html ? prose(one) : h("p", {}, words.onlyThere(one)),
       actions && actions.element);
-    return { element, actions };
+    return element;
   }
 
   #drawFilters() {

@@ -68,7 +68,7 @@ def accounts_phase(
         """Questions that wait for somebody, as the rules of now say."""
         now = base.store.now()
         found = await base.store.approvals.inbox(who, live.gate().rights)
-        return [inbox.waiting(one, now, called) for one in found]
+        return [inbox.waiting(one, now) for one in found]
 
     context = replace(base.context(), inbox=waiting)
     page = _page(base, context, web_identity, is_destination, getattr(model, "ideas", IDEAS))

@@ -274,7 +274,7 @@ async def test_a_question_that_its_rule_keeps_in_its_room_is_only_named(met: Sta
     assert words.text == "1 question can only be answered in #ops\\_team."
     refused = await press(met, parked, actor=ADA_THERE, at=CHAT, alone=True)
     assert refused.verdict.notice == "This question belongs to another room."
-    (waiting,) = [inbox.waiting(one, met.clock(), str) for one in await met.store.approvals.inbox(ADA, Rights())]
+    (waiting,) = [inbox.waiting(one, met.clock()) for one in await met.store.approvals.inbox(ADA, Rights())]
     assert (waiting.card, waiting.room) == (None, "#ops_team")
 
 

@@ -11,6 +11,7 @@ import pytest
 from yarl import URL
 
 from runtime.contract import (
+    Address,
     ApprovalId,
     ApprovalKind,
     Button,
@@ -28,7 +29,16 @@ AT: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ASKED: Final = ApprovalId("a1")
 CARD: Final = Content("**May I run `shell`?**\n\n```\n<b>ls</b>\n```", (Button(ASKED, Choice.APPROVE, "Approve"),))
 WAITING: Final = Waiting(
-    ASKED, ApprovalKind.CALL, "shell", Effect.DANGER, "#general", "Bob", AT, AT + timedelta(hours=12), CARD
+    ASKED,
+    ApprovalKind.CALL,
+    "shell",
+    Effect.DANGER,
+    Address("web", "main", "room01"),
+    "#general",
+    "Bob",
+    AT,
+    AT + timedelta(hours=12),
+    CARD,
 )
 
 

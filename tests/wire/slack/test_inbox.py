@@ -10,6 +10,7 @@ import pytest
 
 from adapters.slack.outgoing.home_view import CARD_MAX_CHARS, QUESTIONS_MOST, home_view
 from runtime.contract import (
+    Address,
     Addressing,
     ApprovalId,
     ApprovalKind,
@@ -42,6 +43,7 @@ def waiting(ident: str = "a1", text: str = CALL, **changes: Any) -> Waiting:
         ApprovalKind.CALL,
         "shell",
         Effect.DANGER,
+        Address("slack", "T1", "C1"),
         "#general",
         "Bob",
         AT,
