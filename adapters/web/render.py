@@ -87,7 +87,7 @@ def question(one: Waiting) -> dict[str, Any]:
         "requester": visible(one.requester, one_line=True),
         "asked_at": one.asked_at.isoformat(),
         "expires_at": one.expires_at.isoformat(),
-        "html": to_html(parse(one.card.text)) if one.card else "",
+        "html": html(one.card) if one.card else "",
         "buttons": [_button(button) for button in one.card.buttons] if one.card else [],
     }
 

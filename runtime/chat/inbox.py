@@ -13,7 +13,7 @@ from runtime.chat import cards
 from runtime.contract import Address, ApprovalKind, Content, Waiting
 from runtime.domain.approvals import Approval, Home, asked_in_private
 from runtime.markup.moments import roughly, several
-from runtime.text.glyphs import in_a_line, legible
+from runtime.text.glyphs import in_a_line, plainly
 from runtime.text.naming import listed
 
 LISTED: Final = 5
@@ -129,7 +129,7 @@ def _elsewhere(rooms: Sequence[str]) -> str:
     """Rules keep some questions in their rooms."""
     if not rooms:
         return ""
-    names = listed(list(dict.fromkeys(cards.MARKS.sub(r"\\\g<0>", legible(one)) for one in rooms)))
+    names = listed(list(dict.fromkeys(plainly(one) for one in rooms)))
     return f"{several(len(rooms), 'question')} can only be answered in {names}."
 
 

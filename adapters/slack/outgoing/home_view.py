@@ -14,6 +14,7 @@ from adapters.slack.outgoing.mrkdwn import blocks_of
 from adapters.slack.outgoing.render import SECTION, actions
 from runtime.contract import Content, Waiting
 from runtime.markup import Document, parse, to_plain
+from runtime.markup.attachment import unabridged
 from runtime.markup.moments import several
 from runtime.markup.tree import Block, CodeBlock
 from runtime.text.glyphs import head
@@ -47,7 +48,7 @@ def home_view(waiting: Sequence[Waiting], room: str, note: str = "") -> Json:
 def _question(one: Waiting) -> list[Json]:
     if one.card is None:
         return [_said(f"May I run {one.tool}? This can only be answered in {one.room or 'its own room'}.")]
-    document = parse(one.card.text)
+    document = parse(unabridged(one.card).text)
     blocks = [made for block in document.blocks for made in _block(block)]
     if len(to_plain(document)) > CARD_MAX_CHARS or len(blocks) > CARD_BLOCKS_MOST:
         return [_said(f"May I run {one.tool}? {TOO_LONG}")]

@@ -13,8 +13,9 @@ from adapters.slack.interactions import DENIAL
 from adapters.slack.outgoing.render import render
 from adapters.slack.text import escaped
 from adapters.slack.web import Web
-from runtime.contract import Address, Content, Delivery, DeliveryId, Kind
+from runtime.contract import Address, Content, Delivery, DeliveryId, Kind, Wire
 from runtime.errors import ChannelError, Uncertain
+from runtime.markup.attachment import NOT_HERE, unabridged
 from runtime.text.glyphs import clip
 
 REASON: Final = 500  # characters a person may write
@@ -48,15 +49,10 @@ class Notices:
     async def cards(self, address: Address, user: str, cards: Sequence[Content]) -> None:
         """Cards that only `user` sees, one after the other. Errors: ChannelError."""
         for card in cards:
-            shown = Delivery(DeliveryId(""), "", 0, Kind.APPROVAL, address, card)
-            for wire in render(shown):
-                await self._web.call(
-                    "chat.postEphemeral",
-                    channel=address.room,
-                    user=user,
-                    thread_ts=address.thread or None,
-                    **json.loads(wire.body),
-                )
+            wires = _rendered(address, unabridged(card))
+            body = json.loads((wires if len(wires) == 1 else _rendered(address, Content(NOT_HERE)))[0].body)
+            thread = address.thread or None
+            await self._web.call("chat.postEphemeral", channel=address.room, user=user, thread_ts=thread, **body)
 
     async def replaced(self, response_url: str, text: str) -> None:
         """Words in the place of an ephemeral card, whose buttons did their work. Errors: ChannelError."""
@@ -108,6 +104,10 @@ class Notices:
             )
         except ChannelError:
             return  # best effort: the reply is what counts
+
+
+def _rendered(address: Address, card: Content) -> list[Wire]:
+    return render(Delivery(DeliveryId(""), "", 0, Kind.APPROVAL, address, card))
 
 
 def denial_form(approval: str, address: Address, *, alone: bool = False) -> Mapping[str, Any]:

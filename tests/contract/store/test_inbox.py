@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from datetime import timedelta
 
@@ -173,7 +174,7 @@ async def test_a_listed_card_is_a_copy_that_follows_the_decision(met: Stage) -> 
     await press(met, parked, actor=ADA, at=ROOM)
     card, edit = await cards_of(met, parked, CHAT)
     assert (bool(card.buttons), edit.buttons) == (True, ())
-    assert edit.text.startswith("**Approved** by Ada")
+    assert edit.text.startswith("✅ **Approved** by Ada")
 
 
 async def test_a_press_in_the_private_chat_of_somebody_else_is_refused(met: Stage) -> None:
@@ -257,7 +258,7 @@ async def test_others_of_the_room_are_told_of_its_questions_in_words(stage: Stag
     assert taken.verdict.notice == (
         "1 question here can be answered by others:\n\n- `shell` `uname -a`, asked 1 hour ago, open for 11 hours"
     )
-    hidden = cards.circumstances(home=Home.TOLD)
+    hidden = json.dumps(cards.circumstances(home=Home.TOLD))
     await set_terms(stage, parked, Terms(to=("dm",)), hidden)
     taken = await ask(stage, actor=VERA, private=3000, alone=False)
     assert (taken.verdict.notice or "").endswith("- `shell`, asked 1 hour ago, open for 11 hours")
@@ -268,7 +269,7 @@ async def test_others_of_the_room_are_told_of_its_questions_in_words(stage: Stag
 
 async def test_a_question_that_its_rule_keeps_in_its_room_is_only_named(met: Stage) -> None:
     parked = await met.park(SHELL, at=ROOM)
-    await set_terms(met, parked, Terms(to=("room",)), cards.circumstances("#ops_team"))
+    await set_terms(met, parked, Terms(to=("room",)), json.dumps(cards.circumstances("#ops_team")))
     await ask(met, actor=ADA_THERE, at=CHAT)
     (words,) = await shown(met, CHAT)
     assert words.text == "1 question can only be answered in #ops\\_team."

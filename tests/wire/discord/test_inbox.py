@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 
-from runtime.contract import ApprovalId, Button, Choice, Clicked, Content, Outcome
+from runtime.contract import ApprovalId, Button, Choice, Clicked, Content, Outcome, Whole
+from runtime.markup.attachment import NOT_HERE
 from tests.contract.adapters.stage import until
 from tests.fakes.discord_world import GENERAL, Record
 from tests.wire.discord.stage import APPROVAL, BUTTONS, On
@@ -48,16 +50,19 @@ async def test_the_command_shows_cards_to_who_asked_alone(on: On) -> None:
         assert await on.texts() == []
 
 
-async def test_a_long_card_comes_whole_with_its_buttons_last(on: On) -> None:
-    on.sink.notice, on.sink.cards = (
-        "1 question is waiting for you.",
-        (card("a1", "May I?\n\n```\n" + 700 * "line\n" + "```"),),
-    )
+async def test_a_call_too_long_for_one_message_has_no_buttons_there(on: On) -> None:
+    """Nobody decides by the last of several messages, and no file can stand beside one that one person sees."""
+    long = card("a1", "May I?\n\n```\n" + 700 * "line\n" + "```")
+    part = replace(card("a2"), whole=Whole("abcd1234", "all of it, " * 200))
+    short = replace(card("a3"), whole=Whole("abcd1234", "all of it"))
+    on.sink.notice, on.sink.cards = "3 questions are waiting for you.", (long, part, short)
     async with on.life():
         done = await on.driver.command("approvals", channel=GENERAL)
-        [_, *before, last] = await answers(on, done, 4)
-        assert "".join(one["text"] for one in [*before, last]).count("line") == 700
-        assert (list(map(pressed, before)), pressed(last)[0]) == ([[]] * len(before), "a1:approve")
+        _, first, second, third = await answers(on, done, 4)
+        assert first["text"] == second["text"] == NOT_HERE
+        assert (pressed(first), pressed(second)) == ([], [])
+        assert "All of it:\n```\nall of it\n```" in third["text"].replace("\n\n", "\n")
+        assert pressed(third)[0] == "a3:approve"
 
 
 async def test_a_press_on_an_ephemeral_card_is_vouched_for_and_its_buttons_go(on: On) -> None:

@@ -23,6 +23,7 @@ from runtime.contract import (
     Identity,
     Outcome,
     Waiting,
+    Whole,
 )
 from tests.fakes.slack_driver import Screen
 from tests.fakes.slack_rules import check_home
@@ -122,6 +123,18 @@ async def test_a_press_on_a_message_of_the_room_is_not_vouched_for(on: Workspace
         await on.driver.do("click", channel="DU1", ts=shown.message_id, value="a1:approve")
         [signal] = await on.taken()
     assert signal.alone is False
+
+
+async def test_a_call_too_long_for_one_message_has_no_buttons_there(on: Workspace) -> None:
+    long = card("a1", f"May I?\n\n```\n{'x' * 13_000}\n```")
+    part = replace(card("a2"), whole=Whole("abcd1234", "all of it"))
+    on.sink.notice, on.sink.cards = "2 questions are waiting for you.", (long, part)
+    async with on.life():
+        await on.driver.do("command", channel="C1", user="U1", text="approvals")
+        screen = await on.seen(lambda it: len(it.notices) == 3, "words and two cards")
+    first, second = (one for one in screen.notices if one.get("blocks"))
+    assert (values(first["blocks"]), "too long to show here" in str(first["blocks"])) == ([], True)
+    assert (values(second["blocks"])[0], "all of it" in str(second["blocks"])) == ("a2:approve", True)
 
 
 # ----------------------------------------------------------------------------------------------------------- the home
