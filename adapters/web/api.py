@@ -54,6 +54,7 @@ class Api:
             web.post("/api/rooms/{room}/stop", self.stop),
             web.get("/api/inbox", self.inbox),
             web.post("/api/approvals/{approval}", self.decide),
+            web.get("/api/approvals/{approval}/form", self.form),
         ]
 
     async def me(self, request: web.Request) -> web.Response:
@@ -128,6 +129,13 @@ class Api:
         found = await self._given.inbox(visitor.identity)
         return web.json_response({"questions": [question(one) for one in found[:INBOX_MOST]], "count": len(found)})
 
+    async def form(self, request: web.Request) -> web.Response:
+        """The form behind a button, for those who may send it; else `notice` says why there is none."""
+        visitor = await self._authenticator.visitor(request)
+        wanted = bodies.clicked(request.match_info["approval"], {"choice": request.query.get("choice")})
+        form = await self._given.forms(wanted.approval_id, wanted.choice, visitor.identity)
+        return web.json_response(bodies.form_json(form))
+
     async def stop(self, request: web.Request) -> web.Response:
         visitor, address = await self._rooms.open_to_change(request)
         body = await bodies.read_object(request)
@@ -145,5 +153,6 @@ def _refs(root: Path, paths: list[str]) -> tuple[FileRef, ...]:
 
 
 def _told(verdict: Verdict, *, status: int = 200) -> web.Response:
-    told = {"outcome": verdict.outcome, "signal_id": verdict.signal_id, "notice": verdict.notice}
+    told: dict[str, object] = {"outcome": verdict.outcome, "signal_id": verdict.signal_id, "notice": verdict.notice}
+    told |= {"form_stays": True} if verdict.form_stays else {}
     return web.json_response(told, status=status)

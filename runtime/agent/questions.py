@@ -6,16 +6,17 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
+from runtime.agent.asking import asked_person, asking_of, to_person
 from runtime.agent.run_state import LiveRun
 from runtime.agent.tool_calls import parsed
 from runtime.chat import cards
-from runtime.chat.audience import Audience, Places, mentions, reach
+from runtime.chat.audience import Audience, Places, Reach, mentions, reach
 from runtime.chat.calls import ShownCall, shown_call
-from runtime.contract import ApprovalId, ApprovalKind, CardContext, DeliveryId, Kind, NewId, Now
+from runtime.contract import ApprovalId, ApprovalKind, Asking, CardContext, DeliveryId, Kind, NewId, Now
 from runtime.domain.approvals import Approval, ApprovalState, Home, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
@@ -52,19 +53,35 @@ class Questions:
         """A question for each call, all with what one look into the store tells."""
         rights = self._context.rights()
         audience = await self._store.audience(run.claim.run_id, run.address, rights.approvers)
-        return [self._question(run, step, terms, await _shown(run, step), audience, rights) for step, terms in asked]
+        return [await self._one(run, step, terms, audience, rights) for step, terms in asked]
 
-    def _question(
-        self, run: LiveRun, step: ToolStep, terms: Terms, call: ShownCall, audience: Audience, rights: Rights
-    ) -> Question:
-        approval, places = self._approval(run, step, terms, audience), self._context.places
-        to = reach(approval, audience, rights, places)
+    async def _one(self, run: LiveRun, step: ToolStep, terms: Terms, audience: Audience, rights: Rights) -> Question:
+        approval = self._approval(run, step, terms, audience)
+        if asking := asking_of(run, step):
+            return await self._to_person(run, approval, asking, audience, rights)
+        to = reach(approval, audience, rights, self._context.places)
         if to.home is Home.TOLD and not to.copies:
             log.warning("nobody reached", approval=approval.id, tool=approval.tool, rule=terms.rule)
+        known = self._circumstances(run, audience, to)
+        card = cards.frozen(known, await _shown(run, step), approval.arguments_hash)
+        return self._question(run, replace(approval, card=card), audience, to, rights)
+
+    async def _to_person(
+        self, run: LiveRun, approval: Approval, asking: Asking, audience: Audience, rights: Rights
+    ) -> Question:
+        whom = await asked_person(self._store, asking, run.claim.requester)
+        reached = await self._store.audience(run.claim.run_id, run.address, {whom.id} if whom else set())
+        asked, asking, to = to_person(approval, asking, whom, reached, self._context.places)
+        card = cards.with_asking(self._circumstances(run, audience, to), asking)
+        return self._question(run, replace(asked, card=card), reached, to, rights)
+
+    def _circumstances(self, run: LiveRun, audience: Audience, to: Reach) -> dict[str, Any]:
+        places = self._context.places
         name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
         link = places.link(run.address, audience.message) if audience.message and not schedule else ""
-        known = cards.circumstances(name, schedule, to.home, to.asked, link)
-        approval = replace(approval, card=cards.frozen(known, call, approval.arguments_hash))
+        return cards.circumstances(name, schedule, to.home, to.asked, link)
+
+    def _question(self, run: LiveRun, approval: Approval, audience: Audience, to: Reach, rights: Rights) -> Question:
         card, *copies = [
             NewDelivery(
                 DeliveryId(self._new_id()),
@@ -85,12 +102,12 @@ class Questions:
         return Question(
             approval.id,
             approval.kind,
-            step.number,
+            approval.step,
             approval.expires_at,
             approval.policy_version,
             approval.caution,
             card,
-            terms,
+            approval.terms,
             approval.requester_name,
             approval.request,
             approval.card,

@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import Final
 
 from runtime.chat import cards
-from runtime.contract import Address, ApprovalKind, Content, Waiting
+from runtime.contract import Address, ApprovalKind, Asking, Content, Waiting
 from runtime.domain.approvals import Approval, Home, asked_in_private
 from runtime.markup.moments import roughly, several
-from runtime.text.glyphs import in_a_line, plainly
+from runtime.text.glyphs import in_a_line, plainly, visible
 from runtime.text.naming import listed
 
 LISTED: Final = 5
@@ -135,6 +135,10 @@ def _elsewhere(rooms: Sequence[str]) -> str:
 
 def _line(one: Approval, now: datetime) -> str:
     since, left = roughly(now - one.asked_at), roughly(one.expires_at - now)
+    if one.kind is ApprovalKind.ANSWER:
+        asking = Asking.from_json(one.card)
+        whom = f"for {visible(asking.to, one_line=True)}" if asking.to else "for anybody here"
+        return f"{in_code(asking.question)} {whom}, asked {since} ago, open for {left}"
     call = "" if cards.home_of(one) is Home.TOLD else f" {in_code(one.arguments)}"
     return f"`{one.tool}`{call}, asked {since} ago, open for {left}"
 

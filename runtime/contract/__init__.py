@@ -10,6 +10,7 @@ durations are timedeltas, ids are NewTypes over str.
 
 from __future__ import annotations
 
+from runtime.contract.asking import ANYBODY, Asking, Asks
 from runtime.contract.calls import (
     Card,
     CardChange,
@@ -54,9 +55,20 @@ from runtime.contract.features import (
 )
 from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pending, Stuck
 from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
-from runtime.contract.forms import FORM_CHOICES, Field, Form, OpenForm, no_form
+from runtime.contract.forms import (
+    FORM_CHOICES,
+    REASON,
+    REASON_MAX_CHARS,
+    TOO_LONG,
+    Field,
+    Form,
+    OpenForm,
+    filled,
+    no_form,
+)
 from runtime.contract.inbox import ReadInbox, Waiting, empty_inbox
 from runtime.contract.models import (
+    KEPT_MAX_CHARS,
     AssistantTurn,
     Attach,
     Call,
@@ -72,6 +84,7 @@ from runtime.contract.models import (
     ToolTurn,
     Transcriber,
     Turn,
+    Undo,
     Usage,
     UserTurn,
 )
@@ -160,6 +173,7 @@ from runtime.contract.signals import (
 )
 
 __all__ = [
+    "ANYBODY",
     "ARGUMENTS",
     "BOUNDLESS",
     "CHOICES",
@@ -167,9 +181,13 @@ __all__ = [
     "CONNECTED",
     "FORM_CHOICES",
     "INBOX",
+    "KEPT_MAX_CHARS",
     "NAME_BYTES",
     "PARTIAL",
     "PEOPLE",
+    "REASON",
+    "REASON_MAX_CHARS",
+    "TOO_LONG",
     "UNREAD",
     "UPLOADS",
     "AccountSecret",
@@ -181,6 +199,8 @@ __all__ = [
     "ApprovalId",
     "ApprovalKind",
     "Asker",
+    "Asking",
+    "Asks",
     "AssistantTurn",
     "Attach",
     "Attempt",
@@ -295,6 +315,7 @@ __all__ = [
     "Trigger",
     "Turn",
     "Types",
+    "Undo",
     "Urgency",
     "Usage",
     "UserTurn",
@@ -310,6 +331,7 @@ __all__ = [
     "empty_inbox",
     "files_json",
     "files_of",
+    "filled",
     "no_form",
     "no_probe",
     "room_topic",

@@ -243,12 +243,14 @@ class Verdict:
     """Outcome of a Signal. `notice` is for the sender alone, best effort: at most `Signal.private` characters, or 200.
 
     `cards` are to be shown to the sender alone behind it; there are some only where `Signal.private` is more than 0.
+    `form_stays`: the notice tells what is wrong with a form that was sent, so that it can be put right and sent again.
     """
 
     outcome: Outcome
     signal_id: SignalId
     notice: str | None = None
     cards: tuple[Content, ...] = ()
+    form_stays: bool = False
 
 
 Sink = Callable[[Signal], Awaitable[Verdict]]

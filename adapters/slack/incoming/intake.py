@@ -43,13 +43,30 @@ from adapters.slack.incoming.names import Names
 from adapters.slack.incoming.room_locks import RoomLocks
 from adapters.slack.interactions import card_address, form_wanted, is_alone, is_home
 from adapters.slack.outgoing.best_effort import BestEffort
+from adapters.slack.outgoing.forms import TEXT
 from adapters.slack.outgoing.homes import Homes
 from adapters.slack.outgoing.notices import Notices
 from adapters.slack.parse import TAKEN, parse
 from adapters.slack.settings import SlackSettings
 from adapters.slack.text import escaped, names_me
 from adapters.slack.web import Web, sdk_log
-from runtime.contract import Address, Clicked, Now, Outcome, Said, Signal, Sink, Verdict
+from runtime.contract import (
+    REASON,
+    TOO_LONG,
+    Address,
+    ApprovalId,
+    Choice,
+    Clicked,
+    Form,
+    Identity,
+    Now,
+    OpenForm,
+    Outcome,
+    Said,
+    Signal,
+    Sink,
+    Verdict,
+)
 from runtime.errors import Rejected, StoreError
 
 OK: Final = 200
@@ -83,6 +100,7 @@ class Intake:
         homes: Homes,
         asides: BestEffort,
         now: Now,
+        forms: OpenForm,
     ) -> None:
         self.me: BotUser | None = None
         self.sink: Sink | None = None
@@ -94,6 +112,7 @@ class Intake:
         self._homes = homes
         self._asides = asides
         self._now = now
+        self._forms = forms
         self._turns = RoomLocks()
         self._speakers: OrderedDict[tuple[str, str], str] = OrderedDict()
         self.app = self._made(settings)
@@ -135,8 +154,8 @@ class Intake:
             self._home_opened(body, team_of(body, me))
         elif kind not in TAKEN:
             log.debug("%s: nothing is made of %s", self._who, kind)
-        elif kind == "block_actions" and (approval := form_wanted(body)) is not None:
-            await self._open_form(body, team_of(body, me), approval)
+        elif kind == "block_actions" and (wanted := form_wanted(body)) is not None:
+            await self._press_for_form(body, team_of(body, me), *wanted)
         elif await self._is_next(kind, body, team_of(body, me)):
             async with self._turns.of(room_of(body)):
                 signal = parse(await self._happening(body, team_of(body, me)))
@@ -199,6 +218,9 @@ class Intake:
                 return BoltResponse(status=OK, body="")
         if verdict.notice and kind == "command":
             return BoltResponse(status=OK, body={"response_type": "ephemeral", "text": escaped(verdict.notice)})
+        if verdict.form_stays and isinstance(signal.body, Clicked):
+            first = next(iter(signal.body.values), REASON)
+            return BoltResponse(status=OK, body={"response_action": "errors", "errors": {first: verdict.notice}})
         if verdict.notice:
             word = partial(self._speaking.notice, seen_at(signal), user_of(signal), verdict.notice)
             self._asides.begin(word, "a private word")
@@ -246,15 +268,33 @@ class Intake:
             self._speaking.began(room, thread)
         self._asides.begin(partial(self._speaking.suggest, room, thread), "suggestions of an assistant thread")
 
-    async def _open_form(self, body: Raw, me: BotUser, approval: str) -> None:
+    async def _press_for_form(self, body: Raw, me: BotUser, approval: str, choice: Choice) -> None:
         """A form must be opened within 3 s of the press, and decides nothing by itself."""
         happened = await self._happening(body, me)
         try:
             trigger, address = str(body["trigger_id"]), card_address(happened)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Malformed(f"{type(error).__name__}: {error}") from error
-        form = partial(self._speaking.ask_why, trigger, approval, address, alone=is_alone(body))
-        self._asides.begin(form, f"the form for {happened.sender.name}")
+        actor = happened.signal(trigger, address, Clicked(ApprovalId(approval), choice)).actor
+        show = partial(self._speaking.open, trigger, address=address, alone=is_alone(body))
+        opening = partial(self._open_form, ApprovalId(approval), choice, actor, address, show)
+        self._asides.begin(opening, f"the form for {happened.sender.name}")
+
+    async def _open_form(
+        self,
+        approval: ApprovalId,
+        choice: Choice,
+        actor: Identity,
+        address: Address,
+        show: Callable[[Form], Awaitable[None]],
+    ) -> None:
+        """The form, or the reason why there is none. Errors: ChannelError."""
+        form = await self._forms(approval, choice, actor)
+        if isinstance(form, Form) and form.fits(TEXT):
+            await show(form)
+        else:
+            words = form if isinstance(form, str) else TOO_LONG
+            await self._speaking.notice(address, user_in(actor), words)
 
 
 def says_to(me: BotUser, body: Raw) -> bool:
@@ -272,7 +312,11 @@ async def _at_once(place: Address, *, comes_again: bool, to_us: bool) -> bool:
 
 def user_of(signal: Signal) -> str:
     """Slack's id of who did it."""
-    return signal.actor.rpartition("/")[2]
+    return user_in(signal.actor)
+
+
+def user_in(identity: Identity) -> str:
+    return identity.rpartition("/")[2]
 
 
 def seen_at(signal: Signal) -> Address:

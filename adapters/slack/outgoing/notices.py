@@ -1,24 +1,23 @@
-"""Small words to one person: private notices, the form for a reason, and what an assistant thread shows."""
+"""Small words to one person: private notices, forms, and what an assistant thread shows."""
 
 from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import aiohttp
 
-from adapters.slack.interactions import DENIAL
+from adapters.slack.outgoing.forms import modal
 from adapters.slack.outgoing.render import render
 from adapters.slack.text import escaped
 from adapters.slack.web import Web
-from runtime.contract import Address, Content, Delivery, DeliveryId, Kind, Wire
+from runtime.contract import Address, Content, Delivery, DeliveryId, Form, Kind, Wire
 from runtime.errors import ChannelError, Uncertain
 from runtime.markup.attachment import NOT_HERE, unabridged
 from runtime.text.glyphs import clip
 
-REASON: Final = 500  # characters a person may write
 TITLE: Final = 60  # characters of an assistant thread's title
 STARTED: Final = 500  # assistant threads of which the first message is awaited
 PROMPTS: Final = (
@@ -63,9 +62,9 @@ class Notices:
         except (aiohttp.ClientError, OSError) as error:
             raise Uncertain(f"the card that one person sees may keep its buttons: {error}") from error
 
-    async def ask_why(self, trigger: str, approval: str, address: Address, *, alone: bool = False) -> None:
-        """Open the form in which a denial gets its reason. Errors: ChannelError."""
-        await self._web.call("views.open", trigger_id=trigger, view=denial_form(approval, address, alone=alone))
+    async def open(self, trigger: str, form: Form, address: Address, *, alone: bool = False) -> None:
+        """Open a form before whoever pressed its button. Errors: ChannelError."""
+        await self._web.call("views.open", trigger_id=trigger, view=modal(form, address, alone=alone))
 
     # --------------------------------------------------------------------------------------- assistant threads
 
@@ -108,33 +107,3 @@ class Notices:
 
 def _rendered(address: Address, card: Content) -> list[Wire]:
     return render(Delivery(DeliveryId(""), "", 0, Kind.APPROVAL, address, card))
-
-
-def denial_form(approval: str, address: Address, *, alone: bool = False) -> Mapping[str, Any]:
-    """The modal. It carries the approval's id and where the answer belongs; both come back as they are."""
-    about = {"approval": approval, "room": address.room, "thread": address.thread, **({"alone": True} if alone else {})}
-    return {
-        "type": "modal",
-        "callback_id": DENIAL,
-        "private_metadata": json.dumps(about),
-        "title": _plain("Deny"),
-        "submit": _plain("Deny"),
-        "close": _plain("Cancel"),
-        "blocks": [
-            {
-                "type": "input",
-                "block_id": "reason",
-                "label": _plain("Why not? The agent is told."),
-                "element": {
-                    "type": "plain_text_input",
-                    "action_id": "reason",
-                    "multiline": True,
-                    "max_length": REASON,
-                },
-            }
-        ],
-    }
-
-
-def _plain(text: str) -> Mapping[str, str]:
-    return {"type": "plain_text", "text": text}

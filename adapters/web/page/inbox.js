@@ -113,8 +113,8 @@ export class Inbox {
   }
 
   #made(one) {
-    const decide = (button, reason) => this.#decide(one, button, reason);
-    const actions = one.buttons.length ? new Actions(one, true, decide) : null;
+    const answers = { decide: (button, reason, values) => this.#decide(button, reason, values), form };
+    const actions = one.buttons.length ? new Actions(one, true, answers) : null;
     const head = one.buttons.some(({ choice }) => choice === "approve") ? words.needsApproval : words.needsAnswer;
     const element = h("li", { class: "card open", tabindex: "0", "data-testid": "inbox-card", "data-approval": one.id, "aria-label": words.inboxCard(one) },
       h("p", { class: "card-head" }, icon("hand"), h("span", {}, head),
@@ -146,8 +146,8 @@ export class Inbox {
 
   // ---- deciding
 
-  async #decide(one, button, reason) {
-    const body = { id: newId(), inbox: true, choice: button.choice, reason };
+  async #decide(button, reason, values) {
+    const body = { id: newId(), inbox: true, choice: button.choice, reason, values };
     for (let tries = 1; ; tries += 1) {
       try {
         const path = `/api/approvals/${encodeURIComponent(button.approval_id)}`;
@@ -171,7 +171,7 @@ export class Inbox {
     const busy = event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing;
     if (!this.shown || !choice || busy || target.matches("input, textarea, select")) return;
     const card = target.closest("[data-testid=inbox-card]");
-    const button = card?.querySelector(`.choice.${choice}:not(:disabled)`);
+    const button = card?.querySelector(`[data-testid=${choice}]:not(:disabled)`);
     if (!button) return;
     event.preventDefault();
     const id = card.dataset.approval;
@@ -183,5 +183,15 @@ export class Inbox {
     }
     this.#armed = null;
     button.click();
+  }
+}
+
+/** The form behind a button, or why there is none. */
+async function form(button) {
+  try {
+    return await request(`/api/approvals/${encodeURIComponent(button.approval_id)}/form?choice=${button.choice}`);
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error;
+    return { notice: error.message };
   }
 }

@@ -17,6 +17,7 @@ from bot.server.reload import Reload
 from bot.telemetry.logs import set_level
 from bot.wiring.access import gate_of
 from bot.wiring.channels import MakeAdapters, adapters_of, buckets_of
+from bot.wiring.forms import Forms
 from bot.wiring.identities import with_identities
 from bot.wiring.live_rules import Live, MakeGate, rules_of
 from bot.wiring.schedules import FileSchedules
@@ -70,7 +71,8 @@ def accounts_phase(
         found = await base.store.approvals.inbox(who, live.gate().rights)
         return [inbox.waiting(one, now) for one in found]
 
-    context = replace(base.context(), inbox=waiting)
+    forms = Forms(base.store, lambda: live.gate().rights)
+    context = replace(base.context(forms.open), inbox=waiting)
     page = _page(base, context, web_identity, is_destination, getattr(model, "ideas", IDEAS))
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)

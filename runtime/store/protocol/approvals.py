@@ -47,6 +47,17 @@ class Calling:
     mentions: Mapping[Address, tuple[Mention, ...]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Undoing:
+    """An undo that begins: of what an approved call did, wanted `by` somebody. `kept` is what its tool kept for it."""
+
+    approval: Approval
+    kept: str
+    by: str
+    call_id: str
+    agent: str
+
+
 class Approvals(Protocol):
     """Approvals outside of `accept`."""
 
@@ -65,6 +76,18 @@ class Approvals(Protocol):
 
     async def inbox(self, who: Identity, rights: Rights) -> list[OpenQuestion]:
         """Questions that wait for the person behind an identity, oldest first; none for a stranger."""
+
+    async def undos_wanted(self) -> list[ApprovalId]:
+        """Approvals whose calls somebody wants to be taken back, and nobody began to."""
+
+    async def begin_undo(self, approval_id: ApprovalId) -> Undoing | None:
+        """Mark that an undo begins; None where somebody else began it."""
+
+    async def end_undo(self, approval_id: ApprovalId, why_not: str = "") -> tuple[Address, ...]:
+        """The call was taken back, or `why_not`; where couriers are to look."""
+
+    async def close_undos(self) -> tuple[Address, ...]:
+        """Withdraw offers whose time is over, and tell of undos that were cut off; where couriers are to look."""
 
     async def expire(self) -> list[Decided]:
         """Settle questions whose time is over, at most 100."""

@@ -13,6 +13,7 @@ from runtime.chat import cards, inbox
 from runtime.contract import (
     Address,
     Addressing,
+    Asking,
     Choice,
     Clicked,
     Commanded,
@@ -308,3 +309,38 @@ async def test_a_surface_of_one_person_gives_no_rights(stage: Stage) -> None:
         taken = await stage.take_in(replace(signal, alone=True), gate)
         assert taken.verdict.outcome in (Outcome.UNCHANGED, Outcome.REFUSED)
     assert await state_of(stage, parked) is ApprovalState.PENDING
+
+
+# ------------------------------------------------------------------------------------------- what the agent asks people
+
+
+async def asked_person(stage: Stage, *whom: str) -> Parked:
+    """The agent asks one person, or anybody in the room."""
+    parked = await stage.park(SHELL)
+    asking = Asking("Which colour?", ("red", "green"), "Uma" if whom else "")
+    await stage.write("UPDATE approvals SET kind = 'answer'")
+    await set_terms(stage, parked, Terms(approvers=whom), json.dumps(asking.to_json()))
+    return parked
+
+
+async def answer(stage: Stage, parked: Parked, *, actor: Identity, at: Address) -> Taken:
+    signal = stage.signal(Clicked(parked.approvals[0], Choice.SECOND), actor=actor, at=at)
+    return await stage.take_in(replace(signal, alone=True))
+
+
+async def test_what_the_agent_asks_a_person_waits_for_that_person(stage: Stage) -> None:
+    parked = await asked_person(stage, UMA)
+    (waiting,) = await stage.store.approvals.inbox(UMA, Rights())
+    assert [button.label for button in inbox.card(waiting, None, stage.clock()).buttons][:2] == ["red", "green"]
+    assert await stage.store.approvals.inbox(ADA, Rights()) == []
+    refused = await answer(stage, parked, actor=ADA, at=replace(ROOM, room="r9"))
+    assert refused.verdict.notice == "This question is for Uma."
+    assert (await answer(stage, parked, actor=UMA, at=replace(ROOM, room="r9"))).verdict.outcome is Outcome.DECIDED
+
+
+async def test_what_it_asks_anybody_of_a_room_is_answered_in_that_room(stage: Stage) -> None:
+    parked = await asked_person(stage)
+    assert await stage.store.approvals.inbox(UMA, Rights()) == []
+    refused = await answer(stage, parked, actor=UMA, at=replace(ROOM, room="r9"))
+    assert refused.verdict.notice == "This question belongs to another room."
+    assert (await answer(stage, parked, actor=UMA, at=ROOM)).verdict.outcome is Outcome.DECIDED
