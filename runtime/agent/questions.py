@@ -17,7 +17,7 @@ from runtime.chat import cards
 from runtime.chat.audience import Audience, Places, Reach, mentions, reach
 from runtime.chat.calls import ShownCall, shown_call
 from runtime.contract import ApprovalId, ApprovalKind, Asking, CardContext, DeliveryId, Kind, NewId, Now
-from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.domain.approvals import Approval, ApprovalState, Home, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
 from runtime.policy.terms import Terms
@@ -60,6 +60,8 @@ class Questions:
         if asking := asking_of(run, step):
             return await self._to_person(run, approval, asking, audience, rights)
         to = reach(approval, audience, rights, self._context.places)
+        if to.home is Home.TOLD and not to.copies:
+            log.warning("nobody reached", approval=approval.id, tool=approval.tool, rule=terms.rule)
         known = self._circumstances(run, audience, to)
         card = cards.frozen(known, await _shown(run, step), approval.arguments_hash)
         return self._question(run, replace(approval, card=card), audience, to, rights)

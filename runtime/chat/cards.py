@@ -71,6 +71,10 @@ MARKS: Final = {
 SHA256_SHOWN: Final = 8
 """Characters of the hash on a card."""
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
+NOBODY_REACHED: Final = (
+    "I can't reach anybody in private who may decide this. They can send me `/approvals` in a private chat; "
+    "operators have the console too."
+)
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
 LINES_SHOWN: Final = 3
@@ -202,7 +206,7 @@ def _asked_too(names: Sequence[str], how: Home) -> str:
     """Whom the question reaches beside its room, for those who read it there."""
     if names:
         return f"I've asked {listed([plainly(name) for name in names])}."
-    return NOBODY_HERE if how is Home.QUIET else ""
+    return {Home.QUIET: NOBODY_HERE, Home.TOLD: NOBODY_REACHED}.get(how, "")
 
 
 def circumstances(

@@ -26,7 +26,7 @@ from runtime.contract import (
     Stopped,
     Verdict,
 )
-from runtime.domain.approvals import ApprovalState, Voter
+from runtime.domain.approvals import ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
 from runtime.store.approvals.decisions import decide
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
@@ -149,12 +149,15 @@ def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datet
     signal_id = SignalId(new_id())
     if not (yield ADD_SIGNAL, row(signal, who, "decided", now, signal_id)):
         return (yield from repeated(signal))
-    voter = Voter(who, (yield from names_of(who)), signal.address, signal.console)
+    voter = Voter(who, (yield from names_of(who)), signal.address, signal.console, signal.alone)
     decided = yield from decide(click.approval_id, voter, click.choice, click.reason, gate.rights, now, new_id)
     if decided.objection:
         return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection)))
     is_open = decided.approval is not None and decided.approval.state is ApprovalState.PENDING
-    verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, decided.notice)
+    notice = decided.notice
+    if signal.alone and decided.approval and not is_open:  # nothing on a surface of one person follows by an edit
+        notice = brief(f"{decided.approval.tool}: {told(decided.approval)}.")
+    verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, notice)
     return Taken(verdict, decided.session, decided.lane_ready, deliveries=decided.deliveries)
 
 

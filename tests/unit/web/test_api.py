@@ -65,7 +65,7 @@ async def test_without_a_valid_link_the_page_says_what_to_do(tmp_path: Path, pat
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/me", "/api/rooms", TIMELINE, f"/api/rooms/{ROOM}/events", f"/api/rooms/{ROOM}/files"]
+    "path", ["/api/me", "/api/inbox", "/api/rooms", TIMELINE, f"/api/rooms/{ROOM}/events", f"/api/rooms/{ROOM}/files"]
 )
 async def test_every_door_of_the_api_asks_for_the_cookie(tmp_path: Path, path: str) -> None:
     async with served(tmp_path) as stage, stage.client("guessed") as client, client.get(path) as answer:
