@@ -57,6 +57,14 @@ class Undoing:
     agent: str
 
 
+@dataclass(frozen=True, slots=True)
+class UndosToDo:
+    """Approvals whose calls somebody wants to be taken back, and nobody began to; and whether any is to be closed."""
+
+    wanted: tuple[ApprovalId, ...] = ()
+    to_close: bool = False
+
+
 class Approvals(Protocol):
     """Approvals outside of `accept`."""
 
@@ -73,8 +81,7 @@ class Approvals(Protocol):
     ) -> list[Approval]:
         """Newest first; of one room with its threads, or of all."""
 
-    async def undos_wanted(self) -> list[ApprovalId]:
-        """Approvals whose calls somebody wants to be taken back, and nobody began to."""
+    async def undos_to_do(self) -> UndosToDo: ...
 
     async def begin_undo(self, approval_id: ApprovalId) -> Undoing | None:
         """Mark that an undo begins; None where somebody else began it."""

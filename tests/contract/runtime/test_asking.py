@@ -18,6 +18,7 @@ from runtime.domain.runs import RunState
 from runtime.domain.transcript import WAITING_FOR_ANSWER
 from runtime.policy.rules import Rule, Ruling
 from runtime.store.operations.after_restore import Origin, after_restore
+from tests.contract.runtime.planning import desk
 from tests.contract.runtime.stage import (
     ADA,
     LEASE,
@@ -241,6 +242,14 @@ async def test_a_person_in_the_room_is_asked_there(stage: Stage) -> None:
     await tell(process)
     assert len(await stage.screen("ada-alone")) == 1
     assert (await stage.screen(GENERAL))[-1].endswith("[red]\n[green]\n[Answer…]")
+
+
+async def test_a_schedule_asks_whoever_planned_it(any_stage: Stage) -> None:
+    at = await desk(any_stage, Planned(ask()), asker())
+    await at.plan()
+    await at.fire()
+    [card] = await any_stage.screen()
+    assert card.startswith("**Which colour?**\n\nA question for Ada, from the schedule news · expires [")
 
 
 async def test_nobody_is_asked_whom_nobody_knows(any_stage: Stage) -> None:
