@@ -13,7 +13,7 @@ from runtime.store.approvals.inbox import of_identity
 from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.common import narrowed
-from runtime.store.protocol import Calling, Decided, Due, Undoing
+from runtime.store.protocol import Calling, Decided, Due, Undoing, UndosToDo
 from runtime.store.schema import approvals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op
@@ -60,8 +60,9 @@ class ApprovalStore(Base):
         now = self.now()
         return await self._driver.write(lambda: call(wanted, rights, now, self._new_id))
 
-    async def undos_wanted(self) -> list[ApprovalId]:
-        return await self._driver.read(undos.wanted)
+    async def undos_to_do(self) -> UndosToDo:
+        now = self.now()
+        return await self._driver.read(lambda: undos.to_do(now))
 
     async def begin_undo(self, approval_id: ApprovalId) -> Undoing | None:
         now = self.now()
@@ -73,8 +74,6 @@ class ApprovalStore(Base):
 
     async def close_undos(self) -> tuple[Address, ...]:
         now = self.now()
-        if not await self._driver.read(lambda: undos.any_to_close(now)):
-            return ()
         return await self._driver.write(lambda: undos.close(now, self._new_id))
 
     async def expire(self) -> list[Decided]:

@@ -58,6 +58,14 @@ class Undoing:
     agent: str
 
 
+@dataclass(frozen=True, slots=True)
+class UndosToDo:
+    """Approvals whose calls somebody wants to be taken back, and nobody began to; and whether any is to be closed."""
+
+    wanted: tuple[ApprovalId, ...] = ()
+    to_close: bool = False
+
+
 class Approvals(Protocol):
     """Approvals outside of `accept`."""
 
@@ -77,8 +85,7 @@ class Approvals(Protocol):
     async def inbox(self, who: Identity, rights: Rights) -> list[OpenQuestion]:
         """Questions that wait for the person behind an identity, oldest first; none for a stranger."""
 
-    async def undos_wanted(self) -> list[ApprovalId]:
-        """Approvals whose calls somebody wants to be taken back, and nobody began to."""
+    async def undos_to_do(self) -> UndosToDo: ...
 
     async def begin_undo(self, approval_id: ApprovalId) -> Undoing | None:
         """Mark that an undo begins; None where somebody else began it."""
