@@ -40,7 +40,7 @@ async def plainly(accept: Accept) -> Taken:
 
 
 async def unchanged(click: Clicked) -> Changed | None:
-    """Where no call can be changed."""
+    """Answer of a place that changes no call."""
     return None
 
 
