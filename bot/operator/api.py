@@ -117,6 +117,9 @@ class OperatorApi:
     @post("/approvals/{id}")
     async def decide(self, approval_id: str, choice: str, reason: str = "") -> View: ...
 
+    @post("/approvals/{id}/edit")
+    async def edit(self, approval_id: str, arguments: str) -> View: ...
+
     @get("/deliveries")
     async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]: ...
 
