@@ -25,7 +25,7 @@ class Terms:
     `rule` is the name of the policy that asks. `to` holds "room", "dm" and addresses. `approvers` (names, identities or
     roles) narrow who may decide, and add nobody. `quorum` people have to approve; with `four_eyes` the requester is none
     of them. Without `expires` the agent's own limit holds. An empty `remind` reminds once, at half the time; `remind` and
-    `escalate` count from the asking.
+    `escalate` count from the asking. Without `grants` a yes is for one call alone.
     """
 
     rule: str = ""
@@ -38,6 +38,7 @@ class Terms:
     remind: tuple[timedelta, ...] = ()
     escalate: timedelta | None = None
     escalate_to: tuple[str, ...] = ()
+    grants: bool = True
 
     def to_json(self) -> str:
         """Write what differs from the defaults, durations in seconds; nothing where nothing does."""
@@ -86,6 +87,7 @@ class Changes:
     reason_required: bool | None = None
     expires: timedelta | None = None
     remind: tuple[timedelta, ...] | None = None
+    grants: bool | None = None
 
     def made_to(self, terms: Terms, rule: str) -> Terms:
         """`terms` with these changes, in the name of `rule`."""
