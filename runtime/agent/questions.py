@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from runtime.agent.run_state import LiveRun
 from runtime.chat import cards
-from runtime.chat.audience import Audience, Places, reach
-from runtime.contract import ApprovalId, ApprovalKind, DeliveryId, Kind, NewId, Now
-from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.chat.audience import Audience, Candidate, Places, able, reach
+from runtime.contract import Address, ApprovalId, ApprovalKind, Choice, DeliveryId, Kind, NewId, Now
+from runtime.domain.approvals import Approval, ApprovalState, Rights, grants_offered
 from runtime.domain.runs import StepState
+from runtime.policy.grants import form_of
 from runtime.policy.rules import Policy
 from runtime.policy.terms import Terms
 from runtime.store.protocol import NewDelivery, Question, Runs, ToolStep
@@ -40,13 +41,17 @@ class Questions:
         """A question for each call, all with what one look into the store tells."""
         rights = self._context.rights()
         audience = await self._store.audience(run.claim.run_id, run.address, rights.approvers)
-        return [self._question(run, step, terms, audience, rights) for step, terms in asked]
+        approvals = [self._approval(run, step, terms, audience) for step, terms in asked]
+        others = _together(approvals, audience, rights)
+        return [self._question(run, one, audience, rights, others.get(one.id, ())) for one in approvals]
 
-    def _question(self, run: LiveRun, step: ToolStep, terms: Terms, audience: Audience, rights: Rights) -> Question:
-        approval = self._approval(run, step, terms, audience)
+    def _question(
+        self, run: LiveRun, approval: Approval, audience: Audience, rights: Rights, others: Sequence[str]
+    ) -> Question:
         to = reach(approval, audience, rights, self._context.places)
         name, schedule = self._context.places.room_name(run.address), run.claim.job.name if run.claim.job else ""
         approval = replace(approval, card=cards.circumstances(name, schedule, to.home, to.asked))
+        approval = _offering(approval, run, able(approval, audience.candidates, rights), others, to.copies)
         card, *copies = [
             NewDelivery(
                 DeliveryId(self._new_id()),
@@ -54,7 +59,7 @@ class Questions:
                 ordinal,
                 Kind.APPROVAL,
                 room,
-                cards.pending(approval, approval.asked_at, home=not ordinal),
+                cards.pending(approval, approval.asked_at, home=not ordinal, at=room if ordinal else None),
                 reply_to="" if ordinal else run.claim.reply_to,
             )
             for ordinal, room in enumerate((run.address, *to.copies))
@@ -62,12 +67,12 @@ class Questions:
         return Question(
             approval.id,
             approval.kind,
-            step.number,
+            approval.step,
             approval.expires_at,
             approval.policy_version,
             approval.caution,
             card,
-            terms,
+            approval.terms,
             approval.requester_name,
             approval.request,
             approval.card,
@@ -99,3 +104,32 @@ class Questions:
             request="" if claim.job else cards.request_line(audience.said, audience.said_by, asker),
             terms=terms,
         )
+
+
+def _together(approvals: Sequence[Approval], audience: Audience, rights: Rights) -> Mapping[ApprovalId, Sequence[str]]:
+    """For the last of several calls the tools of the others, if somebody may decide it and any of those."""
+    calls = [one for one in approvals if one.kind is ApprovalKind.CALL]
+    if len(calls) == 1 or not calls:
+        return {}
+    *before, last = calls
+    whom = {one.person.id for one in able(last, audience.candidates, rights)}
+    others = [one.tool for one in before if whom & {each.person.id for each in able(one, audience.candidates, rights)}]
+    return {last.id: others} if others else {}
+
+
+def _offering(
+    approval: Approval,
+    run: LiveRun,
+    deciding: Sequence[Candidate],
+    others: Sequence[str],
+    copies: Sequence[Address],
+) -> Approval:
+    """The same with what its card offers beside yes and no, bound to the tool as it is now."""
+    tool = run.agent.tools.get(approval.tool)
+    offers = grants_offered(approval, [one.person for one in deciding]) if tool else ()
+    form = form_of(tool.spec, tool.caution()) if tool and offers else ""
+    readers = {room: [one.person for one in deciding if room in one.rooms] for room in copies}
+    plain = [room for room, read_by in readers.items() if offers and read_by and not grants_offered(approval, read_by)]
+    if others:
+        offers = (*offers, Choice.ALL)
+    return replace(approval, card=cards.offering(approval.card, offers, form, others, plain)) if offers else approval

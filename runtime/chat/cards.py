@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from runtime.chat.remarks import remarks
-from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content
-from runtime.domain.approvals import Approval, ApprovalState, Home, told
+from runtime.contract import CHOICES, Address, ApprovalId, ApprovalKind, Button, Choice, Content
+from runtime.domain.approvals import GRANTING, Approval, ApprovalState, Home, offered, told
 from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
 from runtime.markup.moments import briefly, moment, several
 from runtime.text.glyphs import clip, in_full, legible, visible
@@ -49,6 +49,8 @@ ENDED = {
     ApprovalState.EXPIRED: "Expired",
     ApprovalState.VOID: "Withdrawn",
 }
+FURTHER: Final = {Choice.CONVERSATION: " for this conversation", Choice.ALWAYS: " for later, too"}
+"""Words about a yes that holds for more than its call."""
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
@@ -111,11 +113,17 @@ def question(
 
 
 def pending(
-    approval: Approval, now: datetime, *, home: bool = True, voted: Sequence[str] = (), again: bool = False
+    approval: Approval,
+    now: datetime,
+    *,
+    home: bool = True,
+    voted: Sequence[str] = (),
+    again: bool = False,
+    at: Address | None = None,
 ) -> Content:
     """The card of an open question. Only at `home`, the room it comes from, it tells what was said there.
 
-    `voted` are those who said yes so far, where it takes several; `again`: it was asked before.
+    `voted` are those who said yes so far, where it takes several; `again`: it was asked before. `at` is the room of a copy.
     """
     known = json.loads(approval.card) if approval.card else {}
     how = home_of(approval) if home else Home.WHOLE
@@ -134,10 +142,18 @@ def pending(
         approval.arguments,
         approval.caution,
         "\n\n".join(filter(None, above)),
-        " ".join(filter(None, [asked_too, votes])),
+        "\n\n".join(filter(None, [" ".join(filter(None, [asked_too, votes])), _all_of(known.get("others", ()))])),
         "Reminder: " if again else "",
     )
-    return replace(card, buttons=()) if how is Home.QUIET else card
+    hidden = GRANTING if str(at) in known.get("plain", ()) else ()
+    more = tuple(Button(approval.id, choice, LABELS[choice]) for choice in offered(approval) if choice not in hidden)
+    return replace(card, buttons=() if how is Home.QUIET else (*card.buttons, *more))
+
+
+def _all_of(others: Sequence[str]) -> str:
+    """The other calls that one click may approve."""
+    tools = ", ".join(f"`{tool}`" for tool in others)
+    return f"“{LABELS[Choice.ALL]}” is for {several(len(others), 'earlier call')} too: {tools}." if others else ""
 
 
 def _votes(voted: Sequence[str], quorum: int) -> str:
@@ -157,6 +173,19 @@ def circumstances(room: str = "", schedule: str = "", home: Home = Home.WHOLE, t
     """JSON for `Approval.card`: what people call the room, the schedule that the run works for, and whom it reaches."""
     known = {"room": room, "schedule": schedule, "home": "" if home is Home.WHOLE else home.value, "asked": list(told)}
     return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
+
+
+def offering(
+    card: str, offers: Sequence[Choice], form: str, others: Sequence[str] = (), plain: Sequence[Address] = ()
+) -> str:
+    """`Approval.card` with the choices that stand beside yes and no, and the form of the tool that is asked about.
+
+    `others` are the tools of the calls that one click may approve along with it. `plain` are the rooms of copies whose
+    readers may approve this call, and none for later.
+    """
+    known = json.loads(card) if card else {}
+    more = {"offers": list(offers), "form": form, "others": list(others), "plain": list(map(str, plain))}
+    return json.dumps(known | {name: value for name, value in more.items() if value}, ensure_ascii=False)
 
 
 def asked_further(approval: Approval, names: Sequence[str]) -> Approval:
@@ -216,7 +245,8 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
-    head = f"**{ENDED[approval.state]}{answer}**{_by(approval)}: {about}"
+    further = FURTHER.get(approval.choice, "") if approval.choice else ""
+    head = f"**{ENDED[approval.state]}{further}{answer}**{_by(approval)}: {about}"
     came, shown = _came(approval.outcome, home=home) if approval.outcome else ("", "")
     if home and approval.card and json.loads(approval.card).get("home") == Home.TOLD:
         return Content(f"{head}{came}{why}")

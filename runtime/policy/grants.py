@@ -59,8 +59,8 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """A call about which people would be asked. `form` is its tool's, `room` the address without a thread, `person`
-    whoever asked for it, and `terms` those of the question."""
+    """A call about which people would be asked. `form` is its tool's, `room` the address without a thread, `requester` the
+    id of whoever asked for it, and `terms` those of the question. `card` is none: nothing is asked yet."""
 
     agent: str
     tool: str
@@ -69,8 +69,9 @@ class Sought:
     arguments: Mapping[str, Json]
     session: str
     room: str
-    person: str = ""
+    requester: str | None = None
     terms: Terms = PLAIN
+    card: str = ""
 
 
 def form_of(spec: ToolSpec, caution: str) -> str:
@@ -92,7 +93,7 @@ def fits(grant: Grant, call: Sought, now: datetime) -> bool:
         and (grant.agent, grant.tool, grant.form) == (call.agent, call.tool, call.form)
         and grant.session in ("", call.session)
         and grant.room in ("", call.room)
-        and grant.person in ("", call.person)
+        and grant.person in ("", call.requester)
         and grant.pattern.fits(call.arguments)
     )
 

@@ -59,7 +59,8 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     known = {at for _, at in copies}
     for number, (room, edits) in enumerate([*at_home, *((room, None) for room in wanted.rooms)], ordinal):
         again = edits is None and room in known
-        said = cards.pending(after, now, home=room == after.address, voted=[one.name for one in votes], again=again)
+        names, home = [one.name for one in votes], room == after.address
+        said = cards.pending(after, now, home=home, voted=names, again=again, at=None if home else room)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{after.id}", number, Kind.APPROVAL, room, said, edits)
         yield ADD_DELIVERY, delivery_row(card, now, after.run_id)
     yield from fact(now, "approval called", "", after.id, several(len(wanted.rooms), "room"))

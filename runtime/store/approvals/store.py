@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy import Integer, bindparam, select
 
 from runtime.contract import Address, ApprovalId
 from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.policy.grants import GrantId
 from runtime.store.approvals.decisions import BY_ID, expire
+from runtime.store.approvals.grants import every, revoke
 from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.common import narrowed
-from runtime.store.protocol import Calling, Decided, Due
+from runtime.store.protocol import Calling, Decided, Due, Granted
 from runtime.store.schema import approvals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op
@@ -52,6 +56,13 @@ class ApprovalStore(Base):
     async def call(self, wanted: Calling, rights: Rights) -> tuple[Address, ...]:
         now = self.now()
         return await self._driver.write(lambda: call(wanted, rights, now, self._new_id))
+
+    async def grants(self) -> Sequence[Granted]:
+        return await self._driver.read(every)
+
+    async def revoke(self, grant: GrantId, by: str) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: revoke(grant, by, now))
 
     async def expire(self) -> list[Decided]:
         now = self.now()

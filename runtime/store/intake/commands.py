@@ -30,6 +30,7 @@ from runtime.contract import (
 )
 from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
+from runtime.store.approvals.grants import end_conversation
 from runtime.store.approvals.rulings import approval_of
 from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
 from runtime.store.intake.inbox import answer
@@ -191,6 +192,7 @@ def _begun_anew(signal: Signal, signal_id: SignalId, who: Person, gate: Gate, no
     if not lane or lane[0][1] == lane[0][0] or lane[0][0] == 1:
         return commands.NEW_ALREADY
     yield BEGIN_ANEW, {"k": key}
+    yield from end_conversation(key, who.name, now)
     yield from fact(now, "begun anew", who.name, signal_id, str(signal.address))
     open_runs = yield OPEN_RUNS, {"s": key}
     return commands.begun_anew([RunState(state) for _, state in open_runs], signal.command_mark)

@@ -13,6 +13,7 @@ from runtime.chat.commands import NEEDED, kept, name_of, spoken
 from runtime.contract import (
     Address,
     Amended,
+    Choice,
     Clicked,
     Commanded,
     Moved,
@@ -29,6 +30,7 @@ from runtime.contract import (
 from runtime.domain.approvals import ApprovalState, Voter
 from runtime.domain.routing import BY_URGENCY, Decision
 from runtime.store.approvals.decisions import decide
+from runtime.store.approvals.together import decide_all
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
@@ -150,11 +152,15 @@ def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datet
     if not (yield ADD_SIGNAL, row(signal, who, "decided", now, signal_id)):
         return (yield from repeated(signal))
     voter = Voter(who, (yield from names_of(who)), signal.address, signal.console)
-    decided = yield from decide(click.approval_id, voter, click.choice, click.reason, gate.rights, now, new_id)
+    if click.choice is Choice.ALL:
+        decided = yield from decide_all(click.approval_id, voter, gate.rights, now, new_id)
+    else:
+        decided = yield from decide(click.approval_id, voter, click.choice, click.reason, gate.rights, now, new_id)
     if decided.objection:
         return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection)))
     is_open = decided.approval is not None and decided.approval.state is ApprovalState.PENDING
-    verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, decided.notice)
+    notice = decided.notice and brief(decided.notice)
+    verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, notice)
     return Taken(verdict, decided.session, decided.lane_ready, deliveries=decided.deliveries)
 
 

@@ -8,6 +8,7 @@ from typing import Protocol
 from runtime.chat.audience import Candidate
 from runtime.contract import Address, ApprovalId, SessionKey
 from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.store.protocol.grants import Grants
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Calling:
     told: tuple[str, ...] = ()
 
 
-class Approvals(Protocol):
+class Approvals(Grants, Protocol):
     """Approvals outside of `accept`."""
 
     async def due(self, rights: Rights) -> list[Due]:

@@ -28,8 +28,10 @@ from runtime.contract import (
     Turn,
     Wire,
 )
+from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState, StepState
+from runtime.policy.grants import GrantId, Sought
 from runtime.policy.terms import PLAIN, Terms
 from runtime.store.protocol.forms import Forms
 from runtime.store.protocol.leases import Duty, Lane, Lease
@@ -82,7 +84,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class NewStep:
-    """A call as policy sorted it: open, asked, or done at once with `result` (denied, refused)."""
+    """A call as policy sorted it: open, asked, or done at once with `result` (denied, refused).
+
+    One that is open by a `grant` uses it as it is recorded; where nothing of that is left, it is asked about.
+    """
 
     call: Call
     effect: Effect
@@ -90,6 +95,7 @@ class NewStep:
     state: StepState
     result: str = ""
     caution: str = ""
+    grant: GrantId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +216,9 @@ class Runs(Forms, Protocol):
         self, lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep]
     ) -> Recorded | None:
         """One model call that asked for tools, with its calls and their placeholders; None when fenced."""
+
+    async def granted(self, call: Sought, rights: Rights) -> GrantId | None:
+        """A grant that allows a call, by somebody who may still say so; its use comes with the step."""
 
     async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
         """The marker before a tool starts; None when fenced."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import bindparam, case, func, select, update
@@ -13,6 +14,7 @@ from runtime.contract import Address, Call, Effect, FileRef, ModelReply, NewId, 
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
 from runtime.domain.transcript import WAITING_FOR_APPROVAL
+from runtime.store.approvals.grants import use
 from runtime.store.approvals.rulings import ONE, approval_of, came_of
 from runtime.store.common import add, fact, owned
 from runtime.store.protocol import Lane, NewStep, Recorded, ToolStep
@@ -110,6 +112,8 @@ def record_model(
     written = json.dumps([[s.call.id, s.call.tool, s.call.arguments] for s in calls], ensure_ascii=False)
     yield from add_turn(lane.session, next_turn, run, "assistant", reply.text, now, calls=written)
     for offset, step in enumerate(calls, 1):
+        if step.grant and not (yield from use(step.grant, run, number + offset, step.call.tool, lane.node, now)):
+            step = replace(step, state=StepState.ASKED)
         yield from _call_step(lane, run, number + offset, next_turn + offset, step, now)
     last = next_turn + len(calls)
     yield ADVANCE_LANE, {"k": lane.session, "next": last + 1}
@@ -169,7 +173,7 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
             "arguments": step.call.arguments,
             "arguments_hash": step.arguments_hash,
             "result": step.result,
-            "caution": step.caution,
+            "caution": "" if step.state is StepState.OPEN else step.caution,
             "turn": turn,
             "ended_at": micros(now) if done else None,
             "node": lane.node,

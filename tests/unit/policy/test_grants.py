@@ -338,7 +338,7 @@ def test_a_rule_that_wants_more_than_one_yes_asks(terms: Terms) -> None:
 
 def test_a_grant_may_hold_everywhere_or_for_one_person() -> None:
     assert fits(replace(GRANT, room=""), CALL, NOW)
-    assert fits(replace(GRANT, person="bob", uses_left=1), replace(CALL, person="bob"), NOW)
+    assert fits(replace(GRANT, person="bob", uses_left=1), replace(CALL, requester="bob"), NOW)
 
 
 def test_another_form_effect_or_way_of_running_is_another_tool() -> None:
