@@ -22,7 +22,6 @@ from runtime.contract import (
 from runtime.domain.approvals import (
     APPROVAL_MOVES,
     EVENT_OF,
-    GRANTING,
     NEED_QUORUM,
     Approval,
     ApprovalEvent,
@@ -34,7 +33,6 @@ from runtime.domain.approvals import (
 from runtime.domain.ids import digest
 from runtime.domain.machines import move
 from runtime.store.approvals import newcomers
-from runtime.store.approvals.grants import give
 from runtime.store.approvals.quorum import voted
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, edit_cards, record, standing
 from runtime.store.common import fact, moved
@@ -204,8 +202,6 @@ def _record(ruled: Approval, now: datetime, new_id: NewId, given: Collection[str
     key = {"run": ruled.run_id, "n": ruled.step}
     if ruled.choice in NEED_QUORUM:  # the call runs
         yield REOPEN_STEP, key
-        if ruled.choice in GRANTING:
-            yield from give(ruled, None, now, new_id)
         return rooms
     text = cards.result_of(ruled)
     yield CLOSE_STEP, {**key, "text": text, "at": micros(now)}

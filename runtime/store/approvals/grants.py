@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, or_, select, update
+from sqlalchemy import and_, bindparam, delete, or_, select, update
 
-from runtime.contract import Address, NewId, NodeId, RunId, SessionKey
-from runtime.domain.approvals import Approval, Rights, Voter, form_asked, may_grant
+from runtime.chat import grant_views
+from runtime.contract import Address, NewId, NodeId, Person, RunId, SessionKey
+from runtime.domain.approvals import LEAST, Approval, Rights, Voter, form_asked, may_grant
 from runtime.policy.grant_patterns import Pattern, exactly
 from runtime.policy.grants import CONVERSATION_TIME, Grant, GrantId, Sought, Wish, fits
 from runtime.store.common import add, fact, moved, names_of, person
 from runtime.store.protocol.grants import Granted
-from runtime.store.schema import grants, people, sessions
+from runtime.store.schema import grants, moves, people, sessions
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
+from runtime.text.naming import meant
 
 ADD_GRANT = add(grants)
 COLUMNS = list(grants.columns)
@@ -44,6 +47,9 @@ USE = (
     .returning(grants.c.by)
 )
 """Of two transactions that want the last use, the second finds none left. Any number less one is any number: NULL."""
+KEPT: Final = timedelta(days=90)
+"""How long a grant is listed after its end."""
+FORGET = delete(grants).where(grants.c.until < bindparam("before"))
 GIVER = select(people.c.name).where(people.c.id == bindparam("id"))
 REVOKE = (
     update(grants)
@@ -57,6 +63,9 @@ END_CONVERSATION = (
     .values(revoked_at=bindparam("at"))
     .returning(grants.c.id, grants.c.tool)
 )
+ALLOWED_WORDS: Final = "allowed by a grant"
+ALLOWED = select(moves.c.detail).where(moves.c.subject == bindparam("run"), is_word(moves.c.what, ALLOWED_WORDS))
+STEP_TOLD: Final = re.compile(r"step (\d+), .*?: the grant (.*)", re.DOTALL)
 NOWHERE: Final = Address("", "", "")
 AGENT_OF = select(sessions.c.agent).where(sessions.c.key == bindparam("k"))
 
@@ -79,6 +88,7 @@ def give(given: Approval, wish: Wish | None, now: datetime, new_id: NewId) -> Op
         room=str(replace(given.address, thread="")) if wish and not wish.everywhere else "",
         uses_left=wish.uses if wish else None,
     )
+    yield FORGET, {"before": micros(now - KEPT)}
     yield ADD_GRANT, _row(grant)
     yield from fact(now, "grant given", given.decided_name, grant.id, f"{grant.tool}: {grant.pattern.brief()}")
 
@@ -104,7 +114,7 @@ def use(grant: GrantId, run: RunId, number: int, tool: str, node: NodeId, now: d
         return False
     giver = yield GIVER, {"id": rows[0][0]}
     name = giver[0][0] if giver else ""
-    yield from moved(now, run, node, "allowed by a grant", f"step {number}, {tool}: the grant {grant} by {name}")
+    yield from moved(now, run, node, ALLOWED_WORDS, f"step {number}, {tool}: the grant {grant} by {name}")
     yield from fact(now, "grant used", name, grant, f"{run}/{number} {tool}")
     return True
 
@@ -113,6 +123,26 @@ def end_conversation(session: SessionKey, who: str, now: datetime) -> Op[None]:
     """End the grants of a conversation with it."""
     for grant, tool in (yield END_CONVERSATION, {"s": session, "at": micros(now)}):
         yield from fact(now, "grant ended", who, grant, f"{tool}: its conversation was begun anew")
+
+
+def told_in_chat(argument: str, who: Person, now: datetime, mark: str) -> Op[str]:
+    """Answer to `/grants`, or what came of `/grants revoke ID`."""
+    if who.role < LEAST:
+        return grant_views.FOR_OPERATORS
+    held = [one for one in (yield from every()) if one.grant.holds(now)]
+    wanted = grant_views.to_revoke(argument)
+    if wanted is None:
+        return grant_views.listed([(one.grant, one.giver) for one in held], mark)
+    found = meant(wanted, [one.grant for one in held], ids=lambda one: one.id, names=lambda _: ())
+    if len(found) != 1 or not (yield from revoke(found[0].id, who.name, now)):
+        return grant_views.not_one(found, mark)
+    return grant_views.revoked(found[0])
+
+
+def allowed(run: RunId) -> Op[dict[int, str]]:
+    """Steps of a run that no question was asked about, by their numbers, each with the grant and whose it is."""
+    rows = yield ALLOWED, {"run": run}
+    return {int(found[1]): found[2] for (detail,) in rows if (found := STEP_TOLD.fullmatch(detail))}
 
 
 def revoke(grant: GrantId, by: str, now: datetime) -> Op[bool]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, func, select, update
 
-from runtime.chat import commands, schedule_views
+from runtime.chat import commands, grant_views, schedule_views
 from runtime.chat.commands import Going, Spent, Sum, Work
 from runtime.contract import (
     UNREAD,
@@ -30,7 +30,7 @@ from runtime.contract import (
 )
 from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
-from runtime.store.approvals.grants import end_conversation
+from runtime.store.approvals.grants import end_conversation, told_in_chat
 from runtime.store.approvals.rulings import approval_of
 from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
 from runtime.store.intake.inbox import answer
@@ -144,6 +144,10 @@ def commanded(
     elsewhere: tuple[Address, ...] = ()
     if name == commands.PAIR and who.role is Role.OWNER:
         text, elsewhere = yield from _paired(signal, command, who, gate, now, new_id)
+    elif name == "grants":
+        text = yield from told_in_chat(command.argument, who, now, signal.command_mark)
+        if signal.reach is not Addressing.DIRECT and len(text) > signal.private:
+            text = grant_views.IN_PRIVATE
     elif name == UNREAD and command.argument:
         text = commands.unread(command.argument)
     else:

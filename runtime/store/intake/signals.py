@@ -27,9 +27,10 @@ from runtime.contract import (
     Stopped,
     Verdict,
 )
-from runtime.domain.approvals import ApprovalState, Voter
+from runtime.domain.approvals import GRANTING, ApprovalState, Voter
 from runtime.domain.routing import BY_URGENCY, Decision
 from runtime.store.approvals.decisions import decide
+from runtime.store.approvals.granting import decide_granting
 from runtime.store.approvals.together import decide_all
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
@@ -154,6 +155,10 @@ def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datet
     voter = Voter(who, (yield from names_of(who)), signal.address, signal.console)
     if click.choice is Choice.ALL:
         decided = yield from decide_all(click.approval_id, voter, gate.rights, now, new_id)
+    elif click.choice in GRANTING:
+        decided = yield from decide_granting(
+            click.approval_id, voter, click.choice, click.values, gate.rights, now, new_id
+        )
     else:
         decided = yield from decide(click.approval_id, voter, click.choice, click.reason, gate.rights, now, new_id)
     if decided.objection:
