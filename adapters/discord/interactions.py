@@ -15,15 +15,21 @@ from adapters.discord.snowflakes import made_at
 from runtime.contract import (
     ARGUMENTS,
     COMMANDS,
+    FORM_CHOICES,
+    REASON,
+    TOO_LONG,
     Addressing,
-    ApprovalId,
     Body,
     Choice,
     Clicked,
     Commanded,
+    Field,
+    Form,
+    Identity,
     Said,
     Signal,
     Stopped,
+    filled,
 )
 
 Raw = Mapping[str, Any]
@@ -33,13 +39,15 @@ COMMAND, COMPONENT, TYPING, MODAL = 2, 3, 4, 5
 MESSAGE, UPDATE_LATER, OFFERED, FORM = 4, 6, 8, 9  # types of answers
 PRIVATE: Final = 2000  # characters of an answer that one person sees
 EPHEMERAL: Final = 1 << 6  # seen by one person alone
-TEXT_INPUT, ACTION_ROW, PARAGRAPH = 4, 1, 2
+TEXT_INPUT, ACTION_ROW, SHORT, PARAGRAPH = 4, 1, 1, 2
 
 ASK: Final = "ask"
 WITH_REASON: Final = "reason"
 """The choice of the button that opens a form. It is ours alone: nothing is decided by it."""
-REASON: Final = "why"
-LONGEST_REASON: Final = 1000  # characters, as on the page
+WHY: Final = "why"
+"""The field for a reason in forms that an older version opened."""
+INPUT: Final = 4000  # characters of a field
+FORM_TITLE, FORM_LABEL, FORM_HINT = 45, 45, 100  # characters. Source: discord.com/developers/docs/components, 2026-11
 STRING: Final = 3  # an option that is text
 PRIVATE_CHANNEL: Final = 2  # the context of a conversation of other people
 GUILD_INSTALL, USER_INSTALL = "0", "1"
@@ -50,10 +58,19 @@ def payload(approval: str, choice: str) -> str:
     return f"{approval}:{choice}"
 
 
-def opens_form(raw: Raw) -> str | None:
-    """The approval that is to be denied with a reason; None for any other interaction."""
+def opens_form(raw: Raw) -> tuple[str, Choice] | None:
+    """The approval and the choice whose form is wanted; None for any other interaction."""
     approval, colon, choice = custom_id(raw).rpartition(":")
-    return approval if raw["type"] == COMPONENT and colon and choice == WITH_REASON else None
+    if raw["type"] != COMPONENT or not (approval and colon):
+        return None
+    if choice == WITH_REASON:
+        return approval, Choice.DENY
+    return (approval, Choice(choice)) if choice in FORM_CHOICES else None
+
+
+def presser(raw: Raw) -> Identity:
+    """The person who pressed it. Errors: KeyError, TypeError."""
+    return actor_of(raw.get("user") or raw["member"]["user"])
 
 
 def signal(raw: Raw, body: Body, place: Place, me: Me) -> Signal:
@@ -122,8 +139,9 @@ def clicked(raw: Raw) -> Clicked | None:
     approval, colon, choice = custom_id(raw).rpartition(":")
     if not (approval and colon) or choice not in list(Choice):
         return None
-    reason = next((value for name, value in typed(raw["data"]) if name == REASON), "")
-    return Clicked(ApprovalId(approval), Choice(choice), reason.strip()[:LONGEST_REASON])
+    return filled(
+        approval, Choice(choice), {REASON if name == WHY else name: text for name, text in typed(raw["data"])}
+    )
 
 
 def custom_id(raw: Raw) -> str:
@@ -172,20 +190,26 @@ def unknown(raw: Raw) -> Answer:
     return told("I do not know this command any more." if raw["type"] == COMMAND else "I do not know this button.")
 
 
-def reason_form(approval: str) -> Answer:
-    """The form behind "Deny with a reason…". Sent, it denies."""
-    field = {
-        "type": TEXT_INPUT,
-        "style": PARAGRAPH,
-        "custom_id": REASON,
-        "label": "Reason",
-        "placeholder": "What should I do instead?",
-        "required": False,
-        "max_length": LONGEST_REASON,
-    }
-    row = {"type": ACTION_ROW, "components": [field]}
-    data = {"custom_id": payload(approval, Choice.DENY), "title": "Deny", "components": [row]}
+def form_answer(form: Form | str) -> Answer:
+    """The form, or the words why there is none."""
+    if isinstance(form, str) or not form.fits(INPUT):
+        return told(form if isinstance(form, str) else TOO_LONG)
+    rows = [{"type": ACTION_ROW, "components": [_input(field)]} for field in form.fields]
+    data = {"custom_id": payload(form.approval_id, form.choice), "title": form.title[:FORM_TITLE], "components": rows}
     return {"type": FORM, "data": data}
+
+
+def _input(field: Field) -> Mapping[str, Any]:
+    made = {
+        "type": TEXT_INPUT,
+        "style": PARAGRAPH if field.lines else SHORT,
+        "custom_id": field.name,
+        "label": field.label[:FORM_LABEL],
+        "placeholder": (field.hint or " or ".join(field.options))[:FORM_HINT],
+        "required": not field.optional,
+        "max_length": min(field.most, INPUT),
+    }
+    return made | ({"value": field.text} if field.text else {})
 
 
 # ------------------------------------------------------------------------------------------------------ the commands

@@ -78,6 +78,7 @@ class SlackAdapter:
             speaking=self._speaking,
             asides=self._asides,
             now=given.now,
+            forms=given.forms,
         )
         self._http_events = HttpEvents(settings.account, self._intake.app)
         streams = Streams(api, lambda: self._me.team, self._intake.last_speaker)

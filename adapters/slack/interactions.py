@@ -1,4 +1,4 @@
-"""Buttons, the form for a reason, and slash commands: what people do with more than words."""
+"""Buttons, forms and slash commands: what people do with more than words."""
 
 from __future__ import annotations
 
@@ -8,15 +8,27 @@ from typing import Final
 from adapters.slack.envelope import Happening, Malformed, Raw, mapping
 from adapters.slack.messages import ordered
 from adapters.slack.text import readable
-from runtime.contract import COMMANDS, Address, Addressing, ApprovalId, Body, Choice, Clicked, Signal
+from runtime.contract import (
+    COMMANDS,
+    FORM_CHOICES,
+    Address,
+    Addressing,
+    ApprovalId,
+    Body,
+    Choice,
+    Clicked,
+    Signal,
+    filled,
+)
 
 BUTTON: Final = "signalbox:"
 """Begins the action_id of each button of ours."""
 WITH_REASON: Final = "reason"
 """Stands in a button's value for "deny, and say why": it opens a form."""
+FORM: Final = "signalbox:form"
+"""The callback_id of each form of ours; an input has the field's name for its block and its action."""
 DENIAL: Final = "signalbox:denial"
-"""The callback_id of that form; its one input has block and action id `reason`."""
-REASON_LIMIT: Final = 1_000  # characters
+"""That of the form for a reason before there were others: one may be open while a node is upgraded."""
 
 
 def click(happened: Happening) -> Signal | None:
@@ -29,14 +41,16 @@ def click(happened: Happening) -> Signal | None:
     return _meant(happened, happened.body["trigger_id"], card_address(happened), clicked)
 
 
-def form_wanted(body: Raw) -> str | None:
-    """The approval for which a pressed button wants the form; None for every other press. Errors: Malformed."""
+def form_wanted(body: Raw) -> tuple[str, Choice] | None:
+    """The approval and the choice whose form a pressed button opens; None for every other press. Errors: Malformed."""
     try:
         action = _our_action(body)
         approval, word = _value(action) if action else ("", "")
     except (KeyError, TypeError, AttributeError) as error:
         raise Malformed(f"{type(error).__name__}: {error}") from error
-    return approval if word == WITH_REASON else None
+    if word == WITH_REASON:
+        return approval, Choice.DENY
+    return (approval, Choice(word)) if word in FORM_CHOICES else None
 
 
 def _our_action(body: Raw) -> Raw | None:
@@ -58,14 +72,22 @@ def card_address(happened: Happening) -> Address:
 
 
 def form(happened: Happening) -> Signal | None:
-    """A reason was written; None for a form that is none of ours."""
+    """A form was sent; None for one that is none of ours. It may be sent again with other words, so its id is no key."""
     view = happened.body["view"]
-    if view.get("callback_id") != DENIAL:
+    if view.get("callback_id") not in (FORM, DENIAL):
         return None
-    about = json.loads(view["private_metadata"])
-    reason = str(view["state"]["values"]["reason"]["reason"].get("value") or "").strip()[:REASON_LIMIT]
-    denied = Clicked(ApprovalId(str(about["approval"])), Choice.DENY, reason)
-    return _meant(happened, f"v{view['id']}", happened.address(str(about["room"]), str(about["thread"])), denied)
+    about, key = json.loads(view["private_metadata"]), f"v{view['id']}"
+    if trigger := happened.body.get("trigger_id"):
+        key = f"{key}:{trigger}"
+    typed = {str(name): _typed(block[name]) for name, block in view["state"]["values"].items()}
+    clicked = filled(str(about["approval"]), Choice(about.get("choice", Choice.DENY)), typed)
+    return _meant(happened, key, happened.address(str(about["room"]), str(about["thread"])), clicked)
+
+
+def _typed(element: Raw) -> str:
+    """Words of an input, or the option that was picked."""
+    picked = mapping(element.get("selected_option")).get("value")
+    return str(element.get("value") or picked or "")
 
 
 def command(happened: Happening) -> Signal:

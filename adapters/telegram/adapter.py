@@ -19,6 +19,7 @@ from telegram.error import TelegramError
 
 from adapters.telegram.api import Api
 from adapters.telegram.errors import Refused, ours
+from adapters.telegram.forms import Prompts, Seal
 from adapters.telegram.incoming.files import Files
 from adapters.telegram.incoming.intake import Intake
 from adapters.telegram.incoming.polling import Poller
@@ -80,6 +81,7 @@ class TelegramAdapter:
         self._sink: Sink | None = None
         self._standing = ConnectionStatus(Connection.CONNECTING, f'account "{self.account}": not connected yet')
         self._known, self._rooms = KnownIds(), Rooms()
+        self._seal = Seal(settings.token)
         self._lines = SendQueues(born=int(given.now().timestamp() * 1_000_000))
         self._outward()
         self._inward()
@@ -93,7 +95,9 @@ class TelegramAdapter:
 
     def _inward(self) -> None:
         bot, waits = self._api.bot, self._settings.waits
-        intake = Intake(bot=bot, known=self._known, rooms=self._rooms, reader=self._reader)
+        asked, rooms = self._given.forms, self._rooms
+        prompts = Prompts(bot=bot, seal=self._seal, forms=asked, rooms=rooms, known=self._known)
+        intake = Intake(bot=bot, known=self._known, rooms=rooms, reader=self._reader, prompts=prompts)
         self._poller = Poller(
             bot=bot,
             intake=intake,
@@ -127,7 +131,7 @@ class TelegramAdapter:
         return self._settings.mode == "polling"
 
     def _reader(self) -> Reader:
-        return Reader(self.identity, self._username, self._rooms.room, self._given.now)
+        return Reader(self.identity, self._username, self._rooms.room, self._given.now, self._seal.answered)
 
     def features(self) -> Features:
         return Features(

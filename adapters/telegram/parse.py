@@ -45,12 +45,16 @@ SAME: Final = {"start": "help"}
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads updates as the bot `identity`, whom people call `@username`. `room_of` is the room of a chat's rows."""
+    """Reads updates as the bot `identity`, whom people call `@username`. `room_of` is the room of a chat's rows.
+
+    `sent_form` is the form that a message in a room sends, if it answers one that asked for it.
+    """
 
     identity: str
     username: str
     room_of: Callable[[int], str]
     now: Callable[[], datetime]
+    sent_form: Callable[[Message, str, str], Clicked | None] = lambda message, bot, room: None
 
     def signal(self, updates: Sequence[Update]) -> Signal | None:
         """Signal of `updates`, one or an album; None for what is not for it."""
@@ -69,6 +73,8 @@ class Reader:
         moved = self._moved(update, message)
         if moved or self._is_nobodys(message):
             return moved
+        if form := self.sent_form(message, self.identity, self.room_of(message.chat.id)):
+            return self._signal(update, message, form, named=True, natural=True)
         body, named = self._body(messages)
         if body is None and message.chat.type == ChatType.PRIVATE and (what := unreadable(message)):
             body = Commanded(UNREAD, what)

@@ -47,6 +47,7 @@ class Api:
             web.post("/api/rooms/{room}/messages", self.say),
             web.post("/api/rooms/{room}/stop", self.stop),
             web.post("/api/approvals/{approval}", self.decide),
+            web.get("/api/approvals/{approval}/form", self.form),
         ]
 
     async def me(self, request: web.Request) -> web.Response:
@@ -114,6 +115,13 @@ class Api:
         clicked = bodies.clicked(request.match_info["approval"], body)
         return _told(await self._take_in(visitor, address, bodies.event_id(body), clicked))
 
+    async def form(self, request: web.Request) -> web.Response:
+        """The form behind a button, for those who may send it; else `notice` says why there is none."""
+        visitor = await self._authenticator.visitor(request)
+        wanted = bodies.clicked(request.match_info["approval"], {"choice": request.query.get("choice")})
+        form = await self._given.forms(wanted.approval_id, wanted.choice, visitor.identity)
+        return web.json_response(bodies.form_json(form))
+
     async def stop(self, request: web.Request) -> web.Response:
         visitor, address = await self._rooms.open_to_change(request)
         body = await bodies.read_object(request)
@@ -128,5 +136,6 @@ def _refs(root: Path, paths: list[str]) -> tuple[FileRef, ...]:
 
 
 def _told(verdict: Verdict, *, status: int = 200) -> web.Response:
-    told = {"outcome": verdict.outcome, "signal_id": verdict.signal_id, "notice": verdict.notice}
+    told: dict[str, object] = {"outcome": verdict.outcome, "signal_id": verdict.signal_id, "notice": verdict.notice}
+    told |= {"form_stays": True} if verdict.form_stays else {}
     return web.json_response(told, status=status)

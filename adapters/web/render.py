@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from runtime.contract import Author, Button, Delivery, Entry, FileRef, Wire
+from runtime.contract import FORM_CHOICES, Author, Button, Delivery, Entry, FileRef, Wire
 from runtime.markup import parse, to_html, to_plain
 from runtime.markup.moments import in_words
 
@@ -50,8 +50,13 @@ def file(ref: FileRef) -> dict[str, Any]:
     return {"name": ref.name, "path": ref.path, "size": ref.size}
 
 
-def _button(button: Button) -> dict[str, str]:
-    return {"approval_id": button.approval_id, "choice": button.choice, "label": button.label}
+def _button(button: Button) -> dict[str, str | bool]:
+    shown: dict[str, str | bool] = {
+        "approval_id": button.approval_id,
+        "choice": button.choice,
+        "label": button.label,
+    }
+    return shown | ({"form": True} if button.choice in FORM_CHOICES else {})
 
 
 def _body(text: str) -> dict[str, Any] | None:

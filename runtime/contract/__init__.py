@@ -42,7 +42,17 @@ from runtime.contract.features import (
 )
 from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pending, Stuck
 from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
-from runtime.contract.forms import FORM_CHOICES, Field, Form, OpenForm, no_form
+from runtime.contract.forms import (
+    FORM_CHOICES,
+    REASON,
+    REASON_MAX_CHARS,
+    TOO_LONG,
+    Field,
+    Form,
+    OpenForm,
+    filled,
+    no_form,
+)
 from runtime.contract.models import (
     AssistantTurn,
     Attach,
@@ -157,6 +167,9 @@ __all__ = [
     "NAME_BYTES",
     "PARTIAL",
     "PEOPLE",
+    "REASON",
+    "REASON_MAX_CHARS",
+    "TOO_LONG",
     "UNREAD",
     "UPLOADS",
     "AccountSecret",
@@ -284,6 +297,7 @@ __all__ = [
     "clean_name",
     "files_json",
     "files_of",
+    "filled",
     "no_form",
     "no_probe",
     "room_topic",

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from runtime.contract.people import ApprovalId, Identity
-from runtime.contract.signals import Choice
+from runtime.contract.signals import Choice, Clicked
 
 FORM_CHOICES: Final = frozenset({Choice.ALWAYS, Choice.EDIT, Choice.WHY, Choice.TEXT})
 """Choices that count only with what was typed into their form. A denial may have one, for its reason."""
+
+REASON: Final = "reason"
+"""The field whose words are the reason of a click."""
+REASON_MAX_CHARS: Final = 1_000
+TOO_LONG: Final = "This is too long to be changed here. The page and the command line take it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,10 @@ class Form:
     note: str = ""
     send: str = "Send"
 
+    def fits(self, most: int) -> bool:
+        """True if no field is longer than `most` characters: what is cut must not be sent back."""
+        return all(len(field.text) <= most for field in self.fields)
+
 
 OpenForm = Callable[[ApprovalId, Choice, Identity], Awaitable[Form | str]]
 """Makes the form behind a button for whoever pressed it, or tells in words why there is none."""
@@ -49,3 +58,9 @@ OpenForm = Callable[[ApprovalId, Choice, Identity], Awaitable[Form | str]]
 async def no_form(approval: ApprovalId, choice: Choice, actor: Identity) -> Form | str:
     """Answer where no forms are made."""
     return "This has no form here."
+
+
+def filled(approval: str, choice: Choice, values: Mapping[str, str]) -> Clicked:
+    """The click that a sent form is, with `values` by the names of its fields."""
+    typed = {name: value for name, value in values.items() if name != REASON}
+    return Clicked(ApprovalId(approval), choice, values.get(REASON, "").strip()[:REASON_MAX_CHARS], typed)

@@ -239,11 +239,15 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Outcome of a Signal. `notice` is for the sender alone, best effort: at most `Signal.private` characters, or 200."""
+    """Outcome of a Signal. `notice` is for the sender alone, best effort: at most `Signal.private` characters, or 200.
+
+    `form_stays`: the notice tells what is wrong with a form that was sent, so that it can be put right and sent again.
+    """
 
     outcome: Outcome
     signal_id: SignalId
     notice: str | None = None
+    form_stays: bool = False
 
 
 Sink = Callable[[Signal], Awaitable[Verdict]]

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
 from aiohttp import web
 
-from runtime.contract import ApprovalId, Choice, Clicked
+from runtime.contract import ApprovalId, Choice, Clicked, Form
 from runtime.http.errors import Refusal
 from runtime.workspace.safe_fs import BadPath, parts
 
 BODY_LIMIT: Final = 1024 * 1024  # bytes of a body that is read whole
 TEXT_LIMIT: Final = 100_000  # characters of one message
 REASON_LIMIT: Final = 1_000  # characters
+FIELDS_LIMIT: Final = 5  # of a form
 FILES_LIMIT: Final = 20  # files named by one message
 EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
 APPROVAL_ID: Final = re.compile(r"[\x21-\x7e]{1,64}")
@@ -81,7 +83,26 @@ def clicked(approval_id: str, body: dict[str, Any]) -> Clicked:
         raise Refusal(413, f"The reason is too long: at most {REASON_LIMIT:,} characters.")
     if not APPROVAL_ID.fullmatch(approval_id):
         raise Refusal(404, "There is no such approval.")
-    return Clicked(ApprovalId(approval_id), Choice(choice), reason.strip())
+    return Clicked(ApprovalId(approval_id), Choice(choice), reason.strip(), _typed(body))
+
+
+def form_json(form: Form | str) -> dict[str, Any]:
+    """A form as the page draws it, or `notice` with the words why there is none."""
+    if isinstance(form, str):
+        return {"notice": form}
+    fields = [asdict(field) for field in form.fields]
+    return {"choice": form.choice, "title": form.title, "note": form.note, "send": form.send, "fields": fields}
+
+
+def _typed(body: dict[str, Any]) -> dict[str, str]:
+    """Words of the fields of a form, by their names."""
+    values = body.get("values", {})
+    if not isinstance(values, dict) or len(values) > FIELDS_LIMIT:
+        raise Refusal(400, f"`values` must be an object of at most {FIELDS_LIMIT} texts.")
+    typed = {name: _text(values, name) for name in values}
+    if any(len(text) > TEXT_LIMIT for text in typed.values()):
+        raise Refusal(413, f"This is too long: at most {TEXT_LIMIT:,} characters.")
+    return typed
 
 
 def _text(body: dict[str, Any], key: str) -> str:

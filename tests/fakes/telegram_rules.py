@@ -128,8 +128,8 @@ def _check_pair(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
 
 
 def check_markup(markup: Any) -> list[list[dict[str, str]]]:
-    """The rows of an inline keyboard; none where there is none."""
-    if not markup:
+    """The rows of an inline keyboard; none where there is none, or an answer is asked for."""
+    if not markup or markup.get("force_reply") is True:
         return []
     rows = markup.get("inline_keyboard")
     if not isinstance(rows, list):

@@ -18,7 +18,6 @@ from aiohttp import web
 from yarl import URL
 
 from adapters.discord.adapter import DiscordAdapter
-from adapters.discord.interactions import REASON
 from adapters.discord.settings import DiscordSettings
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.interactions import BUTTON, DENIAL
@@ -27,7 +26,7 @@ from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.settings import TelegramSettings
 from adapters.web.adapter import WebAdapter
 from adapters.web.settings import WebSettings
-from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity
+from runtime.contract import REASON, AdapterContext, Address, ChannelAdapter, Identity
 from runtime.http.guard import install
 from tests.contract.adapters.rigs import discord as discord_rig
 from tests.contract.adapters.rigs import slack as slack_rig

@@ -23,10 +23,11 @@ from adapters.discord.interactions import (
     body_of,
     channel_id,
     elsewhere,
+    form_answer,
     is_elsewhere,
     opens_form,
     place_told,
-    reason_form,
+    presser,
     signal,
     unknown,
     unread,
@@ -35,7 +36,7 @@ from adapters.discord.outgoing.send import Sending
 from adapters.discord.parse import Me, edit, message
 from adapters.discord.rooms import DM, Place, Rooms, place_of
 from adapters.discord.settings import DiscordSettings
-from runtime.contract import AdapterContext, Body, Said, Signal, Sink, Verdict
+from runtime.contract import AdapterContext, ApprovalId, Body, Said, Signal, Sink, Verdict
 from runtime.errors import Rejected, StoreError
 
 Raw = Mapping[str, Any]
@@ -71,6 +72,7 @@ class Intake:
         self._http = http
         self._sending = sending
         self._answering = answering
+        self._forms = given.forms
         self._gap = Gap(settings.identity, given, http)
         self._sink = sink
         self._group = group
@@ -194,9 +196,11 @@ class Intake:
                 await self._answering.answer(raw, unread())
 
     async def _interacted(self, raw: Raw) -> None:
-        """A form to write a reason into is opened at once: it is no decision yet."""
-        if approval := opens_form(raw):
-            await self._answering.answer(raw, reason_form(approval))
+        """A form is opened at once: it is no decision yet."""
+        if wanted := opens_form(raw):
+            approval, choice = wanted
+            form = await self._forms(ApprovalId(approval), choice, presser(raw))
+            await self._answering.answer(raw, form_answer(form))
         elif body := body_of(raw):
             if is_elsewhere(raw):
                 await self._answering.answer(raw, elsewhere())

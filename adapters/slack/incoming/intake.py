@@ -43,12 +43,28 @@ from adapters.slack.incoming.names import Names
 from adapters.slack.incoming.room_locks import RoomLocks
 from adapters.slack.interactions import card_address, form_wanted
 from adapters.slack.outgoing.best_effort import BestEffort
+from adapters.slack.outgoing.forms import TEXT
 from adapters.slack.outgoing.notices import Notices
 from adapters.slack.parse import TAKEN, parse
 from adapters.slack.settings import SlackSettings
 from adapters.slack.text import escaped, names_me
 from adapters.slack.web import Web, sdk_log
-from runtime.contract import Address, Now, Said, Signal, Sink, Verdict
+from runtime.contract import (
+    REASON,
+    TOO_LONG,
+    Address,
+    ApprovalId,
+    Choice,
+    Clicked,
+    Form,
+    Identity,
+    Now,
+    OpenForm,
+    Said,
+    Signal,
+    Sink,
+    Verdict,
+)
 from runtime.errors import Rejected, StoreError
 
 OK: Final = 200
@@ -71,7 +87,15 @@ class Intake:
     what was said in a place before, and is still to be read in its history."""
 
     def __init__(
-        self, settings: SlackSettings, *, web: Web, names: Names, speaking: Notices, asides: BestEffort, now: Now
+        self,
+        settings: SlackSettings,
+        *,
+        web: Web,
+        names: Names,
+        speaking: Notices,
+        asides: BestEffort,
+        now: Now,
+        forms: OpenForm,
     ) -> None:
         self.me: BotUser | None = None
         self.sink: Sink | None = None
@@ -82,6 +106,7 @@ class Intake:
         self._speaking = speaking
         self._asides = asides
         self._now = now
+        self._forms = forms
         self._turns = RoomLocks()
         self._speakers: OrderedDict[tuple[str, str], str] = OrderedDict()
         self.app = self._made(settings)
@@ -121,8 +146,8 @@ class Intake:
             self._welcome(kind, body)
         elif kind not in TAKEN:
             log.debug("%s: nothing is made of %s", self._who, kind)
-        elif kind == "block_actions" and (approval := form_wanted(body)) is not None:
-            await self._open_form(body, team_of(body, me), approval)
+        elif kind == "block_actions" and (wanted := form_wanted(body)) is not None:
+            await self._press_for_form(body, team_of(body, me), *wanted)
         elif await self._is_next(kind, body, team_of(body, me)):
             async with self._turns.of(room_of(body)):
                 signal = parse(await self._happening(body, team_of(body, me)))
@@ -178,6 +203,9 @@ class Intake:
         self._remember(signal)
         if verdict.notice and kind == "command":
             return BoltResponse(status=OK, body={"response_type": "ephemeral", "text": escaped(verdict.notice)})
+        if verdict.form_stays and isinstance(signal.body, Clicked):
+            first = next(iter(signal.body.values), REASON)
+            return BoltResponse(status=OK, body={"response_action": "errors", "errors": {first: verdict.notice}})
         if verdict.notice:
             word = partial(self._speaking.notice, seen_at(signal), user_of(signal), verdict.notice)
             self._asides.begin(word, "a private word")
@@ -204,15 +232,27 @@ class Intake:
             self._speaking.began(room, thread)
         self._asides.begin(partial(self._speaking.suggest, room, thread), "suggestions of an assistant thread")
 
-    async def _open_form(self, body: Raw, me: BotUser, approval: str) -> None:
+    async def _press_for_form(self, body: Raw, me: BotUser, approval: str, choice: Choice) -> None:
         """A form must be opened within 3 s of the press, and decides nothing by itself."""
         happened = await self._happening(body, me)
         try:
             trigger, address = str(body["trigger_id"]), card_address(happened)
         except (KeyError, TypeError, AttributeError) as error:
             raise Malformed(f"{type(error).__name__}: {error}") from error
-        form = partial(self._speaking.ask_why, trigger, approval, address)
-        self._asides.begin(form, f"the form for {happened.sender.name}")
+        actor = happened.signal(trigger, address, Clicked(ApprovalId(approval), choice)).actor
+        opening = partial(self._open_form, trigger, ApprovalId(approval), choice, actor, address)
+        self._asides.begin(opening, f"the form for {happened.sender.name}")
+
+    async def _open_form(
+        self, trigger: str, approval: ApprovalId, choice: Choice, actor: Identity, address: Address
+    ) -> None:
+        """The form, or the reason why there is none. Errors: ChannelError."""
+        form = await self._forms(approval, choice, actor)
+        if isinstance(form, Form) and form.fits(TEXT):
+            await self._speaking.open(trigger, form, address)
+        else:
+            words = form if isinstance(form, str) else TOO_LONG
+            await self._speaking.notice(address, user_in(actor), words)
 
 
 def says_to(me: BotUser, body: Raw) -> bool:
@@ -230,7 +270,11 @@ async def _at_once(place: Address, *, comes_again: bool, to_us: bool) -> bool:
 
 def user_of(signal: Signal) -> str:
     """Slack's id of who did it."""
-    return signal.actor.rpartition("/")[2]
+    return user_in(signal.actor)
+
+
+def user_in(identity: Identity) -> str:
+    return identity.rpartition("/")[2]
 
 
 def seen_at(signal: Signal) -> Address:

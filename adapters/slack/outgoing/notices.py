@@ -1,20 +1,17 @@
-"""Small words to one person: private notices, the form for a reason, and what an assistant thread shows."""
+"""Small words to one person: private notices, forms, and what an assistant thread shows."""
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from adapters.slack.interactions import DENIAL
+from adapters.slack.outgoing.forms import modal
 from adapters.slack.text import escaped
 from adapters.slack.web import Web
-from runtime.contract import Address
+from runtime.contract import Address, Form
 from runtime.errors import ChannelError
 from runtime.text.glyphs import clip
 
-REASON: Final = 500  # characters a person may write
 TITLE: Final = 60  # characters of an assistant thread's title
 STARTED: Final = 500  # assistant threads of which the first message is awaited
 PROMPTS: Final = (
@@ -42,9 +39,9 @@ class Notices:
             thread_ts=address.thread or None,
         )
 
-    async def ask_why(self, trigger: str, approval: str, address: Address) -> None:
-        """Open the form in which a denial gets its reason. Errors: ChannelError."""
-        await self._web.call("views.open", trigger_id=trigger, view=denial_form(approval, address))
+    async def open(self, trigger: str, form: Form, address: Address) -> None:
+        """Open a form before whoever pressed its button. Errors: ChannelError."""
+        await self._web.call("views.open", trigger_id=trigger, view=modal(form, address))
 
     # --------------------------------------------------------------------------------------- assistant threads
 
@@ -83,33 +80,3 @@ class Notices:
             )
         except ChannelError:
             return  # best effort: the reply is what counts
-
-
-def denial_form(approval: str, address: Address) -> Mapping[str, Any]:
-    """The modal. It carries the approval's id and where the answer belongs; both come back as they are."""
-    about = {"approval": approval, "room": address.room, "thread": address.thread}
-    return {
-        "type": "modal",
-        "callback_id": DENIAL,
-        "private_metadata": json.dumps(about),
-        "title": _plain("Deny"),
-        "submit": _plain("Deny"),
-        "close": _plain("Cancel"),
-        "blocks": [
-            {
-                "type": "input",
-                "block_id": "reason",
-                "label": _plain("Why not? The agent is told."),
-                "element": {
-                    "type": "plain_text_input",
-                    "action_id": "reason",
-                    "multiline": True,
-                    "max_length": REASON,
-                },
-            }
-        ],
-    }
-
-
-def _plain(text: str) -> Mapping[str, str]:
-    return {"type": "plain_text", "text": text}

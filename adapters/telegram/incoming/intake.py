@@ -10,10 +10,11 @@ import structlog
 from telegram import Bot, CallbackQuery, Message, Update
 from telegram.error import TelegramError
 
+from adapters.telegram.forms import Prompts, wanted
 from adapters.telegram.parse import Reader
 from adapters.telegram.rooms import Rooms
 from adapters.telegram.settling.known_ids import KnownIds
-from runtime.contract import Outcome, Signal, Sink, Verdict
+from runtime.contract import ApprovalId, Choice, Clicked, Form, Outcome, Signal, SignalId, Sink, Verdict
 
 log = structlog.get_logger("telegram")
 
@@ -30,11 +31,14 @@ ANSWERS: Final = 64
 class Intake:
     """Takes updates in. `reader` is None until the platform has told the bot's name."""
 
-    def __init__(self, *, bot: Bot, known: KnownIds, rooms: Rooms, reader: Callable[[], Reader]) -> None:
+    def __init__(
+        self, *, bot: Bot, known: KnownIds, rooms: Rooms, reader: Callable[[], Reader], prompts: Prompts
+    ) -> None:
         self._bot = bot
         self._known = known
         self._rooms = rooms
         self._reader = reader
+        self._prompts = prompts
         self._answers = asyncio.Semaphore(ANSWERS)
 
     def note(self, updates: Iterable[Update]) -> None:
@@ -55,10 +59,19 @@ class Intake:
 
     async def take(self, bundle: Sequence[Update], sink: Sink, group: asyncio.TaskGroup) -> None:
         """Hand it to `sink`; what remains to be said privately is said in `group`. Errors: as `sink`."""
+        query = bundle[0].callback_query
+        if query and (asked := wanted(query)):
+            _begin(group, self._open_form(query, *asked))
+            return
         signal = self._read(bundle)
         verdict = await sink(signal) if signal else None
-        if query := bundle[0].callback_query:
+        if query:
             _begin(group, self._answer(query, verdict))
+        elif signal and verdict and verdict.notice and isinstance(signal.body, Clicked) and bundle[0].message:
+            told = self._prompts.tell(
+                bundle[0].message, signal.body, signal.actor, verdict.notice, stays=verdict.form_stays
+            )
+            _begin(group, told)
 
     def _read(self, bundle: Sequence[Update]) -> Signal | None:
         """The signal of an update; None for one without a form we know, which would be no better if it came again."""
@@ -67,6 +80,14 @@ class Intake:
         except (AttributeError, LookupError, TypeError, ValueError):
             log.exception("an update cannot be read, and is left out", update_id=bundle[0].update_id)
             return None
+
+    async def _open_form(self, query: CallbackQuery, approval: ApprovalId, choice: Choice) -> None:
+        """The message that asks for the words of a form, or a private word why there is none."""
+        form = await self._prompts.form(query, approval, choice)
+        why = Verdict(Outcome.UNCHANGED, SignalId(""), form if isinstance(form, str) else None)
+        await self._answer(query, why)
+        if isinstance(form, Form):
+            await self._prompts.ask(query, form)
 
     async def _answer(self, query: CallbackQuery, verdict: Verdict | None) -> None:
         """Best effort: a button that is not answered shows a clock for a while, and an old one cannot be."""

@@ -42,7 +42,8 @@ class Page {
       onAccepted: (item, verdict) => this.#accepted(item, verdict),
     });
     this.log = new Log(me, {
-      decide: (button, reason) => this.#decide(button, reason),
+      decide: (button, reason, values) => this.#decide(button, reason, values),
+      form: (button) => this.#form(button),
       retry: (id) => this.outbox.retry(id),
       discard: (id) => this.outbox.remove(id),
       edit: (item) => this.#editAgain(item),
@@ -366,8 +367,17 @@ class Page {
     text.focus();
   }
 
-  async #decide(button, reason) {
-    const body = { id: newId(), room: this.#room, choice: button.choice, reason };
+  async #form(button) {
+    try {
+      return await request(`/api/approvals/${encodeURIComponent(button.approval_id)}/form?choice=${button.choice}`);
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      return { notice: error.message };
+    }
+  }
+
+  async #decide(button, reason, values) {
+    const body = { id: newId(), room: this.#room, choice: button.choice, reason, values };
     for (let tries = 1; ; tries += 1) {
       try {
         const path = `/api/approvals/${encodeURIComponent(button.approval_id)}`;

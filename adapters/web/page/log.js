@@ -18,7 +18,7 @@ export class Log {
   #answers = new Map(); // entry id -> what became of an answer that came too late, for the card as it is drawn then
   #following = true; // whether the end was in view before the last change
 
-  /** `actions`: decide(button, reason) -> Promise<notice or null>, retry(id), discard(id), edit(item). */
+  /** `actions`: decide(button, reason, values) -> Promise<{ notice, decided }>, form(button), retry(id), discard(id), edit(item). */
   constructor(me, actions) {
     this.#me = me;
     this.#actions = actions;
@@ -131,13 +131,13 @@ export class Log {
     const open = entry.buttons?.length > 0;
     const approves = entry.buttons?.some((button) => button.choice === "approve");
     const head = !open ? words.closed : approves ? words.needsApproval : words.needsAnswer;
-    const decide = async (button, reason) => {
-      const answer = await this.#actions.decide(button, reason);
+    const decide = async (button, reason, values) => {
+      const answer = await this.#actions.decide(button, reason, values);
       if (!answer.decided && answer.notice) this.#answers.set(entry.id, answer.notice);
       return answer;
     };
     const actions = open
-      ? new Actions(entry, this.#me.may_write, decide).element
+      ? new Actions(entry, this.#me.may_write, { decide, form: this.#actions.form }).element
       : this.#answerTo(entry) && h("p", { class: "card-notice", role: "status" }, this.#answerTo(entry));
     return h("li", { class: open ? "message card open" : "message card", "data-testid": "card", "data-state": open ? "open" : "closed", "data-entry": entry.id },
       h("p", { class: "card-head" }, icon(open ? "hand" : "check"), h("span", {}, head), timeOf(entry.at)),
@@ -165,72 +165,107 @@ export class Log {
   }
 }
 
-/** The buttons of a card, and the small form for a reason. */
+/** The buttons of a card, and the form behind one of them. */
 class Actions {
-  #decide;
+  #actions;
   #buttons;
   #notice = h("p", { class: "card-notice", role: "status" });
-  #form = null;
+  #form = null; // { element, opener, button }
 
-  constructor(entry, mayWrite, decide) {
-    this.#decide = decide;
+  /** `actions`: decide(button, reason, values) -> { notice, decided }, form(button) -> a form or { notice }. */
+  constructor(entry, mayWrite, actions) {
+    this.#actions = actions;
     const row = h("div", { class: "actions" });
     this.element = h("div", { class: "card-actions" }, row, this.#notice);
     for (const button of mayWrite ? entry.buttons : []) {
-      row.append(h("button", { type: "button", class: `choice ${button.choice}`, "data-testid": button.choice, onclick: () => this.#press(button) }, button.label));
+      row.append(button.form
+        ? this.#opener(button, button.label, button.choice)
+        : h("button", { type: "button", class: `choice ${button.choice}`, "data-testid": button.choice, onclick: () => this.#press(button) }, button.label));
     }
     const denial = mayWrite && entry.buttons.find((button) => button.choice === "deny");
-    if (denial) {
-      const opener = h("button", { type: "button", class: "choice quiet", "data-testid": "deny-reason", "aria-expanded": "false" }, words.denyWithReason);
-      opener.addEventListener("click", () => this.#toggleForm(denial, opener));
-      row.append(opener);
-    }
-    this.#buttons = () => this.element.querySelectorAll("button, textarea");
+    if (denial) row.append(this.#opener(denial, words.denyWithReason, "deny-reason"));
+    this.#buttons = () => this.element.querySelectorAll("button, textarea, input, select");
   }
 
-  #toggleForm(denial, opener) {
-    if (this.#form) return this.#closeForm(opener);
-    const field = h("textarea", { rows: "2", maxlength: "1000", required: true, "data-testid": "deny-reason-text", placeholder: words.agentReads });
-    this.#form = h("form", { class: "reason" },
-      h("label", {}, h("span", {}, words.whyNot), field),
+  #opener(button, label, testId) {
+    const opener = h("button", { type: "button", class: "choice quiet", "data-testid": testId, "aria-expanded": "false" }, label);
+    opener.addEventListener("click", () => this.#toggleForm(button, opener));
+    return opener;
+  }
+
+  async #toggleForm(button, opener) {
+    const wasOpen = this.#form?.opener === opener;
+    this.#closeForm();
+    if (wasOpen) return;
+    opener.disabled = true;
+    const form = await this.#actions.form(button);
+    opener.disabled = false;
+    this.#notice.textContent = form.notice ?? "";
+    if (form.fields) this.#openForm(form, button, opener);
+  }
+
+  #openForm(form, button, opener) {
+    this.#closeForm();
+    const name = `${form.choice}-${form.fields[0].name}`;
+    const element = h("form", { class: "reason", "data-testid": `${form.choice}-form` },
+      form.note ? h("p", { class: "note" }, form.note) : null,
+      ...form.fields.map((field) => h("label", {}, h("span", {}, field.label), input(field, form.choice))),
       h("div", { class: "actions" },
-        h("button", { type: "submit", class: "choice deny", "data-testid": "deny-reason-send" }, words.sendDenial),
-        h("button", { type: "button", class: "choice quiet", onclick: () => this.#closeForm(opener) }, words.cancel)));
-    this.#form.addEventListener("submit", (event) => {
+        h("button", { type: "submit", class: `choice ${form.choice}`, "data-testid": `${name}-send` }, form.send),
+        h("button", { type: "button", class: "choice quiet", onclick: () => this.#closeForm() }, words.cancel)));
+    element.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#press(denial);
+      this.#press(button);
     });
-    field.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    element.addEventListener("keydown", (event) => {
+      const sends = event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target.dataset.enter;
+      if (sends) {
         event.preventDefault();
-        this.#form.requestSubmit();
+        element.requestSubmit();
       } else if (event.key === "Escape") {
         event.stopPropagation();
-        this.#closeForm(opener);
+        this.#closeForm();
       }
     });
+    this.#form = { element, opener, button };
     opener.setAttribute("aria-expanded", "true");
-    this.#notice.before(this.#form);
-    field.focus();
-    this.#form.scrollIntoView({ block: "nearest" });
+    this.#notice.before(element);
+    element.querySelector("[name]").focus();
+    element.scrollIntoView({ block: "nearest" });
   }
 
-  #closeForm(opener) {
-    this.#form.remove();
+  #closeForm() {
+    if (!this.#form) return;
+    const { element, opener } = this.#form;
     this.#form = null;
+    element.remove();
     opener.setAttribute("aria-expanded", "false");
     opener.focus();
   }
 
-  /** A denial takes the words along that stand in the form, whichever button sends it. */
+  /** An answer takes the words along that stand in its form, whichever button sends it. */
   async #press(button) {
-    const reason = button.choice === "deny" ? (this.#form?.querySelector("textarea").value ?? "") : "";
+    const open = this.#form?.button.choice === button.choice ? this.#form.element : null;
+    const { reason = "", ...values } = open ? Object.fromEntries(new FormData(open)) : {};
     for (const control of this.#buttons()) control.disabled = true;
     this.#notice.textContent = words.sendingAnswer;
-    const { notice, decided } = await this.#decide(button, reason);
+    const { notice, decided } = await this.#actions.decide(button, reason, values);
     this.#notice.textContent = notice ?? (decided ? words.answerTaken : "");
     if (!decided) for (const control of this.#buttons()) control.disabled = false;
   }
+}
+
+/** One input of a form. Enter sends a short one and a reason; in longer texts it begins a line. */
+function input(field, choice) {
+  const known = { name: field.name, required: !field.optional, "data-testid": `${choice}-${field.name}-text` };
+  if (field.options.length > 0) {
+    return h("select", known, ...field.options.map((option) => h("option", { value: option, selected: option === field.text }, option)));
+  }
+  const typed = { ...known, maxlength: String(field.most), placeholder: field.hint };
+  const enter = !field.lines || field.name === "reason" ? "sends" : null;
+  if (!field.lines) return h("input", { ...typed, type: "text", value: field.text, "data-enter": enter });
+  const rows = Math.min(12, Math.max(2, field.text.split("\n").length));
+  return h("textarea", { ...typed, rows: String(rows), spellcheck: field.name === "reason" ? null : "false", "data-enter": enter }, field.text);
 }
 
 /** The HTML that the server made from Markdown, once and escaped, with a copy button on each code block. */

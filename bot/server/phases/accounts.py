@@ -17,10 +17,11 @@ from bot.server.reload import Reload
 from bot.telemetry.logs import set_level
 from bot.wiring.access import gate_of
 from bot.wiring.channels import MakeAdapters, adapters_of, buckets_of
+from bot.wiring.forms import Forms
 from bot.wiring.identities import with_identities
 from bot.wiring.live_rules import Live, MakeGate, rules_of
 from bot.wiring.schedules import FileSchedules
-from runtime.contract import Address, ChannelAdapter, Model
+from runtime.contract import AdapterContext, Address, ChannelAdapter, Model
 from runtime.intake.room_names import RoomNames
 
 MIB: Final = 1024 * 1024
@@ -63,8 +64,9 @@ def accounts_phase(
     def is_destination(address: Address) -> bool:
         return named(address) in live.rules.destinations
 
-    page = _page(base, web_identity, is_destination, getattr(model, "ideas", IDEAS))
-    context = base.context()
+    forms = Forms(base.store, lambda: live.gate().rights)
+    context = base.context(forms.open)
+    page = _page(base, context, web_identity, is_destination, getattr(model, "ideas", IDEAS))
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)
     named, rooms = LiveNames(accounts, before), RoomNames(base.store.places, base.notifier)
@@ -75,11 +77,17 @@ def accounts_phase(
     return AccountsPhase(accounts=accounts, named=named, rooms=rooms, called=called, live=live, reload=reload)
 
 
-def _page(base: StorePhase, identity: str, is_named: Callable[[Address], bool], ideas: Sequence[str]) -> WebAdapter:
+def _page(
+    base: StorePhase,
+    context: AdapterContext,
+    identity: str,
+    is_named: Callable[[Address], bool],
+    ideas: Sequence[str],
+) -> WebAdapter:
     web, banner = base.settings.web, base.settings.banner or ""
     bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers())
     return WebAdapter(
-        bounds, base.context(), identity=identity, banner=banner, is_named=is_named, ideas=ideas, space=base.space
+        bounds, context, identity=identity, banner=banner, is_named=is_named, ideas=ideas, space=base.space
     )
 
 

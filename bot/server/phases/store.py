@@ -12,7 +12,7 @@ from runtime.agent.registry import MAIN
 from runtime.audit.anchor import HeadFile
 from runtime.cluster.node import Membership
 from runtime.cluster.notifier import LocalNotifier, SharedNotifier
-from runtime.contract import AdapterContext, NewId, Probe
+from runtime.contract import AdapterContext, NewId, OpenForm, Probe, no_form
 from runtime.store.store import Store
 from runtime.workspace.disk_space import DiskSpace
 from runtime.workspace.workspaces import WorkspaceFolders
@@ -36,7 +36,7 @@ class StorePhase:
     workspaces: WorkspaceFolders
     space: DiskSpace
 
-    def context(self) -> AdapterContext:
+    def context(self, forms: OpenForm = no_form) -> AdapterContext:
         """Context that every adapter is given."""
         store = self.store
         return AdapterContext(
@@ -48,6 +48,7 @@ class StorePhase:
             store.now,
             self.new_id,
             siblings=store.cluster.has_siblings,
+            forms=forms,
         )
 
     def head(self) -> HeadFile:

@@ -38,6 +38,7 @@ from runtime.contract import (
 from runtime.domain.ids import new_id
 from runtime.errors import Retryable, StoreError
 from tests.contract.adapters.rig import OnScreen, Place, Rig
+from tests.fakes.forms import FakeForms
 from tests.faults.program import first
 from tests.unit.web.stage import FakeHistory, FakeLinks, FakeNotifier, FakeWorkspaces
 
@@ -68,6 +69,7 @@ class FakeSink:
         self.taken: list[Signal] = []
         self.away = 0
         self.notice: str | None = None
+        self.form_stays = False
         self.open = asyncio.Event()
         self.open.set()
         self._keys: set[tuple[str, str]] = set()
@@ -83,7 +85,7 @@ class FakeSink:
             return Verdict(Outcome.DUPLICATE, SignalId("s"))
         self._keys |= keys
         self.taken.append(signal)
-        return Verdict(Outcome.ACCEPTED, SignalId("s"), self.notice)
+        return Verdict(Outcome.ACCEPTED, SignalId("s"), self.notice, self.form_stays)
 
     @property
     def texts(self) -> list[str]:
@@ -143,6 +145,7 @@ class Stage:
     clock: Clock
     sink: FakeSink
     places: FakePlaces
+    forms: FakeForms
     numbers: count[int] = field(default_factory=lambda: count(1))
     deliveries: dict[str, int] = field(default_factory=dict)
 
@@ -260,8 +263,10 @@ async def attended(adapter: ChannelAdapter, sink: Sink) -> None:
 def stage_for(rig: Rig, folder: Path) -> Stage:
     clock, sink = Clock(), FakeSink()
     places = FakePlaces(sink)
-    given = AdapterContext(FakeHistory(), FakeLinks(), FakeWorkspaces(folder), places, FakeNotifier(), clock, new_id)
-    return Stage(rig, given, clock, sink, places)
+    fakes = (FakeHistory(), FakeLinks(), FakeWorkspaces(folder), places, FakeNotifier())
+    forms = FakeForms()
+    given = AdapterContext(*fakes, clock, new_id, forms=forms)
+    return Stage(rig, given, clock, sink, places, forms)
 
 
 async def until(holds: Callable[[], bool | Awaitable[bool]], what: str, seconds: float = PATIENCE) -> None:

@@ -7,8 +7,8 @@ import logging
 
 import pytest
 
-from adapters.discord.interactions import REASON, commands
-from runtime.contract import Addressing, Choice, Clicked, Commanded, Said, Stopped
+from adapters.discord.interactions import commands
+from runtime.contract import REASON, TOO_LONG, Addressing, Choice, Clicked, Commanded, Said, Stopped
 from tests.contract.adapters.stage import until
 from tests.fakes.discord_faults import Do
 from tests.fakes.discord_world import GENERAL, Record
@@ -58,6 +58,39 @@ async def test_a_denial_may_have_a_reason(on: On) -> None:
         )
         await answers(on, sent)
         assert on.sink.clicks == [Clicked(APPROVAL, Choice.DENY, "not on a Friday")]
+
+
+async def test_a_form_is_opened_and_what_was_typed_into_it_is_one_signal(on: On) -> None:
+    async with on.life() as adapter:
+        receipt = await adapter.show(on.part("May I?", *BUTTONS))
+        [answer] = await answers(on, await on.driver.click(receipt.message_id, f"{APPROVAL}:edit"))
+        form = json.loads(answer["text"])
+        [[field]] = [row["components"] for row in form["components"]]
+        assert (form["title"], field["label"], field["value"]) == (
+            "Edit the call",
+            "The changed command",
+            "make deploy",
+        )
+        assert on.stage.forms.asked == [(APPROVAL, Choice.EDIT, "discord:42")]
+        assert on.sink.calls == [], "to open the form decides nothing"
+        on.sink.notice = "It must be an object."
+        values = {field["custom_id"]: "make test"}
+        sent = await on.driver.do("submit", message=receipt.message_id, custom_id=form["custom_id"], values=values)
+        [told] = await answers(on, sent)
+        assert on.sink.clicks == [Clicked(APPROVAL, Choice.EDIT, "", {"argument": "make test"})]
+        assert (told["private"], told["text"]) == (True, on.sink.notice)
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "told"), [("Only approvers.", "", "Only approvers."), ("", "x" * 4001, TOO_LONG)]
+)
+async def test_why_there_is_no_form_is_told_in_private(on: On, words: str, text: str, told: str) -> None:
+    on.stage.forms.words, on.stage.forms.text = words, text
+    async with on.life() as adapter:
+        receipt = await adapter.show(on.part("May I?", *BUTTONS))
+        [answer] = await answers(on, await on.driver.click(receipt.message_id, f"{APPROVAL}:edit"))
+        assert (answer["type"], answer["private"], answer["text"]) == (4, True, told)
+        assert on.sink.calls == []
 
 
 async def test_buttons_outlive_the_process(on: On) -> None:

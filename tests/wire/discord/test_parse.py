@@ -13,6 +13,7 @@ from adapters.discord.parse import Me, edit, message
 from adapters.discord.rooms import Place, Rooms
 from adapters.discord.snowflakes import first_at, made_at
 from runtime.contract import (
+    REASON,
     Address,
     Addressing,
     Amended,
@@ -272,9 +273,10 @@ def test_an_empty_question_and_another_kind_of_interaction_are_nothing() -> None
     assert pressed(interaction(4, {"name": "ask"})) is None
 
 
+@pytest.mark.parametrize("name", [REASON, interactions.WHY], ids=["ours", "of an older version"])
 @pytest.mark.parametrize("nested", [True, False], ids=["in a row", "in a label"])
-def test_the_reason_written_into_the_form_is_read(nested: bool) -> None:
-    field = {"type": 4, "custom_id": interactions.REASON, "value": " too risky "}
+def test_the_reason_written_into_the_form_is_read(nested: bool, name: str) -> None:
+    field = {"type": 4, "custom_id": name, "value": " too risky "}
     row = {"type": 1, "components": [field]} if nested else {"type": 18, "component": field}
     signal = pressed(interaction(5, {"custom_id": "a:deny", "components": [row]}))
     assert signal
@@ -282,6 +284,7 @@ def test_the_reason_written_into_the_form_is_read(nested: bool) -> None:
 
 
 def test_only_the_button_that_opens_the_form_does() -> None:
-    assert interactions.opens_form(interaction(3, {"custom_id": "a:reason"})) == "a"
+    assert interactions.opens_form(interaction(3, {"custom_id": "a:reason"})) == ("a", Choice.DENY)
+    assert interactions.opens_form(interaction(3, {"custom_id": "a:edit"})) == ("a", Choice.EDIT)
     assert interactions.opens_form(interaction(3, {"custom_id": "a:deny"})) is None
     assert interactions.opens_form(interaction(5, {"custom_id": "a:reason"})) is None

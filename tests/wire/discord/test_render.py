@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.discord.interactions import commands, is_registered, reason_form
+from adapters.discord.interactions import commands, form_answer, is_registered
 from adapters.discord.outgoing.dialect import to_discord
 from adapters.discord.outgoing.render import EMPTY_TEXT, FILES, LIMIT, REASON_LABEL, REPEAT_MARK, render
 from adapters.discord.outgoing.send import multipart, nonce_of, text_of
 from runtime.chat.cards import pending, question, settled, shown_arguments
+from runtime.chat.forms import denial
 from runtime.contract import (
     ApprovalId,
     ApprovalKind,
@@ -30,7 +31,7 @@ from runtime.contract import (
 from runtime.markup import parse, to_plain
 from tests.fakes.discord_rules import CONTENT, NONCE, check_commands, check_message, check_response
 from tests.golden import SAMPLE, same_as
-from tests.unit.chat.test_cards import ASKED, ASKED_BY_BOB, DONE
+from tests.unit.chat.test_cards import ASKED, ASKED_BY_BOB, DONE, PENDING
 from tests.wire.discord.stage import ADA, APPROVAL, BUTTONS, CHANNEL, delivery
 
 HERE: Final = Path(__file__).parent / "golden"
@@ -112,7 +113,7 @@ def test_a_long_reply_as_a_file() -> None:
 
 
 def test_the_form_behind_deny_with_a_reason() -> None:
-    form = reason_form(APPROVAL)
+    form = form_answer(denial(replace(PENDING, id=APPROVAL)))
     check_response(form)
     same_as(HERE / "reason_form.json", json.dumps(form, indent=2, ensure_ascii=False))
 

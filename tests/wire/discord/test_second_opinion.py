@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import discord
@@ -22,7 +22,9 @@ from adapters.discord.outgoing.send import CALLS_NOBODY
 from adapters.discord.parse import Me
 from adapters.discord.rooms import Place, Rooms, place_of
 from adapters.discord.settle import payloads
+from runtime.chat.forms import denial
 from runtime.contract import (
+    REASON,
     Address,
     Addressing,
     Amended,
@@ -35,6 +37,7 @@ from runtime.contract import (
     Signal,
 )
 from tests.golden import SAMPLE
+from tests.unit.chat.test_cards import PENDING
 from tests.wire.discord.stage import APPROVAL, BUTTONS, delivery
 
 Raw = dict[str, Any]
@@ -171,15 +174,15 @@ async def test_the_form_for_a_reason_is_taken_and_read() -> None:
 
         async def on_interaction(_interaction: Any) -> None:
             raw = other.told("INTERACTION_CREATE")
-            if approval := interactions.opens_form(raw):
-                await other.answer(raw, interactions.reason_form(approval))
+            if interactions.opens_form(raw):
+                await other.answer(raw, interactions.form_answer(denial(replace(PENDING, id=APPROVAL))))
                 return
             bodies.append(interactions.body_of(raw))
             await other.answer(raw, interactions.answer(raw, "Denied."))
 
         other.client.event(on_interaction)
         opened = await other.person.click(other.channel.last_message, label="Deny with a reason…")
-        await other.person.submit_modal(opened, {interactions.REASON: "too risky"})
+        await other.person.submit_modal(opened, {REASON: "too risky"})
         assert bodies == [Clicked(APPROVAL, Choice.DENY, "too risky")]
 
 

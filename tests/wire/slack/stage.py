@@ -27,6 +27,7 @@ from runtime.contract import (
 from runtime.domain.ids import new_id
 from tests.contract.adapters.rigs.slack import SHORT
 from tests.contract.adapters.stage import Clock, FakePlaces, FakeSink, at_work, until
+from tests.fakes.forms import FakeForms
 from tests.fakes.serve import serving
 from tests.fakes.slack import Slack
 from tests.fakes.slack_delivery import secret_of
@@ -50,6 +51,7 @@ class Workspace:
     sink: FakeSink
     places: FakePlaces
     url: str
+    forms: FakeForms
 
     def settings(self, **changes: Any) -> SlackSettings:
         made = SlackSettings(
@@ -135,6 +137,8 @@ async def workspace(folder: Path) -> AsyncIterator[Workspace]:
     slack.delivery.pace.ack_within, slack.delivery.pace.ping = 0.4, 0.1
     slack.delivery.pace.retries = [0.05, 0.1, 0.2, 0.5, 1, 2]
     places = FakePlaces(sink)
-    given = AdapterContext(FakeHistory(), FakeLinks(), FakeWorkspaces(folder), places, FakeNotifier(), clock, new_id)
+    forms = FakeForms()
+    fakes = (FakeHistory(), FakeLinks(), FakeWorkspaces(folder), places, FakeNotifier())
+    given = AdapterContext(*fakes, clock, new_id, forms=forms)
     async with serving(slack.app()) as url:
-        yield Workspace(slack, Driver(url), given, clock, sink, places, url)
+        yield Workspace(slack, Driver(url), given, clock, sink, places, url, forms)

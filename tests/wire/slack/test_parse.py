@@ -262,11 +262,33 @@ def test_buttons_of_others_are_none_of_ours() -> None:
 
 
 def test_the_button_for_a_reason_wants_a_form() -> None:
-    assert form_wanted(click("abc:reason")) == "abc"
+    assert form_wanted(click("abc:reason")) == ("abc", Choice.DENY)
     assert form_wanted(click("abc:deny")) is None
 
 
-def test_a_form_that_comes_back_denies_with_its_reason() -> None:
+def test_a_button_of_a_choice_with_a_form_wants_it() -> None:
+    assert form_wanted(click("abc:edit")) == ("abc", Choice.EDIT)
+
+
+def test_a_form_that_comes_back_holds_what_was_typed_and_picked() -> None:
+    element = {
+        "type": "static_select",
+        "selected_option": {"value": "here", "text": {"type": "plain_text", "text": "Here"}},
+    }
+    view = {
+        "id": "V1",
+        "callback_id": "signalbox:form",
+        "private_metadata": '{"approval": "abc", "choice": "always", "room": "C1", "thread": ""}',
+        "state": {"values": {"pattern": {"pattern": {"value": "git *"}}, "where": {"where": element}}},
+    }
+    body = {"type": "view_submission", "team": {"id": "T1"}, "user": {"id": "U1"}, "view": view, "trigger_id": "7.x"}
+    signal = parse(body, ME, ADA, NOW)
+    assert signal is not None
+    assert signal.body == Clicked(ApprovalId("abc"), Choice.ALWAYS, "", {"pattern": "git *", "where": "here"})
+    assert signal.dedupe_key == "vV1:7.x", "put right and sent again it is another one"
+
+
+def test_a_form_that_an_older_version_opened_denies_with_its_reason() -> None:
     view = {
         "id": "V1",
         "callback_id": "signalbox:denial",

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.slack.outgoing.notices import denial_form
+from adapters.slack.outgoing.forms import modal
 from adapters.slack.outgoing.render import DENY_WHY, EMPTY_TEXT, render
 from runtime.chat.cards import pending, question, settled, shown_arguments
+from runtime.chat.forms import denial
 from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, DeliveryId, FileRef, Kind, Wire
 from tests.fakes.slack_rules import MARKDOWN, check_message, check_view
 from tests.golden import SAMPLE, same_as
-from tests.unit.chat.test_cards import ASKED, ASKED_BY_BOB, DONE
+from tests.unit.chat.test_cards import ASKED, ASKED_BY_BOB, DONE, PENDING
 from tests.wire.slack.stage import THREAD, delivery
 
 HERE: Final = Path(__file__).parent / "golden"
@@ -101,7 +102,7 @@ def test_a_long_reply_as_a_file() -> None:
 
 
 def test_the_form_for_a_reason() -> None:
-    form = denial_form(APPROVAL, THREAD)
+    form = modal(denial(replace(PENDING, id=APPROVAL)), THREAD)
     check_view(form)
     same_as(HERE / "denial_form.json", json.dumps(form, indent=2))
 
