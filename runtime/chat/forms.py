@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from runtime.chat import grant_views
 from runtime.contract import REASON, REASON_MAX_CHARS, Choice, Field, Form
 from runtime.domain.approvals import Approval
 
@@ -20,6 +21,7 @@ def denial(approval: Approval) -> Form:
 
 FORMS: Final[Mapping[Choice, Callable[[Approval], Form]]] = {
     Choice.DENY: denial,
+    Choice.ALWAYS: grant_views.form,
 }
 """The form of each choice that has one."""
 

@@ -213,7 +213,7 @@ def grants_offered(approval: Approval, deciding: Collection[Person]) -> tuple[Ch
     if approval.kind is not ApprovalKind.CALL or not grantable(approval.terms):
         return ()
     is_for_them = approval.effect is not Effect.DANGER or any(one.role >= Role.OWNER for one in deciding)
-    return (Choice.CONVERSATION,) if is_for_them else ()
+    return (Choice.CONVERSATION, Choice.ALWAYS) if is_for_them else ()
 
 
 def may_grant(call: Sought, giver: Voter, rights: Rights, *, everywhere: bool) -> bool:

@@ -10,7 +10,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Final, NewType
 
 from runtime.contract import Effect, Json, ToolSpec
-from runtime.policy.grant_patterns import Pattern, read_pattern
+from runtime.policy.grant_patterns import Pattern, read_pattern, suggested
 from runtime.policy.terms import PLAIN, Terms
 
 GrantId = NewType("GrantId", str)
@@ -124,7 +124,7 @@ class Asked:
 def wished(values: Mapping[str, str], call: Asked, now: datetime, zone: tzinfo) -> Wish | str:
     """The grant that a form's fields describe; or all that is wrong with them, in words."""
     where, until = values.get("where", HERE).strip() or HERE, _until(values.get("until", ""), now, zone)
-    pattern = read_pattern(values.get("pattern", ""), call.tool, call.effect, call.arguments)
+    pattern = _pattern(values.get("pattern"), call)
     uses = _uses(values.get("uses", ""))
     faults = [fault for one in (pattern,) if isinstance(one, list) for fault in one]
     if where not in (HERE, EVERYWHERE):
@@ -135,6 +135,13 @@ def wished(values: Mapping[str, str], call: Asked, now: datetime, zone: tzinfo) 
     if faults or isinstance(pattern, list) or isinstance(until, str) or isinstance(uses, str):
         return " ".join(faults)
     return Wish(pattern, where == EVERYWHERE, until, uses)
+
+
+def _pattern(text: str | None, call: Asked) -> Pattern | list[str]:
+    """A platform without forms may send only the fields that were changed."""
+    if text is None:
+        return suggested(call.tool, call.effect, call.arguments)
+    return read_pattern(text, call.tool, call.effect, call.arguments)
 
 
 def _owners_alone(effect: Effect, where: str) -> list[str]:

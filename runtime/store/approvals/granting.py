@@ -32,7 +32,7 @@ def decide_granting(
     """A click on “This conversation”, or the form behind “Always…” as it was sent."""
     wish = (yield from _wish(approval_id, voter, values, rights, now)) if choice is Choice.ALWAYS else None
     if isinstance(wish, str):
-        return Decided(objection=wish)
+        return Decided(objection=wish, form_stays=True)
     decided = yield from decide(approval_id, voter, choice, given(wish) if wish else "", rights, now, new_id)
     if decided.objection is None and decided.approval and decided.approval.state is ApprovalState.APPROVED:
         yield from give(decided.approval, wish, now, new_id)

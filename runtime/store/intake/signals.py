@@ -162,7 +162,7 @@ def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datet
     else:
         decided = yield from decide(click.approval_id, voter, click.choice, click.reason, gate.rights, now, new_id)
     if decided.objection:
-        return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection)))
+        return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection), decided.form_stays))
     is_open = decided.approval is not None and decided.approval.state is ApprovalState.PENDING
     notice = decided.notice and brief(decided.notice)
     verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, notice)

@@ -13,7 +13,10 @@ from runtime.store.protocol.grants import Grants
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """`objection` tells why nothing changed. Otherwise what to wake; `notice` is for who clicked, where it is still open."""
+    """`objection` tells why nothing changed. Otherwise what to wake; `notice` is for who clicked, where it is still open.
+
+    `form_stays`: the objection is to what was filled in, which can be put right.
+    """
 
     objection: str | None = None
     approval: Approval | None = None
@@ -21,6 +24,7 @@ class Decided:
     lane_ready: bool = False
     deliveries: tuple[Address, ...] = ()
     notice: str | None = None
+    form_stays: bool = False
 
 
 @dataclass(frozen=True, slots=True)

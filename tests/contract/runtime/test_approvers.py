@@ -46,7 +46,7 @@ GENERAL: Final = "general"
 NAMED: Final = Places(room_name=lambda address: f"#{address.room}" if address.room == GENERAL else "")
 CALL: Final = "```\nuname -a\n```"
 ASKS: Final = "[Approve]\n[Deny]"
-OWNERS: Final = f"{ASKS}\n[This conversation]"
+OWNERS: Final = f"{ASKS}\n[This conversation]\n[Always…]"
 FORM: Final = form_of(fake_tool("shell", Effect.DANGER).spec, "")
 EXPIRES: Final = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12 h)"
 
@@ -109,7 +109,7 @@ async def test_what_a_card_tells_is_kept_in_its_row(any_stage: Stage) -> None:
     process = await any_stage.process(Planned(SHELL), [shell()], places=NAMED)
     await tell(process, "look", who=ADA)
     question = await only(any_stage)
-    shown = {"room": "#general", "offers": ["conversation"], "form": FORM}
+    shown = {"room": "#general", "offers": ["conversation", "always"], "form": FORM}
     assert (question.requester_name, question.request, json.loads(question.card)) == ("Ada", "“look”", shown)
 
 

@@ -165,7 +165,11 @@ async def test_what_was_revoked_asks_again(any_stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "offers"), [(shell(), ["approve", "deny", "conversation"]), (write(), ["approve", "deny", "conversation"])]
+    ("tool", "offers"),
+    [
+        (shell(), ["approve", "deny", "conversation", "always"]),
+        (write(), ["approve", "deny", "conversation", "always"]),
+    ],
 )
 async def test_it_is_offered_on_the_card(stage: Stage, tool: FakeTool, offers: list[str]) -> None:
     process = await stage.process(Planned(Call("c", tool.spec.name, "{}")), [tool])
@@ -361,8 +365,8 @@ async def test_one_click_approves_all_open_calls_each_for_itself(any_stage: Stag
     process = await any_stage.process(Planned(BOTH), [write(), shell()])
     await tell(process)
     assert await buttons(any_stage) == [
-        ["approve", "deny", "conversation"],
-        ["approve", "deny", "conversation", "all"],
+        ["approve", "deny", "conversation", "always"],
+        ["approve", "deny", "conversation", "always", "all"],
     ]
     first, last = await any_stage.pending()
     verdict = await process.click(last.id, Choice.ALL)
@@ -380,7 +384,7 @@ async def test_the_last_card_names_the_calls_before_it(stage: Stage) -> None:
     await tell(process, who=ADA)
     *_, last = await stage.screen()
     assert last.endswith(
-        "“Approve all” is for 2 earlier calls too: `write`, `write`.\n[Approve]\n[Deny]\n[This conversation]\n[Approve all]"
+        "“Approve all” is for 2 earlier calls too: `write`, `write`.\n[Approve]\n[Deny]\n[This conversation]\n[Always…]\n[Approve all]"
     )
 
 

@@ -222,7 +222,7 @@ async def test_a_wrong_form_leaves_the_question_open_and_tells_all_that_is_wrong
     question = await asked(stage)
     wrong = {"pattern": "command = *", "where": "this room", "until": "someday", "uses": "0"}
     verdict = await send(stage, question, wrong)
-    assert verdict.outcome is Outcome.UNCHANGED
+    assert (verdict.outcome, verdict.form_stays) == (Outcome.UNCHANGED, True)
     assert verdict.notice == (
         "command: a dangerous call is never allowed with just anything. “someday” is no date; write one like 2026-03-31. "
         "The number of uses is a whole number from 1 to 10,000, or empty."
@@ -236,6 +236,7 @@ async def test_a_wrong_form_leaves_the_question_open_and_tells_all_that_is_wrong
 async def test_only_an_owner_always_allows_a_dangerous_call(stage: Stage) -> None:
     question = await asked(stage)
     verdict = await send(stage, question, FIELDS, actor=OTTO)
+    assert not verdict.form_stays
     assert verdict.notice == "Only an owner can allow a dangerous call for longer. You may approve this one."
     assert not await stage.store.approvals.grants()
 

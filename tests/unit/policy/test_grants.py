@@ -366,6 +366,12 @@ def test_a_form_becomes_a_grant() -> None:
     assert wished(values, SHELL, NOW, BERLIN) == Wish(Pattern({"command": STATUS}), False, until, 5)
 
 
+def test_a_pattern_that_was_not_sent_is_the_call_itself() -> None:
+    found = wished({"uses": "1"}, SHELL, NOW, UTC)
+    assert isinstance(found, Wish)
+    assert found.pattern == Pattern({"command": Words(("git", "status"))})
+
+
 def test_a_form_has_defaults() -> None:
     found = wished({"pattern": "path = a"}, WRITE, NOW, UTC)
     assert found == Wish(exactly({"path": "a"}), False, datetime(2026, 12, 24, tzinfo=UTC), None)
