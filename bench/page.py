@@ -50,6 +50,25 @@ class Chat:
             while not self._is_news(await self.told()):
                 pass
 
+    async def card(self) -> tuple[str, str]:
+        """Approval and room, once the agent asks for one."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                room = await self.told()
+                asked = [button for entry in room["entries"] for button in entry.get("buttons", ())]
+                self._is_news(room)
+                if asked:
+                    return asked[0]["approval_id"], self._messages.rsplit("/", 2)[1]
+
+    async def approve(self, approval: str, room: str) -> None:
+        """Press Approve on the card."""
+        url, fields = (
+            f"{self._origin}/api/approvals/{approval}",
+            {"id": secrets.token_hex(16), "room": room, "choice": "approve"},
+        )
+        async with self._session.post(url, json=fields, headers={"Origin": self._origin}) as answer:
+            answer.raise_for_status()
+
     async def told(self) -> Json:
         """The room after its next change. Errors: RuntimeError when the stream ends before."""
         async for line in self._events.content:

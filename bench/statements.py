@@ -1,10 +1,10 @@
 """The SQL of one message: every transaction in order with its statements, as Markdown.
 
-    python -m bench.statements [--tool] [--sql]
+    python -m bench.statements [--tool | --click] [--sql]
 
 The real program runs in this process, with the demo model, and with a driver that writes down what passes through it; a
-message is said on the page, in a conversation that is under way. `--tool`: its answer needs one tool call. `--sql`: the
-statements in full.
+message is said on the page, in a conversation that is under way. `--tool`: its answer needs one tool call. `--click`:
+what follows an approval, from the press to the answer. `--sql`: the statements in full.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Final
 import structlog
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
-from bench.page import page
+from bench.page import Chat, page
 from bench.program import TOKEN
 from bench.tape import Operation, Statement, Taped
 from bot.server.app import App, build
@@ -37,6 +37,7 @@ LOOKS: Final = frozenset({"claim", "claim_suspect"})
 
 PLAIN: Final = "hello"
 TOOL: Final = "list the files"
+CLICK: Final = "write hello to notes.txt"
 SETTLED: Final = 0.4  # seconds: what follows a reply is over, and what looks once a second has not looked again
 
 TABLES: Final = re.compile(r"\b(?:INTO|UPDATE|FROM|JOIN)\s+(?!SET\b)(\w+)")
@@ -44,7 +45,7 @@ UPSERT: Final = " DO UPDATE "
 
 
 async def heard_of(words: str, folder: Path) -> list[Operation]:
-    """What the store did for one message."""
+    """Everything the store did for one message, or where that one asks, for the press on Approve."""
     heard: list[Operation] = []
 
     async def make(settings: Settings) -> App:
@@ -64,9 +65,21 @@ async def heard_of(words: str, folder: Path) -> list[Operation]:
         await chat.ask(PLAIN)
         await asyncio.sleep(SETTLED)
         heard.clear()
-        await chat.ask(words)
+        if words == CLICK:
+            await _approved(chat, words, heard)
+        else:
+            await chat.ask(words)
         await asyncio.sleep(SETTLED)
         return [operation for operation in heard if _belongs(operation)]
+
+
+async def _approved(chat: Chat, words: str, heard: list[Operation]) -> None:
+    await chat.say(words)
+    approval, room = await chat.card()
+    await asyncio.sleep(SETTLED)
+    heard.clear()
+    await chat.approve(approval, room)
+    await chat.reply()
 
 
 def _belongs(operation: Operation) -> bool:
@@ -120,11 +133,12 @@ def in_full(heard: Sequence[Operation]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.statements", description="The SQL of one message, as Markdown.")
     parser.add_argument("--tool", action="store_true", help="a message whose answer needs one tool call")
+    parser.add_argument("--click", action="store_true", help="the press on Approve, and what follows until the answer")
     parser.add_argument("--sql", action="store_true", help="also the statements in full")
     chosen = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     with tempfile.TemporaryDirectory() as folder:
-        heard = asyncio.run(heard_of(TOOL if chosen.tool else PLAIN, Path(folder)))
+        heard = asyncio.run(heard_of(CLICK if chosen.click else TOOL if chosen.tool else PLAIN, Path(folder)))
     print("\n".join(told(heard)))
     if chosen.sql:
         print("\n".join(in_full(heard)))

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from runtime.contract import Address, Effect, Json, Person, RunId, SessionKey, Tool, ToolContext, ToolSpec
+from runtime.contract import (
+    Address,
+    CardChange,
+    CardContext,
+    CardNote,
+    CardPart,
+    CardText,
+    CardValue,
+    Effect,
+    Json,
+    Person,
+    RunId,
+    SessionKey,
+    Tool,
+    ToolContext,
+    ToolSpec,
+    Undo,
+)
 from runtime.errors import ToolError, ToolFailed, ToolRetry
 from tools.kit.declare import tool
 
 __all__ = [
     "Address",
+    "CardChange",
+    "CardContext",
+    "CardNote",
+    "CardPart",
+    "CardText",
+    "CardValue",
     "Effect",
     "Json",
     "Person",
@@ -19,5 +42,6 @@ __all__ = [
     "ToolFailed",
     "ToolRetry",
     "ToolSpec",
+    "Undo",
     "tool",
 ]

@@ -43,7 +43,7 @@ def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool
 
     @tool(effect=Effect.READ)
     async def costs(context: ToolContext, hours: Hours = 24) -> str:
-        """Tell model costs by agent and room, in millionths of a US dollar."""
+        """Show model costs by agent and room, in millionths of a US dollar."""
         since = _since(now(), hours)
         room = scope(context)
         found = await figures.costs(since, room=room)
@@ -58,7 +58,7 @@ def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool
 
     @tool(effect=Effect.READ)
     async def dead_letters(context: ToolContext) -> str:
-        """List messages that could not be shown (dead) or perhaps were (held)."""
+        """List messages that couldn't be delivered (dead) or may have been (held)."""
         room = scope(context)
         count, rows = await figures.dead_letters(room=room, most=LINES_LISTED)
         return _told(_about(room, named) | {"count": count, "letters": _listed(rows, named)})

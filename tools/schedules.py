@@ -6,16 +6,22 @@ nothing else: what a task says of rooms has no power.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated, Final
 
 from runtime.contract import (
     Address,
     Asker,
+    CardContext,
+    CardPart,
+    CardText,
+    CardValue,
     Effect,
     Identity,
+    Json,
     Occurrence,
     OccurrenceState,
     Person,
@@ -54,7 +60,7 @@ When = Annotated[
 ]
 What = Annotated[
     str,
-    "A request to you that stands alone, without the time: you won't see this conversation then.",
+    "A self-contained request, without the time. You won't see this conversation when it runs.",
 ]
 Name = Annotated[str, "Its name or id."]
 NewName = Annotated[str, "Short name; else made of the task."]
@@ -77,6 +83,19 @@ def schedule_tools(
 # ----------------------------------------------------------------------------------------------------------- the tools
 
 
+def _elsewhere(
+    words: Words, address_at: AddressAt, arguments: Mapping[str, Json], context: CardContext
+) -> list[CardPart]:
+    """The room by its name, and the work as it was worded."""
+    try:
+        room = address_at(str(arguments.get("room")).strip())
+    except ValueError:
+        room = None
+    name = words.named(room) if room else ""
+    also = name if name != arguments.get("room") else ""
+    return [CardValue("when"), CardValue("room", also), CardText("task")]
+
+
 def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[Tool]:
     @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
     async def schedule_set(
@@ -87,7 +106,7 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
         made = await timetable.add(wanted, planner(context, wanted))
         return words.planned(made, context) + hint(zone, str(timetable.clocks(made)))
 
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, card=partial(_elsewhere, words, address_at))
     async def schedule_elsewhere(
         when: AsSet,
         task: AsSet,
@@ -113,7 +132,7 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
         quiet: Annotated[bool | None, "See schedule_set; null leaves it."] = None,
         new_name: Annotated[str, "Its new name."] = "",
     ) -> str:
-        """Change a schedule; what is left out stays."""
+        """Change a schedule; omitted fields stay as they are."""
         asker = planner(context)
         found = await timetable.find(name, asker)
         needs_no_word(found, context)
@@ -136,7 +155,7 @@ def _turning(timetable: Timetable, words: Words) -> list[Tool]:
 
     @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
     async def schedule_resume(name: Name, context: ToolContext) -> str:
-        """Resume a paused schedule; missed times are not made up for."""
+        """Resume a paused schedule; missed runs are skipped."""
         asker = actor(context)
         found = await timetable.find(name, asker)
         return words.planned(await timetable.resume(found.id, asker), context, verb="Goes on")
@@ -177,7 +196,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
 
     @tool(effect=Effect.READ, timeout=TIMEOUT)
     async def schedule_history(name: Name, context: ToolContext) -> str:
-        """Tell a schedule's last outcomes, newest first, and its next time."""
+        """Show a schedule's last results, newest first, and next run."""
         found = await timetable.find(name, asker_of(context))
         past = await timetable.history(found.id, most=OCCURRENCES_LISTED)
         clocks = timetable.clocks(found)
@@ -188,9 +207,9 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
     async def set_zone(
         zone: Annotated[str, "IANA name or city: Europe/Berlin, Tokyo, UTC."],
         context: ToolContext,
-        whole_room: Annotated[bool, "For all here who have set none."] = False,
+        whole_room: Annotated[bool, "For everyone here without a zone of their own."] = False,
     ) -> str:
-        """Set the person's time zone for later plans; nothing planned moves."""
+        """Set the person's time zone for later plans; existing schedules stay."""
         asker = actor(context)
         if whole_room and not leads(context.requester):
             raise ToolRetry("Only an operator or owner sets the zone of a whole room; for the person alone it is free.")

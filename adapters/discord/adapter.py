@@ -22,6 +22,7 @@ from adapters.discord.outgoing.reach import Reach
 from adapters.discord.outgoing.render import render
 from adapters.discord.outgoing.send import Sending, channel_of
 from adapters.discord.parse import CHANNEL
+from adapters.discord.rooms import MessageLinks
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.settle import Settling
 from runtime.contract import (
@@ -61,7 +62,16 @@ class DiscordAdapter:
         self._downloads = Downloads(settings, self._http)
         self._reach = Reach(self._http, settings.identity)
         answering = InteractionResponses(settings.account, self._http)
-        make_intake = partial(Intake, settings, given, http=self._http, sending=self._sending, answering=answering)
+        self._links = MessageLinks()
+        make_intake = partial(
+            Intake,
+            settings,
+            given,
+            http=self._http,
+            sending=self._sending,
+            answering=answering,
+            links=self._links,
+        )
         self._shards = Shards(settings, http=self._http, make_intake=make_intake)
 
     def features(self) -> Features:
@@ -74,6 +84,7 @@ class DiscordAdapter:
             fetch=self.fetch,
             ping=self.ping,
             reach=self.reach,
+            link=self._links.link,
         )
 
     async def listen(self, sink: Sink) -> None:

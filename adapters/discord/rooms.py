@@ -69,6 +69,23 @@ def place_of(raw: Raw, guild: str = "") -> Place:
 
 
 @dataclass(slots=True)
+class MessageLinks:
+    """Addresses of messages on the web, for the channels whose server is known."""
+
+    guilds: dict[str, str] = field(default_factory=dict)
+
+    def learn(self, place: Place) -> None:
+        if place.guild:
+            self.guilds[place.id] = place.guild
+
+    def link(self, address: Address, message: str) -> str:
+        """A thread's own messages are in the thread; the one that it begins with is in its channel."""
+        channel = address.thread if address.thread not in ("", message) else address.room
+        guild = self.guilds.get(channel) or self.guilds.get(address.room, "")
+        return f"https://discord.com/channels/{guild}/{channel}/{message}" if guild and message.isdigit() else ""
+
+
+@dataclass(slots=True)
 class Rooms:
     """Places by id, and the bot's own roles, by which people mention it too.
 

@@ -107,6 +107,7 @@ class SlackAdapter:
             fetch=self.fetch,
             ping=self.ping,
             reach=self.reach,
+            link=self.link,
             routes=self.routes,
         )
 
@@ -239,6 +240,9 @@ class SlackAdapter:
 
     async def reach(self, address: Address) -> str | None:
         return await self._reach.of(address, self._me)
+
+    def link(self, address: Address, message: str) -> str:
+        return self._me.link(address, message)
 
     async def ping(self) -> None:
         try:

@@ -30,7 +30,7 @@ from adapters.telegram.outgoing.render import render
 from adapters.telegram.outgoing.send import Sending
 from adapters.telegram.parse import CHANNEL, Reader, moved
 from adapters.telegram.rates import buckets
-from adapters.telegram.rooms import Rooms, message_of, topic_of
+from adapters.telegram.rooms import Rooms, link, message_of, topic_of
 from adapters.telegram.settings import TelegramSettings
 from adapters.telegram.settling.known_ids import KnownIds
 from adapters.telegram.settling.send_queue import SendQueues
@@ -145,6 +145,7 @@ class TelegramAdapter:
             fetch=self.fetch,
             ping=self.ping,
             reach=self.reach,
+            link=link,
             routes=self.routes,
         )
 

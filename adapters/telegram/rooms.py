@@ -37,6 +37,15 @@ def topic_of(address: Address) -> int | None:
     return int(address.thread) if address.thread.isdigit() and address.thread != GENERAL else None
 
 
+def link(address: Address, message: str) -> str:
+    """The address of a message of a supergroup; other chats have none. Source: core.telegram.org/api/links, read 2026-11."""
+    found = message_of(message)
+    if found is None or found[0] > SUPERGROUPS:
+        return ""
+    topic = f"{address.thread}/" if topic_of(address) else ""
+    return f"https://t.me/c/{SUPERGROUPS - found[0]}/{topic}{found[1]}"
+
+
 class Rooms:
     """Chats that rooms are now."""
 

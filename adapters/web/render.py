@@ -3,25 +3,58 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from typing import Any
 
-from runtime.contract import FORM_CHOICES, Author, Button, Delivery, Entry, FileRef, Wire
-from runtime.markup import parse, to_html, to_plain
-from runtime.markup.moments import in_words
+from runtime.contract import FORM_CHOICES, Author, Button, Content, Delivery, Entry, FileRef, Wire
+from runtime.markup import Document, parse, to_html, to_plain
+from runtime.markup.attachment import READ_FROM, abridged
+from runtime.markup.moments import in_words, several
+from runtime.markup.tree import CodeBlock, Paragraph, Strong
 
 
 def render(delivery: Delivery) -> Wire:
     """One wire message, however long: the page has no limit of its own. HTML is made here, once."""
     content = delivery.content
-    document = parse(content.text)
+    document = parse(content.all_text)
     body = {
         "kind": delivery.kind,
-        "markdown": in_words(content.text),
-        "html": to_html(document),
+        "markdown": in_words(content.all_text),
+        "html": html(content),
         "buttons": [_button(button) for button in content.buttons],
         "files": [file(ref) for ref in content.files],
     }
+    if content.mark:
+        body |= {"mark": content.mark.name.lower(), "ended": _ended(document)}
     return Wire(json.dumps(body, ensure_ascii=False), to_plain(document))
+
+
+def html(content: Content) -> str:
+    """The text without its mark, which the page draws; of a long call both ends; and what is folded, folded."""
+    document = parse(content.text.removeprefix(content.mark or "").lstrip())
+    if content.whole is None:
+        return to_html(document)
+    short = abridged(document, content.whole, lambda part: len(to_plain(part)), READ_FROM, asks=False)
+    shown = [to_html(short.document)]
+    if short.file:
+        shown.append(
+            _details(f"Show all {several(len(short.file), 'character')}", to_html(Document((CodeBlock(short.file),))))
+        )
+    if content.folded:
+        first, *rest = parse(content.folded).blocks
+        summary = to_plain(Document((first,))).strip().rstrip(":")
+        shown.append(_details(summary, to_html(Document(tuple(rest)))))
+    return "\n".join(shown)
+
+
+def _ended(document: Document) -> str:
+    """The word for how it ended, by which a settled card begins."""
+    words = document.blocks[0].children if document.blocks and isinstance(document.blocks[0], Paragraph) else ()
+    return next((to_plain(Document((Paragraph(one.children),))) for one in words if isinstance(one, Strong)), "")
+
+
+def _details(summary: str, inner: str) -> str:
+    return f"<details><summary>{escape(summary)}</summary>{inner}</details>"
 
 
 def entry(entry: Entry) -> dict[str, Any]:

@@ -35,7 +35,7 @@ RETRY_AFTER: Final = timedelta(seconds=5)
 
 STRANGER: Final = "There is no hook of this name, or what proves that you may call it is missing or wrong."
 LATE: Final = (
-    "The request is rightly signed, but its timestamp is too far from our time: sign it again, or set your clock."
+    "The signature is valid, but the timestamp is too far from our time. Check your clock, then sign it again."
 )
 BY_POST: Final = "A hook is called by POST."
 TOO_LARGE: Final = "A hook takes at most 1 MiB."

@@ -29,7 +29,7 @@ SECONDS: Final = 11
 class Proven(Enum):
     YES = "yes"
     NO = "no"  # nothing was shown, or something wrong
-    LATE = "late"  # rightly signed, and too far from our time: perhaps a replay
+    LATE = "late"  # validly signed, but too far from our time: perhaps a replay
 
 
 def proven(proof: Proof, headers: Mapping[str, str], body: bytes, now: datetime) -> Proven:

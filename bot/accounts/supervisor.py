@@ -266,7 +266,7 @@ class AccountSupervisor:
         except Exception as error:
             log.exception("an account is left out: it breaks at the start", account=self.name, what=what)
             told = str(error) if isinstance(error, BotError) else f"{type(error).__name__}; the log has it"
-            reason = f"{self.name}: {what} cannot be told ({told}). It is left out; fix it, and start again."
+            reason = f"{self.name}: {what} cannot be told ({told}). It was skipped. Fix it, then restart."
             self._left_out = ConnectionStatus(Connection.REFUSED, reason)
             return None
 

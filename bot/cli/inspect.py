@@ -117,7 +117,7 @@ def _print(finding: Finding) -> None:
     what = clean(finding.what).replace("\n", f"\n{INDENT}")
     typer.echo(f"{typer.style(f'{mark:<7}', fg=colour)}  {group:<13}  {what}")
     if finding.why:
-        typer.echo(f"{INDENT}{clean(finding.why)}\n{INDENT}Fix: {clean(finding.fix)}")
+        typer.echo(f"{INDENT}{clean(finding.why)}\n{INDENT}To fix it: {clean(finding.fix)}")
 
 
 def _group(ident: str) -> str:

@@ -123,7 +123,7 @@ def sign_out(context: typer.Context, name: Name, config: ConfigFile = None) -> N
 @commands.command()
 def remove(context: typer.Context, name: Name, yes: Yes = False, config: ConfigFile = None) -> None:
     """Forget a person: accounts, link and schedules. Their words stay in the conversations and in the audit."""
-    ask_first(yes, f"Remove {name}, who is a stranger from then on")
+    ask_first(yes, f"Remove {name}, who will have to be let in again")
     _tell(context, config, lambda api: api.remove_person(name))
 
 

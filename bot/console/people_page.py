@@ -92,7 +92,7 @@ def _changes(row: View, names: Sequence[str]) -> Html:
         _change(name, "sign-out", "Sign out", ask=f"Sign {name} out everywhere? Their link stops working.")
         if row["linked"]
         else None,
-        _change(name, "remove", "Remove", ask=f"Remove {name}? They'll be a stranger from then on."),
+        _change(name, "remove", "Remove", ask=f"Remove {name}? They'll have to be let in again."),
         id=place,
         class_="changes",
     )

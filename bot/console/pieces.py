@@ -12,8 +12,11 @@ from bot.console.layout import badge, facts, moment, table, where
 from bot.console.trace_page import link as trace_link
 from bot.operator.api import ROOT
 from bot.operator.views import View
-from runtime.contract import ApprovalKind, Choice
-from runtime.markup import parse, to_plain
+from runtime.chat.cards import SHA256_SHOWN
+from runtime.contract import ApprovalKind, Choice, Whole
+from runtime.markup import parse, to_html, to_plain
+from runtime.markup.attachment import READ_FROM, abridged
+from runtime.markup.moments import several
 from runtime.text.glyphs import clip, legible, visible
 
 MENDED: Final = {"held": ("requeue", "discard"), "dead": ("requeue", "discard"), "queued": ("discard",)}
@@ -59,7 +62,17 @@ def _asked(row: View) -> Iterator[Html]:
     yield tag("h3", row["question"], " ", badge(row["effect"]), tag("small", " in ", where(row)))
     if row["kind"] == ApprovalKind.OUTCOME:
         yield tag("p", "The agent doesn't know, so it hasn't run it again.", class_="faint")
-    yield tag("pre", row["call"])
+    yield from _call(row)
+
+
+def _call(row: View) -> Iterator[Html]:
+    """The call as its card shows it; one that is long or not all there has the whole of it folded beneath."""
+    whole = Whole(row["sha256"][:SHA256_SHOWN])
+    short = abridged(parse(row["shown"]), whole, lambda part: len(to_plain(part)), READ_FROM, asks=False)
+    yield Html(to_html(short.document))
+    if short.file or not row["all_shown"]:
+        summary = tag("summary", f"Show all {several(len(row['call']), 'character')}")
+        yield tag("details", summary, tag("pre", row["call"]), id=f"w-{row['id']}")
 
 
 def _asked_by(row: View) -> str:

@@ -61,7 +61,7 @@ def findings(settings: Settings, rows: Sequence[Row]) -> Iterator[Finding]:
 def _of(row: Row, here: set[str]) -> Iterator[Finding]:
     ident, said = f"schedules.{row.id}", f'"{row.name}"'
     if row.failures and row.state == "paused":
-        fix = f"fix what it names, then: signalbox schedules resume {row.id}"
+        fix = f"fix the problem it names, then: signalbox schedules resume {row.id}"
         yield warning(ident, f"{said} is paused: {row.reason}", "It is not due until somebody resumes it.", fix)
     elif row.failures:
         what = f"{said} failed {row.failures} times in a row"

@@ -89,7 +89,9 @@ def _word(given: Mapping[str, Any], field: Parameter) -> str:
         raise Refusal(400, f"Write {WANTED.get(field.name, field.name)}.")
     if not value.isprintable():
         shown = visible(value, one_line=True)
-        raise Refusal(400, f'"{shown}": invisible characters and line breaks have no place here. Type it again.')
+        raise Refusal(
+            400, f'"{shown}": it must not contain invisible characters or line breaks. Type it again without them.'
+        )
     return value
 
 

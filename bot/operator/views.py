@@ -10,9 +10,9 @@ from typing import Any
 from adapters.web import render
 from bot.accounts.naming import Named
 from bot.accounts.status import State
-from runtime.chat.cards import LABELS, asked
-from runtime.contract import CHOICES, Address, ApprovalKind, Entry
-from runtime.domain.approvals import EVENT_OF, Approval
+from runtime.chat.cards import about, call_of, labels_of
+from runtime.contract import Address, ApprovalKind, Entry
+from runtime.domain.approvals import Approval
 from runtime.markup.moments import in_words
 from runtime.store.protocol import DeliveryRow, Granted, Known, OpenPart, Pairing, RunRow, StepRow
 from runtime.text.glyphs import in_full
@@ -51,7 +51,8 @@ def step(row: StepRow) -> View:
 
 
 def approval(row: Approval, named: Named, called: Named) -> View:
-    """With `choices`: what may be answered, and the label of each."""
+    """With `choices`: what may be answered, and the label of each. `shown` is the call as its card has it, in Markdown."""
+    shown, is_whole = call_of(row)
     return {
         "id": row.id,
         "kind": row.kind,
@@ -64,12 +65,15 @@ def approval(row: Approval, named: Named, called: Named) -> View:
         "effect": row.effect,
         "arguments": row.arguments,
         "call": in_full(row.arguments)[0],
+        "shown": shown,
+        "all_shown": is_whole,
+        "sha256": row.arguments_hash,
         "caution": row.caution,
         "requester": row.requester_name,
         "rule": row.terms.rule,
         "asked_at": at(row.asked_at),
         "expires_at": at(row.expires_at),
-        "choices": {choice.value: LABELS[choice] for choice in CHOICES[row.kind] if choice in EVENT_OF},
+        "choices": {choice.value: label for choice, label in labels_of(row).items()},
         "choice": row.choice,
         "decided_by": row.decided_name,
         "decided_at": at(row.decided_at),
@@ -80,7 +84,7 @@ def approval(row: Approval, named: Named, called: Named) -> View:
 def _question(row: Approval) -> str:
     if row.kind is ApprovalKind.PERSON:
         return f"Let {json.loads(row.arguments)['name']} in?"
-    return asked(row.kind, row.tool)
+    return about(row)
 
 
 def grant(row: Granted, state: str, called: Named) -> View:
@@ -118,7 +122,7 @@ def delivery(row: DeliveryRow, named: Named, called: Named) -> View:
         "settled_at": at(row.settled_at),
         "not_before": at(row.not_before),
         "reason": row.reason,
-        "text": in_words(row.content.text),
+        "text": in_words(row.content.all_text),
         "files": [render.file(file) for file in row.content.files],
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -86,6 +87,17 @@ def transcriber_of(settings: Settings) -> Transcriber | None:
 def long_replies_of(settings: Settings, workspaces: WorkspaceFolders, files_of: FilesOf, new_id: NewId) -> LongText:
     outbox = settings.outbox
     return LongText(workspaces, new_id, files_of, LongForm(outbox.long_replies), outbox.long_reply_characters)
+
+
+def links_in(accounts: Accounts[AccountSupervisor]) -> Callable[[Address, str], str]:
+    """The address of a message on the web, where the account of its room knows it."""
+
+    def link(address: Address, message: str) -> str:
+        found = accounts.at(address)
+        made = found.features().link if found else None
+        return made(address, message) if made else ""
+
+    return link
 
 
 def files_in(accounts: Accounts[AccountSupervisor]) -> FilesOf:

@@ -201,5 +201,5 @@ def _verdict(draft: Draft, dialogue: Dialogue, account: Account) -> str:
 
 
 def _sentence(finding: Finding) -> str:
-    fix = f" Fix: {finding.fix}" if finding.fix and finding.level is not Level.OK else ""
+    fix = f" To fix it: {finding.fix}" if finding.fix and finding.level is not Level.OK else ""
     return f"{finding.what.rstrip('.')}.{fix}"

@@ -314,8 +314,8 @@ def facts(run: LiveRun) -> RunFacts:
 def too_long(iterations: int) -> str:
     """Last words of a run that comes to no end."""
     return (
-        f"I stopped after {iterations} steps without finishing. What I've done so far stands above. "
-        "Tell me to go on, or ask for less at once."
+        f"I stopped after {iterations} steps without finishing. What I've done so far is above. "
+        "Tell me to continue, or give me a smaller task."
     )
 
 
@@ -323,7 +323,7 @@ def stopped(said: str, after: str) -> str:
     """The last words of a stopped run: what it had written stays, and a tool that could not be cut short is named."""
     if said.strip():
         return f"{said.rstrip()}\n\n*Stopped here.*"
-    return f"{STOPPED} `{after}` was running, and finished first." if after else STOPPED
+    return f"{STOPPED} `{after}` was already running, so I let it finish." if after else STOPPED
 
 
 def overtaken_note() -> str:

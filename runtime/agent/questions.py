@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any, Final
 
+import structlog
+
+from runtime.agent.asking import asked_person, asking_of, to_person
+from runtime.agent.offers import offering, together
 from runtime.agent.run_state import LiveRun
+from runtime.agent.tool_calls import parsed
 from runtime.chat import cards
-from runtime.chat.audience import Audience, Candidate, Places, able, reach
-from runtime.contract import Address, ApprovalId, ApprovalKind, Choice, DeliveryId, Kind, NewId, Now
-from runtime.domain.approvals import Approval, ApprovalState, Rights, grants_offered
+from runtime.chat.audience import Audience, Places, Reach, mentions, reach
+from runtime.chat.calls import ShownCall, shown_call
+from runtime.contract import ApprovalId, ApprovalKind, Asking, CardContext, DeliveryId, Kind, NewId, Now
+from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.domain.runs import StepState
-from runtime.policy.grants import form_of
 from runtime.policy.rules import Policy
 from runtime.policy.terms import Terms
 from runtime.store.protocol import NewDelivery, Question, Runs, ToolStep
+
+log = structlog.get_logger("agent")
+
+CARD_TIMEOUT: Final = timedelta(seconds=5)
+"""For a tool to say how its call is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +55,47 @@ class Questions:
         rights = self._context.rights()
         audience = await self._store.audience(run.claim.run_id, run.address, rights.approvers)
         approvals = [self._approval(run, step, terms, audience) for step, terms in asked]
-        others = _together(approvals, audience, rights)
-        return [self._question(run, one, audience, rights, others.get(one.id, ())) for one in approvals]
+        others = together(
+            [one for (step, _), one in zip(asked, approvals, strict=True) if not asking_of(run, step)], audience, rights
+        )
+        return [
+            await self._one(run, step, approval, audience, rights, others.get(approval.id, ()))
+            for (step, _), approval in zip(asked, approvals, strict=True)
+        ]
 
-    def _question(
-        self, run: LiveRun, approval: Approval, audience: Audience, rights: Rights, others: Sequence[str]
+    async def _one(
+        self,
+        run: LiveRun,
+        step: ToolStep,
+        approval: Approval,
+        audience: Audience,
+        rights: Rights,
+        others: Sequence[str],
     ) -> Question:
+        if asking := asking_of(run, step):
+            return await self._to_person(run, approval, asking, audience, rights)
         to = reach(approval, audience, rights, self._context.places)
-        name, schedule = self._context.places.room_name(run.address), run.claim.job.name if run.claim.job else ""
-        approval = replace(approval, card=cards.circumstances(name, schedule, to.home, to.asked))
-        approval = _offering(approval, run, able(approval, audience.candidates, rights), others, to.copies)
+        known = self._circumstances(run, audience, to)
+        card = cards.frozen(known, await _shown(run, step), approval.arguments_hash)
+        approval = offering(replace(approval, card=card), run, audience, rights, to, others)
+        return self._question(run, approval, audience, to, rights)
+
+    async def _to_person(
+        self, run: LiveRun, approval: Approval, asking: Asking, audience: Audience, rights: Rights
+    ) -> Question:
+        whom = await asked_person(self._store, asking, run.claim.requester)
+        reached = await self._store.audience(run.claim.run_id, run.address, {whom.id} if whom else set())
+        asked, asking, to = to_person(approval, asking, whom, reached, self._context.places)
+        card = cards.with_asking(self._circumstances(run, audience, to), asking)
+        return self._question(run, replace(asked, card=card), reached, to, rights)
+
+    def _circumstances(self, run: LiveRun, audience: Audience, to: Reach) -> dict[str, Any]:
+        places = self._context.places
+        name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
+        link = places.link(run.address, audience.message) if audience.message and not schedule else ""
+        return cards.circumstances(name, schedule, to.home, to.asked, link)
+
+    def _question(self, run: LiveRun, approval: Approval, audience: Audience, to: Reach, rights: Rights) -> Question:
         card, *copies = [
             NewDelivery(
                 DeliveryId(self._new_id()),
@@ -59,7 +103,13 @@ class Questions:
                 ordinal,
                 Kind.APPROVAL,
                 room,
-                cards.pending(approval, approval.asked_at, home=not ordinal, at=room if ordinal else None),
+                cards.pending(
+                    approval,
+                    approval.asked_at,
+                    home=not ordinal,
+                    mentions=mentions(approval, room, audience.candidates, rights),
+                    at=room if ordinal else None,
+                ),
                 reply_to="" if ordinal else run.claim.reply_to,
             )
             for ordinal, room in enumerate((run.address, *to.copies))
@@ -106,30 +156,17 @@ class Questions:
         )
 
 
-def _together(approvals: Sequence[Approval], audience: Audience, rights: Rights) -> Mapping[ApprovalId, Sequence[str]]:
-    """For the last of several calls the tools of the others, if somebody may decide it and any of those."""
-    calls = [one for one in approvals if one.kind is ApprovalKind.CALL]
-    if len(calls) == 1 or not calls:
-        return {}
-    *before, last = calls
-    whom = {one.person.id for one in able(last, audience.candidates, rights)}
-    others = [one.tool for one in before if whom & {each.person.id for each in able(one, audience.candidates, rights)}]
-    return {last.id: others} if others else {}
-
-
-def _offering(
-    approval: Approval,
-    run: LiveRun,
-    deciding: Sequence[Candidate],
-    others: Sequence[str],
-    copies: Sequence[Address],
-) -> Approval:
-    """The same with what its card offers beside yes and no, bound to the tool as it is now."""
-    tool = run.agent.tools.get(approval.tool)
-    offers = grants_offered(approval, [one.person for one in deciding]) if tool else ()
-    form = form_of(tool.spec, tool.caution()) if tool and offers else ""
-    readers = {room: [one.person for one in deciding if room in one.rooms] for room in copies}
-    plain = [room for room, read_by in readers.items() if offers and read_by and not grants_offered(approval, read_by)]
-    if others:
-        offers = (*offers, Choice.ALL)
-    return replace(approval, card=cards.offering(approval.card, offers, form, others, plain)) if offers else approval
+async def _shown(run: LiveRun, step: ToolStep) -> ShownCall:
+    """How the call is shown: as its tool says, else by names and values."""
+    tool, arguments = run.agent.tools.get(step.call.tool), parsed(step.call.arguments)
+    if tool is None or tool.spec.card is None or isinstance(arguments, str):
+        return shown_call(step.call.arguments)
+    context = CardContext(run.agent.workspaces.folder(run.address))
+    try:
+        async with asyncio.timeout(CARD_TIMEOUT.total_seconds()):
+            parts = await asyncio.to_thread(tool.spec.card, arguments, context)
+        return shown_call(step.call.arguments, parts)
+    except Exception:
+        # A tool's bug must not keep its call from being asked about.
+        log.exception("a tool cannot say how its call is shown", tool=step.call.tool)
+        return shown_call(step.call.arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runtime.agent.questions import QuestionContext
 from runtime.chat import cards
-from runtime.chat.audience import escalation
+from runtime.chat.audience import escalation, mentions
 from runtime.contract import Address, Now
 from runtime.domain.approvals import Home
 from runtime.policy.terms import calls
@@ -39,5 +39,6 @@ class Reminders:
             found = escalation(approval, due.candidates, rights, self._context.places)
             further = {at: name for at, name in found.items() if at not in due.rooms}
         told = tuple(dict.fromkeys(further.values()))
-        wanted = Calling(approval, approval.calls + len(passed), (*rooms, *further), told)
+        calls_on = {at: mentions(approval, at, due.candidates, rights) for at in (*rooms, *further)}
+        wanted = Calling(approval, approval.calls + len(passed), (*rooms, *further), told, calls_on)
         return await self._approvals.call(wanted, rights)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
 
-from runtime.contract import Address, Person
+from runtime.contract import Address, ApprovalKind, Identity, Mention, Person
 from runtime.domain.approvals import Approval, Home, Rights, Voter, entitled
 from runtime.policy.terms import DM, PLACES, ROOM
+
+MENTIONS_MAX: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +28,14 @@ class Candidate:
 class Audience:
     """Request behind a question, and the people who may decide.
 
-    `said` are the newest words that its run heard, `said_by` whose. `private`: the room is one person's and the agent's.
+    `said` are the newest words that its run heard, `said_by` whose, `message` the platform's id of them. `private`: the room is one person's and the agent's.
     """
 
     said: str = ""
     said_by: str = ""
     candidates: tuple[Candidate, ...] = ()
     private: bool = False
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +49,38 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Knowledge about rooms. `serves` tells whether one can be written to, `room_name` what people call it."""
+    """Knowledge about rooms. `serves` tells whether one can be written to, `room_name` what people call it, `link` is the
+    address of a message there on the web."""
 
     serves: Callable[[Address], bool] = lambda _: True
     room_name: Callable[[Address], str] = lambda _: ""
+    link: Callable[[Address, str], str] = lambda _, __: ""
 
 
 def able(question: Approval, candidates: Sequence[Candidate], rights: Rights) -> list[Candidate]:
-    """Candidates who may decide this question."""
+    """Candidates who may decide this question; of one to a person, that person."""
+    if question.kind is ApprovalKind.ANSWER:
+        return [one for one in candidates if one.names & {*question.terms.approvers}]
     voters = ((one, Voter(one.person, one.names, question.address)) for one in candidates)
     return [one for one, voter in voters if entitled(question, voter, rights)]
+
+
+def mentions(question: Approval, room: Address, candidates: Sequence[Candidate], rights: Rights) -> tuple[Mention, ...]:
+    """People whom a card in `room` calls: those who may decide and did not ask themselves. A private chat calls anyway."""
+    place = replace(room, thread="")
+    if any(place in one.rooms for one in candidates):
+        return ()
+    is_home = place == replace(question.address, thread="")
+    deciding = [one for one in able(question, candidates, rights) if one.person.id != question.requester]
+    found = (_mention(one, room) for one in deciding if one.here or not is_home)
+    return tuple(islice(filter(None, found), MENTIONS_MAX))
+
+
+def _mention(one: Candidate, room: Address) -> Mention | None:
+    """By their account on the platform of `room`, if they have one there."""
+    own, any_of = f"{room.channel}:{room.account}/", f"{room.channel}:"
+    known = [name for name in one.names if name.startswith(own) or (name.startswith(any_of) and "/" not in name)]
+    return Mention(Identity(min(known)), one.person.name) if known else None
 
 
 def reach(question: Approval, audience: Audience, rights: Rights, places: Places) -> Reach:
@@ -68,6 +95,15 @@ def reach(question: Approval, audience: Audience, rights: Rights, places: Places
     else:
         home = Home.QUIET
     return Reach(home, tuple(found), asked)
+
+
+def reach_one(question: Approval, audience: Audience, places: Places) -> Reach:
+    """Places in which a question to one person is put: their private chats, where they are not in the room of the request.
+
+    Where they can be asked nowhere else, it stands in that room: they may come.
+    """
+    found = dict(_copies(question, PLACES, audience.candidates, places))
+    return Reach(Home.QUIET if found else Home.WHOLE, tuple(found), tuple(dict.fromkeys(found.values())))
 
 
 def escalation(

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
+from runtime.chat import offers
+from runtime.chat.calls import ShownCall, shown_call, whole_call
 from runtime.chat.remarks import remarks
-from runtime.contract import CHOICES, Address, ApprovalId, ApprovalKind, Button, Choice, Content
-from runtime.domain.approvals import GRANTING, Approval, ApprovalState, Home, offered, told
-from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
+from runtime.contract import (
+    CHOICES,
+    FORM_CHOICES,
+    Address,
+    ApprovalId,
+    ApprovalKind,
+    Asking,
+    Button,
+    Choice,
+    Content,
+    Mark,
+    Mention,
+    Whole,
+)
+from runtime.domain.approvals import EVENT_OF, OPTIONS, Approval, ApprovalState, Home, answer_of, offered, told
+from runtime.domain.transcript import DENIED, ERROR, NO_ANSWER, NOT_RUN, OURS
 from runtime.markup.moments import briefly, moment, several
-from runtime.text.glyphs import clip, in_full, legible, visible
+from runtime.text.glyphs import bound, clip, fenced, in_a_line, legible, plainly, visible
 from runtime.text.naming import listed
 
 LABELS = {
@@ -51,20 +66,33 @@ ENDED = {
 }
 FURTHER: Final = {Choice.CONVERSATION: " for this conversation", Choice.ALWAYS: " for later, too"}
 """Words about a yes that holds for more than its call."""
+MARKS: Final = {
+    ApprovalState.APPROVED: Mark.YES,
+    ApprovalState.DENIED: Mark.NO,
+    ApprovalState.ANSWERED: Mark.YES,
+    ApprovalState.EXPIRED: Mark.NOBODY,
+    ApprovalState.VOID: Mark.WITHDRAWN,
+}
+SHA256_SHOWN: Final = 8
+"""Characters of the hash on a card."""
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
 LINES_SHOWN: Final = 3
 """Of what an approved call returned."""
 LINE_MAX_CHARS: Final = 120
+LABEL_MAX_CHARS: Final = 60
+"""Of an answer on a button. The least that a channel shows is 64, in UTF-16 units; it stands in full above where it is cut."""
+ANSWER_MAX_CHARS: Final = 3000
+"""Of a person's answer, for the model and on the card."""
+NOTE_MAX_CHARS: Final = 200
+"""Of a call's arguments in a note for the model."""
 EXIT_CODE: Final = re.compile(r"\n?\[(?:no output, )?exit code (\d+)(?: \([^()]*\))?\]$")
 """As the shell tool ends its result."""
 RUNNING: Final = '{"state": "running"}'
 CUT: Final = '{"state": "was cut off"}'
 NOT_RUN_AFTER_ALL: Final = '{"state": "not run"}'
 NOT_FINISHED: Final = '{"state": "not finished"}'
-MARKS: Final = re.compile(r"[\\`*_\[\]<>~|&]")
-"""Letters by which mark-up begins inside a line."""
 
 
 def stranger(approval_id: ApprovalId, arguments: str, choices: Sequence[Choice] = LET_IN) -> Content:
@@ -79,7 +107,9 @@ def _stranger_settled(approval: Approval) -> Content:
     else:
         how = "Not let in" if approval.state is ApprovalState.DENIED else ENDED[approval.state]
     why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
-    return Content(f"**{how}**{_by(approval)}: {_name(approval.arguments)}\n\n{_facts(approval.arguments)}{why}")
+    mark = MARKS[approval.state]
+    about = f"{_name(approval.arguments)}\n\n{_facts(approval.arguments)}{why}"
+    return Content(f"{mark} **{how}**{_by(approval)}: {about}", mark=mark)
 
 
 def _name(arguments: str) -> str:
@@ -100,14 +130,17 @@ def question(
     above: str = "",
     below: str = "",
     before: str = "",
+    call: str = "",
 ) -> Content:
-    """The card with its buttons. `above` the call stands who asks for it, `below` it who was asked."""
+    """The card with its buttons. `above` the call stands who asks for it, `below` it who was asked. `call` is how it is shown."""
     head = f"**{before}{asked(kind, f'`{tool}`')}**"
     if kind is not ApprovalKind.CALL:
-        head += " I don't know, so I haven't run it again."
+        head += " I can't tell, so I haven't run it again."
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in CHOICES[kind])
     return Content(
-        "\n\n".join(filter(None, [head, above, shown_arguments(arguments), remarks(arguments), caution, below])),
+        "\n\n".join(
+            filter(None, [head, above, call or shown_call(arguments).text, remarks(arguments), caution, below])
+        ),
         buttons,
     )
 
@@ -119,11 +152,13 @@ def pending(
     home: bool = True,
     voted: Sequence[str] = (),
     again: bool = False,
+    mentions: Sequence[Mention] = (),
     at: Address | None = None,
 ) -> Content:
     """The card of an open question. Only at `home`, the room it comes from, it tells what was said there.
 
-    `voted` are those who said yes so far, where it takes several; `again`: it was asked before. `at` is the room of a copy.
+    `voted` are those who said yes so far, where it takes several; `again`: it was asked before. `mentions` are called by it.
+    `at` is the room of a copy.
     """
     known = json.loads(approval.card) if approval.card else {}
     how = home_of(approval) if home else Home.WHOLE
@@ -131,10 +166,13 @@ def pending(
     votes = _votes(voted, approval.terms.quorum)
     if how is Home.TOLD:
         return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", asked_too, votes])))
+    if approval.kind is ApprovalKind.ANSWER:
+        return _to_person(approval, now, how, asked_too, again=again, mentions=mentions)
     left = briefly(approval.expires_at - now)
     above = [_circumstances(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
-    if home and approval.request:
-        above.append(_plainly(approval.request))
+    link = f"[{'message' if home else 'The message that asked'}]({known['link']})" if "link" in known else ""
+    above.append(" · ".join(filter(None, [plainly(approval.request) if home else "", link])))
+    call, is_whole = call_of(approval)
     card = question(
         approval.id,
         approval.kind,
@@ -142,50 +180,62 @@ def pending(
         approval.arguments,
         approval.caution,
         "\n\n".join(filter(None, above)),
-        "\n\n".join(filter(None, [" ".join(filter(None, [asked_too, votes])), _all_of(known.get("others", ()))])),
+        "\n\n".join(filter(None, [f"{asked_too} {votes}".strip(), offers.calls_too(approval, LABELS[Choice.ALL])])),
         "Reminder: " if again else "",
+        call,
     )
-    hidden = GRANTING if str(at) in known.get("plain", ()) else ()
-    more = tuple(Button(approval.id, choice, LABELS[choice]) for choice in offered(approval) if choice not in hidden)
-    return replace(card, buttons=() if how is Home.QUIET else (*card.buttons, *more))
+    whole = Whole(approval.arguments_hash[:SHA256_SHOWN], "" if is_whole else whole_call(approval.arguments))
+    if how is Home.QUIET:
+        return replace(card, whole=whole, buttons=())
+    more = tuple(Button(approval.id, choice, LABELS[choice]) for choice in offers.shown(approval, at))
+    return replace(card, whole=whole, buttons=(*card.buttons, *more), mentions=tuple(mentions))
 
 
-def _all_of(others: Sequence[str]) -> str:
-    """The other calls that one click may approve."""
-    tools = ", ".join(f"`{tool}`" for tool in others)
-    return f"“{LABELS[Choice.ALL]}” is for {several(len(others), 'earlier call')} too: {tools}." if others else ""
+def call_of(approval: Approval) -> tuple[str, bool]:
+    """The call as it was shown when it was asked about, and whether that is all of it; a changed one is drawn anew."""
+    known = json.loads(approval.card) if approval.card else {}
+    if "call" in known and known.get("of") == approval.arguments_hash:
+        return known["call"], "part" not in known
+    drawn = shown_call(approval.arguments)
+    return drawn.text, drawn.is_whole
 
 
 def _votes(voted: Sequence[str], quorum: int) -> str:
     if voted:
-        return f"{listed([_plainly(name) for name in voted])} approved: {len(voted)} of {quorum}."
+        return f"{listed([plainly(name) for name in voted])} approved: {len(voted)} of {quorum}."
     return f"{quorum} people have to approve." if quorum > 1 else ""
 
 
 def _asked_too(names: Sequence[str], how: Home) -> str:
     """Whom the question reaches beside its room, for those who read it there."""
     if names:
-        return f"I've asked {listed([_plainly(name) for name in names])}."
+        return f"I've asked {listed([plainly(name) for name in names])}."
     return NOBODY_HERE if how is Home.QUIET else ""
 
 
-def circumstances(room: str = "", schedule: str = "", home: Home = Home.WHOLE, told: Sequence[str] = ()) -> str:
-    """JSON for `Approval.card`: what people call the room, the schedule that the run works for, and whom it reaches."""
-    known = {"room": room, "schedule": schedule, "home": "" if home is Home.WHOLE else home.value, "asked": list(told)}
-    return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
+def circumstances(
+    room: str = "",
+    schedule: str = "",
+    home: Home = Home.WHOLE,
+    told: Sequence[str] = (),
+    link: str = "",
+) -> dict[str, Any]:
+    """For `Approval.card`: what people call the room, the schedule that the run works for, whom it reaches, and the link to
+    the message that asked."""
+    how = "" if home is Home.WHOLE else home.value
+    known = {"room": room, "schedule": schedule, "home": how, "asked": list(told), "link": link}
+    return {name: value for name, value in known.items() if value}
 
 
-def offering(
-    card: str, offers: Sequence[Choice], form: str, others: Sequence[str] = (), plain: Sequence[Address] = ()
-) -> str:
-    """`Approval.card` with the choices that stand beside yes and no, and the form of the tool that is asked about.
+def with_asking(known: Mapping[str, Any], asking: Asking) -> str:
+    """JSON for `Approval.card`: `known`, and what a person is asked."""
+    return json.dumps({**known, **asking.to_json()}, ensure_ascii=False)
 
-    `others` are the tools of the calls that one click may approve along with it. `plain` are the rooms of copies whose
-    readers may approve this call, and none for later.
-    """
-    known = json.loads(card) if card else {}
-    more = {"offers": list(offers), "form": form, "others": list(others), "plain": list(map(str, plain))}
-    return json.dumps(known | {name: value for name, value in more.items() if value}, ensure_ascii=False)
+
+def frozen(known: Mapping[str, Any], call: ShownCall, arguments_hash: str) -> str:
+    """JSON for `Approval.card`: `known`, and how the call with this hash is shown."""
+    shown: dict[str, Any] = {"call": call.text, "of": arguments_hash} | ({} if call.is_whole else {"part": True})
+    return json.dumps({**known, **shown}, ensure_ascii=False)
 
 
 def asked_further(approval: Approval, names: Sequence[str]) -> Approval:
@@ -214,44 +264,61 @@ def request_line(said: str, by: str, requester: str) -> str:
 def _circumstances(approval: Approval, asks: str, *more: str) -> str:
     """The requester, the room, the risk and the rule in one line; empty where nobody is known."""
     told = json.loads(approval.card) if approval.card else {}
-    where = f" in {_plainly(told['room'])}" if "room" in told else ""
+    where = f" in {plainly(told['room'])}" if "room" in told else ""
     if "schedule" in told:
-        made = f", made by {_plainly(approval.requester_name)}," if approval.requester_name else ""
-        who = f"The schedule {_plainly(told['schedule'])}{made}"
+        made = f", made by {plainly(approval.requester_name)}," if approval.requester_name else ""
+        who = f"The schedule {plainly(told['schedule'])}{made}"
     else:
-        who = _plainly(approval.requester_name)
+        who = plainly(approval.requester_name)
     if not who:
         return ""
-    rule = f"rule {_plainly(approval.terms.rule)}" if approval.terms.rule else ""
-    facts = [f"{who} {asks}{where}", _plainly(approval.tool), approval.effect.value, rule, *more]
+    rule = f"rule {plainly(approval.terms.rule)}" if approval.terms.rule else ""
+    facts = [f"{who} {asks}{where}", plainly(approval.tool), approval.effect.value, rule, *more]
     return " · ".join(filter(None, facts))
 
 
-def _plainly(text: str) -> str:
-    """Words of people and settings on one line, which no mark-up in them can leave."""
-    return MARKS.sub(r"\\\g<0>", legible(" ".join(text.split())))
+def about(approval: Approval) -> str:
+    """The question in one line, on a surface that has no card."""
+    if approval.kind is ApprovalKind.ANSWER:
+        return " ".join(Asking.from_json(approval.card).question.split())
+    return asked(approval.kind, approval.tool)
+
+
+def labels_of(approval: Approval) -> dict[Choice, str]:
+    """Choices that answer it, and the label of each."""
+    if approval.kind is ApprovalKind.ANSWER:
+        options = dict(zip(OPTIONS, Asking.from_json(approval.card).options, strict=False))
+        return {**options, Choice.TEXT: LABELS[Choice.TEXT]}
+    more = (choice for choice in offered(approval) if choice not in FORM_CHOICES)
+    return {choice: LABELS[choice] for choice in (*CHOICES[approval.kind], *more) if choice in EVENT_OF}
 
 
 def asked(kind: ApprovalKind, tool: str) -> str:
     """The question about a call of `tool`, on every surface that shows it."""
-    return f"May I run {tool}?" if kind is ApprovalKind.CALL else f"{tool} was cut off. Was it carried out?"
+    return f"May I run {tool}?" if kind is ApprovalKind.CALL else f"{tool} was cut off. Did it finish?"
 
 
 def settled(approval: Approval, *, home: bool = True) -> Content:
     """The card after it was decided: who, what, when, and no buttons."""
     if approval.kind is ApprovalKind.PERSON:
         return _stranger_settled(approval)
-    answer = f": {LABELS[approval.choice]}" if approval.state is ApprovalState.ANSWERED and approval.choice else ""
+    if approval.kind is ApprovalKind.ANSWER:
+        return _answered(approval)
+    answer = f" **{LABELS[approval.choice]}**" if approval.state is ApprovalState.ANSWERED and approval.choice else ""
     why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
     further = FURTHER.get(approval.choice, "") if approval.choice else ""
-    head = f"**{ENDED[approval.state]}{further}{answer}**{_by(approval)}: {about}"
+    mark = Mark.NO if approval.choice is Choice.SKIP else MARKS[approval.state]
+    head = f"{mark} **{ENDED[approval.state]}{further}**{_by(approval)}: {about}{answer}"
     came, shown = _came(approval.outcome, home=home) if approval.outcome else ("", "")
-    if home and approval.card and json.loads(approval.card).get("home") == Home.TOLD:
-        return Content(f"{head}{came}{why}")
+    buttons = _undo_button(approval)
+    known = json.loads(approval.card) if approval.card else {}
+    if home and known.get("home") == Home.TOLD:
+        return Content(f"{head}{came}{why}", buttons, folded=shown, mark=mark)
     asked_by = f"\n\n{told}" if (told := _circumstances(approval, "asked")) else ""
-    return Content(f"{head}{came}{asked_by}\n\n{shown_arguments(approval.arguments)}{why}{shown}")
+    text = f"{head}{came}{asked_by}\n\n{call_of(approval)[0]}{why}"
+    return Content(text, buttons, whole=Whole(approval.arguments_hash[:SHA256_SHOWN]), folded=shown, mark=mark)
 
 
 def outcome(result: str, took: timedelta) -> str:
@@ -280,7 +347,44 @@ def _came(outcome: str, *, home: bool) -> tuple[str, str]:
             words = state
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
     shown = fenced(visible("\n".join([*lines, *more]))) if lines else ""
-    return f" · {words}", shown and f"\n\nResult:\n\n{shown}"
+    return f" · {words}{_undone(told)}", shown and f"Result:\n\n{shown}"
+
+
+def with_undo(outcome: str, how: str, by: str = "", why: str = "") -> str:
+    """`outcome` (JSON) with how it stands with an undo: offered, wanted, done, refused or cut; empty for none."""
+    undo = {"undo": how, "undo_by": by, "undo_why": why}
+    return json.dumps(json.loads(outcome) | undo, ensure_ascii=False)
+
+
+def _undo_button(approval: Approval) -> tuple[Button, ...]:
+    is_offered = bool(approval.outcome) and json.loads(approval.outcome).get("undo") == "offered"
+    return (Button(approval.id, Choice.UNDO, LABELS[Choice.UNDO]),) if is_offered else ()
+
+
+def _undone(told: Mapping[str, Any]) -> str:
+    """How it stands with the undo, behind the outcome."""
+    by = plainly(told.get("undo_by", ""))
+    match told.get("undo"):
+        case "wanted":
+            return f" · {by} undoes it"
+        case "done":
+            return f" · Undone by {by}"
+        case "refused":
+            return f" · {by} wanted to undo it: {plainly(told['undo_why'])}"
+        case "cut":
+            return f" · {by} wanted to undo it, and I was cut off: please look whether it was done"
+        case _:
+            return ""
+
+
+def undo_note(approval: Approval, by: str, why_not: str = "", *, cut: bool = False) -> str:
+    """Words for the model about an undo."""
+    call = f"{approval.tool} {in_a_line(approval.arguments, NOTE_MAX_CHARS)}"
+    if cut:
+        return f"{OURS}{by} wanted to undo your call {call}. It was cut off: nobody knows whether it was undone."
+    if why_not:
+        return f"{OURS}{by} wanted to undo your call {call}. It was not undone: {why_not}"
+    return f"{OURS}{by} undid your call {call}. Do not repeat it unless you are asked to."
 
 
 def _by(approval: Approval) -> str:
@@ -290,6 +394,8 @@ def _by(approval: Approval) -> str:
 
 def result_of(approval: Approval) -> str:
     """Words for the model about a call that will not run (again)."""
+    if approval.kind is ApprovalKind.ANSWER:
+        return _answer(approval)
     match approval.choice:
         case Choice.DONE:
             return f"The call was cut off. {approval.decided_name} says that it was carried out; its output is lost.{_why(approval)}"
@@ -301,17 +407,71 @@ def result_of(approval: Approval) -> str:
             return f"{DENIED}{told(approval)}.{NOT_RUN}"
 
 
-def shown_arguments(arguments: str) -> str:
-    """Arguments in a block, as people read them."""
-    return fenced(*in_full(arguments))
+# ----------------------------------------------------------------------------------------------- questions to people
 
 
-def fenced(text: str, language: str = "") -> str:
-    """`text` in a block that it cannot leave."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}{language}\n{text}\n{fence}"
+def _to_person(
+    approval: Approval, now: datetime, how: Home, asked_too: str, *, again: bool, mentions: Sequence[Mention]
+) -> Content:
+    """The card of a question that the agent asks a person."""
+    asking = Asking.from_json(approval.card)
+    labels = [clip(legible(option), LABEL_MAX_CHARS) for option in asking.options]
+    offered = [*zip(OPTIONS, labels, strict=False), (Choice.TEXT, LABELS[Choice.TEXT])]
+    buttons = tuple(Button(approval.id, choice, label) for choice, label in offered)
+    is_cut = any(len(option) > LABEL_MAX_CHARS for option in asking.options)
+    listed_options = [f"{number}. {plainly(option)}" for number, option in enumerate(asking.options, 1)]
+    left = f"expires {moment(approval.expires_at)} (in {briefly(approval.expires_at - now)})"
+    lines = [
+        f"**{'Reminder: ' if again else ''}{plainly(asking.question)}**",
+        " · ".join(filter(None, [_for(approval, asking), left])),
+        "\n".join(listed_options) if is_cut or how is Home.QUIET else "",
+        approval.caution,
+        asked_too,
+    ]
+    if how is Home.QUIET:
+        return Content("\n\n".join(filter(None, lines)))
+    return Content("\n\n".join(filter(None, lines)), buttons, mentions=tuple(mentions))
+
+
+def _for(approval: Approval, asking: Asking) -> str:
+    """Whom it is for, and in whose request it came up."""
+    known = json.loads(approval.card)
+    whom = f"A question for {plainly(asking.to)}" if asking.to else "A question for anybody here"
+    where = f" in {plainly(known['room'])}" if "room" in known else ""
+    if "schedule" in known:
+        return f"{whom}, from the schedule {plainly(known['schedule'])}{where}"
+    by = approval.requester_name
+    return f"{whom}, about {plainly(by)}'s request{where}" if by and by != asking.to else f"{whom}{where}"
+
+
+def _answered(approval: Approval) -> Content:
+    """The card of a question to a person after it ended."""
+    asking = Asking.from_json(approval.card)
+    said = answer_of(approval) if approval.state is ApprovalState.ANSWERED else ""
+    told = f": “{plainly(clip(said, ANSWER_MAX_CHARS))}”" if said else ""
+    why = f"\n\n{_quoted(approval.reason)}" if approval.reason and said != approval.reason else ""
+    mark = MARKS[approval.state]
+    head = f"{mark} **{ENDED[approval.state]}**{_by(approval)}{told}"
+    return Content(f"{head}\n\n{plainly(asking.question)}\n\n{_for(approval, asking)}{why}", mark=mark)
+
+
+def _answer(approval: Approval) -> str:
+    """Answer of a person as the result of the call that asked; their words stand in quotation marks, as JSON."""
+    asking = Asking.from_json(approval.card)
+    match approval.state:
+        case ApprovalState.ANSWERED:
+            said = answer_of(approval)
+            more = f" They add: {_as_words(approval.reason)}" if approval.reason and said != approval.reason else ""
+            return f"{approval.decided_name} answered: {_as_words(said)}{more}"
+        case ApprovalState.EXPIRED:
+            who = f"{asking.to} did not answer" if asking.to else "nobody answered"
+            return f"{NO_ANSWER}{who} in time. Go on without it."
+        case _:
+            return f"{NO_ANSWER}the question was withdrawn{_why(approval)}."
+
+
+def _as_words(text: str) -> str:
+    return json.dumps(bound(text, ANSWER_MAX_CHARS), ensure_ascii=False)
 
 
 def _quoted(text: str) -> str:

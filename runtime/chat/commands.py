@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
+from runtime.contract import ARGUMENTS, COMMANDS, ApprovalKind, Asking, Commanded, Identity, Person, Role, Said, Stopped
 from runtime.domain.approvals import Approval
 from runtime.domain.runs import RunState
 from runtime.markup.moments import moment, roughly, several
-from runtime.text.glyphs import in_a_line
+from runtime.text.glyphs import in_a_line, visible
 
 PAIR: Final = "pair"
 """Lets an owner enter a pairing code in a direct room; `COMMANDS` does not list it, since nobody else may."""
@@ -152,7 +152,7 @@ def _listed(mark: str) -> str:
     beside = (
         []
         if mark in ("/", "!")
-        else ["", f"In a thread `{mark.strip()}` doesn't work: write `!help`, `!status` and so on there."]
+        else ["", f"`{mark.strip()}` doesn't work in threads. Use `!help`, `!status` and so on."]
     )
     return "\n".join([*lines, *beside])
 
@@ -162,15 +162,17 @@ def answering(model: str) -> str:
 
 
 def begun_anew(runs: Sequence[RunState], mark: str = "/") -> str:
-    words = ["Starting fresh: I no longer look at what was said before."]
+    words = ["Starting fresh: I'll ignore everything said before."]
     if RunState.RUNNING in runs:
-        words.append(f"What I'm working on right now continues; `{mark}stop` ends it.")
+        words.append(f"My current task continues; `{mark}stop` ends it.")
     if waiting := sum(state is not RunState.RUNNING for state in runs):
         words.append(f"You can still answer my questions about {several(waiting, 'earlier task')}.")
     return " ".join(words)
 
 
-PAIR_WHERE: Final = "An owner enters a pairing code in a direct chat with me: `!pair CODE` or `!pair CODE NAME`."
+PAIR_WHERE: Final = (
+    "Only an owner can enter a pairing code, in a direct chat with me: `!pair CODE` or `!pair CODE NAME`."
+)
 
 
 def paired(who: Person, identity: Identity) -> str:
@@ -184,7 +186,7 @@ def going_on(going: Going, now: datetime, mark: str = "/") -> str:
     """Answer to `/status`."""
     lines = [_work(work, now) for work in going.works]
     if going.waiting:
-        lines.append(f"{several(going.waiting, 'message')} waiting for their turn")
+        lines.append(f"{several(going.waiting, 'message')} waiting")
     if going.questions:
         lines.append(f"{several(going.questions, 'question')} waiting for an answer: `{mark}approvals`")
     if going.trouble:
@@ -198,12 +200,12 @@ def _work(work: Work, now: datetime) -> str:
     whose = f"{work.requester}'s request" if work.requester else "a request"
     match work.state:
         case RunState.RUNNING:
-            calls = f"{several(work.iterations, 'model call')} so far" if work.iterations else "in its first model call"
-            return f"working on {whose} for {roughly(now - work.started_at)}, {calls}"
+            calls = several(work.iterations, "model call") if work.iterations else "in the first model call"
+            return f"working on {whose} ({roughly(now - work.started_at)} so far, {calls})"
         case RunState.READY:
-            return f"{whose} has its answer and continues next"
+            return f"{whose} has been answered and continues next"
         case _:
-            return f"{whose} waits for an answer to my question"
+            return f"{whose} is waiting for an answer"
 
 
 def asked(pending: Sequence[Approval], now: datetime) -> str:
@@ -216,6 +218,10 @@ def asked(pending: Sequence[Approval], now: datetime) -> str:
 
 def _asked(one: Approval, now: datetime) -> str:
     since, left = roughly(now - one.asked_at), roughly(one.expires_at - now)
+    if one.kind is ApprovalKind.ANSWER:
+        asking = Asking.from_json(one.card)
+        whom = f"for {visible(asking.to, one_line=True)}" if asking.to else "for anybody here"
+        return f"{_arguments(asking.question)} {whom}, asked {since} ago, open for {left}"
     return f"`{one.tool}` {_arguments(one.arguments)}, asked {since} ago, open for {left}"
 
 
@@ -249,5 +255,5 @@ def waited_too_long(said_at: datetime, most: timedelta) -> str:
     """Words for the sender of a stale message."""
     return (
         f"I was away when you wrote at {moment(said_at)}, more than {roughly(most)} ago. "
-        "I haven't acted on it, nor on other messages of yours that old. If it still matters, ask again."
+        "I haven't acted on it, or on your other messages from then. If it still matters, ask again."
     )

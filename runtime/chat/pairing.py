@@ -30,7 +30,7 @@ LOCKED_FOR: Final = timedelta(hours=1)
 UNPAIRED: Final = (
     "I don't know you yet. Write to me in a direct message, and I'll ask the people who run me to let you in."
 )
-CROWDED: Final = "Too many people I don't know are asking at the moment. Please write again in ten minutes."
+CROWDED: Final = "Too many new people are asking right now. Please write again in ten minutes."
 TURNED_AWAY: Final = "The people who run me decided not to let you in. You can ask again tomorrow."
 
 
@@ -47,8 +47,8 @@ def invitation(code: str, *, asked: bool) -> str:
     """Words for an unknown person; `asked` tells that those who may let them in have a card about it."""
     if asked:
         return (
-            "I don't know you yet, so I've asked the people who run me to let you in. I'll tell you here.\n\n"
-            f"If you know one of them, your pairing code is **{code}**, good for an hour."
+            "I don't know you yet, so I've asked the people who run me to let you in. I'll let you know here.\n\n"
+            f"If you know one of them, you can give them this pairing code: **{code}**. It works for an hour."
         )
     return (
         f"I don't know you yet. Your pairing code is **{code}**, good for an hour.\n\n"
@@ -59,7 +59,7 @@ def invitation(code: str, *, asked: bool) -> str:
 
 def welcome(who: Person) -> str:
     """Words for a person who has become known."""
-    return f"You're in: I know you as {who.name} ({who.role.word}). Ask away; what you wrote before wasn't kept."
+    return f"You're in: I know you as {who.name} ({who.role.word}). I didn't keep your earlier messages, so please send them again."
 
 
 def wrong(left: int) -> str:

@@ -58,13 +58,13 @@ def zone_or_trouble(name: str) -> tuple[str, str]:
 
 def zone_set(zone: str) -> str:
     """Answer to `/timezone ZONE`."""
-    return f"From now on I read the times you mention in {zone}. What's planned already keeps its zone."
+    return f"From now on I'll take your times as {zone} time. Existing schedules keep their zone."
 
 
 def zone_known(zones: Mapping[str, str], person: str, room: str) -> str:
     """Answer to `/timezone`: `zones` are those of the person and the room."""
     if own := zones.get(person):
-        return f"I read the times you mention in {own}. Change that with {ZONE_COMMAND_EXAMPLE}."
+        return f"Your time zone is {own}. Change it with {ZONE_COMMAND_EXAMPLE}."
     if of_room := zones.get(room):
         return f"This room's times are in {of_room}. Set your own zone with {ZONE_COMMAND_EXAMPLE}."
     return UNKNOWN

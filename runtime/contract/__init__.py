@@ -10,6 +10,18 @@ durations are timedeltas, ids are NewTypes over str.
 
 from __future__ import annotations
 
+from runtime.contract.asking import ANYBODY, Asking, Asks
+from runtime.contract.calls import (
+    Card,
+    CardChange,
+    CardContext,
+    CardNote,
+    CardPart,
+    CardText,
+    CardValue,
+    Mention,
+    Whole,
+)
 from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
 from runtime.contract.deliveries import (
     CHOICES,
@@ -19,6 +31,7 @@ from runtime.contract.deliveries import (
     Content,
     Delivery,
     Kind,
+    Mark,
     Part,
     Receipt,
     Settled,
@@ -54,6 +67,7 @@ from runtime.contract.forms import (
     no_form,
 )
 from runtime.contract.models import (
+    KEPT_MAX_CHARS,
     AssistantTurn,
     Attach,
     Call,
@@ -69,6 +83,7 @@ from runtime.contract.models import (
     ToolTurn,
     Transcriber,
     Turn,
+    Undo,
     Usage,
     UserTurn,
 )
@@ -157,6 +172,7 @@ from runtime.contract.signals import (
 )
 
 __all__ = [
+    "ANYBODY",
     "ARGUMENTS",
     "BOUNDLESS",
     "CHOICES",
@@ -164,6 +180,7 @@ __all__ = [
     "CONNECTED",
     "FORM_CHOICES",
     "INBOX",
+    "KEPT_MAX_CHARS",
     "NAME_BYTES",
     "PARTIAL",
     "PEOPLE",
@@ -181,6 +198,8 @@ __all__ = [
     "ApprovalId",
     "ApprovalKind",
     "Asker",
+    "Asking",
+    "Asks",
     "AssistantTurn",
     "Attach",
     "Attempt",
@@ -190,6 +209,13 @@ __all__ = [
     "Busy",
     "Button",
     "Call",
+    "Card",
+    "CardChange",
+    "CardContext",
+    "CardNote",
+    "CardPart",
+    "CardText",
+    "CardValue",
     "ChannelAdapter",
     "ChannelPlugin",
     "Choice",
@@ -222,6 +248,8 @@ __all__ = [
     "Level",
     "Links",
     "Listeners",
+    "Mark",
+    "Mention",
     "Misfire",
     "Model",
     "ModelReply",
@@ -285,11 +313,13 @@ __all__ = [
     "Trigger",
     "Turn",
     "Types",
+    "Undo",
     "Urgency",
     "Usage",
     "UserTurn",
     "Verdict",
     "View",
+    "Whole",
     "Wire",
     "Working",
     "Workspaces",

@@ -9,7 +9,8 @@ from datetime import datetime
 from enum import Enum, StrEnum
 from typing import Final
 
-from runtime.contract.people import Address, ApprovalId, DeliveryId
+from runtime.contract.calls import Mention, Whole
+from runtime.contract.people import Address, ApprovalId, DeliveryId, Identity
 from runtime.contract.signals import Choice, FileRef, files_json
 
 
@@ -17,12 +18,14 @@ class ApprovalKind(StrEnum):
     CALL = "call"  # may this call run?
     OUTCOME = "outcome"  # this call was cut: did it happen?
     PERSON = "person"  # may this stranger come in?
+    ANSWER = "answer"  # what does a person say?
 
 
 CHOICES: Final[Mapping[ApprovalKind, tuple[Choice, ...]]] = {
     ApprovalKind.CALL: (Choice.APPROVE, Choice.DENY),
     ApprovalKind.OUTCOME: (Choice.DONE, Choice.AGAIN, Choice.SKIP),
     ApprovalKind.PERSON: (Choice.USER, Choice.NO, Choice.OTHER, Choice.VIEWER, Choice.OPERATOR),
+    ApprovalKind.ANSWER: (Choice.FIRST, Choice.SECOND, Choice.THIRD, Choice.FOURTH, Choice.TEXT),
 }
 
 
@@ -37,6 +40,15 @@ class Kind(StrEnum):
     @property
     def rank(self) -> int:
         return list(Kind).index(self) + 1
+
+
+class Mark(StrEnum):
+    """How a question ended, at a glance: it begins the text of a settled card."""
+
+    YES = "✅"
+    NO = "❌"
+    NOBODY = "⌛"  # in time
+    WITHDRAWN = "⚪"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +69,10 @@ class Content:
 
     `threaded`: its first line is a message of the room, and the rest stands under it. `under` is the wire's id of an
     earlier message that all of it stands under. Channels without threads show it as any other.
+
+    `whole`: `text` has a call in it and is to be one message. A channel whose message cannot hold it shows the begin and the
+    end of its longest blocks, and all of it as a file or folded beside. `folded` is Markdown that comes last, folded where
+    the channel can. `mark` begins `text`. `mentions` are called once, by a channel that notifies those it names.
     """
 
     text: str
@@ -65,6 +81,15 @@ class Content:
     text_file: FileRef | None = None
     threaded: bool = False
     under: str = ""
+    whole: Whole | None = None
+    folded: str = ""
+    mark: Mark | None = None
+    mentions: tuple[Mention, ...] = ()
+
+    @property
+    def all_text(self) -> str:
+        """The text, and what is folded under it."""
+        return f"{self.text}\n\n{self.folded}" if self.folded else self.text
 
     def to_json(self) -> str:
         made = {
@@ -74,19 +99,29 @@ class Content:
         }
         if self.text_file is not None:
             made["text_file"] = json.loads(files_json([self.text_file]))[0]
-        if self.threaded:
-            made["threaded"] = True
-        if self.under:
-            made["under"] = self.under
+        if self.whole is not None:
+            made["whole"] = [self.whole.sha256, self.whole.text]
+        more = {"threaded": self.threaded, "under": self.under, "folded": self.folded, "mark": self.mark}
+        made |= {name: value for name, value in more.items() if value}
+        if self.mentions:
+            made["mentions"] = [[one.identity, one.name] for one in self.mentions]
         return json.dumps(made, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Content:
         raw = json.loads(text)
-        buttons = tuple(Button(ApprovalId(a), Choice(c), label) for a, c, label in raw["buttons"])
-        text_file = FileRef(*raw["text_file"]) if "text_file" in raw else None
-        files = tuple(FileRef(*f) for f in raw["files"])
-        return cls(raw["text"], buttons, files, text_file, raw.get("threaded", False), raw.get("under", ""))
+        return cls(
+            raw["text"],
+            tuple(Button(ApprovalId(a), Choice(c), label) for a, c, label in raw["buttons"]),
+            tuple(FileRef(*f) for f in raw["files"]),
+            FileRef(*raw["text_file"]) if "text_file" in raw else None,
+            raw.get("threaded", False),
+            raw.get("under", ""),
+            Whole(*raw["whole"]) if "whole" in raw else None,
+            raw.get("folded", ""),
+            Mark(raw["mark"]) if "mark" in raw else None,
+            tuple(Mention(Identity(who), name) for who, name in raw.get("mentions", ())),
+        )
 
 
 @dataclass(frozen=True, slots=True)

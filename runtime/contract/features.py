@@ -106,6 +106,7 @@ class Features:
     `ping`     returns once the platform answered, also where it refused, and takes nothing from whoever listens;
                ChannelError when it did not answer, or not as itself (else: its way is not tried)
     `reach`    why nothing can be posted in a room, with the fix; None when it can, or the platform cannot be asked now
+    `link`     the address of a message of a room on the web, for people; empty where it has none (else: no links)
     `routes`   web requests that it answers, as aiohttp's routes; it checks by itself who sent them
     """
 
@@ -122,6 +123,7 @@ class Features:
     fetch: Fetch | None = None
     ping: Callable[[], Coroutine[Any, Any, None]] | None = None
     reach: Callable[[Address], Awaitable[str | None]] | None = None
+    link: Callable[[Address, str], str] | None = None
     routes: Callable[[], Sequence[Any]] | None = None
 
     @property

@@ -22,8 +22,8 @@ log = structlog.get_logger("dispatch")
 CLAIM_RETRY_DELAY: Final = timedelta(seconds=1)
 MAX_CRASHES: Final = 3
 RUN_BROKEN: Final = (
-    "Something went wrong inside Signalbox, so I couldn't finish this. An operator finds why in the log, and how far "
-    "it came with `signalbox trace {run}`."
+    "Something went wrong inside Signalbox, so I couldn't finish this. An operator can see why in the log, and "
+    "`signalbox trace {run}` shows how far I got."
 )
 
 
@@ -248,6 +248,6 @@ class Dispatch:
 def aside(deaths: int) -> str:
     """Words for the person in place of an answer."""
     return (
-        f"My process ended {deaths} times while I worked on this, so I've set it aside. Send it again if I should try "
-        "once more; an operator finds when it happened in the log."
+        f"I was cut off {deaths} times while working on this, so I've stopped. Send it again to have me retry. "
+        "An operator can find the times in the log."
     )

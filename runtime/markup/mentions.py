@@ -40,6 +40,9 @@ Line = tuple[Inline, ...]
 NOTHING_WIDE: Final = "\u200b"
 """ZERO WIDTH SPACE."""
 
+WAITING: Final = "Waiting for "
+"""Begins the line that calls those who are to decide."""
+
 NO_TEXT: Final = "\0"
 """Stands for what is no text: no mention goes across it, and Markdown has none of it."""
 

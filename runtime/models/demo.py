@@ -147,7 +147,7 @@ def received(files: Sequence[str], images: Mapping[str, str]) -> Iterator[str]:
     """For files that came without a wish."""
     seen = [f"{inline(file)} ({images[file]})" for file in files if file in images]
     if seen:
-        yield f"I was shown {' and '.join(seen)}, but can't see: a real model would."
+        yield f"I was shown {' and '.join(seen)}, but I can't see. A real model could."
     others = [file for file in files if file not in images]
     if others:
         yield f"I have {' and '.join(map(inline, others))} now. Say {inline(f'read {others[0]}')} to see what is in it."

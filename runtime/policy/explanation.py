@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import Final
 
 from runtime.contract import Effect, Json
 from runtime.policy.rules import DEFAULTS, SHIPPED, Ask, Policy, Rule, Ruling, has_argument, holds, is_for
 
-EFFECT_WORDS = {
+EFFECT_WORDS: Final = {
     Effect.READ: "only reads",
     Effect.WRITE: "changes what people own",
     Effect.DANGER: "may change anything",
@@ -78,7 +79,7 @@ class Explanation:
         )
 
 
-PAST = {Ruling.ALLOW: "allowed", Ruling.ASK: "asked about", Ruling.DENY: "denied"}
+PAST: Final = {Ruling.ALLOW: "allowed", Ruling.ASK: "asked about", Ruling.DENY: "denied"}
 
 
 def explained(policy: Policy, ask: Ask) -> Explanation:

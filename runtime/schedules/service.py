@@ -188,10 +188,10 @@ class ScheduleService:
         if not wanted.zone.strip():
             return before
         if isinstance(before.when, At):
-            raise ToolRetry(f"{in_words(before)}: say again when it should be, with its zone.")
+            raise ToolRetry(f"{in_words(before)}: say again when it should run, and in which zone.")
         rule = understood(old.when_text, wanted.zone, now)
         if rule.zone != zone_named(wanted.zone).key:
-            raise ToolRetry(f"{old.when_text!r} names a zone itself: say again when it should be.")
+            raise ToolRetry(f"{old.when_text!r} names a zone itself: say again when it should run.")
         return rule
 
     async def _rule(self, wanted: ScheduleRequest, asker: Asker, now: datetime) -> Planned:

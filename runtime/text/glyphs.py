@@ -15,6 +15,7 @@ from itertools import chain, groupby
 from typing import Final
 
 from runtime.text.graphemes import FARTHEST, boundary, boundary_after
+from runtime.text.joiners import needed
 
 OPEN: Final = "⟨"
 LIKE: Final = "\u2329\u3008\u276c\u2770\u29fc\u2039"
@@ -27,6 +28,8 @@ LINES: Final = 3
 """Line ends in a row that are left as they are."""
 COMBINING_MAX: Final = 4
 """Combining marks on one letter; more of them cover other lines."""
+SIGNS: Final = re.compile(r"[\\`*_\[\]<>~|&]")
+"""Letters by which Markdown begins inside a line."""
 TAB: Final = 8
 _RUNS: Final = re.compile(r"[!-~]+(?: [!-~]+)*|[ \t]+|\n+|([^ \t\n])\1*")  # plain words at once, else like by like
 _CODES: Final = re.compile(r"⟨U\+([0-9A-F]{4,6})(?: ×(\d+))?⟩|⟨(\d+) spaces⟩|\n⟨(\d+) empty lines⟩\n")  # noqa: RUF001 - as written
@@ -77,6 +80,19 @@ def legible(text: str) -> str:
     return _HIDES.sub(lambda found: "".join(map(_code, found[0])), text) if _MAY_HIDE.search(text) else text
 
 
+def plainly(text: str) -> str:
+    """Words of people and settings on one line, legible, which no Markdown in them can leave."""
+    return SIGNS.sub(r"\\\g<0>", legible(" ".join(text.split())))
+
+
+def fenced(text: str, language: str = "") -> str:
+    """`text` in a block that it cannot leave."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
 def seen(name: str) -> str:
     """A name that others gave, without what nobody sees in it; empty where that is all of it."""
     return " ".join(_CODES.sub("", visible(" ".join(name.split()))).split())
@@ -88,13 +104,13 @@ def meant(shown: str) -> str:
 
 
 def hidden(shown: str) -> int:
-    """How many letters of the text behind `shown`, as `visible` wrote it, have no glyph of their own.
+    """How many letters of the text behind `shown`, as `visible` wrote it, nobody would see.
 
     >>> hidden(visible("rm\u200b -r \u202e\u202e~ ⟨"))
     3
     """
     found = (one.group(1, 2) for one in _CODES.finditer(shown))
-    return sum(int(times or 1) for letter, times in found if letter and chr(int(letter, 16)) != OPEN)
+    return sum(int(times or 1) for letter, times in found if letter and _is_unseen(chr(int(letter, 16))))
 
 
 def shortened(text: str, most: int | None) -> str:
@@ -145,8 +161,8 @@ def _of_code(found: re.Match[str]) -> str:
 
 
 def _pieces(text: str, *, one_line: bool) -> Iterator[str]:
-    marks = -1  # on the letter before; below zero where there is none
-    for found in _RUNS.finditer(text):
+    marks, stays = -1, frozenset[int]() if text.isascii() else needed(text)
+    for found in _RUNS.finditer(text):  # `marks` on the letter before; below zero where there is none
         run = found[0]
         if run[0] == "\n":
             yield _line_ends(found, one_line=one_line)
@@ -157,7 +173,7 @@ def _pieces(text: str, *, one_line: bool) -> Iterator[str]:
             marks += some
             yield run[:some] + (_code(run[some:]) if some < len(run) else "")
             continue
-        elif _seems_a_code(found) or (_is_blank(run[0]) and not _makes_emoji(found)):
+        elif _seems_a_code(found) or (_is_blank(run[0]) and not (_makes_emoji(found) or found.start() in stays)):
             yield _code(run)
         else:
             marks = 0
@@ -193,6 +209,11 @@ def _code(run: str) -> str:
 def _seems_a_code(found: re.Match[str]) -> bool:
     after = found.string[found.end() : found.end() + 1]
     return found[0][0] == OPEN or (found[0][0] in LIKE and (after == "U" or after.isdigit()))
+
+
+def _is_unseen(letter: str) -> bool:
+    """Not of white space that everybody types, of brackets, or of marks that are only too many."""
+    return letter not in " \t\n" and _is_blank(letter)
 
 
 def _is_blank(letter: str) -> bool:

@@ -71,4 +71,6 @@ def fault_of_name(name: str) -> str:
     if len(name) > PERSON_NAME_MAX_CHARS:
         return f"A name has at most {PERSON_NAME_MAX_CHARS} characters, and this one has {len(name):,}."
     shown = visible(name, one_line=True)
-    return "" if shown == name else f'"{shown}": a name has no invisible characters. Type it again.'
+    return (
+        "" if shown == name else f'"{shown}": a name must not contain invisible characters. Type it again without them.'
+    )

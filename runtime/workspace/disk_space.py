@@ -70,7 +70,7 @@ class DiskSpace:
         if person and self._of(person) >= self._bounds.person:
             most = self._bounds.person // MIB
             return Shortage(
-                f"One person's files may take {most:,} MiB across all rooms, and that limit is reached. Remove some."
+                f"This person's files have reached the limit of {most:,} MiB across all rooms. Delete some."
             )
         return None
 
@@ -97,7 +97,7 @@ class DiskSpace:
             return None
         return Shortage(
             f"Signalbox's disk is nearly full: {free // MIB:,} MiB are free, and {self._bounds.free // MIB:,} MiB must stay "
-            "free. Nothing more is written until there is room.",
+            "free. I won't write anything until there is space.",
             everywhere=True,
         )
 

@@ -104,7 +104,7 @@ def test_whoever_sits_at_the_terminal_is_asked(lived_in: House) -> None:
     lived_in.command("people", "add", "Carol")
     command = [sys.executable, "-m", "bot", "people", "remove", "Carol"]
     with Terminal(command, lived_in.folder, environment(lived_in.folder)) as person:
-        person.reads("Remove Carol, who is a stranger from then on? [y/N]")
+        person.reads("Remove Carol, who will have to be let in again? [y/N]")
         person.types("n")
         person.reads("Aborted")
     assert "Carol" in lived_in.command("people", "list").stdout
@@ -190,7 +190,7 @@ def test_hints_name_the_settings_they_are_about(tmp_path: Path, where: list[str]
     house = House(tmp_path)
     (tmp_path / "my own.toml").write_text('data_dir = "elsewhere"\n')
     mine = "signalbox --config 'my own.toml'"
-    assert f"Fix: {mine} init --force" in house.command("doctor", *where).stdout
+    assert f"To fix it: {mine} init --force" in house.command("doctor", *where).stdout
     assert f"Start it: {mine} run" in house.command(*where, "chat").stderr
     assert f"To begin: {mine} secrets set" in house.command("secrets", "list", *where).stdout
     assert f"{mine} run" in house.command("people", "add", "Ada", *where).stderr

@@ -200,7 +200,7 @@ async def test_a_plain_user_cannot_approve_what_they_asked_for(house: House, own
 
         async def both_settled() -> bool:
             cards = [*await user.cards(room), *await owner.cards(own)]
-            return all(card["markdown"].startswith("**Denied** by owner") for card in cards)
+            return all(card["markdown"].startswith("❌ **Denied** by owner") for card in cards)
 
         await until(both_settled, "the decision on both cards")
 
@@ -266,7 +266,7 @@ async def test_a_click_after_its_time_changes_nothing_and_the_model_is_told(tmp_
             (reply,) = await owner.told(room)
             assert "expired" in reply
             (card,) = await owner.cards(room)
-            assert card["markdown"].startswith("**Expired**")
+            assert card["markdown"].startswith("⌛ **Expired**")
             assert card["buttons"] == []
             answer = await owner.click(room, approval, "approve")
             await refused(house, owner, room, answer, approval, "already settled: expired")

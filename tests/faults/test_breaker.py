@@ -48,7 +48,7 @@ async def test_what_kills_three_times_is_set_aside_and_all_others_are_answered(
             await on.until_quiet()
             await on.program.leave()
         rows = Rows(on.program.data / "signalbox.db")
-    assert "ended 3 times while I worked on this, so I've set it aside" in aside
+    assert "I was cut off 3 times while working on this, so I've stopped" in aside
     assert texts[0] == aside
     assert "are you well?" in texts[1]
     assert rows.select("SELECT crashes FROM runs WHERE state = 'failed'") == [(3,)]

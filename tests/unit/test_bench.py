@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -112,6 +113,15 @@ def test_the_statements_of_a_message_are_listed_with_its_commits() -> None:
     assert "`finish_tool` | commit |" in ended.stdout
     assert "commits that wait for the disk" in ended.stdout
     assert "INSERT INTO signals" in ended.stdout
+
+
+def test_the_statements_of_a_click_begin_with_the_press_and_end_with_the_answer() -> None:
+    ended = run("bench.statements", "--click")
+    assert ended.returncode == 0, ended.stderr
+    commits = re.findall(r"\| `(\w+)` \| commit \|", ended.stdout)
+    assert commits[0] == "accept"
+    assert commits[-1] == "render_shown"
+    assert sorted({*commits}) == ["accept", "claim", "finish", "finish_tool", "mark_tool", "render_shown", "steer"]
 
 
 def test_a_sample_belongs_to_the_innermost_that_has_a_name() -> None:

@@ -55,8 +55,8 @@ def chart_tool(renderer: ChartRenderer) -> Tool:
         unit: Annotated[str, "Such as $, %, ms or users."] = "",
         alt: Annotated[str, "The chart in words; else made from the data."] = "",
         theme: Annotated[ThemeName, "Background."] = "light",
-        stacked: Annotated[bool, "Stack the bars of a label."] = False,
-        horizontal: Annotated[bool, "Bars to the right."] = False,
+        stacked: Annotated[bool, "Stack each label's bars."] = False,
+        horizontal: Annotated[bool, "Horizontal bars."] = False,
     ) -> str:
         """Draw a chart; it is attached to the reply."""
         order = order_of(Asked(kind, title, labels, series, unit, alt, theme, stacked, horizontal))

@@ -5,21 +5,26 @@ from __future__ import annotations
 import heapq
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
-from runtime.contract import Effect, ToolContext
+from runtime.contract import CardChange, CardContext, CardPart, CardText, CardValue, Effect, Json, ToolContext
 from runtime.errors import ToolFailed, ToolRetry
 from runtime.workspace import safe_fs
+from tools.files.undo import UNDO
 from tools.files.workspace import attached, named, opened, opened_parent, own_like, told
 from tools.kit.declare import tool
 from tools.kit.output import joined
 
 MOST_ENTRIES: Final = 500  # of one listing; more says little to a model and costs its context
 BOUND: Final = 50_000  # characters of one file
+LINES_SHOWN: Final = 20
+"""Of a new file, on the card that asks about it."""
+COMPARED_MAX_BYTES: Final = 200_000
+"""Of a file that is compared with what is to replace it."""
 HALF: Final = BOUND // 2 - 100  # leaves room for the note in the middle
 WIDEST: Final = 4  # bytes of the longest UTF-8 character
 
@@ -72,10 +77,10 @@ def printable(name: str) -> str:
 
 @tool(effect=Effect.READ, output_bound=BOUND)
 def read_file(
-    path: Annotated[str, "File in the workspace; for one that people sent, its name."],
+    path: Annotated[str, "File in the workspace; for one someone sent, just its name."],
     context: ToolContext,
 ) -> str:
-    """Read a text file; of a long one its beginning and end."""
+    """Read a text file; a long one only at both ends."""
     path = attached(context.workspace, path)
     with opened(context.workspace, path) as file:
         found = os.fstat(file)
@@ -117,9 +122,37 @@ def _text(data: bytes, path: str, *, cut_before: bool = False, cut_after: bool =
         raise ToolFailed(f"{named(path)} is not valid UTF-8 text; it may be binary or in another encoding.") from error
 
 
-@tool(effect=Effect.WRITE)
+def _write_card(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:
+    """Shows what would change in a file that is there; of a new one its first lines."""
+    path, content = arguments.get("path"), arguments.get("content")
+    if not (isinstance(path, str) and isinstance(content, str)):
+        return []
+    said, before = _there(context.workspace, path)
+    same = "already says exactly this" if before == content else said
+    text = CardText("content", LINES_SHOWN) if before is None else CardChange("content", before)
+    return [CardValue("path", same), text]
+
+
+def _there(workspace: Path, path: str) -> tuple[str, str | None]:
+    """Words for the file at `path`; and its text, if it has one of a size that people compare."""
+    try:
+        with opened(workspace, path) as file:
+            found = os.fstat(file)
+            data = os.pread(file, COMPARED_MAX_BYTES + 1, 0) if stat.S_ISREG(found.st_mode) else b"\0"
+    except ToolFailed as error:
+        return "new" if isinstance(error.__cause__, FileNotFoundError) else "", None
+    size = f"{found.st_size:,} bytes" if found.st_size < 1000 else f"{found.st_size / 1000:,.1f} KB"
+    if len(data) > COMPARED_MAX_BYTES or b"\0" in data:
+        return f"replaces {size}", None
+    try:
+        return f"replaces {size}", data.decode()
+    except UnicodeDecodeError:
+        return f"replaces {size}", None
+
+
+@tool(effect=Effect.WRITE, card=_write_card, undo=UNDO)
 def write_file(
-    path: Annotated[str, "File in the workspace; folders are made."],
+    path: Annotated[str, "File in the workspace; folders are created."],
     content: Annotated[str, "Its whole text."],
     context: ToolContext,
 ) -> str:

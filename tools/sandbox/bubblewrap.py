@@ -131,6 +131,7 @@ class Bubblewrap:
     """A Sandbox made by the first bubblewrap that passes the self-test; every command is refused when none does."""
 
     caution = ""
+    has_network = False
 
     def __init__(self, settings: ShellSettings, *, candidates: Sequence[Bwrap] | None = None) -> None:
         self._settings = settings

@@ -19,6 +19,8 @@ class External:
         "Runs without a sandbox of Signalbox: the command can reach the network and all files of the user it runs as."
     )
 
+    has_network = True
+
     def __init__(self, settings: ShellSettings) -> None:
         self._settings = settings
         self._uid = settings.uid if os.geteuid() == 0 else None

@@ -53,6 +53,10 @@ class Sandbox(Protocol):
     def caution(self) -> str:
         """A sentence for the approval card; empty when there is nothing to fear."""
 
+    @property
+    def has_network(self) -> bool:
+        """True if commands may reach the network."""
+
     async def self_test(self) -> str | None:
         """Find out, once, whether commands can run here: None, or the reason and the way out in a sentence."""
 

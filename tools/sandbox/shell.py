@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Final
 
-from runtime.contract import Effect, Tool, ToolContext
+from runtime.contract import CardContext, CardNote, CardPart, CardText, Effect, Json, Tool, ToolContext
 from runtime.errors import ToolFailed
 from tools.kit.declare import tool
 from tools.kit.process import Ended
@@ -37,7 +37,11 @@ def sandbox_for(settings: ShellSettings) -> Sandbox:
 def shell_tool(sandbox: Sandbox, *, timeout: timedelta) -> Tool:
     """The tool `shell`. It exists also where `sandbox` cannot work; each call then says why."""
 
-    @tool(effect=Effect.DANGER, timeout=timeout + MARGIN, output_bound=BOUND, caution=sandbox.caution)
+    def card(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:
+        network = "the network is open" if sandbox.has_network else "no network"
+        return [CardText("command"), CardNote("in this room's workspace"), CardNote(network)]
+
+    @tool(effect=Effect.DANGER, timeout=timeout + MARGIN, output_bound=BOUND, caution=sandbox.caution, card=card)
     async def shell(
         command: Annotated[str, "Command line; there is no network."],
         context: ToolContext,

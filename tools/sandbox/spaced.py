@@ -52,6 +52,10 @@ class SpacedSandbox:
     def caution(self) -> str:
         return self.sandbox.caution
 
+    @property
+    def has_network(self) -> bool:
+        return self.sandbox.has_network
+
     async def self_test(self) -> str | None:
         return await self.sandbox.self_test()
 

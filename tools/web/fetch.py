@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated, Final
+from urllib.parse import urlsplit
 
-from runtime.contract import Effect, Tool
+from runtime.contract import CardContext, CardNote, CardPart, CardValue, Effect, Json, Tool
 from runtime.egress import Egress, Response
 from runtime.errors import ToolRetry
 from runtime.text.glyphs import clip, head
@@ -31,7 +33,7 @@ ACCEPT: Final = {
 def http_tool(egress: Egress) -> Tool:
     """The tool `http_get`, which sends through `egress`."""
 
-    @tool(effect=Effect.READ, timeout=TIMEOUT, output_bound=BOUND)
+    @tool(effect=Effect.READ, timeout=TIMEOUT, output_bound=BOUND, card=_card)
     async def http_get(
         url: Annotated[str, "Address, with https:// or http://."],
         max_characters: Annotated[int, f"Characters, {TEXT_MIN_CHARS} to {TEXT_MAX_CHARS}."] = USUAL,
@@ -47,6 +49,15 @@ def http_tool(egress: Egress) -> Tool:
         return await told(answer, most=max_characters)
 
     return http_get
+
+
+def _card(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:
+    """The method and the host first: an address may be long."""
+    try:
+        host = urlsplit(str(arguments.get("url"))).hostname
+    except ValueError:
+        host = None
+    return [CardValue("url"), CardNote(f"GET, from {host}" if host else "GET")]
 
 
 async def told(answer: Response, *, most: int) -> str:

@@ -34,7 +34,7 @@ from adapters.discord.interactions import (
 )
 from adapters.discord.outgoing.send import Sending
 from adapters.discord.parse import Me, edit, message
-from adapters.discord.rooms import DM, Place, Rooms, place_of
+from adapters.discord.rooms import DM, MessageLinks, Place, Rooms, place_of
 from adapters.discord.settings import DiscordSettings
 from runtime.contract import AdapterContext, ApprovalId, Body, Said, Signal, Sink, Verdict
 from runtime.errors import Rejected, StoreError
@@ -62,6 +62,7 @@ class Intake:
         http: Http,
         sending: Sending,
         answering: InteractionResponses,
+        links: MessageLinks,
         sink: Sink,
         group: asyncio.TaskGroup,
         shard: int,
@@ -72,6 +73,7 @@ class Intake:
         self._http = http
         self._sending = sending
         self._answering = answering
+        self._links = links
         self._forms = given.forms
         self._gap = Gap(settings.identity, given, http)
         self._sink = sink
@@ -149,6 +151,7 @@ class Intake:
             log.warning("a message of Discord is malformed, and left alone: %s", told(error))
 
     async def _take_there(self, raw: Raw, place: Place, parse: Parse) -> None:
+        self._links.learn(place)
         if place.is_direct:
             self._sending.is_direct(place.id)
         if taken := parse(raw, place, self._me(place.guild)):

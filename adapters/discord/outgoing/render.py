@@ -1,6 +1,8 @@
 """Delivery to wire: messages within Discord's limits, as the JSON that `show` sends. Pure.
 
-    {"content": "…", "components": […], "files": [{"name": "…", "path": "…"}], "reply_to": "…"}
+    {"content": "…", "components": […], "files": [{"name": "…", "path": "…"}], "reply_to": "…", "calls": ["…"]}
+
+`text` in place of a file's path is what it holds; `calls` are users whom the message notifies.
 
 Limits: discord.com/developers/docs/resources/message and …/components/reference, read 2026-08.
 """
@@ -13,11 +15,11 @@ from typing import Any, Final
 
 from adapters.discord.interactions import WITH_REASON, payload
 from adapters.discord.outgoing.dialect import to_discord
-from runtime.contract import Button, Choice, Content, Delivery, FileRef, Wire
+from runtime.contract import Button, Choice, Content, Delivery, FileRef, Mention, Whole, Wire
 from runtime.markup import Document, parse, to_plain
-from runtime.markup.attachment import opening
+from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
-from runtime.markup.mentions import NOTHING_WIDE, mass_mentions, neutralised, neutralised_text
+from runtime.markup.mentions import NOTHING_WIDE, WAITING, mass_mentions, neutralised, neutralised_text
 from runtime.markup.split import split
 from runtime.text.lengths import characters
 
@@ -29,6 +31,8 @@ LABEL: Final = 80  # characters
 FILES: Final = 10  # of one message
 EVERYBODY: Final = mass_mentions("@everyone", "@here")
 EMPTY_TEXT: Final = "(nothing)"  # Discord takes no empty message
+WHOLE_FILE: Final = "call-{}.txt"
+MISSING: Final = "Discord did not take the file {}; the whole call is on the console."
 REASON_LABEL: Final = "Deny with a reason…"
 
 ACTION_ROW, BUTTON = 1, 2  # types of components
@@ -41,7 +45,7 @@ Body = dict[str, Any]
 def render(delivery: Delivery) -> list[Wire]:
     """The messages of `delivery`; buttons and files are under the last, and only the first is a reply."""
     content = delivery.content
-    document = neutralised(parse(content.text), EVERYBODY)
+    document = neutralised(parse(content.all_text), EVERYBODY)
     threaded = content.threaded and not delivery.address.thread  # a thread has no threads
     above, rest = headline(document) if threaded else (Document(()), document)
     if not above.blocks:
@@ -53,12 +57,39 @@ def render(delivery: Delivery) -> list[Wire]:
 
 def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
     content, reply_to = delivery.content, reply_of(delivery)
+    if content.whole is not None:
+        return _card(delivery, document, content.whole)
     if content.text_file is not None:
         return [_as_file(content, document, content.text_file, reply_to)]
     *before, last = split(document, measure, LIMIT)
     wires = [_wire(piece) for piece in before] + [_last(last, content)]
     first, *others = [*wires, *_further(content.files[FILES:])]
     return [_replying(first, reply_to), *others]
+
+
+def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
+    """One message: the card, its buttons, and the whole call as a file. An edit takes files away that it does not bring."""
+    content = delivery.content
+    called = _called(content.mentions)
+    short = abridged(document, whole, measure, LIMIT - len(called), asks=bool(content.buttons))
+    first, *others = split(short.document, measure, LIMIT - len(called))
+    rows, users = buttons(content.buttons), [one.identity.rpartition(":")[2] for one in content.mentions]
+    text, plain, files = to_discord(first) + called, _plain(first) + called, list[Body]()
+    fallback = _json(plain, rows)
+    if short.file and content.buttons:
+        name = WHOLE_FILE.format(whole.sha256)
+        files = [{"name": name, "text": short.file}]
+        missing = f"{plain}\n\n{MISSING.format(name)}"
+        fallback = _json(missing if len(missing) <= LIMIT else plain, rows)
+    extra: Body = {**({"files": files} if files else {}), **({"calls": users} if users else {})}
+    card = Wire(json.dumps(json.loads(_json(text, rows)) | extra, ensure_ascii=False), fallback)
+    return [_replying(card, reply_of(delivery)), *map(_wire, others)]
+
+
+def _called(mentions: Sequence[Mention]) -> str:
+    """A line that notifies those it names."""
+    users = ", ".join(f"<@{one.identity.rpartition(':')[2]}>" for one in mentions)
+    return f"\n\n{WAITING}{users}." if users else ""
 
 
 def reply_of(delivery: Delivery) -> str:

@@ -163,7 +163,7 @@ class Sending:
         body = {
             "content": text_of(part),
             "components": shown["components"],
-            **CALLS_NOBODY,
+            **_calling(shown.get("calls", ())),
             "nonce": nonce_of(part),
             "enforce_nonce": True,
         }
@@ -177,11 +177,14 @@ class Sending:
         """Errors: Rejected when a file is gone, a link by now, or too large; the plain twin says it without."""
         named = json.loads(part.body).get("files", ())
         try:
-            return [
-                (file["name"], await asyncio.to_thread(self._content, part.address, file["path"])) for file in named
-            ]
+            return [(file["name"], await self._held(part.address, file)) for file in named]
         except (OSError, ValueError) as error:
             raise Rejected(f"a file of this message cannot be sent: {error}", form=True) from error
+
+    async def _held(self, address: Address, file: Raw) -> bytes:
+        if "text" in file:
+            return str(file["text"]).encode("utf-8", "replace")
+        return await asyncio.to_thread(self._content, address, file["path"])
 
     def _content(self, address: Address, path: str) -> bytes:
         with self._given.workspaces.open(address, path) as file:
@@ -195,6 +198,11 @@ class Sending:
 
 
 CALLS_NOBODY: Final[Mapping[str, Any]] = {"allowed_mentions": {"parse": [], "replied_user": False}}
+
+
+def _calling(users: Sequence[str]) -> Raw:
+    """Whom a message notifies; an edit never does."""
+    return {"allowed_mentions": {"parse": [], "users": list(users), "replied_user": False}} if users else CALLS_NOBODY
 
 
 def multipart(body: Body, files: Sequence[tuple[str, bytes]]) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 {"text": …, "blocks": […]}     a message; without blocks it is a plain twin
 {…, "stream": …}               a preview: what a stream says so far; `text` and `blocks` where there is no stream
-{"file": {"name", "path", "size"}, "comment": …}
+{"file": {"name", "path", "size"}, "comment": …}    "text" in place of "path" is what it holds
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from adapters.slack.interactions import BUTTON, WITH_REASON
 from adapters.slack.outgoing.dialect import NOBODY, to_slack
 from adapters.slack.outgoing.mrkdwn import blocks_of
 from adapters.slack.text import escaped
-from runtime.contract import Button, Choice, Content, Delivery, FileRef, Kind, Wire
+from runtime.contract import Button, Choice, Content, Delivery, FileRef, Kind, Mention, Whole, Wire
 from runtime.markup import Document, neutralised, neutralised_text, parse, split, to_plain
-from runtime.markup.attachment import opening
+from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
+from runtime.markup.mentions import WAITING
 from runtime.text.glyphs import head
 
 # Source: docs.slack.dev/reference/block-kit, read 2026-08. All blocks of a message together bear some 13,200
@@ -35,6 +36,9 @@ GROWING: Final = " …"
 """Ends a text that is a preview."""
 EMPTY_TEXT: Final = "(nothing to read)"
 STYLES: Final = {Choice.APPROVE: "primary", Choice.DENY: "danger"}
+CALLING: Final = 500  # characters for a line that calls people
+WHOLE_FILE: Final = "call-{}.txt"
+MISSING: Final = "The file {} belongs here. Slack did not take it; the whole call is on the console."
 DENY_WHY: Final = "Deny with a reason…"
 
 Json = dict[str, Any]
@@ -43,7 +47,7 @@ Json = dict[str, Any]
 def render(delivery: Delivery) -> list[Wire]:
     """Wire messages of `delivery`, each valid alone. Buttons stand under the last one with text."""
     content = delivery.content
-    document = neutralised(parse(content.text), NOBODY)
+    document = neutralised(parse(content.all_text), NOBODY)
     if not content.threaded or delivery.address.thread:  # a thread has no threads
         return _rendered(delivery, document)
     above, rest = headline(document)
@@ -56,6 +60,8 @@ def render(delivery: Delivery) -> list[Wire]:
 
 def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
     content = delivery.content
+    if content.whole is not None:
+        return _card(delivery, document, content.whole)
     pieces = split(document, size, MARKDOWN)
     if content.text_file is not None:
         return _with_file(content, document, pieces, content.text_file, over=delivery.edits is not None)
@@ -65,6 +71,20 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
         return [_preview(content.text, pieces[0])]
     before = [_wire(piece) for piece in pieces[:-1]]
     return [*before, _wire(pieces[-1], content.buttons), *_files(content.files)]
+
+
+def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
+    """One message with its buttons, and the whole call as a file under it where that is asked about for the first time."""
+    content, is_new = delivery.content, delivery.edits is None or not delivery.ordinal  # an edit, or over a preview
+    short = abridged(document, whole, size, MARKDOWN - CALLING, asks=bool(content.buttons))
+    first, *others = split(short.document, size, MARKDOWN - CALLING)
+    card = [_wire(first, content.buttons, content.mentions), *map(_wire, others)]
+    if not (short.file and content.buttons and is_new):
+        return card
+    name = WHOLE_FILE.format(whole.sha256)
+    size_ = len(short.file.encode("utf-8", "replace"))
+    body = {"file": {"name": name, "text": short.file, "size": size_}, "comment": ""}
+    return [*card, Wire(_dumped(body), _dumped({"text": MISSING.format(name)}))]
 
 
 def size(document: Document) -> int:
@@ -83,7 +103,7 @@ def _preview(text: str, document: Document) -> Wire:
     return replace(wire, body=_dumped({**json.loads(wire.body), "stream": so_far}))
 
 
-def _wire(document: Document, buttons: Sequence[Button] = ()) -> Wire:
+def _wire(document: Document, buttons: Sequence[Button] = (), mentions: Sequence[Mention] = ()) -> Wire:
     plain = to_plain(document)
     if plain.strip():
         blocks = blocks_of(document)
@@ -91,8 +111,15 @@ def _wire(document: Document, buttons: Sequence[Button] = ()) -> Wire:
         plain = EMPTY_TEXT
         blocks = [{"type": "markdown", "text": EMPTY_TEXT}]
     actions = _actions(buttons)
+    blocks += _called(mentions)
     body: Json = {"text": escaped(head(plain, SUMMARY)), "blocks": [*blocks, *actions]}
     return Wire(_dumped(body), _dumped(_twin(plain, actions)))
+
+
+def _called(mentions: Sequence[Mention]) -> list[Json]:
+    """A line that notifies those it names."""
+    users = ", ".join(f"<@{one.identity.rpartition('/')[2]}>" for one in mentions)
+    return [{"type": "section", "text": {"type": "mrkdwn", "text": f"{WAITING}{users}."}}] if users else []
 
 
 def _twin(plain: str, actions: list[Json]) -> Json:

@@ -10,6 +10,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,9 +37,9 @@ class Uploads:
     async def show(self, part: Part, body: Mapping[str, Any], thread: str) -> Receipt:
         """Errors: Retryable, Uncertain; Rejected in its form, so that words go instead, where Slack or the disk says no."""
         file, comment = body["file"], body["comment"]
-        path = self._path(part.address, file["path"])
+        held = file["text"].encode("utf-8", "replace") if "text" in file else self._path(part.address, file["path"])
         try:
-            file_id = await self._sent(path, str(file["name"]))
+            file_id = await self._sent(held, str(file["name"]))
             self._note(part.id, file_id)
             await self._finish(part.address.room, thread, file_id, str(file["name"]), comment)
         except Refusal as error:
@@ -50,21 +51,21 @@ class Uploads:
             raise Uncertain(f"Slack took the file {file['name']}, and does not show it yet")
         return shared
 
-    async def _sent(self, path: Path, name: str) -> str:
+    async def _sent(self, held: Path | bytes, name: str) -> str:
         """Its id, once Slack has the bytes: nothing is on screen yet, so whatever is cut here may be done again."""
         try:
-            size = await asyncio.to_thread(lambda: path.stat().st_size)
+            size = len(held) if isinstance(held, bytes) else await asyncio.to_thread(lambda: held.stat().st_size)
             told = await self._web.call("files.getUploadURLExternal", filename=name, length=size)
-            await self._bytes(value(told, "upload_url"), path)
+            await self._bytes(value(told, "upload_url"), held)
             return value(told, "file_id")
         except Uncertain as error:
             raise Retryable(str(error)) from error
         except OSError as error:
             raise Rejected(f"the file {name} cannot be read ({error.strerror or error})") from error
 
-    async def _bytes(self, url: str, path: Path) -> None:
+    async def _bytes(self, url: str, held: Path | bytes) -> None:
         try:
-            with path.open("rb") as file:
+            with BytesIO(held) if isinstance(held, bytes) else held.open("rb") as file:
                 async with self._web.http() as http, http.post(url, data=file) as answer:
                     if answer.status >= 500 or answer.status == 429:
                         raise Retryable(f"the upload was answered {answer.status}")

@@ -43,6 +43,9 @@ Styles = frozenset[Style]
 
 PLAIN: Final[Styles] = frozenset()
 QUOTE: Final[Style] = ("blockquote", "")
+FOLDED: Final[Style] = ("expandable_blockquote", "")
+"""A quote of which people see three lines until they press it. Source: Bot API 7.4, read 2026-11."""
+QUOTES: Final = frozenset({QUOTE, FOLDED})
 CODE: Final[Style] = ("code", "")
 MOMENT: Final = "date_time"
 MOMENT_FORM: Final = "Dt"
@@ -55,10 +58,13 @@ MESSAGE_MAX_ENTITIES: Final = 100
 """Entities the platform keeps in one message; it drops the rest without a word."""
 
 
-def written(document: Document) -> tuple[str, list[Entity]]:
-    """The text of `document` and its entities."""
+def written(document: Document, folded: Document | None = None) -> tuple[str, list[Entity]]:
+    """The text of `document` and its entities; `folded` comes last, and people see its begin."""
     writer = Writer()
     writer.blocks(document.blocks, PLAIN)
+    if folded is not None:
+        writer.write("\n\n", PLAIN)
+        writer.blocks(folded.blocks, frozenset({FOLDED}))
     return finished(writer.runs)
 
 
@@ -86,7 +92,7 @@ class Writer:
     def blocks(self, blocks: Iterable[Block], styles: Styles, gap: str = "\n\n") -> None:
         for number, block in enumerate(blocks):
             if number:
-                self.write(gap, styles & {QUOTE})
+                self.write(gap, styles & QUOTES)
             self._block(block, styles)
 
     def _block(self, block: Block, styles: Styles) -> None:
@@ -112,11 +118,11 @@ class Writer:
         if last.text.endswith(f"\n{self._indent}"):
             self.runs[-1:] = [Run(last.text.removesuffix(self._indent), last.styles)]
         elif not last.text.endswith("\n"):
-            self.runs.append(Run("\n", styles & {QUOTE}))
-        self.runs.append(Run(text or " ", styles & {QUOTE} | {("pre", language)}))
+            self.runs.append(Run("\n", styles & QUOTES))
+        self.runs.append(Run(text or " ", styles & QUOTES | {("pre", language)}))
 
     def _quote(self, blocks: Iterable[Block], styles: Styles) -> None:
-        if QUOTE not in styles:
+        if not styles & QUOTES:
             self.blocks(blocks, styles | {QUOTE})
             return
         with_mark = self._indent + "> "
@@ -131,7 +137,7 @@ class Writer:
         gap = "\n" if block.tight else "\n\n"
         self._depth += 1
         for number, (item, mark) in enumerate(zip(block.items, marks, strict=False)):
-            self.write((gap if number else "") + mark, styles & {QUOTE})
+            self.write((gap if number else "") + mark, styles & QUOTES)
             self._item(item, styles, gap)
         self._depth -= 1
 
@@ -184,7 +190,7 @@ class Writer:
 def _code(styles: Styles) -> Styles:
     """A link with code for its words stays a link: its address would be lost else."""
     links = {style for style in styles if style[0] == "text_link"}
-    return styles & {QUOTE} | (links or {CODE})
+    return styles & QUOTES | (links or {CODE})
 
 
 def _moment(styles: Styles, at: datetime) -> Styles:

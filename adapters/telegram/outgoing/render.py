@@ -1,7 +1,7 @@
 """Delivery to wire: JSON that holds everything a call needs. Pure.
 
     {"text": …, "entities": […], "buttons": [["Approve", "<id>:approve"], …], "reply_to": "<chat>:<id>"}
-    {"file": "report.pdf", "name": …, "mime": …, "text": "", …}      a file of the session's workspace
+    {"file": "report.pdf", "name": …, "mime": …, "text": "", …}      a file of the session's workspace; `holds`: its text
 
 The plain twin has the text without entities, with the addresses of its links written out.
 """
@@ -9,14 +9,18 @@ The plain twin has the text without entities, with the addresses of its links wr
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from adapters.telegram.outgoing.entities import MESSAGE_MAX_ENTITIES, Entity, written
-from runtime.contract import Button, Delivery, FileRef, Wire
+from runtime.contract import Button, Delivery, FileRef, Mention, Whole, Wire
 from runtime.markup import Document, parse, split, to_plain
-from runtime.markup.attachment import opening
+from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
+from runtime.markup.mentions import WAITING
+from runtime.text.glyphs import clip, legible
 from runtime.text.lengths import utf16
 
 REPEATED: Final = "(repeated) "
@@ -29,6 +33,9 @@ CAPTION: Final = 1024 - len(REPEATED)
 PER_ENTITY: Final = TEXT_MAX_UNITS // MESSAGE_MAX_ENTITIES + 1
 """So a text with more entities than the platform keeps counts as too long."""
 LABEL: Final = 64
+NAME_MAX_CHARS: Final = 40
+WHOLE_FILE: Final = "call-{}.txt"
+MISSING: Final = "The file {} could not be sent here. The whole call is on the console."
 EMPTY_TEXT: Final = "(no text)"
 PHOTOS: Final = ("image/jpeg", "image/png", "image/webp")
 PHOTO_MOST: Final = 10 * 1024 * 1024
@@ -37,7 +44,10 @@ PHOTO_MOST: Final = 10 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """One wire message. `file` is relative to the session's workspace; with one, `text` is its caption."""
+    """One wire message. `file` is relative to the session's workspace; with one, `text` is its caption.
+
+    `holds` is the text of a file that lies nowhere.
+    """
 
     text: str
     entities: tuple[Entity, ...] = ()
@@ -47,6 +57,7 @@ class Body:
     name: str = ""
     mime: str = ""
     size: int = 0
+    holds: str = ""
 
     @property
     def is_photo(self) -> bool:
@@ -59,6 +70,8 @@ class Body:
             said["reply_to"] = self.reply_to
         if self.file:
             said |= {"file": self.file, "name": self.name, "mime": self.mime, "size": self.size}
+        if self.holds:
+            said["holds"] = self.holds
         return json.dumps(said, ensure_ascii=False)
 
     @classmethod
@@ -89,6 +102,8 @@ def render(delivery: Delivery) -> list[Wire]:
 
 def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
     content = delivery.content
+    if content.whole is not None:
+        return _card(delivery, document, content.whole)
     if content.text_file is not None:
         return _as_file(delivery, document, content.text_file)
     pairs = [_texts(piece) for piece in pieces(document)] if document.blocks or not content.files else []
@@ -97,6 +112,49 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
     pairs[0] = tuple(replace(body, reply_to=delivery.reply_to) for body in pairs[0])
     pairs[-1] = tuple(replace(body, buttons=buttons) for body in pairs[-1])
     return [Wire(rich.to_json(), plain.to_json()) for rich, plain in pairs]
+
+
+def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
+    """One message with its buttons, and the whole call as a file after it where that is asked about for the first time."""
+    content, is_new = delivery.content, delivery.edits is None or not delivery.ordinal  # an edit, or over a preview
+    folded = parse(content.folded) if content.folded else None
+    called = _called(content.mentions)
+    room = TEXT_MAX_UNITS - utf16(called.text)
+    short = abridged(document, whole, partial(_length, folded=folded), room, asks=bool(content.buttons))
+    if _length(short.document, folded) <= room:
+        pairs = [_texts(short.document, folded)]
+    else:
+        pairs = [_texts(piece) for piece in pieces(Document((*document.blocks, *(folded.blocks if folded else ()))))]
+    rich, plain = (replace(body, reply_to=delivery.reply_to) for body in pairs[0])
+    pairs[0] = _with(rich, called, content.buttons), _with(plain, replace(called, entities=()), content.buttons)
+    if short.file and content.buttons and is_new:
+        name = WHOLE_FILE.format(whole.sha256)
+        sent = Body("", file=name, name=name, mime="text/plain", holds=short.file)
+        pairs.append((sent, Body(MISSING.format(name))))
+    return [Wire(rich.to_json(), plain.to_json()) for rich, plain in pairs]
+
+
+def _with(body: Body, called: Body, buttons: Sequence[Button]) -> Body:
+    """`body` with a line that calls people, and with buttons."""
+    by = utf16(body.text)
+    moved = tuple({**entity, "offset": entity["offset"] + by} for entity in called.entities)
+    return replace(
+        body, text=body.text + called.text, entities=(*body.entities, *moved), buttons=tuple(map(button, buttons))
+    )
+
+
+def _called(mentions: Sequence[Mention]) -> Body:
+    """A line that notifies those it names: each name is a link to its person."""
+    if not mentions:
+        return Body("")
+    text, entities = f"\n\n{WAITING}", list[Entity]()
+    for number, one in enumerate(mentions):
+        text += ", " if number else ""
+        name = legible(clip(" ".join(one.name.split()), NAME_MAX_CHARS)) or "you"
+        url = f"tg://user?id={one.identity.rpartition(':')[2]}"
+        entities.append({"type": "text_link", "offset": utf16(text), "length": utf16(name), "url": url})
+        text += name
+    return Body(f"{text}.", tuple(entities))
 
 
 def _as_file(delivery: Delivery, document: Document, file: FileRef) -> list[Wire]:
@@ -127,16 +185,20 @@ def pieces(document: Document) -> list[Document]:
     return split(document, _length, TEXT_MAX_UNITS)
 
 
-def _length(document: Document) -> int:
-    text, entities = written(document)
-    return max(utf16(text), utf16(to_plain(document)), PER_ENTITY * len(entities))
+def _length(document: Document, folded: Document | None = None) -> int:
+    text, entities = written(document, folded)
+    return max(utf16(text), utf16(_plainly(document, folded)), PER_ENTITY * len(entities))
 
 
-def _texts(document: Document) -> tuple[Body, ...]:
-    text, entities = written(document)
+def _texts(document: Document, folded: Document | None = None) -> tuple[Body, ...]:
+    text, entities = written(document, folded)
     if not is_visible(text):
         return Body(EMPTY_TEXT), Body(EMPTY_TEXT)
-    return Body(text, tuple(entities)), Body(to_plain(document).strip())
+    return Body(text, tuple(entities)), Body(_plainly(document, folded).strip())
+
+
+def _plainly(document: Document, folded: Document | None) -> str:
+    return to_plain(Document((*document.blocks, *folded.blocks)) if folded else document)
 
 
 def _file(file: FileRef) -> tuple[Body, ...]:

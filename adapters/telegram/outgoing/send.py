@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from typing import Any, BinaryIO
 
 import structlog
@@ -63,8 +64,9 @@ class Sending:
         )
 
     async def _send_file(self, part: Part, body: Body, chat: int) -> Message:
+        held = BytesIO(body.holds.encode("utf-8", "replace")) if body.holds else None
         try:
-            with self._workspaces.open(part.address, body.file) as file:
+            with held or self._workspaces.open(part.address, body.file) as file:
                 return await self._upload(file, body, chat, _around(part, body, chat))
         except (OSError, ValueError) as error:
             raise Rejected(f"The file {body.file} cannot be read: {error}", form=True) from error

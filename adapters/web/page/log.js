@@ -5,6 +5,7 @@ import { byId, copyText, dayOf, h, icon, showLocally, sleep, timeOf } from "./do
 import { fileLinks } from "./files.js";
 import { words } from "./words.js";
 
+const ICONS = { yes: "check", no: "close", nobody: "hand", withdrawn: "close" }; // how a question ended
 const NEAR = 120; // pixels from the end within which the log follows what is new
 
 export class Log {
@@ -128,19 +129,20 @@ export class Log {
   }
 
   #card(entry) {
-    const open = entry.buttons?.length > 0;
+    const open = entry.buttons?.some((button) => button.choice !== "undo") ?? false; // an undo is offered where all is decided
     const approves = entry.buttons?.some((button) => button.choice === "approve");
-    const head = !open ? words.closed : approves ? words.needsApproval : words.needsAnswer;
+    const mark = open ? null : (entry.mark ?? null);
+    const head = open ? (approves ? words.needsApproval : words.needsAnswer) : (entry.ended || words.closed);
     const decide = async (button, reason, values) => {
       const answer = await this.#actions.decide(button, reason, values);
       if (!answer.decided && answer.notice) this.#answers.set(entry.id, answer.notice);
       return answer;
     };
-    const actions = open
+    const actions = entry.buttons?.length > 0
       ? new Actions(entry, this.#me.may_write, { decide, form: this.#actions.form }).element
       : this.#answerTo(entry) && h("p", { class: "card-notice", role: "status" }, this.#answerTo(entry));
-    return h("li", { class: open ? "message card open" : "message card", "data-testid": "card", "data-state": open ? "open" : "closed", "data-entry": entry.id },
-      h("p", { class: "card-head" }, icon(open ? "hand" : "check"), h("span", {}, head), timeOf(entry.at)),
+    return h("li", { class: open ? "message card open" : "message card", "data-testid": "card", "data-state": open ? "open" : "closed", "data-mark": mark, "data-entry": entry.id },
+      h("p", { class: "card-head" }, icon(open ? "hand" : (ICONS[mark] ?? "check")), h("span", {}, head), timeOf(entry.at)),
       prose(entry), fileLinks(this.#room, entry.files), actions || null);
   }
 

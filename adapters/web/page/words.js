@@ -63,5 +63,5 @@ export const words = {
   tooLarge: (mebibytes) => `Too large: at most ${mebibytes} MiB.`,
   uploading: (name) => `Uploading ${name}`,
   remove: (name) => `Remove ${name}`,
-  moreFiles: (number) => `Only ${count(number)} files are listed here; there are more.`,
+  moreFiles: (number) => `This list stops at ${count(number)} files. There are more.`,
 };

@@ -44,10 +44,10 @@ async def _asked(control: Control) -> AsyncIterator[Finding]:
         yield fault("process.state", what, why, "restart it; it may be killed at any time: nothing is lost")
         return
     if stuck:
-        yield fault("process.stuck", stuck, why, "wait: it ends, and its supervisor restarts it")
+        yield fault("process.stuck", stuck, why, "wait: it will exit, and its supervisor will restart it")
     yield fine("process.state", f"process {control.pid} runs")
     for name, text in reasons.items():
-        yield fault(f"process.ready.{name}", text, why, "fix what it names; the log tells more")
+        yield fault(f"process.ready.{name}", text, why, "fix the problem it names; the log has more")
     if not reasons:
         yield fine("process.ready", f"process {control.pid} is ready")
     yield await _version(control)

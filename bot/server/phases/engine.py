@@ -10,15 +10,16 @@ from bot.operator.reports import LateReporters
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
-from bot.wiring.engine import fetching_of, files_in, long_replies_of, pace_of
+from bot.wiring.engine import fetching_of, files_in, links_in, long_replies_of, pace_of
 from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.loop import AgentLoop
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import MAIN, Agent, Agents, Limits
 from runtime.agent.reminders import Reminders
+from runtime.agent.undoing import Undoer
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
-from runtime.cluster.topics import LANES
+from runtime.cluster.topics import LANES, UNDOS
 from runtime.contract import Address, Model, Sink, Timetable, Tool
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
@@ -42,6 +43,7 @@ class EnginePhase:
     peers: PeerEvents
     reception: Reception
     reminders: Reminders
+    undoer: Undoer
     sink: Sink
 
 
@@ -52,7 +54,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     toolkit = _toolkit(base, at, timetable, tools)
     reporters = LateReporters(base.store.now)
     agents = Agents(_main(base, at, model, toolkit))
-    asking = QuestionContext(lambda: at.live.gate().rights, Places(couriers.serves, at.rooms.of))
+    asking = QuestionContext(lambda: at.live.gate().rights, Places(couriers.serves, at.rooms.of, links_in(at.accounts)))
     loop = _loop(base, at, agents, couriers, reporters, asking)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
     reception = _reception(base, at, couriers, peers)
@@ -66,6 +68,14 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         peers=peers,
         reception=reception,
         reminders=Reminders(approvals=base.store.approvals, now=base.store.now, context=asking),
+        undoer=Undoer(
+            approvals=base.store.approvals,
+            agents=agents,
+            rung=base.notifier.listen(UNDOS),
+            lease_is_fresh=base.membership.lease_is_fresh,
+            nudge=couriers.nudge,
+            probe=base.probe,
+        ),
         sink=base.instruments.sink(reception.sink),
     )
 

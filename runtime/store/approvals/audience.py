@@ -8,10 +8,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import Text, bindparam, func, or_, select
 
 from runtime.chat.audience import Audience, Candidate
-from runtime.contract import Address, RunId
+from runtime.contract import Address, Person, RunId
 from runtime.domain.approvals import LEAST
 from runtime.store.approvals.newcomers import LAST_PAGE
 from runtime.store.common import in_room, person, web_identity
@@ -19,7 +19,7 @@ from runtime.store.schema import identities, people, signals
 from runtime.store.sql.driver import Op, is_word
 
 LAST_SAID = (
-    select(signals.c.text, signals.c.actor_name)
+    select(signals.c.text, signals.c.actor_name, signals.c.message_id)
     .where(signals.c.run_id == bindparam("run"), is_word(signals.c.kind, "said"))
     .order_by(signals.c.accepted_at.desc(), signals.c.id.desc())
     .limit(1)
@@ -38,6 +38,20 @@ CALLED = _WITH_IDENTITIES.where(
     )
 )
 """One whom `access.approvers` names."""
+BY_NAME = (
+    select(people.c.id, people.c.name, people.c.role)
+    .outerjoin(identities, identities.c.person_id == people.c.id)
+    .where(
+        or_(
+            func.lower(people.c.name) == func.lower(bindparam("n", type_=Text)),
+            people.c.id == bindparam("n"),
+            identities.c.identity == bindparam("n"),
+        )
+    )
+    .order_by(people.c.name != bindparam("n"), people.c.id)
+    .limit(1)
+)
+"""One whom the agent asks; the very name goes before one that is written otherwise."""
 SPOKE_HERE = (
     select(signals.c.id)
     .where(
@@ -55,10 +69,16 @@ IS_PRIVATE = select(identities.c.identity).where(identities.c.room == bindparam(
 def audience(run: RunId, address: Address, approvers: Collection[str]) -> Op[Audience]:
     """`approvers` are those of the settings; without any, operators and owners decide."""
     rows = yield LAST_SAID, {"run": run}
-    said, by = rows[0] if rows else ("", "")
+    said, by, message = rows[0] if rows else ("", "", "")
     candidates = yield from those_who_decide(address, approvers)
     private = bool((yield IS_PRIVATE, {"room": str(_room(address))}))
-    return Audience(said, by, candidates, private)
+    return Audience(said, by, candidates, private, message)
+
+
+def called(name: str) -> Op[Person | None]:
+    """The person of this name, id or identity."""
+    rows = yield BY_NAME, {"n": name}
+    return person(rows[0]) if rows else None
 
 
 def those_who_decide(address: Address, approvers: Collection[str]) -> Op[tuple[Candidate, ...]]:

@@ -35,6 +35,7 @@ from runtime.domain.machines import move
 from runtime.store.approvals import newcomers
 from runtime.store.approvals.quorum import voted
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, edit_cards, record, standing
+from runtime.store.approvals.undo_offers import press
 from runtime.store.common import fact, moved
 from runtime.store.protocol import Decided
 from runtime.store.runs.turns import SET_TURN
@@ -90,6 +91,8 @@ def decide(
         return (yield from _refused(approval_id, voter, NOBODY, now))
     is_home = replace(voter.address, thread="") == replace(approval.address, thread="")
     copies = [] if is_home else (yield from standing(approval_id))[0]
+    if choice is Choice.UNDO:
+        return (yield from press(approval, voter, rights, [at for _, at in copies], now, new_id))
     against = objection(approval, voter, choice, rights, now, [at for _, at in copies], reason)
     if against is None and not (yield from _is_frozen(approval)):
         against = "The call is not the one that was asked about."

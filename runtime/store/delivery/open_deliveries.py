@@ -55,13 +55,11 @@ PART_COLUMNS = (
     parts.c.first_at,
 )
 PARTS_OF = select(*PART_COLUMNS).where(parts.c.delivery_id == bindparam("d")).order_by(parts.c.ordinal)
-# The last message on screen: of a card that takes several, the one with the buttons.
-RECEIPT_OF = (
-    select(parts.c.receipt, deliveries.c.kind)
+RECEIPTS_OF = (
+    select(parts.c.receipt, deliveries.c.kind, deliveries.c.content)
     .join(deliveries, deliveries.c.id == parts.c.delivery_id)
     .where(parts.c.delivery_id == bindparam("d"), parts.c.receipt.is_not(None))
-    .order_by(parts.c.ordinal.desc())
-    .limit(1)
+    .order_by(parts.c.ordinal)
 )
 
 
@@ -98,8 +96,7 @@ def _open(row: tuple[Any, ...]) -> Op[OpenDelivery]:
         reply_to,
     )
     own = yield PARTS_OF, {"d": delivery_id}
-    shown = (yield RECEIPT_OF, {"d": edits}) if edits else []
-    receipt = Receipt(shown[0][0]) if shown else None
+    receipt, over = (yield from message_of(DeliveryId(edits))) if edits else (None, "")
     return OpenDelivery(
         delivery,
         DeliveryState(state),
@@ -110,8 +107,18 @@ def _open(row: tuple[Any, ...]) -> Op[OpenDelivery]:
         receipt,
         run_id,
         doubted_at is not None,
-        bool(shown) and shown[0][1] == Kind.PROGRESS,
+        over == Kind.PROGRESS,
     )
+
+
+def message_of(delivery: DeliveryId) -> Op[tuple[Receipt | None, str]]:
+    """The message of it that another one replaces, and its kind. That is the one with the buttons: the last on screen; a
+    card that is one message has at most a file behind it."""
+    rows = yield RECEIPTS_OF, {"d": delivery}
+    if not rows:
+        return None, ""
+    receipt, kind, _ = rows[0 if Content.from_json(rows[0][2]).whole else -1]
+    return Receipt(receipt), kind
 
 
 def part_of(row: tuple[Any, ...]) -> OpenPart:

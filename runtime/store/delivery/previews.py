@@ -11,12 +11,12 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, func, select, update
 
-from runtime.contract import DeliveryId, Receipt, RunId
+from runtime.contract import DeliveryId, RunId
 from runtime.domain.deliveries import DROP, DeliveryEvent, PartEvent
 from runtime.store.common import moved, owned
 from runtime.store.delivery.enqueue import free, put_marked
 from runtime.store.delivery.moves import changed, move_delivery, move_part, ours
-from runtime.store.delivery.open_deliveries import RECEIPT_OF
+from runtime.store.delivery.open_deliveries import message_of
 from runtime.store.delivery.replacing import standing_preview
 from runtime.store.protocol import Duty, Lane, NewDelivery, Previewed
 from runtime.store.schema import deliveries
@@ -33,8 +33,8 @@ def preview(lane: Lane, run: RunId, new: NewDelivery, now: datetime) -> Op[Previ
     is_free = yield from free(new, new.rendered)  # its role is locked before any delivery, as couriers do
     known = yield from standing_preview(new.origin)
     if known:
-        rows = yield RECEIPT_OF, {"d": known}
-        return Previewed(known, receipt=Receipt(rows[0][0]) if rows else None)
+        receipt, _ = yield from message_of(known)
+        return Previewed(known, receipt=receipt)
     if not is_free:
         return None
     rows = yield NEXT, {"o": new.origin}

@@ -30,8 +30,8 @@ from runtime.store.schema import moves
 from runtime.store.sql.driver import Op
 
 STRANGER: Final = "I don't know you yet. Ask this bot's owner to add you."
-READER: Final = "You can read here, but not ask. An owner can change that."
-BARRED: Final = "I don't answer you here."
+READER: Final = "You can read here, but you can't ask me for things. An owner can change that."
+BARRED: Final = "I'm not set up to answer you here. An owner can change that."
 
 TOLD_ALREADY = select(moves.c.number).where(moves.c.subject == bindparam("subject")).limit(1)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from runtime.chat.audience import Candidate
-from runtime.contract import Address, ApprovalId, SessionKey
+from runtime.contract import Address, ApprovalId, Mention, SessionKey
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.store.protocol.grants import Grants
 
@@ -38,12 +39,27 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Calling:
-    """A call about `asked`, of which `made` were then made. `told` names whom `rooms` reach that it did not reach before."""
+    """A call about `asked`, of which `made` were then made. `told` names whom `rooms` reach that it did not reach before.
+
+    `mentions` are called by the card in each room.
+    """
 
     asked: Approval
     made: int
     rooms: tuple[Address, ...] = ()
     told: tuple[str, ...] = ()
+    mentions: Mapping[Address, tuple[Mention, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Undoing:
+    """An undo that begins: of what an approved call did, wanted `by` somebody. `kept` is what its tool kept for it."""
+
+    approval: Approval
+    kept: str
+    by: str
+    call_id: str
+    agent: str
 
 
 class Approvals(Grants, Protocol):
@@ -61,6 +77,18 @@ class Approvals(Grants, Protocol):
         self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
     ) -> list[Approval]:
         """Newest first; of one room with its threads, or of all."""
+
+    async def undos_wanted(self) -> list[ApprovalId]:
+        """Approvals whose calls somebody wants to be taken back, and nobody began to."""
+
+    async def begin_undo(self, approval_id: ApprovalId) -> Undoing | None:
+        """Mark that an undo begins; None where somebody else began it."""
+
+    async def end_undo(self, approval_id: ApprovalId, why_not: str = "") -> tuple[Address, ...]:
+        """The call was taken back, or `why_not`; where couriers are to look."""
+
+    async def close_undos(self) -> tuple[Address, ...]:
+        """Withdraw offers whose time is over, and tell of undos that were cut off; where couriers are to look."""
 
     async def expire(self) -> list[Decided]:
         """Settle questions whose time is over, at most 100."""

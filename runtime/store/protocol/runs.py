@@ -31,6 +31,7 @@ from runtime.contract import (
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState, StepState
+from runtime.domain.transcript import WAITING_FOR_APPROVAL
 from runtime.policy.grants import GrantId, Sought
 from runtime.policy.terms import PLAIN, Terms
 from runtime.store.protocol.forms import Forms
@@ -87,6 +88,7 @@ class NewStep:
     """A call as policy sorted it: open, asked, or done at once with `result` (denied, refused).
 
     One that is open by a `grant` uses it as it is recorded; where nothing of that is left, it is asked about.
+    `meanwhile` is what the model reads in place of a result that is not there yet.
     """
 
     call: Call
@@ -95,6 +97,7 @@ class NewStep:
     state: StepState
     result: str = ""
     caution: str = ""
+    meanwhile: str = WAITING_FOR_APPROVAL
     grant: GrantId | None = None
 
 
@@ -224,9 +227,18 @@ class Runs(Forms, Protocol):
         """The marker before a tool starts; None when fenced."""
 
     async def finish_tool(
-        self, lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef] = ()
+        self,
+        lane: Lane,
+        run: RunId,
+        number: int,
+        result: str,
+        files: Sequence[FileRef] = (),
+        kept: str | None = None,
     ) -> Recorded | None:
-        """The result after it, and the files it put onto the reply; None when fenced."""
+        """The result after it, and the files it put onto the reply; None when fenced.
+
+        `kept` is what its tool needs to take it back: where the call was approved, that is offered.
+        """
 
     async def steer(self, lane: Lane, run: RunId) -> Recorded | None:
         """Waiting signals become turns of this run, up to the first whose sender may do less than whom it works for.
@@ -239,6 +251,9 @@ class Runs(Forms, Protocol):
 
     async def audience(self, run: RunId, address: Address, approvers: Collection[str]) -> Audience:
         """Request behind a question of `run`, and who may decide it as far as `approvers` of the settings go."""
+
+    async def person_called(self, name: str) -> Person | None:
+        """The person of this name, id or identity, however its letters are cased; None for nobody known."""
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         """Ask about every asked step, and give the lane up; None when fenced."""

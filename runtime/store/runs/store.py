@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from runtime.chat.audience import Audience
-from runtime.contract import Address, Busy, FileRef, ModelReply, RunId, SessionKey, Turn
+from runtime.contract import Address, Busy, FileRef, ModelReply, Person, RunId, SessionKey, Turn
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
 from runtime.policy.grants import GrantId, Sought
-from runtime.store.approvals.audience import audience
+from runtime.store.approvals.audience import audience, called
 from runtime.store.approvals.grants import allowing
 from runtime.store.protocol import Claim, Lane, Lease, NewDelivery, NewStep, Question, Recorded, Released
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.run_end import finish, park, release
-from runtime.store.runs.steps import finish_tool, mark_tool, note, record_model
+from runtime.store.runs.steps import Finished, finish_tool, mark_tool, note, record_model
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
 from runtime.store.runs.turns import senders, transcript
 from runtime.store.sql.base import Base
@@ -64,10 +64,17 @@ class RunStore(Base):
         return await self._driver.write(lambda: mark_tool(lane, run, number, now))
 
     async def finish_tool(
-        self, lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef] = ()
+        self,
+        lane: Lane,
+        run: RunId,
+        number: int,
+        result: str,
+        files: Sequence[FileRef] = (),
+        kept: str | None = None,
     ) -> Recorded | None:
         now = self.now()
-        recorded = await self._driver.write(lambda: finish_tool(lane, run, number, result, files, now, self._new_id))
+        finished = Finished(result, files, kept)
+        recorded = await self._driver.write(lambda: finish_tool(lane, run, number, finished, now, self._new_id))
         if recorded:
             self._observer.tool_finished()
         return recorded
@@ -82,6 +89,9 @@ class RunStore(Base):
 
     async def audience(self, run: RunId, address: Address, approvers: Collection[str]) -> Audience:
         return await self._driver.read(lambda: audience(run, address, approvers))
+
+    async def person_called(self, name: str) -> Person | None:
+        return await self._driver.read(lambda: called(name))
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         now = self.now()

@@ -45,7 +45,7 @@ AWAY: Final = (
 
 
 WORDS_OF_TROUBLE: Final[Mapping[Trouble, str]] = {
-    Trouble.AWAY: "The database cannot be reached ({error}): start it, or fix the way to it.",
+    Trouble.AWAY: "The database cannot be reached ({error}): start it, or fix the connection to it.",
     Trouble.FULL: "The disk of the database is full ({error}): make room there.",
     Trouble.READ_ONLY: "The database can only be read ({error}): it is a copy, or was set so; let database_url lead to "
     "the one that takes writes.",

@@ -130,7 +130,7 @@ async def test_the_card_then_says_who_when_and_what_and_has_no_buttons(stage: St
     await process.answer_all()
     card, _ = await stage.screen()
     assert card == (
-        "**Approved** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell` · done in 0 s\n\n"
+        "✅ **Approved** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell` · done in 0 s\n\n"
         "Ada asked · shell · danger\n\n```\nuname -a\n```\n\nResult:\n\n```\nshell did it\n```"
     )
 
@@ -185,7 +185,7 @@ async def test_a_question_nobody_answers_expires_and_the_model_is_told(stage: St
                 pass
         await process.rest()
     assert results(model)[0].startswith("denied: expired (nobody answered in time).")
-    assert (await stage.screen())[0].startswith("**Expired**")
+    assert (await stage.screen())[0].startswith("⌛ **Expired**")
     assert await stage.answers() == ["then not"]
 
 

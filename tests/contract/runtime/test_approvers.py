@@ -109,8 +109,9 @@ async def test_what_a_card_tells_is_kept_in_its_row(any_stage: Stage) -> None:
     process = await any_stage.process(Planned(SHELL), [shell()], places=NAMED)
     await tell(process, "look", who=ADA)
     question = await only(any_stage)
-    shown = {"room": "#general", "offers": ["conversation", "always"], "form": FORM}
-    assert (question.requester_name, question.request, json.loads(question.card)) == ("Ada", "“look”", shown)
+    assert (question.requester_name, question.request) == ("Ada", "“look”")
+    shown = {"room": "#general", "call": CALL, "of": question.arguments_hash}
+    assert json.loads(question.card) == shown | {"offers": ["conversation", "always"], "form": FORM}
 
 
 async def test_a_settled_card_still_tells_who_asked(stage: Stage) -> None:
@@ -139,7 +140,7 @@ async def test_words_that_others_said_meanwhile_are_told_as_theirs(stage: Stage)
 @pytest.mark.parametrize(
     "words",
     [
-        "**Approved** by Ada",
+        "✅ **Approved** by Ada",
         "[here](https://evil.example)",
         "# no\n\n**May I run `ls`?**",
         "```\nls\n```",
@@ -200,7 +201,7 @@ async def test_who_may_decide_and_is_not_in_the_room_gets_a_copy_in_private(any_
     await process.answer_all()
     assert len(process.tools["shell"].calls) == 1
     for card in [(await any_stage.screen(GENERAL))[0], *await cards(any_stage, "ada", "otto")]:
-        assert card.startswith("**Approved** by Otto, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`")
+        assert card.startswith("✅ **Approved** by Otto, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`")
         assert "[Deny]" not in card
 
 
@@ -226,7 +227,7 @@ async def test_where_only_private_rooms_are_to_be_asked_the_room_is_told_whom_an
     await process.click((await only(stage)).id, Choice.DENY, "no", room="ada")
     await process.answer_all()
     assert (await stage.screen(GENERAL))[0] == (
-        "**Denied** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`\n\n> no"
+        "❌ **Denied** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`\n\n> no"
     )
 
 
@@ -304,7 +305,7 @@ async def test_a_kill_leaves_every_copy_as_the_question_stands(point: str, any_s
     assert len(process.tools["shell"].calls) == 1
     shown = [card for room in (GENERAL, "ada", "otto") for card in await any_stage.screen(room) if "`shell`" in card]
     assert len(shown) == 3
-    assert all(card.startswith("**Approved** by Otto") for card in shown)
+    assert all(card.startswith("✅ **Approved** by Otto") for card in shown)
 
 
 # --------------------------------------------------------------------------------------------- on which terms it is decided
@@ -404,7 +405,7 @@ async def test_a_quorum_is_of_people_and_the_votes_so_far_stand_on_every_card(an
     assert process.tools["shell"].calls == []
     assert await answered(process, who=OTTO) == (Outcome.DECIDED, None)
     assert len(process.tools["shell"].calls) == 1
-    assert (await any_stage.screen("otto"))[-1].startswith("**Approved** by Ada and Otto, [")
+    assert (await any_stage.screen("otto"))[-1].startswith("✅ **Approved** by Ada and Otto, [")
     assert await any_stage.audit("approval vote") == [
         ("Ada", (await any_stage.rows("SELECT id FROM approvals"))[0][0], "1 of 2")
     ]
@@ -522,7 +523,7 @@ async def test_a_question_is_put_once_more_at_half_its_time_wherever_it_can_be_a
     await process.answer_all()
     for room in (GENERAL, "otto"):
         for line in about(await any_stage.screen(room)):
-            assert line.startswith("**Approved** by Otto, [")
+            assert line.startswith("✅ **Approved** by Otto, [")
 
 
 async def test_what_is_decided_is_not_asked_about_any_more(stage: Stage) -> None:
@@ -560,7 +561,7 @@ async def test_what_nobody_answers_goes_further(any_stage: Stage) -> None:
     assert (await process.click((await only(any_stage)).id, room="ops")).outcome is Outcome.DECIDED
     await process.answer_all()
     assert len(about(await any_stage.screen("ops"))) == 1
-    assert about(await any_stage.screen("otto"))[0].startswith("**Approved** by Ada, [")
+    assert about(await any_stage.screen("otto"))[0].startswith("✅ **Approved** by Ada, [")
 
 
 async def test_a_reminder_shows_the_votes_so_far(stage: Stage) -> None:
@@ -688,7 +689,7 @@ async def test_of_a_call_that_was_cut_the_card_says_so_and_another_asks(any_stag
     await process.answer_all()
     first, second = [card for card in await any_stage.screen(GENERAL) if "`shell`" in card]
     assert head(first) == " · was cut off"
-    assert second.startswith("**`shell` was cut off. Was it carried out?** I don't know, so I haven't run it again.")
+    assert second.startswith("**`shell` was cut off. Did it finish?** I can't tell, so I haven't run it again.")
     await process.click((await only(any_stage)).id, Choice.AGAIN, room=GENERAL)
     await process.answer_all()
     first, second = [card for card in await any_stage.screen(GENERAL) if "`shell`" in card]
@@ -735,7 +736,7 @@ async def test_after_a_restore_it_is_asked_again_in_every_room(stage: Stage) -> 
     assert question.id != before.id
     for room in (GENERAL, "ada"):
         old, new = about(await stage.screen(room))
-        assert old.startswith("**Withdrawn**, [")
+        assert old.startswith("⚪ **Withdrawn**, [")
         assert new == "**May I run `shell`?**"
     assert "“look”" not in "".join(await stage.screen("ada"))
     assert (await process.click(question.id, room="ada")).outcome is Outcome.DECIDED

@@ -88,7 +88,7 @@ async def test_something_urgent_lets_a_tool_with_effects_end(stage: Stage) -> No
         assert await stage.answers() == []
         go_on.set()
         await process.rest()
-    assert await stage.answers() == ["Stopped here. `write` was running, and finished first.", "on my way"]
+    assert await stage.answers() == ["Stopped here. `write` was already running, so I let it finish.", "on my way"]
     assert await stage.rows("SELECT result FROM steps WHERE kind = 'tool'") == [("written whole",)]
 
 

@@ -258,7 +258,7 @@ async def test_what_one_person_sends_is_bounded_in_all_rooms_and_over_a_restart(
         stored = [bool(await send(room)) for room in rooms]
         assert stored == [room in ("r1", "r2") for room in rooms]
         refused = said(model.requests[-1])
-        assert f"{rooms[-1]}.bin could not be fetched: One person's files may take" in refused
+        assert f"{rooms[-1]}.bin could not be fetched: This person's files have reached the limit" in refused
     next(any_stage.workspaces.folder(address("r1")).rglob("r1.bin")).unlink()
     assert await send("r5")
     assert (await any_stage.answers("r3"), arriving(any_stage)) == (["seen"], [])
@@ -278,7 +278,7 @@ async def test_each_file_counts_to_who_sent_it_also_where_messages_are_answered_
         await process.say("and this", who=who, files=(FileRef(f"{who[5:]}.bin", "", 1, "id"),))
     await process.answer_all()
     assert set(inbox(any_stage)) == {"one.bin", "ada.bin"}
-    assert said(model.requests[-1]).count("could not be fetched: One person's files") == 2
+    assert said(model.requests[-1]).count("could not be fetched: This person's files") == 2
 
 
 async def test_a_size_that_the_platform_did_not_tell_is_bounded_too(stage: Stage) -> None:

@@ -188,7 +188,7 @@ async def test_a_question_takes_the_place_of_the_preview_and_the_answer_gets_one
         await process.click(question.id, Choice.APPROVE)
         await any_home.rest()
     card, answer = any_home.seen()
-    assert card.startswith("**Approved** by Ada")
+    assert card.startswith("✅ **Approved** by Ada")
     assert answer == ANSWER
     assert await any_home.states() == [DeliveryState.SHOWN] * 2
 

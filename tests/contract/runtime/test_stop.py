@@ -124,7 +124,7 @@ async def test_stop_lets_a_tool_with_effects_end_and_then_says_so(stage: Stage) 
         assert await stage.answers() == []
         go_on.set()
         await process.rest()
-    assert await stage.answers() == ["Stopped here. `write` was running, and finished first."]
+    assert await stage.answers() == ["Stopped here. `write` was already running, so I let it finish."]
     assert await stage.rows("SELECT result FROM steps WHERE kind = 'tool'") == [("written whole",)]
 
 
@@ -177,7 +177,7 @@ async def test_stop_ends_a_run_that_waits_for_people_and_withdraws_its_question(
     assert late.outcome is Outcome.UNCHANGED
     assert tool.calls == []
     card, _ = await any_stage.screen()
-    assert card.startswith("**Withdrawn**")
+    assert card.startswith("⚪ **Withdrawn**")
     assert "[Approve]" not in card
 
 

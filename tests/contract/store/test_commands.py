@@ -108,7 +108,7 @@ async def test_commands_are_told_as_they_are_written_there(stage: Stage, mark: s
     signal = replace(stage.signal(Commanded("help")), private=3000, command_mark=mark)
     told = (await stage.take_in(signal)).verdict.notice or ""
     assert all(f"`{mark}{name}`" in told for name in COMMANDS)
-    assert ("In a thread `/signalbox` doesn't work: write `!help`, `!status`" in told) is (mark == "/signalbox ")
+    assert ("`/signalbox` doesn't work in threads. Use `!help`, `!status`" in told) is (mark == "/signalbox ")
 
 
 async def test_a_written_command_stands_in_its_room_as_answered(stage: Stage) -> None:
@@ -249,7 +249,7 @@ async def test_a_run_at_work_goes_on_with_all_it_knows(stage: Stage) -> None:
     await converse(stage, "one")
     claim = await stage.begin("two")
     await command(stage, "new")
-    assert "What I'm working on right now continues" in await told(stage)
+    assert "My current task continues" in await told(stage)
     known = await stage.store.runs.turns(claim.lane.session, claim.since)
     assert [turn.text for turn in known] == ["one", "answer to one", "two"]
     await stage.finish(claim, "answer to two")
@@ -296,9 +296,9 @@ async def test_status_tells_work_messages_questions_and_trouble(stage: Stage) ->
         [
             "Right now in this room:",
             "",
-            "- Ada's request waits for an answer to my question",
-            "- working on Uma's request for 2 minutes, in its first model call",
-            "- 1 message waiting for their turn",
+            "- Ada's request is waiting for an answer",
+            "- working on Uma's request (2 minutes so far, in the first model call)",
+            "- 1 message waiting",
             "- 1 question waiting for an answer: `/approvals`",
             "- trouble: web is deaf",
         ]
@@ -425,7 +425,7 @@ async def test_of_many_schedules_the_first_are_listed(stage: Stage) -> None:
 @pytest.mark.parametrize("words", ["/timezone berlin", "!timezone Europe/Berlin"])
 async def test_a_zone_is_remembered_for_a_person(stage: Stage, words: str) -> None:
     await stage.say(words, actor=UMA)
-    assert (await told(stage)).startswith("From now on I read the times you mention in Europe/Berlin.")
+    assert (await told(stage)).startswith("From now on I'll take your times as Europe/Berlin time.")
     uma = await stage.store.people.identified(UMA)
     assert uma is not None
     assert await stage.store.schedules.zone_of(uma.id, str(ROOM)) == "Europe/Berlin"
@@ -440,7 +440,7 @@ async def test_which_zone_is_known_is_told(stage: Stage) -> None:
     assert (await told(stage, THREAD)).startswith("This room's times are in Asia/Tokyo.")
     await stage.say("/timezone UTC")
     await command(stage, "timezone", at=THREAD)
-    assert (await told(stage, THREAD)).startswith("I read the times you mention in UTC.")
+    assert (await told(stage, THREAD)).startswith("Your time zone is UTC.")
 
 
 async def test_a_zone_that_nobody_knows_is_answered_with_the_nearest(stage: Stage) -> None:

@@ -116,7 +116,7 @@ async def test_one_press_lets_a_stranger_in_and_every_copy_says_so(stage: Stage,
     assert (who.name, who.role) == ("Sam", Role.USER)
     for room in (ADAS, OTTOS):
         content = await newest(stage, room)
-        assert content.text.startswith("**Let in as user** by Ada, [2026-03-01 12:00 UTC](time:")
+        assert content.text.startswith("✅ **Let in as user** by Ada, [2026-03-01 12:00 UTC](time:")
         assert content.buttons == ()
     told = pairing.welcome(who).replace("'", "\\'")  # as `repr` writes it
     assert told in str(await stage.everything())
@@ -154,13 +154,13 @@ async def test_other_roles_are_a_second_press(stage: Stage, asked: ApprovalId, c
     who = await stage.store.people.identified(SAM)
     assert who
     assert who.role is Role[choice.name]
-    assert (await newest(stage, OTTOS)).text.startswith(f"**Let in {LABELS[choice].lower()}** by Ada")
+    assert (await newest(stage, OTTOS)).text.startswith(f"✅ **Let in {LABELS[choice].lower()}** by Ada")
 
 
 async def test_a_no_is_told_and_keeps_quiet_for_a_day(stage: Stage, asked: ApprovalId) -> None:
     await press(stage, asked, Choice.NO, OTTO)
     assert pairing.TURNED_AWAY in str(await stage.everything())
-    assert (await newest(stage, ADAS)).text.startswith("**Not let in** by Otto")
+    assert (await newest(stage, ADAS)).text.startswith("❌ **Not let in** by Otto")
     stage.clock.advance(hours=23)
     assert (await ask(stage)).deliveries == ()
     stage.clock.advance(hours=1)
@@ -178,7 +178,7 @@ async def test_a_card_that_nobody_answers_expires(stage: Stage, asked: ApprovalI
     stage.clock.at += timedelta(days=1)
     (decided,) = await stage.store.approvals.expire()
     assert set(decided.deliveries) == {ADAS, OTTOS}
-    assert (await newest(stage, ADAS)).text.startswith("**Expired**")
+    assert (await newest(stage, ADAS)).text.startswith("⌛ **Expired**")
     assert set((await ask(stage)).deliveries) == {DIRECT, ADAS, OTTOS}
 
 
@@ -189,7 +189,7 @@ async def test_the_code_settles_the_card(stage: Stage, asked: ApprovalId) -> Non
     found = await stage.store.approvals.approval(asked)
     assert found
     assert (found.state, found.reason) == (ApprovalState.APPROVED, "by their code, as Samuel (operator)")
-    assert (await newest(stage, OTTOS)).text.startswith("**Let in** by Ada")
+    assert (await newest(stage, OTTOS)).text.startswith("✅ **Let in** by Ada")
     assert "already settled" in str(await press(stage, asked, Choice.NO))
 
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.chat.cards import outcome, pending, question, result_of, settled, shown_arguments
+from runtime.chat.calls import shown_call
+from runtime.chat.cards import outcome, pending, question, result_of, settled
 from runtime.contract import Address, ApprovalId, ApprovalKind, Choice, Effect, PersonId, RunId
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.policy.terms import Terms
@@ -71,7 +72,7 @@ def test_a_question_shows_the_call_its_caution_and_two_buttons() -> None:
 
 def test_a_question_about_a_cut_call_has_three_answers() -> None:
     card = question(ApprovalId("a1"), ApprovalKind.OUTCOME, "shell", "{}", "")
-    assert card.text.startswith("**`shell` was cut off. Was it carried out?**")
+    assert card.text.startswith("**`shell` was cut off. Did it finish?**")
     assert [b.label for b in card.buttons] == ["It was done", "Run again", "Skip it"]
 
 
@@ -79,14 +80,14 @@ def test_a_settled_card_says_who_when_what_and_why_and_has_no_buttons() -> None:
     card = settled(DENIED)
     assert (
         card.text
-        == "**Denied** by Ada, [2026-03-01 12:05 UTC](time:2026-03-01T12:05:00Z): `shell`\n\n```\nuname -a\n```\n\n> not here"
+        == "❌ **Denied** by Ada, [2026-03-01 12:05 UTC](time:2026-03-01T12:05:00Z): `shell`\n\n```\nuname -a\n```\n\n> not here"
     )
     assert card.buttons == ()
 
 
 @pytest.mark.parametrize(
     ("state", "head"),
-    [(ApprovalState.EXPIRED, "**Expired**"), (ApprovalState.VOID, "**Withdrawn**")],
+    [(ApprovalState.EXPIRED, "⌛ **Expired**"), (ApprovalState.VOID, "⚪ **Withdrawn**")],
 )
 def test_a_card_that_nobody_decided_names_nobody(state: ApprovalState, head: str) -> None:
     ended = replace(PENDING, state=state, decided_at=ASKED)
@@ -102,20 +103,20 @@ def test_a_reason_of_several_lines_stays_a_quotation() -> None:
     ("arguments", "shown"),
     [
         ('{"command": "ls"}', "```\nls\n```"),
-        ('{"path": "a", "content": "b"}', '```json\n{\n  "path": "a",\n  "content": "b"\n}\n```'),
-        ('{"count": 3}', '```json\n{\n  "count": 3\n}\n```'),
+        ('{"path": "a", "content": "b"}', "- path: `a`\n- content: `b`"),
+        ('{"count": 3}', "- count: `3`"),
         ("{}", "```json\n{}\n```"),
         ("not json", "```\nnot json\n```"),
         ('{"word": "größe"}', "```\ngröße\n```"),
     ],
 )
 def test_arguments_are_shown_as_people_read_them(arguments: str, shown: str) -> None:
-    assert shown_arguments(arguments) == shown
+    assert shown_call(arguments).text == shown
 
 
 @given(st.text(alphabet="`a\n ", max_size=40))
 def test_no_argument_gets_out_of_its_block(text: str) -> None:
-    fence, *inside, end = shown_arguments(text).split("\n")
+    fence, *inside, end = shown_call(text).text.split("\n")
     assert end == fence
     assert not any(line.strip().startswith(fence) for line in inside)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -9,12 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.chat.cards import question, result_of, settled, shown_arguments
+from runtime.chat.calls import shown_call
+from runtime.chat.cards import question, result_of, settled
 from runtime.contract import (
     CHOICES,
     Address,
     ApprovalId,
     ApprovalKind,
+    Asking,
     Choice,
     Effect,
     Person,
@@ -23,6 +27,8 @@ from runtime.contract import (
     RunId,
 )
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, objection, told
+from runtime.markup import parse
+from runtime.markup.tree import CodeBlock
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ROOM = Address("web", "main", "r1", "t1")
@@ -143,8 +149,10 @@ def test_what_is_settled_stays_settled(state: ApprovalState) -> None:
 @pytest.mark.parametrize("kind", list(ApprovalKind))
 @pytest.mark.parametrize("choice", list(Choice))
 def test_a_question_has_its_own_answers_only(kind: ApprovalKind, choice: Choice) -> None:
-    owner = voter(Role.OWNER)
-    assert (against(owner, replace(ASKED, kind=kind), choice) is None) is (choice in CHOICES[kind])
+    owner, four = voter(Role.OWNER), json.dumps(Asking("Which?", ("a", "b", "c", "d")).to_json())
+    asked = replace(ASKED, kind=kind, card=four)
+    objected = objection(asked, owner, choice, Rights(), NOW, reason="in words")
+    assert (objected is None) is (choice in CHOICES[kind])
 
 
 @given(
@@ -198,16 +206,17 @@ def test_a_settled_card_says_who_what_and_when_and_has_no_buttons() -> None:
 
 @pytest.mark.parametrize("arguments", ['{"command": "a ``` b"}', "not json ```` at all", '{"a": 1, "b": "```"}'])
 def test_arguments_cannot_break_out_of_their_block(arguments: str) -> None:
-    shown = shown_arguments(arguments)
-    fence = shown[: len(shown) - len(shown.lstrip("`"))]
+    shown = shown_call(arguments).text
+    fence = max(re.findall("`+", shown), key=len)
     assert shown.count(fence) == 2
+    assert [block.text for block in parse(shown).blocks if isinstance(block, CodeBlock)] != []
 
 
 def test_a_settled_card_of_a_cut_off_call_keeps_its_question() -> None:
     answered = replace(
         ASKED, kind=ApprovalKind.OUTCOME, state=ApprovalState.ANSWERED, decided_name="Ada", choice=Choice.DONE
     )
-    assert "It was done** by Ada: `shell` was cut off. Was it carried out?" in settled(answered).text
+    assert "**Answered** by Ada: `shell` was cut off. Did it finish? **It was done**" in settled(answered).text
 
 
 def test_a_late_click_is_told_who_was_first_and_when() -> None:

@@ -298,7 +298,7 @@ async def test_the_same_words_may_be_read_by_other_clocks(desk: Desk) -> None:
 
 @pytest.mark.parametrize(
     ("when", "words"),
-    [("every day at 9 in Berlin", "names a zone itself"), ("tomorrow at 9", "say again when it should be")],
+    [("every day at 9 in Berlin", "names a zone itself"), ("tomorrow at 9", "say again when it should run")],
 )
 async def test_words_that_do_not_go_with_other_clocks_are_to_be_said_anew(desk: Desk, when: str, words: str) -> None:
     await desk.call("schedule_set", when=when, task="Look.", name="n")

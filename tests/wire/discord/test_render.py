@@ -15,7 +15,8 @@ from adapters.discord.interactions import commands, form_answer, is_registered
 from adapters.discord.outgoing.dialect import to_discord
 from adapters.discord.outgoing.render import EMPTY_TEXT, FILES, LIMIT, REASON_LABEL, REPEAT_MARK, render
 from adapters.discord.outgoing.send import multipart, nonce_of, text_of
-from runtime.chat.cards import pending, question, settled, shown_arguments
+from runtime.chat.calls import shown_call
+from runtime.chat.cards import pending, question, settled
 from runtime.chat.forms import denial
 from runtime.contract import (
     ApprovalId,
@@ -98,7 +99,7 @@ def test_a_card_that_says_what_came_of_it() -> None:
 
 
 def test_a_settled_card() -> None:
-    text = f"**Denied** by Ada, 2026-11-22 12:00 UTC: `write_file`\n\n{shown_arguments(ARGUMENTS)}\n\n> Not today."
+    text = f"❌ **Denied** by Ada, 2026-11-22 12:00 UTC: `write_file`\n\n{shown_call(ARGUMENTS).text}\n\n> Not today."
     golden("settled", *render(delivery(text, kind=Kind.APPROVAL)))
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from adapters.slack.outgoing.forms import modal
 from adapters.slack.outgoing.render import DENY_WHY, EMPTY_TEXT, render
-from runtime.chat.cards import pending, question, settled, shown_arguments
+from runtime.chat.calls import shown_call
+from runtime.chat.cards import pending, question, settled
 from runtime.chat.forms import denial
 from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, DeliveryId, FileRef, Kind, Wire
 from tests.fakes.slack_rules import MARKDOWN, check_message, check_view
@@ -81,7 +82,7 @@ def test_a_card_that_says_what_came_of_it() -> None:
 
 
 def test_a_settled_card() -> None:
-    text = f"**Denied** by Ada, 2026-11-22 12:00 UTC: `write_file`\n\n{shown_arguments(ARGUMENTS)}\n\n> Not today."
+    text = f"❌ **Denied** by Ada, 2026-11-22 12:00 UTC: `write_file`\n\n{shown_call(ARGUMENTS).text}\n\n> Not today."
     golden("settled", *render(delivery(text, kind=Kind.APPROVAL)))
 
 

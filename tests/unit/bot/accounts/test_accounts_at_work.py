@@ -159,7 +159,7 @@ class Foreign(Chat):
         return ["/foreign"]  # type: ignore[list-item]
 
 
-LEFT_OUT = "It is left out; fix it, and start again."
+LEFT_OUT = "It was skipped. Fix it, then restart."
 
 
 @pytest.mark.parametrize(

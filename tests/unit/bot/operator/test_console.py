@@ -430,7 +430,7 @@ async def test_a_cut_off_call_is_asked_about_in_words() -> None:
         approval("a2", ApprovalState.ANSWERED, kind=ApprovalKind.OUTCOME, choice=Choice.DONE),
     ]
     html = await page(store, "/console/approvals")
-    assert html.count("shell was cut off. Was it carried out?") == 2
+    assert html.count("shell was cut off. Did it finish?") == 2
     assert "It was done</span>" in html
 
 

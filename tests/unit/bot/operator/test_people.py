@@ -99,7 +99,7 @@ async def test_the_page_offers_an_owner_to_change_people() -> None:
         html = await people(cast("Request", None), do)
     for verb in ("rename", "merge", "sign-out", "remove"):
         assert f'action="/console/api/people/Bob/{verb}"' in html
-    assert 'data-ask="Remove Bob? They&#x27;ll be a stranger from then on."' in html
+    assert 'data-ask="Remove Bob? They&#x27;ll have to be let in again."' in html
     assert "<b>Eve" not in html
 
 
