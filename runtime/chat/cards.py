@@ -64,7 +64,7 @@ ENDED = {
     ApprovalState.EXPIRED: "Expired",
     ApprovalState.VOID: "Withdrawn",
 }
-FURTHER: Final = {Choice.CONVERSATION: " for this conversation", Choice.ALWAYS: " for later, too"}
+FURTHER: Final = {Choice.CONVERSATION: " for this conversation", Choice.ALWAYS: " from now on"}
 """Words about a yes that holds for more than its call."""
 MARKS: Final = {
     ApprovalState.APPROVED: Mark.YES,

@@ -98,7 +98,7 @@ async def test_the_settled_card_says_that_it_holds_further(stage: Stage) -> None
     process = await stage.process(Planned(SHELL), [shell()])
     await granted(process)
     card, _ = await stage.screen()
-    assert card.startswith("**Approved for this conversation** by Ada, ")
+    assert card.startswith("✅ **Approved for this conversation** by Ada, ")
 
 
 @pytest.mark.parametrize(
