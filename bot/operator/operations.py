@@ -49,11 +49,14 @@ from runtime.errors import ConfigError
 from runtime.http import bodies
 from runtime.http.errors import Refusal
 from runtime.store.protocol import DeliveryRow, Granted, Unpaired
-from runtime.text.naming import is_identity, meant
+from runtime.text.naming import folded, is_identity, meant
 from runtime.timeline.trail import Thing
 
 AT_WORK: Final = (RunState.RUNNING, RunState.READY)
 LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common proxies
+ORDERS: Final = ("", "newest", "oldest")
+LOOKED_THROUGH: Final = 2_000
+"""Questions among which those of one person are looked for."""
 GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -110,10 +113,20 @@ class Operations(OperatorApi):
         view = await self._one_entitled(views.run(row, *self._names))
         return {**view, "steps": [views.step(step) for step in steps]}
 
-    async def approvals(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
-        where = await self._room_meant(room)
-        rows = await self._store.approvals.approvals(state=_word(ApprovalState, state), room=where, limit=limit)
-        return await self._entitled([views.approval(row, *self._names) for row in rows])
+    async def approvals(
+        self, state: str = "", limit: int = 100, room: str = "", person: str = "", order: str = ""
+    ) -> list[View]:
+        """Newest first, or with `order` "oldest" the other way; with `person` those whose requester is called so."""
+        if order not in ORDERS:
+            raise Refusal(400, f'"{order}" is no order; write one of: {", ".join(filter(None, ORDERS))}.')
+        rows = await self._store.approvals.approvals(
+            state=_word(ApprovalState, state),
+            room=await self._room_meant(room),
+            limit=LOOKED_THROUGH if person else limit,
+            oldest=order == "oldest",
+        )
+        found = [row for row in rows if not person or folded(row.requester_name) == folded(person)]
+        return await self._entitled([views.approval(row, *self._names) for row in found[:limit]])
 
     async def approval(self, approval_id: str) -> View:
         """One question, with the names of the person whose request led to it, and of the rule that asked."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
@@ -18,7 +18,7 @@ from runtime.chat import cards
 from runtime.chat.audience import Audience, Places, Reach, mentions, reach
 from runtime.chat.calls import ShownCall, shown_call
 from runtime.contract import ApprovalId, ApprovalKind, Asking, CardContext, DeliveryId, Kind, NewId, Now
-from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.domain.approvals import Approval, ApprovalState, Home, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
 from runtime.policy.terms import Terms
@@ -75,6 +75,8 @@ class Questions:
         if asking := asking_of(run, step):
             return await self._to_person(run, approval, asking, audience, rights)
         to = reach(approval, audience, rights, self._context.places)
+        if to.home is Home.TOLD and not to.copies:
+            log.warning("nobody reached", approval=approval.id, tool=approval.tool, rule=approval.terms.rule)
         known = self._circumstances(run, audience, to)
         card = cards.frozen(known, await _shown(run, step), approval.arguments_hash)
         approval = offering(replace(approval, card=card), run, audience, rights, to, others)
@@ -89,7 +91,7 @@ class Questions:
         card = cards.with_asking(self._circumstances(run, audience, to), asking)
         return self._question(run, replace(asked, card=card), reached, to, rights)
 
-    def _circumstances(self, run: LiveRun, audience: Audience, to: Reach) -> dict[str, Any]:
+    def _circumstances(self, run: LiveRun, audience: Audience, to: Reach) -> str:
         places = self._context.places
         name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
         link = places.link(run.address, audience.message) if audience.message and not schedule else ""

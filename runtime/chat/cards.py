@@ -76,6 +76,10 @@ MARKS: Final = {
 SHA256_SHOWN: Final = 8
 """Characters of the hash on a card."""
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
+NOBODY_REACHED: Final = (
+    "I can't reach anybody in private who may decide this. They can send me `/approvals` in a private chat; "
+    "operators have the console too."
+)
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
 LINES_SHOWN: Final = 3
@@ -210,32 +214,30 @@ def _asked_too(names: Sequence[str], how: Home) -> str:
     """Whom the question reaches beside its room, for those who read it there."""
     if names:
         return f"I've asked {listed([plainly(name) for name in names])}."
-    return NOBODY_HERE if how is Home.QUIET else ""
+    return {Home.QUIET: NOBODY_HERE, Home.TOLD: NOBODY_REACHED}.get(how, "")
 
 
 def circumstances(
-    room: str = "",
-    schedule: str = "",
-    home: Home = Home.WHOLE,
-    told: Sequence[str] = (),
-    link: str = "",
-) -> dict[str, Any]:
-    """For `Approval.card`: what people call the room, the schedule that the run works for, whom it reaches, and the link to
-    the message that asked."""
+    room: str = "", schedule: str = "", home: Home = Home.WHOLE, told: Sequence[str] = (), link: str = ""
+) -> str:
+    """JSON for `Approval.card`: what people call the room, the schedule that the run works for, whom it reaches, and the
+    link to the message that asked."""
     how = "" if home is Home.WHOLE else home.value
     known = {"room": room, "schedule": schedule, "home": how, "asked": list(told), "link": link}
-    return {name: value for name, value in known.items() if value}
+    return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
 
 
-def with_asking(known: Mapping[str, Any], asking: Asking) -> str:
-    """JSON for `Approval.card`: `known`, and what a person is asked."""
-    return json.dumps({**known, **asking.to_json()}, ensure_ascii=False)
+def with_asking(card: str, asking: Asking) -> str:
+    """The same, and what a person is asked."""
+    known: dict[str, Any] = json.loads(card) if card else {}
+    return json.dumps(known | asking.to_json(), ensure_ascii=False)
 
 
-def frozen(known: Mapping[str, Any], call: ShownCall, arguments_hash: str) -> str:
-    """JSON for `Approval.card`: `known`, and how the call with this hash is shown."""
-    shown: dict[str, Any] = {"call": call.text, "of": arguments_hash} | ({} if call.is_whole else {"part": True})
-    return json.dumps({**known, **shown}, ensure_ascii=False)
+def frozen(card: str, call: ShownCall, arguments_hash: str) -> str:
+    """The same, and how the call with this hash is shown."""
+    known: dict[str, Any] = json.loads(card) if card else {}
+    shown = {"call": call.text, "of": arguments_hash} | ({} if call.is_whole else {"part": True})
+    return json.dumps(known | shown, ensure_ascii=False)
 
 
 def asked_further(approval: Approval, names: Sequence[str]) -> Approval:

@@ -24,7 +24,7 @@ from runtime.contract import (
 )
 from runtime.markup.moments import ago
 from runtime.policy.grants import OWNERS_DANGER, Sought, grantable
-from runtime.policy.terms import PLAIN, Terms, calls
+from runtime.policy.terms import DM, PLAIN, Terms, calls
 from runtime.text.naming import listed
 
 
@@ -165,12 +165,16 @@ class Rights:
 
 @dataclass(frozen=True, slots=True)
 class Voter:
-    """Person who answers, and from where. `names` are the person's id and identities; `console` is an operator's own surface."""
+    """Person who answers, and from where. `names` are the person's id and identities; `console` is an operator's own surface.
+
+    `alone`: their platform vouches that nobody else saw what they pressed.
+    """
 
     person: Person
     names: frozenset[str]
     address: Address
     console: bool = False
+    alone: bool = False
 
 
 def objection(
@@ -197,7 +201,7 @@ def objection(
         return "This question does not have that answer."
     if approval.kind is ApprovalKind.PERSON:
         return _cannot_let_in(voter, choice)
-    if not _in_place(voter, (approval.address, *copies)):
+    if not _in_place(voter, (approval.address, *copies)) and not (voter.alone and asked_in_private(approval)):
         return "This question belongs to another room."
     if approval.kind is ApprovalKind.ANSWER:
         return _cannot_answer(approval, voter, choice, reason)
@@ -289,6 +293,24 @@ def told(approval: Approval) -> str:
     answer = f" ({approval.choice})" if is_outcome else ""
     how = "withdrawn" if approval.state is ApprovalState.VOID else approval.state
     return f"{how}{answer}{who}{why}"
+
+
+def asked_in_private(approval: Approval) -> bool:
+    """True if those who may decide may be shown it alone: its terms send it to private chats, or have by now."""
+    if approval.kind is ApprovalKind.ANSWER and not approval.terms.approvers:
+        return False  # whoever is in its room answers
+    made = calls(approval.terms, approval.expires_at - approval.asked_at)[: approval.calls]
+    is_escalated = any(is_wider for _, is_wider in made) and DM in approval.terms.escalate_to
+    return approval.kind is ApprovalKind.PERSON or DM in approval.terms.to or is_escalated
+
+
+def waits_for(approval: Approval, voter: Voter, rights: Rights) -> bool:
+    """True if this person may answer this question, wherever it stands."""
+    if approval.kind is ApprovalKind.PERSON:
+        return voter.person.role >= min(LETS_IN.values())
+    if approval.kind is ApprovalKind.ANSWER:
+        return voter.person.role >= Role.USER and bool(voter.names & {*approval.terms.approvers})
+    return entitled(approval, voter, rights)
 
 
 def _in_place(voter: Voter, places: Collection[Address]) -> bool:

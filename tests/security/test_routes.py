@@ -37,6 +37,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "GET /link/{token}": LINK,
     "POST /link/{token}": LINK,
     "* /hooks/{name}": dict.fromkeys(ROLES, 405),
+    "GET /api/inbox": KNOWN,
     "GET /api/me": KNOWN,
     "GET /api/rooms": KNOWN,
     "GET /api/rooms/{room}/events": ROOM,

@@ -19,6 +19,7 @@ from runtime.contract import (
     Address,
     Addressing,
     Commanded,
+    Content,
     NewId,
     Outcome,
     Person,
@@ -31,9 +32,9 @@ from runtime.contract import (
 from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
 from runtime.store.approvals.grants import end_conversation, told_in_chat
-from runtime.store.approvals.rulings import approval_of
 from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
 from runtime.store.intake.inbox import answer
+from runtime.store.intake.listing import listed
 from runtime.store.intake.pairings import pair
 from runtime.store.intake.run_stop import OPEN_RUNS
 from runtime.store.protocol import Gate, Taken, Unpaired
@@ -142,19 +143,23 @@ def commanded(
     """Do what was asked and answer it: in the room, or to its sender alone; the signal is stored already."""
     name = commands.name_of(command)
     elsewhere: tuple[Address, ...] = ()
+    cards: tuple[Content, ...] = ()
     if name == commands.PAIR and who.role is Role.OWNER:
         text, elsewhere = yield from _paired(signal, command, who, gate, now, new_id)
     elif name == "grants":
         text = yield from told_in_chat(command.argument, who, now, signal.command_mark)
         if signal.reach is not Addressing.DIRECT and len(text) > signal.private:
             text = grant_views.IN_PRIVATE
+    elif name == "approvals":
+        listing = yield from listed(signal, who, gate.rights, now, new_id)
+        text, cards, elsewhere = listing.text, listing.cards, listing.rooms
     elif name == UNREAD and command.argument:
         text = commands.unread(command.argument)
     else:
         text = yield from _told(name, signal, signal_id, who, gate, aside, now)
     outcome = Outcome.DECIDED if name in commands.NEEDED or elsewhere else Outcome.UNCHANGED
     if name not in commands.IN_PUBLIC and len(text) <= signal.private:
-        return Taken(Verdict(outcome, signal_id, text))
+        return Taken(Verdict(outcome, signal_id, text, cards))
     here = yield from answer(signal, signal_id, text, now, new_id)
     return Taken(Verdict(outcome, signal_id), deliveries=here + elsewhere)
 
@@ -169,9 +174,6 @@ def _told(
             return (yield from _begun_anew(signal, signal_id, who, gate, now))
         case "status":
             return commands.going_on((yield from _going(signal, aside)), now, signal.command_mark)
-        case "approvals":
-            rows = yield ASKED_IN_ROOM, {"room": _room(signal.address)}
-            return commands.asked([approval_of(row) for row in rows], now)
         case "model":
             return commands.answering(gate.model)
         case "usage":

@@ -27,7 +27,7 @@ from runtime.contract import (
     Stopped,
     Verdict,
 )
-from runtime.domain.approvals import GRANTING, ApprovalState, Voter
+from runtime.domain.approvals import GRANTING, ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
 from runtime.store.approvals.decisions import decide
 from runtime.store.approvals.granting import decide_granting
@@ -152,7 +152,7 @@ def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datet
     signal_id = SignalId(new_id())
     if not (yield ADD_SIGNAL, row(signal, who, "decided", now, signal_id)):
         return (yield from repeated(signal))
-    voter = Voter(who, (yield from names_of(who)), signal.address, signal.console)
+    voter = Voter(who, (yield from names_of(who)), signal.address, signal.console, signal.alone)
     if click.choice is Choice.ALL:
         decided = yield from decide_all(click.approval_id, voter, gate.rights, now, new_id)
     elif click.choice in GRANTING:
@@ -162,9 +162,11 @@ def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datet
     else:
         decided = yield from decide(click.approval_id, voter, click.choice, click.reason, gate.rights, now, new_id)
     if decided.objection:
-        return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection), decided.form_stays))
+        return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection), form_stays=decided.form_stays))
     is_open = decided.approval is not None and decided.approval.state is ApprovalState.PENDING
     notice = decided.notice and brief(decided.notice)
+    if signal.alone and decided.approval and not (is_open or notice):  # there nothing follows by an edit
+        notice = brief(f"{decided.approval.tool}: {told(decided.approval)}.")
     verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, notice)
     return Taken(verdict, decided.session, decided.lane_ready, deliveries=decided.deliveries)
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from runtime.chat.audience import Candidate
-from runtime.contract import Address, ApprovalId, Mention, SessionKey
+from runtime.chat.inbox import OpenQuestion
+from runtime.contract import Address, ApprovalId, Identity, Mention, SessionKey
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.store.protocol.grants import Grants
 
@@ -62,6 +63,14 @@ class Undoing:
     agent: str
 
 
+@dataclass(frozen=True, slots=True)
+class UndosToDo:
+    """Approvals whose calls somebody wants to be taken back, and nobody began to; and whether any is to be closed."""
+
+    wanted: tuple[ApprovalId, ...] = ()
+    to_close: bool = False
+
+
 class Approvals(Grants, Protocol):
     """Approvals outside of `accept`."""
 
@@ -74,12 +83,14 @@ class Approvals(Grants, Protocol):
     async def approval(self, approval_id: ApprovalId) -> Approval | None: ...
 
     async def approvals(
-        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
+        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200, oldest: bool = False
     ) -> list[Approval]:
-        """Newest first; of one room with its threads, or of all."""
+        """Newest first, or the oldest; of one room with its threads, or of all."""
 
-    async def undos_wanted(self) -> list[ApprovalId]:
-        """Approvals whose calls somebody wants to be taken back, and nobody began to."""
+    async def inbox(self, who: Identity, rights: Rights) -> list[OpenQuestion]:
+        """Questions that wait for the person behind an identity, oldest first; none for a stranger."""
+
+    async def undos_to_do(self) -> UndosToDo: ...
 
     async def begin_undo(self, approval_id: ApprovalId) -> Undoing | None:
         """Mark that an undo begins; None where somebody else began it."""

@@ -11,9 +11,28 @@ from random import Random
 from typing import Any, Final
 
 import pytest
+from structlog.testing import capture_logs
 
 from runtime.chat.audience import Places
-from runtime.contract import Address, Addressing, Call, Choice, Content, Effect, Identity, Outcome, Role, Said, ToolTurn
+from runtime.contract import (
+    Address,
+    Addressing,
+    Call,
+    Card,
+    CardNote,
+    CardPart,
+    CardText,
+    CardValue,
+    Choice,
+    Clicked,
+    Content,
+    Effect,
+    Identity,
+    Outcome,
+    Role,
+    Said,
+    ToolTurn,
+)
 from runtime.domain.approvals import Approval, Rights
 from runtime.domain.ids import new_id
 from runtime.markup import parse
@@ -229,6 +248,37 @@ async def test_where_only_private_rooms_are_to_be_asked_the_room_is_told_whom_an
     assert (await stage.screen(GENERAL))[0] == (
         "❌ **Denied** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`\n\n> no"
     )
+
+
+async def test_where_nobody_can_be_asked_in_private_the_room_is_told_so_and_not_the_call(any_stage: Stage) -> None:
+    """Its rule wants it kept from the room: whoever may decide finds it in their inbox, and on the console."""
+    rule = Rule(Ruling.ASK, "shell", name="quietly", asking=Changes(to=("dm",)))
+    with capture_logs() as logs:
+        process = await asked_in_general(any_stage, rules=[rule])
+    assert await cards(any_stage, GENERAL) == [
+        "**May I run `shell`?** I can't reach anybody in private who may decide this. They can send me `/approvals` in a "
+        "private chat; operators have the console too."
+    ]
+    assert [one["rule"] for one in logs if one["event"] == "nobody reached"] == ["quietly"]
+    (waiting,) = await any_stage.store.approvals.inbox(ADA, Rights())
+    press = any_stage.signal(Clicked(waiting.approval.id, Choice.APPROVE), ADA, "ada", "")
+    assert (await process.reception.sink(replace(press, alone=True))).outcome is Outcome.DECIDED
+
+
+async def test_who_is_in_the_room_is_asked_in_private_too_where_the_room_is_not(stage: Stage) -> None:
+    rule = Rule(Ruling.ASK, "shell", asking=Changes(to=("dm",)))
+    await asked_in_general(stage, there=[ADA], private=[ADA], rules=[rule])
+    here, ada = await cards(stage, GENERAL, "ada")
+    assert here == "**May I run `shell`?** I've asked Ada."
+    assert ada.endswith("[Approve]\n[Deny]")
+
+
+async def test_one_who_may_decide_and_asks_in_private_is_asked_there(stage: Stage) -> None:
+    rule = Rule(Ruling.ASK, "shell", asking=Changes(to=("dm",)))
+    process = await stage.process(Planned(SHELL), [shell()], rules=[rule])
+    await process.say("look", who=ADA, room="ada")
+    await process.answer_all()
+    assert (await cards(stage, "ada"))[0].endswith("[Approve]\n[Deny]")
 
 
 async def test_a_question_goes_to_the_rooms_that_a_rule_names(stage: Stage) -> None:
@@ -526,6 +576,17 @@ async def test_a_question_is_put_once_more_at_half_its_time_wherever_it_can_be_a
             assert line.startswith("✅ **Approved** by Otto, [")
 
 
+async def test_those_who_may_decide_are_called_when_it_is_asked_and_reminded_and_by_no_edit(any_stage: Stage) -> None:
+    process = await asked_in_general(any_stage, there=[ADA], private=[OTTO], rules=ruled(quorum=2))
+    await process.click((await only(any_stage)).id, who=ADA, room=GENERAL)
+    await waited(process, 7 * HOUR)
+    await process.click((await only(any_stage)).id, who=OTTO, room="otto")
+    await process.answer_all()
+    rows = await any_stage.store.operations.deliveries()
+    called = [(row.address.room, [one.name for one in row.content.mentions]) for row in rows if row.content.mentions]
+    assert called == [(GENERAL, ["Ada"])] * 2
+
+
 async def test_what_is_decided_is_not_asked_about_any_more(stage: Stage) -> None:
     process = await asked_in_general(stage, there=[ADA])
     await answered(process)
@@ -740,3 +801,64 @@ async def test_after_a_restore_it_is_asked_again_in_every_room(stage: Stage) -> 
         assert new == "**May I run `shell`?**"
     assert "“look”" not in "".join(await stage.screen("ada"))
     assert (await process.click(question.id, room="ada")).outcome is Outcome.DECIDED
+
+
+# ------------------------------------------------------------------------------------------------ how a call is shown
+
+
+def looking_tool(card: Card) -> FakeTool:
+    tool = fake_tool("shell", Effect.DANGER)
+    return replace(tool, spec=replace(tool.spec, card=card))
+
+
+async def test_a_card_shows_a_call_as_its_tool_says_and_still_does_once_the_tool_says_something_else(
+    any_stage: Stage,
+) -> None:
+    said = ["in the workshop"]
+    tool = looking_tool(
+        lambda arguments, context: [CardText("command"), CardNote(f"{said[0]}: {context.workspace.exists()}")]
+    )
+    process = await any_stage.process(Planned(SHELL, end="Linux"), [tool], places=NAMED)
+    await tell(process, "look", who=ADA)
+    [card] = await any_stage.screen(GENERAL)
+    assert f"{CALL}\n\nin the workshop: True\n" in card
+    said[0] = "elsewhere"
+    await process.click((await only(any_stage)).id, room=GENERAL)
+    await process.answer_all()
+    card, _ = await any_stage.screen(GENERAL)
+    assert f"{CALL}\n\nin the workshop: True\n\nResult:" in card
+
+
+def broken(arguments: object, context: object) -> list[CardPart]:
+    raise RuntimeError("no idea")
+
+
+@pytest.mark.parametrize("card", [broken, lambda arguments, context: None, lambda arguments, context: ["words"]])
+async def test_a_tool_that_cannot_say_how_is_asked_about_all_the_same(card: Card, stage: Stage) -> None:
+    process = await stage.process(Planned(SHELL), [looking_tool(card)], places=NAMED)
+    await tell(process, "look", who=ADA)
+    [shown] = await stage.screen(GENERAL)
+    assert f"\n\n{CALL}\n[Approve]" in shown
+
+
+async def test_a_tool_that_hides_an_argument_hides_nothing(stage: Stage) -> None:
+    call = Call("c1", "shell", '{"command": "ls", "also": "rm -rf ~"}')
+    process = await stage.process(Planned(call), [looking_tool(lambda *_: [CardValue("command")])], places=NAMED)
+    await tell(process, "look", who=ADA)
+    [shown] = await stage.screen(GENERAL)
+    assert "- command: `ls`\n- also: `rm -rf ~`\n[Approve]" in shown
+
+
+async def test_a_card_links_to_the_message_that_asked_also_where_its_words_are_not_told(stage: Stage) -> None:
+    places = replace(NAMED, link=lambda address, message: f"https://example.org/{address.room}/{message}")
+    process = await stage.process(Planned(end="hello"), [shell()], places=places)
+    await alone(process, ADA)
+    process.ask(Planned(SHELL))
+    signal = replace(stage.signal(Said("please"), UMA, GENERAL), reach=Addressing.MENTION, message_id="m7")
+    await process.reception.sink(signal)
+    await process.answer_all()
+    [home] = await stage.screen(GENERAL)
+    assert "“please” · [message](https://example.org/general/m7)\n" in home
+    [*_, copy] = await stage.screen("ada")
+    assert "[The message that asked](https://example.org/general/m7)\n" in copy
+    assert "please" not in copy
