@@ -119,6 +119,7 @@ def step(step: View) -> Html:
         tag(
             "details",
             tag("summary", tag("code", title), " ", badge(step["state"]), " ", _span(step)),
+            tag("p", f"Nobody was asked: allowed by the grant {legible(step['grant'])}.") if step["grant"] else None,
             tag("pre", step["call"]) if step["arguments"] else None,
             tag("pre", legible(step["result"])) if step["result"] else None,
             id=f"s-{step['number']}",

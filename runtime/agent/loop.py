@@ -108,6 +108,7 @@ class AgentLoop:
         self._probe = probe
         self._files = files
         self._reporter = reporter
+        context = asking or QuestionContext()
         self._calls = Calls(
             store=store,
             policy=policy,
@@ -115,11 +116,10 @@ class AgentLoop:
             progress=self._progress,
             nudge=outlet.nudge,
             named=named,
+            rights=context.rights,
             probe=probe,
         )
-        self._questions = Questions(
-            store=store, policy=policy, now=now, new_id=new_id, context=asking or QuestionContext()
-        )
+        self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=context)
         self._last_words = RunOutcome(new_id=new_id, long_replies=long_replies, reporting=reporting)
 
     async def work(self, claim: Claim) -> bool:

@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 
 from runtime.agent.asking import asked_person, asking_of, to_person
+from runtime.agent.offers import offering, together
 from runtime.agent.run_state import LiveRun
 from runtime.agent.tool_calls import parsed
 from runtime.chat import cards
@@ -53,18 +54,33 @@ class Questions:
         """A question for each call, all with what one look into the store tells."""
         rights = self._context.rights()
         audience = await self._store.audience(run.claim.run_id, run.address, rights.approvers)
-        return [await self._one(run, step, terms, audience, rights) for step, terms in asked]
+        approvals = [self._approval(run, step, terms, audience) for step, terms in asked]
+        others = together(
+            [one for (step, _), one in zip(asked, approvals, strict=True) if not asking_of(run, step)], audience, rights
+        )
+        return [
+            await self._one(run, step, approval, audience, rights, others.get(approval.id, ()))
+            for (step, _), approval in zip(asked, approvals, strict=True)
+        ]
 
-    async def _one(self, run: LiveRun, step: ToolStep, terms: Terms, audience: Audience, rights: Rights) -> Question:
-        approval = self._approval(run, step, terms, audience)
+    async def _one(
+        self,
+        run: LiveRun,
+        step: ToolStep,
+        approval: Approval,
+        audience: Audience,
+        rights: Rights,
+        others: Sequence[str],
+    ) -> Question:
         if asking := asking_of(run, step):
             return await self._to_person(run, approval, asking, audience, rights)
         to = reach(approval, audience, rights, self._context.places)
         if to.home is Home.TOLD and not to.copies:
-            log.warning("nobody reached", approval=approval.id, tool=approval.tool, rule=terms.rule)
+            log.warning("nobody reached", approval=approval.id, tool=approval.tool, rule=approval.terms.rule)
         known = self._circumstances(run, audience, to)
         card = cards.frozen(known, await _shown(run, step), approval.arguments_hash)
-        return self._question(run, replace(approval, card=card), audience, to, rights)
+        approval = offering(replace(approval, card=card), run, audience, rights, to, others)
+        return self._question(run, approval, audience, to, rights)
 
     async def _to_person(
         self, run: LiveRun, approval: Approval, asking: Asking, audience: Audience, rights: Rights
@@ -94,6 +110,7 @@ class Questions:
                     approval.asked_at,
                     home=not ordinal,
                     mentions=mentions(approval, room, audience.candidates, rights),
+                    at=room if ordinal else None,
                 ),
                 reply_to="" if ordinal else run.claim.reply_to,
             )

@@ -152,9 +152,13 @@ COMMANDS: Final[Mapping[str, str]] = {
     "usage": "Tokens and cost, for this room and for you",
     "schedules": "What's planned in this room",
     "timezone": "The time zone for times you mention",
+    "grants": "Calls that run without asking, for operators",
 }
 """Each command with its one line of help. `/stop` arrives as `Stopped`, wherever an adapter can tell."""
-ARGUMENTS: Final[Mapping[str, str]] = {"timezone": "A zone, such as Europe/Berlin"}
+ARGUMENTS: Final[Mapping[str, str]] = {
+    "timezone": "A zone, such as Europe/Berlin",
+    "grants": "Which one to end: revoke ID",
+}
 """What may be written behind a command, for those that take something."""
 UNREAD: Final = "unread"
 """The command that an adapter makes of a message which it cannot read, from somebody who speaks to the agent alone.

@@ -165,13 +165,14 @@ def _json(text: str, rows: Sequence[Body] = (), files: Sequence[FileRef] = ()) -
 
 def buttons(shown: Sequence[Button]) -> list[Body]:
     """Rows of buttons. Their payloads outlive every process: nothing is kept in memory for them."""
-    made = [
-        _button(button.approval_id, button.choice, button.label, STYLES.get(button.choice, GREY)) for button in shown
-    ]
-    made += [
-        _button(button.approval_id, WITH_REASON, REASON_LABEL, GREY) for button in shown if button.choice is Choice.DENY
-    ]
-    return [{"type": ACTION_ROW, "components": made[start : start + ROW]} for start in range(0, len(made), ROW)]
+    first: list[Body] = []
+    made: list[Body] = []
+    for button in shown:
+        made.append(_button(button.approval_id, button.choice, button.label, STYLES.get(button.choice, GREY)))
+        if button.choice is Choice.DENY:  # what else may be answered stands in rows of its own
+            first, made = [*made, _button(button.approval_id, WITH_REASON, REASON_LABEL, GREY)], []
+    rows = [first, *(made[start : start + ROW] for start in range(0, len(made), ROW))]
+    return [{"type": ACTION_ROW, "components": row} for row in rows if row]
 
 
 def _button(approval: str, choice: str, label: str, style: int) -> Body:

@@ -132,13 +132,14 @@ def _twin(plain: str, rows: list[Json]) -> Json:
 
 def actions(buttons: Sequence[Button]) -> list[Json]:
     """Rows of buttons. A denial may say why: that opens a form."""
+    first: list[Json] = []
     elements: list[Json] = []
     for button in buttons:
         elements.append(_button(button.approval_id, button.choice, button.label, STYLES.get(button.choice)))
-        if button.choice is Choice.DENY:
-            elements.append(_button(button.approval_id, WITH_REASON, DENY_WHY, None))
-    rows = (elements[start : start + ELEMENTS] for start in range(0, len(elements), ELEMENTS))
-    return [{"type": "actions", "elements": row} for row in rows]
+        if button.choice is Choice.DENY:  # what else may be answered stands in rows of its own
+            first, elements = [*elements, _button(button.approval_id, WITH_REASON, DENY_WHY, None)], []
+    rows = [first, *(elements[start : start + ELEMENTS] for start in range(0, len(elements), ELEMENTS))]
+    return [{"type": "actions", "elements": row} for row in rows if row]
 
 
 def _button(approval: str, word: str, label: str, style: str | None) -> Json:

@@ -60,8 +60,9 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     for number, (room, edits) in enumerate([*at_home, *((room, None) for room in wanted.rooms)], ordinal):
         again = edits is None and room in known
         called = wanted.mentions.get(room, ()) if edits is None else ()
-        voters = [one.name for one in votes]
-        said = cards.pending(after, now, home=room == after.address, voted=voters, again=again, mentions=called)
+        names, home = [one.name for one in votes], room == after.address
+        at = None if home else room
+        said = cards.pending(after, now, home=home, voted=names, again=again, mentions=called, at=at)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{after.id}", number, Kind.APPROVAL, room, said, edits)
         yield ADD_DELIVERY, delivery_row(card, now, after.run_id)
     yield from fact(now, "approval called", "", after.id, several(len(wanted.rooms), "room"))
