@@ -10,7 +10,7 @@ from runtime.contract import Content, Whole
 from runtime.markup.plain import to_plain
 from runtime.markup.split import Measure, beginning
 from runtime.markup.tree import Block, Code, CodeBlock, Document, Heading, Paragraph, Text
-from runtime.text.glyphs import OPEN, clip
+from runtime.text.glyphs import CODE_OPEN, clip
 from runtime.text.graphemes import boundary, boundary_after
 
 BRIEF: Final = 800
@@ -126,12 +126,12 @@ def both_ends(text: str, most: int) -> str:
 
 
 def _before_code(text: str, at: int) -> int:
-    opened = text.rfind(OPEN, max(at - CODE_MAX_CHARS, 0), at)
+    opened = text.rfind(CODE_OPEN, max(at - CODE_MAX_CHARS, 0), at)
     return at if opened < 0 or "⟩" in text[opened:at] else opened
 
 
 def _behind_code(text: str, at: int) -> int:
-    opened = text.rfind(OPEN, max(at - CODE_MAX_CHARS, 0), at)
+    opened = text.rfind(CODE_OPEN, max(at - CODE_MAX_CHARS, 0), at)
     if opened < 0 or "⟩" in text[opened:at]:
         return at
     closed = text.find("⟩", at, at + CODE_MAX_CHARS)

@@ -27,7 +27,7 @@ from runtime.contract import (
     Stopped,
     Verdict,
 )
-from runtime.domain.approvals import ApprovalState, Voter, told
+from runtime.domain.approvals import GRANTING, ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
 from runtime.store.approvals.decisions import decide
 from runtime.store.approvals.edits import Edit
@@ -166,7 +166,7 @@ def _clicked(
         case _:
             decided = yield from decide(click, voter, gate.rights, now, new_id)
     if decided.objection:
-        stays = decided.form_stays or bool(click.values)
+        stays = decided.form_stays or (bool(click.values) and click.choice not in GRANTING)
         return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection), form_stays=stays))
     is_open = decided.approval is not None and decided.approval.state is ApprovalState.PENDING
     notice = decided.notice and brief(decided.notice)
