@@ -40,6 +40,7 @@ PART_OUTCOMES: Final = (
 )
 ENDINGS: Final = {
     Choice.APPROVE: "approved",
+    Choice.EDIT: "approved",
     Choice.CONVERSATION: "approved",
     Choice.ALWAYS: "approved",
     Choice.ALL: "approved",

@@ -26,11 +26,13 @@ from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
+from runtime.chat.forms import ARGUMENTS
 from runtime.contract import (
     PEOPLE,
     Address,
     ApprovalId,
     Body,
+    Choice,
     Clicked,
     DeliveryId,
     Identity,
@@ -42,7 +44,7 @@ from runtime.contract import (
     Signal,
     room_topic,
 )
-from runtime.domain.approvals import ApprovalState
+from runtime.domain.approvals import REVISION, ApprovalState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
 from runtime.errors import ConfigError
@@ -57,6 +59,7 @@ LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common pr
 ORDERS: Final = ("", "newest", "oldest")
 LOOKED_THROUGH: Final = 2_000
 """Questions among which those of one person are looked for."""
+CHANGED: Final = "This call was changed meanwhile. Look at it again, and answer {}."
 GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -175,11 +178,21 @@ class Operations(OperatorApi):
 
     async def decide(self, approval_id: str, choice: str, reason: str = "") -> View:
         """Answer a question; the same transaction as a click in its room."""
+        return await self._answer(approval_id, {"choice": choice, "reason": reason})
+
+    async def edit(self, approval_id: str, arguments: str) -> View:
+        """Approve a call with other arguments (JSON), or with another text where that is all it has."""
+        return await self._answer(approval_id, {"choice": Choice.EDIT.value, "values": {ARGUMENTS: arguments}})
+
+    async def _answer(self, approval_id: str, answer: View) -> View:
+        approval_id, mark, revision = approval_id.partition(REVISION)
         approval_id = await self._meant(approval_id, Thing.APPROVAL)
         question = await self._store.approvals.approval(ApprovalId(approval_id))
         if question is None:
             raise Refusal(404, f"There is no approval {approval_id}.")
-        click = bodies.clicked(question.id, {"choice": choice, "reason": reason})
+        if not revision and question.asked_arguments and question.state is ApprovalState.PENDING:
+            raise Refusal(409, CHANGED.format(question.as_shown))
+        click = bodies.clicked(f"{question.id}{mark}{revision}", answer)
         verdict = await self._context.sink(self._signal(question.address, click, self._context.new_id()))
         if verdict.outcome is not Outcome.DECIDED:
             raise Refusal(409, verdict.notice or "This changed nothing.")

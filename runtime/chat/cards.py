@@ -27,7 +27,8 @@ from runtime.contract import (
     Whole,
 )
 from runtime.domain.approvals import EVENT_OF, OPTIONS, Approval, ApprovalState, Home, answer_of, offered, told
-from runtime.domain.transcript import DENIED, ERROR, NO_ANSWER, NOT_RUN, OURS
+from runtime.domain.ids import digest
+from runtime.domain.transcript import CHANGED, DENIED, ERROR, NO_ANSWER, NOT_RUN, OURS
 from runtime.markup.moments import briefly, moment, several
 from runtime.text.glyphs import bound, clip, fenced, in_a_line, legible, plainly, visible
 from runtime.text.naming import listed
@@ -178,7 +179,7 @@ def pending(
     above.append(" · ".join(filter(None, [plainly(approval.request) if home else "", link])))
     call, is_whole = call_of(approval)
     card = question(
-        approval.id,
+        approval.as_shown,
         approval.kind,
         approval.tool,
         approval.arguments,
@@ -191,17 +192,30 @@ def pending(
     whole = Whole(approval.arguments_hash[:SHA256_SHOWN], "" if is_whole else whole_call(approval.arguments))
     if how is Home.QUIET:
         return replace(card, whole=whole, buttons=())
-    more = tuple(Button(approval.id, choice, LABELS[choice]) for choice in offers.shown(approval, at))
+    if not approval.terms.editable:
+        card = replace(card, buttons=tuple(one for one in card.buttons if one.choice is not Choice.EDIT))
+    more = tuple(Button(approval.as_shown, choice, LABELS[choice]) for choice in offers.shown(approval, at))
     return replace(card, whole=whole, buttons=(*card.buttons, *more), mentions=tuple(mentions))
 
 
 def call_of(approval: Approval) -> tuple[str, bool]:
     """The call as it was shown when it was asked about, and whether that is all of it; a changed one is drawn anew."""
+    if approval.asked_arguments:
+        return _both_calls(approval)
     known = json.loads(approval.card) if approval.card else {}
     if "call" in known and known.get("of") == approval.arguments_hash:
         return known["call"], "part" not in known
     drawn = shown_call(approval.arguments)
     return drawn.text, drawn.is_whole
+
+
+def _both_calls(approval: Approval) -> tuple[str, bool]:
+    """The call as it was asked about, and as an approver changed it."""
+    asked = approval.asked_arguments
+    before, is_whole = call_of(replace(approval, arguments=asked, arguments_hash=digest(asked), asked_arguments=""))
+    after, is_whole_too = call_of(replace(approval, asked_arguments=""))
+    runs = "Runs" if approval.state in (ApprovalState.PENDING, ApprovalState.APPROVED) else "Changed to"
+    return f"Asked:\n\n{before}\n\n{runs}:\n\n{after}", is_whole and is_whole_too
 
 
 def _votes(voted: Sequence[str], quorum: int) -> str:
@@ -474,6 +488,11 @@ def _answer(approval: Approval) -> str:
 
 def _as_words(text: str) -> str:
     return json.dumps(bound(text, ANSWER_MAX_CHARS), ensure_ascii=False)
+
+
+def changed_call(approval: Approval) -> str:
+    """Words for the model behind the result of a call that an approver changed."""
+    return f"{CHANGED}{approval.decided_name} had it run with {approval.arguments}"
 
 
 def _quoted(text: str) -> str:

@@ -76,6 +76,8 @@ OPTIONS: Final = (Choice.FIRST, Choice.SECOND, Choice.THIRD, Choice.FOURTH)
 """Choices that stand for the options of a question to a person, in their order."""
 
 WHY: Final = "Please say why. Deny with a reason; where there's no such button, the page and the command line take one."
+REVISION: Final = "~"
+"""Stands in a button's id before the number of changes that it knows of."""
 GRANTING: Final = frozenset({Choice.CONVERSATION, Choice.ALWAYS})
 """Choices that let a call run, and calls like it later."""
 NEED_QUORUM: Final = frozenset({Choice.APPROVE, Choice.AGAIN, *GRANTING})
@@ -143,6 +145,16 @@ class Approval:
     calls: int = 0
 
     @property
+    def edits(self) -> int:
+        """How often the call was changed while it is asked about."""
+        return int(json.loads(self.card).get("edits", 0)) if self.asked_arguments else 0
+
+    @property
+    def as_shown(self) -> ApprovalId:
+        """Id for buttons: it names the call as it is by now, so that a button of an earlier card approves no other."""
+        return ApprovalId(f"{self.id}{REVISION}{self.edits}") if self.asked_arguments else self.id
+
+    @property
     def next_call_at(self) -> datetime | None:
         """When people are called next, if nobody decides before."""
         due = calls(self.terms, self.expires_at - self.asked_at)[self.calls :]
@@ -197,7 +209,7 @@ def objection(
         return f"This was already settled: {told(approval)}{when}."
     if now >= approval.expires_at:
         return f"This question expired {ago(now - approval.expires_at)}."
-    if choice not in (*CHOICES[approval.kind], *offered(approval)):
+    if choice not in (*choices(approval), *offered(approval)):
         return "This question does not have that answer."
     if approval.kind is ApprovalKind.PERSON:
         return _cannot_let_in(voter, choice)
@@ -205,12 +217,23 @@ def objection(
         return "This question belongs to another room."
     if approval.kind is ApprovalKind.ANSWER:
         return _cannot_answer(approval, voter, choice, reason)
-    against = _not_entitled(approval, voter, rights)
+    against = not_entitled(approval, voter, rights)
     if against is None and choice is Choice.DENY and approval.terms.reason_required and not reason.strip():
         return WHY
     if against is None and choice in GRANTING and not _leads_far(approval.effect, voter):
         return OWNERS_DANGER
     return against
+
+
+def asked_about(shown: ApprovalId) -> ApprovalId:
+    """The question that a button belongs to, whatever changes the button knows of."""
+    return ApprovalId(shown.partition(REVISION)[0])
+
+
+def choices(approval: Approval) -> tuple[Choice, ...]:
+    """Answers that a question takes: those of its kind, as far as its terms allow them."""
+    every = CHOICES[approval.kind]
+    return every if approval.terms.editable else tuple(one for one in every if one is not Choice.EDIT)
 
 
 def offered(approval: Approval) -> tuple[Choice, ...]:
@@ -235,7 +258,7 @@ def may_grant(call: Sought, giver: Voter, rights: Rights, *, everywhere: bool) -
     """True if this person may say so about such a call, as of now: a grant holds as long as its giver may give it."""
     if rights.blocked & {*giver.names, giver.person.name} or not _leads_far(call.effect, giver, everywhere):
         return False
-    return _not_entitled(call, giver, rights) is None
+    return not_entitled(call, giver, rights) is None
 
 
 def _leads_far(effect: Effect, voter: Voter, everywhere: bool = False) -> bool:
@@ -246,7 +269,7 @@ def _leads_far(effect: Effect, voter: Voter, everywhere: bool = False) -> bool:
 def entitled(approval: Approval, voter: Voter, rights: Rights) -> bool:
     """True if this person may decide."""
     is_blocked = rights.blocked & {*voter.names, voter.person.name}
-    return not is_blocked and _not_entitled(approval, voter, rights) is None
+    return not is_blocked and not_entitled(approval, voter, rights) is None
 
 
 def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:
@@ -333,7 +356,8 @@ class _Asking(Protocol):
     def card(self) -> str: ...
 
 
-def _not_entitled(approval: _Asking, voter: Voter, rights: Rights) -> str | None:
+def not_entitled(approval: _Asking, voter: Voter, rights: Rights) -> str | None:
+    """Why this person may not decide, in words for them; None if they may."""
     leads, terms = voter.person.role >= LEAST, approval.terms
     if not (voter.names & rights.approvers if rights.approvers else leads):
         return f"Only approvers can answer this.{_asked(approval)}"

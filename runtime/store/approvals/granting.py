@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 
 from runtime.calendar import WhenError, zone_named
 from runtime.chat.grant_views import given
 from runtime.chat.schedule_views import room_of
-from runtime.contract import ApprovalId, Choice, NewId, Role
-from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, objection
+from runtime.contract import Choice, Clicked, NewId, Role
+from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, asked_about, objection
 from runtime.policy.grants import Asked, Wish, wished
 from runtime.store.approvals.decisions import decide, locked
 from runtime.store.approvals.grants import give
@@ -20,37 +20,27 @@ from runtime.store.schedules.book import zones_of
 from runtime.store.sql.driver import Op
 
 
-def decide_granting(
-    approval_id: ApprovalId,
-    voter: Voter,
-    choice: Choice,
-    values: Mapping[str, str],
-    rights: Rights,
-    now: datetime,
-    new_id: NewId,
-) -> Op[Decided]:
+def decide_granting(click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id: NewId) -> Op[Decided]:
     """A click on “This conversation”, or the form behind “Always…” as it was sent."""
-    wish = (yield from _wish(approval_id, voter, values, rights, now)) if choice is Choice.ALWAYS else None
+    wish = (yield from _wish(click, voter, rights, now)) if click.choice is Choice.ALWAYS else None
     if isinstance(wish, str):
         return Decided(objection=wish, form_stays=True)
-    decided = yield from decide(approval_id, voter, choice, given(wish) if wish else "", rights, now, new_id)
+    decided = yield from decide(replace(click, reason=given(wish) if wish else ""), voter, rights, now, new_id)
     if decided.objection is None and decided.approval and decided.approval.state is ApprovalState.APPROVED:
         yield from give(decided.approval, wish, now, new_id)
     return decided
 
 
-def _wish(
-    approval_id: ApprovalId, voter: Voter, values: Mapping[str, str], rights: Rights, now: datetime
-) -> Op[Wish | str | None]:
+def _wish(click: Clicked, voter: Voter, rights: Rights, now: datetime) -> Op[Wish | str | None]:
     """The grant that was filled in, or all that is wrong with it. None where the click itself does not count."""
-    asked = yield from locked(approval_id)
+    asked = yield from locked(asked_about(click.approval_id))
     if asked is None:
         return None
-    copies, _ = yield from standing(approval_id)
+    copies, _ = yield from standing(asked.id)
     if objection(asked, voter, Choice.ALWAYS, rights, now, [at for _, at in copies]):
         return None
     call = Asked(asked.tool, asked.effect, json.loads(asked.arguments or "{}"), voter.person.role >= Role.OWNER)
-    return wished(values, call, now, (yield from _clocks(voter, asked)))
+    return wished(click.values, call, now, (yield from _clocks(voter, asked)))
 
 
 def _clocks(voter: Voter, asked: Approval) -> Op[tzinfo]:

@@ -12,12 +12,13 @@ from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.policy.grants import GrantId
 from runtime.store.approvals import undos
 from runtime.store.approvals.decisions import BY_ID, expire
+from runtime.store.approvals.edits import asked
 from runtime.store.approvals.grants import every, revoke
 from runtime.store.approvals.inbox import of_identity
 from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.common import narrowed
-from runtime.store.protocol import Calling, Decided, Due, Granted, Undoing, UndosToDo
+from runtime.store.protocol import Asked, Calling, Decided, Due, Granted, Undoing, UndosToDo
 from runtime.store.schema import approvals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op
@@ -43,6 +44,9 @@ def _many(state: ApprovalState | None, room: Address | None, limit: int, *, olde
 
 class ApprovalStore(Base):
     """Implements `protocol.Approvals`."""
+
+    async def asked(self, approval_id: ApprovalId) -> Asked | None:
+        return await self._driver.read(lambda: asked(approval_id))
 
     async def approval(self, approval_id: ApprovalId) -> Approval | None:
         return await self._driver.read(lambda: _one(approval_id))

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, select
 
-from runtime.contract import ApprovalId, Choice, NewId
-from runtime.domain.approvals import ApprovalState, Rights, Voter, offered
+from runtime.contract import ApprovalId, Choice, Clicked, NewId
+from runtime.domain.approvals import ApprovalState, Rights, Voter, asked_about, offered
 from runtime.markup.moments import several
 from runtime.store.approvals.decisions import decide, locked
 from runtime.store.protocol import Decided
@@ -23,14 +23,16 @@ OPEN_CALLS = (
 )
 
 
-def decide_all(approval_id: ApprovalId, voter: Voter, rights: Rights, now: datetime, new_id: NewId) -> Op[Decided]:
+def decide_all(click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id: NewId) -> Op[Decided]:
     """Approve every open call of the run that this card was asked in, as far as this person may; the others stay open."""
-    clicked = yield from locked(approval_id)
+    clicked = yield from locked(asked_about(click.approval_id))
     if clicked is None or clicked.state is not ApprovalState.PENDING or Choice.ALL not in offered(clicked):
-        return (yield from decide(approval_id, voter, Choice.ALL, "", rights, now, new_id))
+        return (yield from decide(click, voter, rights, now, new_id))
     made = []
     for (one,) in (yield OPEN_CALLS, {"run": clicked.run_id}):
-        made.append((yield from decide(ApprovalId(one), voter, Choice.APPROVE, "", rights, now, new_id)))
+        # Another one that was changed since is not what this person has seen: it stays open.
+        which = click.approval_id if one == clicked.id else ApprovalId(one)
+        made.append((yield from decide(Clicked(which, Choice.APPROVE), voter, rights, now, new_id)))
     counted = [one for one in made if one.objection is None]
     if not counted:
         return made[-1]

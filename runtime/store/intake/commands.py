@@ -37,7 +37,7 @@ from runtime.store.intake.inbox import answer
 from runtime.store.intake.listing import listed
 from runtime.store.intake.pairings import pair
 from runtime.store.intake.run_stop import OPEN_RUNS
-from runtime.store.protocol import Gate, Taken, Unpaired
+from runtime.store.protocol import Changed, Gate, Taken, Unpaired
 from runtime.store.schedules.book import keep_zone, planned_in, zones_of
 from runtime.store.schema import approvals, people, runs, sessions, signals, usage
 from runtime.store.sql.driver import Op, is_word, micros, moment
@@ -92,13 +92,14 @@ NOTHING_SPENT: Final = Spent()
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """Facts for a command from before its transaction."""
+    """Facts for a command from before its transaction; `changed`, the call that a form asks for."""
 
     room: Spent = NOTHING_SPENT
     person: Spent = NOTHING_SPENT
     trouble: str | None = None
     plans: Sequence[Schedule] = ()
     zone: str = ""
+    changed: Changed | None = None
 
 
 NO_ASIDE: Final = Aside()

@@ -27,9 +27,10 @@ from runtime.contract import (
     Stopped,
     Verdict,
 )
-from runtime.domain.approvals import GRANTING, ApprovalState, Voter, told
+from runtime.domain.approvals import ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
 from runtime.store.approvals.decisions import decide
+from runtime.store.approvals.edits import Edit
 from runtime.store.approvals.granting import decide_granting
 from runtime.store.approvals.together import decide_all
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
@@ -39,7 +40,7 @@ from runtime.store.intake.inbox import ADD_SIGNAL, SEEN, asks_alone, keys, refus
 from runtime.store.intake.messages import said
 from runtime.store.intake.run_stop import stop
 from runtime.store.intake.strangers import only_reads, stranger, turned_away, welcome
-from runtime.store.protocol import Gate, Offer, Taken
+from runtime.store.protocol import Changed, Gate, Offer, Taken
 from runtime.store.protocol.intake import ignored
 from runtime.store.schema import identities, participation, signals
 from runtime.store.sql.base import Base
@@ -130,7 +131,7 @@ def _done(signal: Signal, body: Deed, who: Person, gate: Gate, aside: Aside, now
     """Decide at once what is no message."""
     match body:
         case Clicked():
-            return (yield from _clicked(signal, body, who, gate, now, new_id))
+            return (yield from _clicked(signal, body, who, gate, aside, now, new_id))
         case Amended():
             return (yield from amend(signal, body, who, now, new_id))
         case Stopped() | Commanded():
@@ -148,21 +149,25 @@ def _needed(body: Said | Deed) -> Role:
             return Role.USER
 
 
-def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+def _clicked(
+    signal: Signal, click: Clicked, who: Person, gate: Gate, aside: Aside, now: datetime, new_id: NewId
+) -> Op[Taken]:
     signal_id = SignalId(new_id())
     if not (yield ADD_SIGNAL, row(signal, who, "decided", now, signal_id)):
         return (yield from repeated(signal))
     voter = Voter(who, (yield from names_of(who)), signal.address, signal.console, signal.alone)
-    if click.choice is Choice.ALL:
-        decided = yield from decide_all(click.approval_id, voter, gate.rights, now, new_id)
-    elif click.choice in GRANTING:
-        decided = yield from decide_granting(
-            click.approval_id, voter, click.choice, click.values, gate.rights, now, new_id
-        )
-    else:
-        decided = yield from decide(click.approval_id, voter, click.choice, click.reason, gate.rights, now, new_id)
+    match click.choice:
+        case Choice.ALL:
+            decided = yield from decide_all(click, voter, gate.rights, now, new_id)
+        case Choice.CONVERSATION | Choice.ALWAYS:
+            decided = yield from decide_granting(click, voter, gate.rights, now, new_id)
+        case Choice.EDIT:
+            decided = yield from decide(click, voter, gate.rights, now, new_id, Edit(aside.changed))
+        case _:
+            decided = yield from decide(click, voter, gate.rights, now, new_id)
     if decided.objection:
-        return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection), form_stays=decided.form_stays))
+        stays = decided.form_stays or bool(click.values)
+        return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection), form_stays=stays))
     is_open = decided.approval is not None and decided.approval.state is ApprovalState.PENDING
     notice = decided.notice and brief(decided.notice)
     if signal.alone and decided.approval and not (is_open or notice):  # there nothing follows by an edit
@@ -202,15 +207,19 @@ def _written(signal: Signal, body: Stopped | Commanded, now: datetime) -> dict[s
 class IntakeStore(Base):
     """Implements `protocol.Intake`."""
 
-    async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
+    async def accept(
+        self, signal: Signal, gate: Gate, offer: Offer | None = None, changed: Changed | None = None
+    ) -> Taken:
         now = self.now()
-        aside = await self._aside(signal, gate, now)
+        aside = await self._aside(signal, gate, now, changed)
         taken = await self._driver.write(lambda: accept(signal, gate, offer, now, self._new_id, aside))
         self._observer.accepted(signal, taken)
         return taken
 
-    async def _aside(self, signal: Signal, gate: Gate, now: datetime) -> Aside:
+    async def _aside(self, signal: Signal, gate: Gate, now: datetime, changed: Changed | None) -> Aside:
         """Facts for a command that the writer does not read."""
+        if isinstance(signal.body, Clicked):
+            return replace(NO_ASIDE, changed=changed) if changed else NO_ASIDE
         command = spoken(signal.body) if isinstance(signal.body, Said) else signal.body
         if not isinstance(command, Commanded):
             return NO_ASIDE

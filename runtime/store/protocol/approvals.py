@@ -10,6 +10,7 @@ from runtime.chat.audience import Candidate
 from runtime.chat.inbox import OpenQuestion
 from runtime.contract import Address, ApprovalId, Identity, Mention, SessionKey
 from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.policy.terms import PLAIN, Terms
 from runtime.store.protocol.grants import Grants
 
 
@@ -27,6 +28,29 @@ class Decided:
     deliveries: tuple[Address, ...] = ()
     notice: str | None = None
     form_stays: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, the agent whose call it is about, and the names of the requester as policy knows them."""
+
+    approval: Approval
+    agent: str
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A call as an approver wants it, and the terms that hold for it; with `fault` it cannot be.
+
+    `of_hash` is the hash of the arguments that it takes the place of.
+    """
+
+    arguments: str = ""
+    of_hash: str = ""
+    terms: Terms = PLAIN
+    policy_version: str = ""
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +103,9 @@ class Approvals(Grants, Protocol):
 
     async def call(self, wanted: Calling, rights: Rights) -> tuple[Address, ...]:
         """Put the card into rooms; where a courier is to look. Nothing happens where somebody decided or called meanwhile."""
+
+    async def asked(self, approval_id: ApprovalId) -> Asked | None:
+        """A question with what a policy wants to know of its request."""
 
     async def approval(self, approval_id: ApprovalId) -> Approval | None: ...
 
