@@ -143,7 +143,7 @@ def answer(
         str,
         typer.Argument(
             metavar="CHOICE",
-            help="done, again or skip; of a question to people first to fourth, or text with --reason; of a stranger user, viewer, operator or no.",
+            help="done, again or skip; of a call also conversation or all; of a question to people first to fourth, or text with --reason; of a stranger user, viewer, operator or no.",
         ),
     ],
     reason: Reason = "",

@@ -81,6 +81,40 @@ async def test_a_question_of_the_agents_is_answered_by_its_buttons(tab: Tab) -> 
     await tab.reply('owner answered: "green"')
 
 
+async def test_a_yes_for_the_conversation_lets_the_same_call_run_again(tab: Tab) -> None:
+    await tab.say("write hello to again.txt")
+    await (await tab.open_card()).get_by_test_id("conversation").click()
+    await expect(tab.at("card").filter(has_text="Approved for this conversation by owner")).to_have_count(1)
+    await tab.reply("Written to again.txt")
+    await tab.say("write hello to again.txt")
+    await expect(tab.said("agent").filter(has_text="Written to again.txt")).to_have_count(2)
+    await tab.say("write hello to other.txt")
+    await (await tab.open_card()).get_by_test_id("deny").click()
+
+
+async def test_always_opens_a_form_that_says_what_is_wrong_and_then_holds(tab: Tab, house: House) -> None:
+    await tab.say("write hello to always.txt")
+    card = await tab.open_card()
+    await card.get_by_test_id("always").click()
+    pattern = card.get_by_test_id("always-pattern-text")
+    await expect(pattern).to_have_value("content = hello\npath = always.txt")
+    await pattern.fill("content = *\npath = always*")
+    await card.get_by_test_id("always-uses-text").fill("none")
+    await card.get_by_role("button", name="Allow").click()
+    await expect(card.get_by_role("status")).to_contain_text("The number of uses is a whole number")
+    await card.get_by_test_id("always-uses-text").fill("1")
+    await card.get_by_role("button", name="Allow").click()
+    settled = tab.at("card").filter(has_text="Approved from now on by owner")
+    await expect(settled).to_contain_text("content = *; path = always*")
+    await tab.reply("Written to always.txt")
+    await tab.say("write bye to always-2.txt")
+    await tab.reply("Written to always-2.txt")
+    told = house.command("grants", "list", "--all").stdout
+    assert "used up" in told
+    await tab.say("write bye to always-3.txt")
+    await (await tab.open_card()).get_by_test_id("deny").click()
+
+
 async def test_a_question_of_the_agents_is_answered_in_words(tab: Tab) -> None:
     await tab.say("ask me what shall it be called?")
     card = await tab.open_card()

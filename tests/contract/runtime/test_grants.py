@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 from sqlalchemy import text
 
-from runtime.contract import Addressing, Call, Choice, Commanded, Effect, Identity, Outcome, Role, Said
+from runtime.contract import Addressing, Call, Choice, Clicked, Commanded, Effect, Identity, Outcome, Role, Said
 from runtime.domain.approvals import Approval, Rights
 from runtime.domain.runs import RunState
 from runtime.policy.grants import Grant, GrantId, Sought
@@ -159,6 +159,36 @@ async def test_what_was_revoked_asks_again(any_stage: Stage) -> None:
     assert await any_stage.audit("grant revoked") == [("Otto", grant.id, "shell")]
     await tell(process)
     assert await only(any_stage)
+
+
+# ------------------------------------------------------------------------------------------------------------ “Always…”
+
+
+async def test_what_was_always_allowed_in_a_room_asks_again_after_its_day(any_stage: Stage) -> None:
+    """Scenario 46."""
+    process = await any_stage.process(Planned(status("git status")), [shell()])
+    await tell(process)
+    fields = {"pattern": "command = git status *", "where": "this room", "until": "2026-03-06", "uses": ""}
+    click = Clicked((await only(any_stage)).id, Choice.ALWAYS, values=fields)
+    assert (await process.reception.sink(any_stage.signal(click, ADA, "r1"))).outcome is Outcome.DECIDED
+    await process.answer_all()
+    process.ask(Planned(status("git status --short")))
+    await tell(process, who=UMA)
+    assert len(process.tools["shell"].calls) == 2
+    assert len(await any_stage.audit("grant used")) == 1
+    process.ask(Planned(status("git push")))
+    await tell(process)
+    await process.click((await only(any_stage)).id, Choice.DENY)
+    await process.answer_all()
+    process.ask(Planned(status("git status")))
+    any_stage.clock.advance(timedelta(days=6))
+    await tell(process)
+    assert (await only(any_stage)).arguments == status("git status").arguments
+    assert len(process.tools["shell"].calls) == 2
+
+
+def status(command: str) -> Call:
+    return Call("c-1", "shell", json.dumps({"command": command}))
 
 
 # ------------------------------------------------------------------------------------------------------- who, and when
