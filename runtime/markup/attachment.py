@@ -60,6 +60,8 @@ def unabridged(card: Content) -> Content:
 READ_FROM: Final = 4_000
 """Characters of a call that nobody approves by its ends alone: where not all of it is shown, the card says so."""
 READ_FILE: Final = "Read the attached file before you approve."
+FOLDED_MAX_CHARS: Final = 1_500
+"""Of such a call above the fold."""
 KEPT_MIN: Final = 80
 """Characters of a block that is cut: less says nothing."""
 CODE_MAX_CHARS: Final = 32
@@ -93,6 +95,16 @@ def abridged(document: Document, whole: Whole, measure: Measure, limit: int, *, 
         more = Document((*document.blocks, Paragraph((Text(READ_FILE),))))
         short = more if measure(more) <= limit else document
     return Abridged(short, file)
+
+
+def folding(document: Document, whole: Whole) -> Abridged:
+    """The same for a surface without limits, which folds all of a long call beneath both of its ends."""
+    limit = READ_FROM if _plain_length(document) <= READ_FROM else FOLDED_MAX_CHARS
+    return abridged(document, whole, _plain_length, limit, asks=False)
+
+
+def _plain_length(document: Document) -> int:
+    return len(to_plain(document))
 
 
 def _cut_blocks(document: Document, measure: Measure, limit: int) -> Document:
