@@ -61,7 +61,7 @@ class Questions:
         to = reach(approval, audience, rights, places)
         name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
         link = places.link(run.address, audience.message) if audience.message and not schedule else ""
-        known = cards.circumstances(name, schedule, to.home, to.asked, link)
+        known = cards.circumstances(name, schedule, to.home, to.asked, link, to.away)
         approval = replace(approval, card=cards.frozen(known, call, approval.arguments_hash))
         card, *copies = [
             NewDelivery(

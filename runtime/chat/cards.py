@@ -138,7 +138,7 @@ def pending(
     """
     known = json.loads(approval.card) if approval.card else {}
     how = home_of(approval) if home else Home.WHOLE
-    asked_too = _asked_too(known.get("asked", ()), how) if home else ""
+    asked_too = _asked_too(known.get("asked", ()), known.get("away", ()), how) if home else ""
     votes = _votes(voted, approval.terms.quorum)
     if how is Home.TOLD:
         return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", asked_too, votes])))
@@ -179,11 +179,12 @@ def _votes(voted: Sequence[str], quorum: int) -> str:
     return f"{quorum} people have to approve." if quorum > 1 else ""
 
 
-def _asked_too(names: Sequence[str], how: Home) -> str:
-    """Whom the question reaches beside its room, for those who read it there."""
+def _asked_too(names: Sequence[str], away: Sequence[tuple[str, str]], how: Home) -> str:
+    """Whom the question reaches beside its room, and who is away, for those who read it there."""
+    gone = [f"{plainly(name)} is away until {moment(datetime.fromisoformat(until))}." for name, until in away]
     if names:
-        return f"I've asked {listed([plainly(name) for name in names])}."
-    return NOBODY_HERE if how is Home.QUIET else ""
+        return " ".join([f"I've asked {listed([plainly(name) for name in names])}.", *gone])
+    return " ".join([NOBODY_HERE, *gone] if how is Home.QUIET else gone)
 
 
 def circumstances(
@@ -192,11 +193,13 @@ def circumstances(
     home: Home = Home.WHOLE,
     told: Sequence[str] = (),
     link: str = "",
+    away: Sequence[tuple[str, datetime]] = (),
 ) -> dict[str, Any]:
-    """For `Approval.card`: what people call the room, the schedule that the run works for, whom it reaches, and the link to
-    the message that asked."""
+    """For `Approval.card`: what people call the room, the schedule that the run works for, whom it reaches, the link to the
+    message that asked, and who is away."""
     how = "" if home is Home.WHOLE else home.value
-    known = {"room": room, "schedule": schedule, "home": how, "asked": list(told), "link": link}
+    known: dict[str, Any] = {"room": room, "schedule": schedule, "home": how, "asked": list(told), "link": link}
+    known["away"] = [[name, until.isoformat()] for name, until in away]
     return {name: value for name, value in known.items() if value}
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import and_, bindparam, or_, select
 
 from runtime.chat.audience import Audience, Candidate
 from runtime.contract import Address, RunId
 from runtime.domain.approvals import LEAST
 from runtime.store.approvals.newcomers import LAST_PAGE
 from runtime.store.common import in_room, person, web_identity
-from runtime.store.schema import identities, people, signals
-from runtime.store.sql.driver import Op, is_word
+from runtime.store.schema import absences, identities, people, signals
+from runtime.store.sql.driver import Op, is_word, maybe_moment, micros
 
 LAST_SAID = (
     select(signals.c.text, signals.c.actor_name, signals.c.message_id)
@@ -26,8 +27,9 @@ LAST_SAID = (
 )
 """The newest of the messages that a run heard: what people said while it worked led to its calls too."""
 _WITH_IDENTITIES = (
-    select(people.c.id, people.c.name, people.c.role, identities.c.identity, identities.c.room)
+    select(people.c.id, people.c.name, people.c.role, identities.c.identity, identities.c.room, absences.c.until)
     .outerjoin(identities, identities.c.person_id == people.c.id)
+    .outerjoin(absences, and_(absences.c.person_id == people.c.id, absences.c.until > bindparam("now")))
     .order_by(people.c.id, identities.c.identity)
 )
 LEADERS = _WITH_IDENTITIES.where(people.c.role >= int(LEAST))
@@ -52,20 +54,21 @@ SPOKE_HERE = (
 IS_PRIVATE = select(identities.c.identity).where(identities.c.room == bindparam("room")).limit(1)
 
 
-def audience(run: RunId, address: Address, approvers: Collection[str]) -> Op[Audience]:
+def audience(run: RunId, address: Address, approvers: Collection[str], now: datetime) -> Op[Audience]:
     """`approvers` are those of the settings; without any, operators and owners decide."""
     rows = yield LAST_SAID, {"run": run}
     said, by, message = rows[0] if rows else ("", "", "")
-    candidates = yield from those_who_decide(address, approvers)
+    candidates = yield from those_who_decide(address, approvers, now)
     private = bool((yield IS_PRIVATE, {"room": str(_room(address))}))
     return Audience(said, by, candidates, private, message)
 
 
-def those_who_decide(address: Address, approvers: Collection[str]) -> Op[tuple[Candidate, ...]]:
+def those_who_decide(address: Address, approvers: Collection[str], now: datetime) -> Op[tuple[Candidate, ...]]:
     """Everybody who may decide something, as far as people and settings tell."""
-    rows = [] if approvers else (yield LEADERS, {})
+    at = {"now": micros(now)}
+    rows = [] if approvers else (yield LEADERS, at)
     for name in sorted(approvers):
-        rows += yield CALLED, {"n": name}
+        rows += yield CALLED, {**at, "n": name}
     found: dict[str, Candidate] = {}
     for key, group in groupby(rows, itemgetter(0)):
         if key not in found:
@@ -82,7 +85,7 @@ def _candidate(rows: Iterable[tuple[Any, ...]], here: Address) -> Op[Candidate]:
     for name in names:
         if not is_here and name.startswith(f"{here.channel}:"):
             is_here = bool((yield SPOKE_HERE, {"i": name, "room": str(here)}))
-    return Candidate(who, frozenset([who.id, *names]), tuple(dict.fromkeys(rooms)), is_here)
+    return Candidate(who, frozenset([who.id, *names]), tuple(dict.fromkeys(rooms)), is_here, maybe_moment(first[5]))
 
 
 def _room(address: Address) -> Address:

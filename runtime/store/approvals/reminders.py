@@ -39,7 +39,7 @@ def due(rights: Rights, now: datetime) -> Op[list[Due]]:
     for row in (yield TO_CALL, {"now": micros(now)}):
         approval = approval_of(row)
         copies, _ = yield from standing(approval.id)
-        candidates = yield from those_who_decide(approval.address, rights.approvers)
+        candidates = yield from those_who_decide(approval.address, rights.approvers, now)
         found.append(Due(approval, tuple(dict.fromkeys(at for _, at in copies)), candidates))
     return found
 

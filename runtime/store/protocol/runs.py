@@ -33,6 +33,7 @@ from runtime.domain.runs import RunState, StepState
 from runtime.policy.terms import PLAIN, Terms
 from runtime.store.protocol.forms import Forms
 from runtime.store.protocol.leases import Duty, Lane, Lease
+from runtime.store.protocol.modes import Modes
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class NewStep:
-    """A call as policy sorted it: open, asked, or done at once with `result` (denied, refused)."""
+    """A call as policy sorted it: open, asked, or done at once with `result` (denied, refused).
+
+    `unasked`: who is trusted, where the mode of its conversation let it run in place of a question.
+    """
 
     call: Call
     effect: Effect
@@ -90,6 +94,7 @@ class NewStep:
     state: StepState
     result: str = ""
     caution: str = ""
+    unasked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +189,7 @@ class Released:
     planned: bool = False
 
 
-class Runs(Forms, Protocol):
+class Runs(Forms, Modes, Protocol):
     async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
         """The next session's run, oldest first; None when no lane is ready or the node is dead."""
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from runtime.chat.audience import Audience
-from runtime.contract import Address, Busy, FileRef, ModelReply, RunId, SessionKey, Turn
+from runtime.contract import Address, Busy, FileRef, ModelReply, PersonId, RunId, SessionKey, Turn
+from runtime.domain.approvals import Voter
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
+from runtime.policy.modes import RoomMode
 from runtime.store.approvals.audience import audience
+from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.protocol import Claim, Lane, Lease, NewDelivery, NewStep, Question, Recorded, Released
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.run_end import finish, park, release
@@ -74,7 +77,15 @@ class RunStore(Base):
         return await self._driver.write(lambda: note(lane, run, text, now))
 
     async def audience(self, run: RunId, address: Address, approvers: Collection[str]) -> Audience:
-        return await self._driver.read(lambda: audience(run, address, approvers))
+        now = self.now()
+        return await self._driver.read(lambda: audience(run, address, approvers, now))
+
+    async def mode_at(self, agent: str, address: Address) -> RoomMode:
+        now = self.now()
+        return await self._driver.read(lambda: mode_at(agent, address, now))
+
+    async def voter(self, person: PersonId, address: Address) -> Voter | None:
+        return await self._driver.read(lambda: voter(person, address))
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         now = self.now()

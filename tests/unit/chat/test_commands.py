@@ -114,7 +114,13 @@ def test_a_command_is_stored_without_what_follows_it() -> None:
 
 
 def test_looking_is_for_viewers_and_acting_for_users() -> None:
-    assert {name for name, role in commands.NEEDED.items() if role is Role.USER} == {"new", "stop", "timezone"}
+    assert {name for name, role in commands.NEEDED.items() if role is Role.USER} == {
+        "new",
+        "stop",
+        "timezone",
+        "away",
+        "back",
+    }
     assert set(commands.NEEDED) == set(COMMANDS)
 
 
