@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from runtime.contract import Identity, Outcome
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes, Terms
-from tests.contract.runtime.stage import ADA, OTTO, UMA, Process, Stage
+from tests.contract.runtime.stage import ADA, OTTO, SHELL, UMA, Process, Stage
 from tests.contract.runtime.strict import Planned
-from tests.contract.runtime.test_approvers import GENERAL, HOUR, NAMED, SHELL, alone, cards, only, shell, tell, waited
+from tests.contract.runtime.test_approvers import GENERAL, HOUR, NAMED, alone, cards, only, shell, tell, waited
 
 MONDAY = "[2026-03-01 23:00 UTC](time:2026-03-01T23:00:00Z)"
 
@@ -20,7 +21,7 @@ async def asked_while_away(
     *away: Identity,
     there: Sequence[Identity] = (),
     private: Sequence[Identity] = (ADA, OTTO),
-    **more: object,
+    **more: Any,
 ) -> Process:
     """Uma asked for a dangerous call in a room where `there` spoke before, while some were away."""
     process = await stage.process(Planned(end="hello"), [shell()], places=NAMED, **more)
