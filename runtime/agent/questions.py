@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
@@ -12,7 +12,7 @@ import structlog
 
 from runtime.agent.run_state import LiveRun
 from runtime.agent.tool_calls import parsed
-from runtime.chat import cards
+from runtime.chat import cards, listing
 from runtime.chat.audience import Audience, Places, mentions, reach
 from runtime.chat.calls import ShownCall, shown_call
 from runtime.contract import ApprovalId, ApprovalKind, CardContext, DeliveryId, Kind, NewId, Now
@@ -20,7 +20,7 @@ from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
 from runtime.policy.terms import Terms
-from runtime.store.protocol import NewDelivery, Question, Runs, ToolStep
+from runtime.store.protocol import Further, NewDelivery, Question, Runs, ToolStep
 
 log = structlog.get_logger("agent")
 
@@ -49,20 +49,30 @@ class Questions:
         self._context = context
 
     async def of(self, run: LiveRun, asked: Sequence[tuple[ToolStep, Terms]]) -> list[Question]:
-        """A question for each call, all with what one look into the store tells."""
+        """Questions about the calls, one a card, all with what one look into the store tells."""
         rights = self._context.rights()
         audience = await self._store.audience(run.claim.run_id, run.address, rights.approvers)
-        return [self._question(run, step, terms, await _shown(run, step), audience, rights) for step, terms in asked]
+        approvals = [self._approval(run, step, terms, audience) for step, terms in asked]
+        calls = {approval.id: await _shown(run, step) for approval, (step, _) in zip(approvals, asked, strict=True)}
+        groups = listing.on_cards(approvals, audience.open_cards, is_plan=audience.plan is not None)
+        return [self._question(run, group, calls, audience, rights) for group in groups]
 
     def _question(
-        self, run: LiveRun, step: ToolStep, terms: Terms, call: ShownCall, audience: Audience, rights: Rights
+        self,
+        run: LiveRun,
+        group: Sequence[Approval],
+        calls: Mapping[ApprovalId, ShownCall],
+        audience: Audience,
+        rights: Rights,
     ) -> Question:
-        approval, places = self._approval(run, step, terms, audience), self._context.places
+        approval, places = listing.leading(group), self._context.places
         to = reach(approval, audience, rights, places)
         name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
         link = places.link(run.address, audience.message) if audience.message and not schedule else ""
         known = cards.circumstances(name, schedule, to.home, to.asked, link, to.away)
-        approval = replace(approval, card=cards.frozen(known, call, approval.arguments_hash))
+        plan = audience.plan or "" if listing.may_be_planned(approval) else ""
+        group = listing.frozen(group, known, calls, plan)
+        approval = next(one for one in group if one.id == approval.id)
         card, *copies = [
             NewDelivery(
                 DeliveryId(self._new_id()),
@@ -83,17 +93,18 @@ class Questions:
         return Question(
             approval.id,
             approval.kind,
-            step.number,
+            approval.step,
             approval.expires_at,
             approval.policy_version,
             approval.caution,
             card,
-            terms,
+            approval.terms,
             approval.requester_name,
             approval.request,
             approval.card,
             tuple(copies),
             approval.next_call_at,
+            tuple(Further(one.id, one.step, one.caution, one.card) for one in group if one is not approval),
         )
 
     def _approval(self, run: LiveRun, step: ToolStep, terms: Terms, audience: Audience) -> Approval:

@@ -34,6 +34,8 @@ class Audience:
     """Request behind a question, and the people who may decide.
 
     `said` are the newest words that its run heard, `said_by` whose, `message` the platform's id of them. `private`: the room is one person's and the agent's.
+    `open_cards` are those that the requester has open in the conversation. `plan`: it is in the mode of that name, and what the
+    model said it would do.
     """
 
     said: str = ""
@@ -41,6 +43,8 @@ class Audience:
     candidates: tuple[Candidate, ...] = ()
     private: bool = False
     message: str = ""
+    open_cards: int = 0
+    plan: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

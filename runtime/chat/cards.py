@@ -84,7 +84,7 @@ def _stranger_settled(approval: Approval) -> Content:
         how = f"Let in as {approval.choice}" if approval.choice else "Let in"
     else:
         how = "Not let in" if approval.state is ApprovalState.DENIED else ENDED[approval.state]
-    why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
+    why = f"\n\n{quoted(approval.reason)}" if approval.reason else ""
     mark = MARKS[approval.state]
     about = f"{_name(approval.arguments)}\n\n{_facts(approval.arguments)}{why}"
     return Content(f"{mark} **{how}**{_by(approval)}: {about}", mark=mark)
@@ -136,16 +136,17 @@ def pending(
 
     `voted` are those who said yes so far, where it takes several; `again`: it was asked before. `mentions` are called by it.
     """
-    known = json.loads(approval.card) if approval.card else {}
+    if approval.lead == approval.id:
+        from runtime.chat import listing  # which needs this module
+
+        return listing.card(listing.listed_on(approval), now, home=home, voted=voted, again=again, mentions=mentions)
     how = home_of(approval) if home else Home.WHOLE
-    asked_too = _asked_too(known.get("asked", ()), known.get("away", ()), how) if home else ""
-    votes = _votes(voted, approval.terms.quorum)
+    whom = below(approval, how, voted, home=home)
     if how is Home.TOLD:
-        return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", asked_too, votes])))
+        return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", whom])))
     left = briefly(approval.expires_at - now)
-    above = [_circumstances(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
-    link = f"[{'message' if home else 'The message that asked'}]({known['link']})" if "link" in known else ""
-    above.append(" · ".join(filter(None, [plainly(approval.request) if home else "", link])))
+    above = [circumstances_of(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
+    above.append(request_of(approval, home=home))
     call, is_whole = call_of(approval)
     card = question(
         approval.id,
@@ -154,7 +155,7 @@ def pending(
         approval.arguments,
         approval.caution,
         "\n\n".join(filter(None, above)),
-        " ".join(filter(None, [asked_too, votes])),
+        whom,
         "Reminder: " if again else "",
         call,
     )
@@ -164,6 +165,13 @@ def pending(
     return replace(card, whole=whole, mentions=tuple(mentions))
 
 
+def request_of(approval: Approval, *, home: bool) -> str:
+    """The line that led to it, told at home alone, and a link to its message."""
+    known = json.loads(approval.card) if approval.card else {}
+    link = f"[{'message' if home else 'The message that asked'}]({known['link']})" if "link" in known else ""
+    return " · ".join(filter(None, [plainly(approval.request) if home else "", link]))
+
+
 def call_of(approval: Approval) -> tuple[str, bool]:
     """The call as it was shown when it was asked about, and whether that is all of it; a changed one is drawn anew."""
     known = json.loads(approval.card) if approval.card else {}
@@ -171,6 +179,13 @@ def call_of(approval: Approval) -> tuple[str, bool]:
         return known["call"], "part" not in known
     drawn = shown_call(approval.arguments)
     return drawn.text, drawn.is_whole
+
+
+def below(approval: Approval, how: Home, voted: Sequence[str], *, home: bool) -> str:
+    """Below the call: whom the question reaches, and the votes so far."""
+    known = json.loads(approval.card) if approval.card else {}
+    asked_too = _asked_too(known.get("asked", ()), known.get("away", ()), how) if home else ""
+    return " ".join(filter(None, [asked_too, _votes(voted, approval.terms.quorum)]))
 
 
 def _votes(voted: Sequence[str], quorum: int) -> str:
@@ -232,7 +247,7 @@ def request_line(said: str, by: str, requester: str) -> str:
     return quoted if by == requester else f"{by}: {quoted}"
 
 
-def _circumstances(approval: Approval, asks: str, *more: str) -> str:
+def circumstances_of(approval: Approval, asks: str, *more: str) -> str:
     """The requester, the room, the risk and the rule in one line; empty where nobody is known."""
     told = json.loads(approval.card) if approval.card else {}
     where = f" in {plainly(told['room'])}" if "room" in told else ""
@@ -257,19 +272,28 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     """The card after it was decided: who, what, when, and no buttons."""
     if approval.kind is ApprovalKind.PERSON:
         return _stranger_settled(approval)
+    if approval.lead == approval.id:
+        from runtime.chat import listing
+
+        return listing.card(listing.listed_on(approval), approval.asked_at, home=home)
     answer = f" **{LABELS[approval.choice]}**" if approval.state is ApprovalState.ANSWERED and approval.choice else ""
-    why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
+    why = f"\n\n{quoted(approval.reason)}" if approval.reason else ""
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
     mark = Mark.NO if approval.choice is Choice.SKIP else MARKS[approval.state]
-    head = f"{mark} **{ENDED[approval.state]}**{_by(approval)}: {about}{answer}"
-    came, shown = _came(approval.outcome, home=home) if approval.outcome else ("", "")
+    head = f"{mark} {ruling(approval)}: {about}{answer}"
+    how, shown = came(approval.outcome, home=home) if approval.outcome else ("", "")
     known = json.loads(approval.card) if approval.card else {}
     if home and known.get("home") == Home.TOLD:
-        return Content(f"{head}{came}{why}", folded=shown, mark=mark)
-    asked_by = f"\n\n{told}" if (told := _circumstances(approval, "asked")) else ""
-    text = f"{head}{came}{asked_by}\n\n{call_of(approval)[0]}{why}"
+        return Content(f"{head}{how}{why}", folded=shown, mark=mark)
+    asked_by = f"\n\n{told}" if (told := circumstances_of(approval, "asked")) else ""
+    text = f"{head}{how}{asked_by}\n\n{call_of(approval)[0]}{why}"
     return Content(text, whole=Whole(approval.arguments_hash[:SHA256_SHOWN]), folded=shown, mark=mark)
+
+
+def ruling(approval: Approval) -> str:
+    """The ruling on it, by whom and when."""
+    return f"**{ENDED[approval.state]}**{_by(approval)}"
 
 
 def outcome(result: str, took: timedelta) -> str:
@@ -283,7 +307,7 @@ def outcome(result: str, took: timedelta) -> str:
     return json.dumps(told | {name: value for name, value in more.items() if value is not None}, ensure_ascii=False)
 
 
-def _came(outcome: str, *, home: bool) -> tuple[str, str]:
+def came(outcome: str, *, home: bool) -> tuple[str, str]:
     """Outcome of an approved call: in the line that says who approved it, and beneath it. Its output is told at home only."""
     told = json.loads(outcome)
     lines, code = told.get("lines", ()) if home else (), f"exit {told['exit']}" if "exit" in told else ""
@@ -319,7 +343,7 @@ def result_of(approval: Approval) -> str:
             return f"{DENIED}{told(approval)}.{NOT_RUN}"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 

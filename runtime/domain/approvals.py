@@ -67,6 +67,10 @@ EVENT_OF: Final[Mapping[Choice, ApprovalEvent]] = {
 WHY: Final = "Please say why. Deny with a reason; where there's no such button, the page and the command line take one."
 NEED_QUORUM: Final = frozenset({Choice.APPROVE, Choice.AGAIN})
 """Choices after which a call runs: as many people as its rule wants have to say so."""
+LISTED: Final = "listed"
+"""In `Approval.card`: the calls of a card that lists several."""
+LISTED_WITH: Final = "listed_with"
+"""In `Approval.card`: the question on whose card this one is listed."""
 LEAST: Final = Role.OPERATOR
 """The least role that decides where the settings name no approvers."""
 
@@ -127,6 +131,12 @@ class Approval:
     asked_arguments: str = ""
     outcome: str = ""
     calls: int = 0
+
+    @property
+    def lead(self) -> ApprovalId | None:
+        """The question on whose card this one is listed, perhaps itself; None where it has a card of its own."""
+        known = json.loads(self.card) if self.card else {}
+        return self.id if LISTED in known else known.get(LISTED_WITH)
 
     @property
     def next_call_at(self) -> datetime | None:

@@ -9,14 +9,16 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import and_, bindparam, or_, select
+from sqlalchemy import Text, and_, bindparam, exists, func, literal_column, or_, select
 
 from runtime.chat.audience import Audience, Candidate
 from runtime.contract import Address, RunId
 from runtime.domain.approvals import LEAST
+from runtime.policy.modes import Mode
+from runtime.store.approvals.modes import mode_at
 from runtime.store.approvals.newcomers import LAST_PAGE
 from runtime.store.common import in_room, person, web_identity
-from runtime.store.schema import absences, identities, people, signals
+from runtime.store.schema import absences, approvals, deliveries, identities, people, runs, sessions, signals, turns
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros
 
 LAST_SAID = (
@@ -51,6 +53,30 @@ SPOKE_HERE = (
     .order_by(signals.c.accepted_at.desc())
     .limit(1)
 )
+_asker = runs.alias("asking")
+OPEN_CARDS = (
+    select(func.count())
+    .select_from(approvals)
+    .join(_asker, _asker.c.id == bindparam("run"))
+    .where(
+        is_word(approvals.c.state, "pending"),
+        approvals.c.session == _asker.c.session,
+        func.coalesce(approvals.c.requester, "") == func.coalesce(_asker.c.requester, ""),
+        exists().where(deliveries.c.origin == literal_column("'approval:'", Text).concat(approvals.c.id)),
+    )
+)
+"""Questions of whoever asked for a run that have a card, in its conversation."""
+LAST_WORDS = (
+    select(turns.c.text)
+    .where(
+        turns.c.session == select(runs.c.session).where(runs.c.id == bindparam("run")).scalar_subquery(),
+        turns.c.run_id == bindparam("run"),
+        is_word(turns.c.role, "assistant"),
+    )
+    .order_by(turns.c.number.desc())
+    .limit(1)
+)
+AGENT_OF = select(sessions.c.agent).join(runs, runs.c.session == sessions.c.key).where(runs.c.id == bindparam("run"))
 IS_PRIVATE = select(identities.c.identity).where(identities.c.room == bindparam("room")).limit(1)
 
 
@@ -60,7 +86,17 @@ def audience(run: RunId, address: Address, approvers: Collection[str], now: date
     said, by, message = rows[0] if rows else ("", "", "")
     candidates = yield from those_who_decide(address, approvers, now)
     private = bool((yield IS_PRIVATE, {"room": str(_room(address))}))
-    return Audience(said, by, candidates, private, message)
+    cards = (yield OPEN_CARDS, {"run": run})[0][0]
+    return Audience(said, by, candidates, private, message, int(cards), (yield from _plan(run, address, now)))
+
+
+def _plan(run: RunId, address: Address, now: datetime) -> Op[str | None]:
+    """The words of the model before its calls, in a conversation where those are a plan."""
+    agents = yield AGENT_OF, {"run": run}
+    if (yield from mode_at(agents[0][0], address, now)).mode is not Mode.PLAN:
+        return None
+    said = yield LAST_WORDS, {"run": run}
+    return str(said[0][0]) if said else ""
 
 
 def those_who_decide(address: Address, approvers: Collection[str], now: datetime) -> Op[tuple[Candidate, ...]]:

@@ -34,7 +34,7 @@ from runtime.domain.ids import digest
 from runtime.domain.machines import move
 from runtime.store.approvals import newcomers
 from runtime.store.approvals.quorum import voted
-from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, edit_cards, record, standing
+from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, edit_cards, record, refresh, standing
 from runtime.store.common import fact, moved
 from runtime.store.protocol import Decided
 from runtime.store.runs.turns import SET_TURN
@@ -82,18 +82,25 @@ CLOSE_STEP = (
 
 
 def decide(
-    approval_id: ApprovalId, voter: Voter, choice: Choice, reason: str, rights: Rights, now: datetime, new_id: NewId
+    approval_id: ApprovalId,
+    voter: Voter,
+    choice: Choice,
+    reason: str,
+    rights: Rights,
+    now: datetime,
+    new_id: NewId,
+    *,
+    alone: bool = False,
 ) -> Op[Decided]:
-    """A click: it counts, or it changes nothing and says why."""
+    """A click: it counts, or it changes nothing and says why. `alone`: it is about no other call of the same card."""
     approval = yield from locked(approval_id)
     if approval is None:
         return (yield from _refused(approval_id, voter, NOBODY, now))
-    is_home = replace(voter.address, thread="") == replace(approval.address, thread="")
-    copies = [] if is_home else (yield from standing(approval_id))[0]
-    against = objection(approval, voter, choice, rights, now, [at for _, at in copies], reason)
-    if against is None and not (yield from _is_frozen(approval)):
-        against = "The call is not the one that was asked about."
-    if against:
+    if approval.lead and not alone:
+        from runtime.store.approvals.listed import decide_listed  # which needs this module
+
+        return (yield from decide_listed(approval, voter, choice, reason, rights, now, new_id))
+    if against := (yield from against_it(approval, voter, choice, reason, rights, now)):
         yield from moved(now, approval.run_id, None, CLICK_REFUSED, f"{voter.person.name}: {against}")
         return (yield from _refused(approval_id, voter, against, now))
     if choice is Choice.OTHER:
@@ -122,6 +129,18 @@ def decide(
     return (yield from _rule(ruled, now, new_id, rights.given))
 
 
+def against_it(
+    approval: Approval, voter: Voter, choice: Choice, reason: str, rights: Rights, now: datetime
+) -> Op[str | None]:
+    """Why a click changes nothing, by the rules and by what is stored; None when it counts."""
+    is_home = replace(voter.address, thread="") == replace(approval.address, thread="")
+    copies = [] if is_home else (yield from standing(approval.lead or approval.id))[0]
+    against = objection(approval, voter, choice, rights, now, [at for _, at in copies], reason)
+    if against is None and not (yield from _is_frozen(approval)):
+        return "The call is not the one that was asked about."
+    return against
+
+
 def _counted(
     approval: Approval, voter: Voter, before: Sequence[Person], so_far: Sequence[Person], now: datetime, new_id: NewId
 ) -> Op[Decided]:
@@ -145,18 +164,27 @@ def expire(now: datetime, new_id: NewId) -> Op[list[Decided]]:
         approval = yield from locked(ApprovalId(approval_id))
         if approval is not None and approval.state is ApprovalState.PENDING:
             decided.append((yield from _end(approval, ApprovalEvent.EXPIRE, "nobody answered in time", now, new_id)))
-    return decided
+    rooms = yield from _refreshed([one.approval for one in decided if one.approval], now, new_id)
+    return [*decided[:-1], replace(decided[-1], deliveries=(*decided[-1].deliveries, *rooms))] if rooms else decided
+
+
+def _refreshed(ended: Sequence[Approval], now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+    """Cards that list several calls tell once that those ended; where a courier is to look."""
+    rooms: tuple[Address, ...] = ()
+    for run in dict.fromkeys(one.run_id for one in ended if one.lead):
+        leads = [one.lead for one in ended if one.lead and one.run_id == run]
+        rooms += yield from refresh(run, leads, now, new_id)
+    return rooms
 
 
 def withdraw(run: RunId, reason: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
     """Void every open question of a run that ends; the cards follow. The run itself is the caller's."""
     rows = yield OF_RUN, {"run": run}
     addresses: list[Address] = []
-    for row in rows:
-        approval = approval_of(row)
-        ended = _ended(approval, ApprovalEvent.VOID, reason, now)
+    every = [_ended(approval_of(row), ApprovalEvent.VOID, reason, now) for row in rows]
+    for ended in every:
         addresses += yield from _record(ended, now, new_id)
-    return tuple(addresses)
+    return (*addresses, *(yield from _refreshed(every, now, new_id)))
 
 
 def locked(approval_id: ApprovalId) -> Op[Approval | None]:
@@ -168,6 +196,7 @@ def locked(approval_id: ApprovalId) -> Op[Approval | None]:
 
 
 def _is_frozen(approval: Approval) -> Op[bool]:
+    """True if the call is still the one that was asked about."""
     if approval.kind is ApprovalKind.PERSON:
         return approval.arguments_hash == digest(approval.arguments)
     rows = yield STEP, {"run": approval.run_id, "n": approval.step}

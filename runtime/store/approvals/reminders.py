@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.chat import cards
+from runtime.chat import cards, listing
 from runtime.contract import Address, ApprovalKind, Choice, DeliveryId, Kind, NewId
 from runtime.domain.approvals import ApprovalState, Rights
 from runtime.markup.moments import several
 from runtime.store.approvals.audience import those_who_decide
 from runtime.store.approvals.decisions import locked
 from runtime.store.approvals.quorum import voted
-from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, standing
+from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, listed_with, standing
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import Calling, Due, NewDelivery
 from runtime.store.schema import approvals
@@ -55,13 +56,16 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     runs = Choice.APPROVE if after.kind is ApprovalKind.CALL else Choice.AGAIN
     votes = (yield from voted(after, runs, rights)) if after.terms.quorum > 1 else []
     copies, ordinal = yield from standing(after.id)
+    show = partial(cards.pending, after)
+    if after.lead:
+        show = partial(listing.card, (yield from listed_with(after)))
     at_home = [(at, card) for card, at in copies if at == after.address and wanted.told]  # it tells who is asked now
     known = {at for _, at in copies}
     for number, (room, edits) in enumerate([*at_home, *((room, None) for room in wanted.rooms)], ordinal):
         again = edits is None and room in known
         called = wanted.mentions.get(room, ()) if edits is None else ()
         voters = [one.name for one in votes]
-        said = cards.pending(after, now, home=room == after.address, voted=voters, again=again, mentions=called)
+        said = show(now=now, home=room == after.address, voted=voters, again=again, mentions=called)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{after.id}", number, Kind.APPROVAL, room, said, edits)
         yield ADD_DELIVERY, delivery_row(card, now, after.run_id)
     yield from fact(now, "approval called", "", after.id, several(len(wanted.rooms), "room"))

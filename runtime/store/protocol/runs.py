@@ -154,10 +154,20 @@ class Previewed:
 
 
 @dataclass(frozen=True, slots=True)
+class Further:
+    """One more call that the card of a `Question` asks about, on its terms."""
+
+    id: ApprovalId
+    step: int
+    caution: str
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """An approval to be asked, with its card and `copies` of it for other rooms.
 
-    `request` is a line of what led to it, `shown` (JSON) how the call is shown.
+    `request` is a line of what led to it, `shown` (JSON) how the call is shown. `further` are the other calls on its card.
     """
 
     id: ApprovalId
@@ -173,6 +183,7 @@ class Question:
     shown: str = ""
     copies: tuple[NewDelivery, ...] = ()
     next_call_at: datetime | None = None
+    further: tuple[Further, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,20 @@ from typing import Final
 
 import pytest
 
-from runtime.contract import Call, Effect, Identity, Role, Said, ToolTurn, Turn
+from runtime.contract import (
+    ApprovalId,
+    Call,
+    Choice,
+    Effect,
+    Identity,
+    ModelReply,
+    ModelRequest,
+    OnText,
+    Role,
+    Said,
+    ToolTurn,
+    Turn,
+)
 from runtime.domain.approvals import Rights
 from runtime.policy.modes import READ_ONLY_REASON
 from runtime.policy.rules import Rule, Ruling
@@ -24,6 +37,7 @@ from tests.contract.runtime.stage import (
     Process,
     Stage,
     address,
+    crash_at,
     fake_tool,
 )
 from tests.contract.runtime.strict import Planned
@@ -186,3 +200,73 @@ async def test_a_conversation_that_begins_anew_trusts_nobody_and_stays_read_only
     await tell(process, "/new")
     await tell(process, "/mode")
     assert (await stage.answers())[-1].startswith("The mode here is read-only:")
+
+
+# ----------------------------------------------------------------------------------------------------------------- plan
+
+
+class Telling(Planned):
+    """Says what it would do before it does it."""
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        reply = await super().reply(request, on_text)
+        return replace(reply, text="First I *write*, then\nI look at the kernel.") if reply.calls else reply
+
+
+async def test_a_plan_is_one_question_with_the_models_words_and_all_its_calls(any_stage: Stage) -> None:
+    process = await any_stage.process(Telling((READ, WRITE, SHELL)), tools(), rules=[ALLOW_WRITE])
+    await tell(process, "/mode plan")
+    await tell(process, "do it all")
+    assert called(process) == ["look"]
+    [card] = [card for card in await any_stage.screen() if "[Approve]" in card]
+    expires = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12 h)"
+    assert card == (
+        f"**May I go on like this?**\n\nAda asks · 2 calls · danger · {expires}\n\n“do it all”\n\n"
+        "> First I \\*write\\*, then\n> I look at the kernel.\n\n"
+        "1. `write` · write\n\n```\nb\n```\n\n2. `shell` · danger\n\n```\nuname -a\n```\n\n"
+        "One answer decides all of them.\n[Approve]\n[Deny]"
+    )
+    question = next(one for one in await any_stage.pending() if one.lead == one.id)
+    await process.click(question.id)
+    await process.answer_all()
+    assert called(process) == ["look", "write", "shell"]
+
+
+async def test_a_plan_that_is_denied_runs_nothing(any_stage: Stage) -> None:
+    process = await any_stage.process(Telling((WRITE, SHELL)), tools())
+    await tell(process, "/mode plan")
+    await tell(process, "do it all")
+    await process.click((await any_stage.pending())[1].lead or ApprovalId(""), Choice.DENY)
+    await process.answer_all()
+    assert (called(process), await asked(any_stage)) == ([], [])
+
+
+async def test_a_call_that_was_not_in_the_plan_asks_again(stage: Stage) -> None:
+    """One answer is for the listed calls exactly."""
+    process = await stage.process(Telling(WRITE, replace(WRITE, id="c-later")), tools())
+    await tell(process, "/mode plan")
+    await tell(process, "do it all")
+    for runs in (1, 2):
+        [question] = await stage.pending()
+        await process.click(question.id)
+        await process.answer_all()
+        assert len(called(process)) == runs
+
+
+async def test_a_plan_denied_by_a_rule_is_asked_without_that_call(stage: Stage) -> None:
+    process = await stage.process(Telling((WRITE, SHELL)), tools(), rules=[DENY_WRITE])
+    await tell(process, "/mode plan")
+    await tell(process, "do it all")
+    assert await asked(stage) == ["shell"]
+
+
+async def test_a_kill_before_the_question_keeps_the_plan(any_stage: Stage) -> None:
+    process = await any_stage.process(Telling((WRITE, SHELL)), tools(), probe=crash_at("step-recorded"))
+    await process.say("/mode plan")
+    await process.say("do it all")
+    await process.until_crash()
+    process = await any_stage.process(Telling((WRITE, SHELL)), tools())
+    await process.answer_all()
+    [card] = [card for card in await any_stage.screen() if "[Approve]" in card]
+    assert card.startswith("**May I go on like this?**")
+    assert "> First I" in card
