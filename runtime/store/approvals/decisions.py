@@ -150,9 +150,11 @@ def _counted(
         return (yield from _refused(approval.id, voter, f"You've approved this already: {count} so far.", now))
     yield from fact(now, "approval vote", voter.person.name, approval.id, count)
     names = [one.name for one in so_far]
-    rooms = yield from edit_cards(
-        approval, lambda home: cards.pending(approval, now, home=home, voted=names), now, new_id
-    )
+    rooms: tuple[Address, ...] = ()
+    if approval.lead is None:
+        rooms = yield from edit_cards(
+            approval, lambda home: cards.pending(approval, now, home=home, voted=names), now, new_id
+        )
     return Decided(approval=approval, deliveries=rooms, notice=f"Your approval counts: {count} so far.")
 
 

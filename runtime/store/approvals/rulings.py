@@ -112,11 +112,12 @@ def record(ruled: Approval, now: datetime, new_id: NewId) -> Op[tuple[Address, .
             "came": ruled.outcome,
         },
     )
-    rooms = yield from edit_cards(ruled, lambda home: cards.settled(ruled, home=home), now, new_id)
-    if not left and ruled.state is not ApprovalState.VOID:
-        rooms += yield from _all_came_of(
-            [one for one in others if '"waits"' in one.outcome], cards.RUNNING, now, new_id
-        )
+    rooms: tuple[Address, ...] = ()
+    if ruled.lead is None:
+        rooms = yield from edit_cards(ruled, lambda home: cards.settled(ruled, home=home), now, new_id)
+    waited = [] if left or ruled.state is ApprovalState.VOID else [one for one in others if '"waits"' in one.outcome]
+    if waited:
+        rooms += yield from _all_came_of(waited, cards.RUNNING, now, new_id)
     detail = f"{ruled.tool} {ruled.arguments_hash[:12]}"
     yield from fact(now, f"approval {ruled.state.value}", ruled.decided_name, ruled.id, detail)
     return rooms
@@ -174,7 +175,7 @@ def refresh(
     for lead in dict.fromkeys(leads):
         group = [one for one in every if one.lead == lead]
         said = partial(_listing, group, now, voted)
-        rooms += yield from edit_copies(next(one for one in group if one.id == lead), said, now, new_id, rank)
+        rooms += yield from edit_cards(next(one for one in group if one.id == lead), said, now, new_id, rank)
     return rooms
 
 
@@ -187,15 +188,8 @@ def edit_cards(
 ) -> Op[tuple[Address, ...]]:
     """Every copy of its card says `content` from now on, the one in its own room or another; where a courier is to look.
 
-    A card that lists several calls is left alone: `refresh` tells it of all that was decided at once.
+    A card that lists several calls is told by `refresh` of all that was decided at once.
     """
-    return () if about.lead else (yield from edit_copies(about, content, now, new_id, rank))
-
-
-def edit_copies(
-    about: Approval, content: Callable[[bool], Content], now: datetime, new_id: NewId, rank: int = Kind.APPROVAL.rank
-) -> Op[tuple[Address, ...]]:
-    """The same, whatever the card lists."""
     run = None if about.kind is ApprovalKind.PERSON else about.run_id
     copies, ordinal = yield from standing(about.id)
     rooms: Sequence[tuple[DeliveryId | None, Address]] = copies or [(None, about.address)]

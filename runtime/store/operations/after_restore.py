@@ -19,7 +19,7 @@ from runtime.domain.approvals import APPROVAL_MOVES, Approval, ApprovalEvent
 from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
-from runtime.store.approvals.rulings import ADD_APPROVAL, APPROVAL_COLUMNS, CARDS, SETTLE, approval_of, edit_copies
+from runtime.store.approvals.rulings import ADD_APPROVAL, APPROVAL_COLUMNS, CARDS, SETTLE, approval_of, edit_cards
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
 from runtime.store.delivery.outbox import doubt_parts
 from runtime.store.protocol import NewDelivery
@@ -163,7 +163,7 @@ def _withdraw_cards(approval: Approval, now: datetime, new_id: NewId) -> Op[None
     copies = [DeliveryId(card) for card, _, edits in found if edits is None]
     for card in copies:
         if (yield ON_SCREEN, {"d": card})[0][0]:
-            yield from edit_copies(approval, lambda home: cards.settled(approval, home=home), now, new_id)
+            yield from edit_cards(approval, lambda home: cards.settled(approval, home=home), now, new_id)
             return
     for card in copies:
         yield from _discard(card, now)
