@@ -103,7 +103,7 @@ async def test_one_answer_decides_all_listed_calls_and_each_is_recorded(any_stag
     assert sorted(map(str, written(process))) == list("1234567")
     [card] = [card for card in await any_stage.screen() if "3 calls" in card]
     assert card.startswith(
-        f"**Approved** by Ada, {AT}: 3 calls\n\nAda asked · 3 calls · write\n\n1. `write` · done in 0 s"
+        f"✅ **Approved** by Ada, {AT}: 3 calls\n\nAda asked · 3 calls · write\n\n1. `write` · done in 0 s"
     )
     assert card.count("write did it") == 3
     assert "[Approve]" not in card
@@ -116,7 +116,7 @@ async def test_a_denial_denies_all_of_them(stage: Stage) -> None:
     denied = await stage.store.approvals.approvals(state=ApprovalState.DENIED)
     assert [each.reason for each in denied] == ["not today"] * 3
     [card] = [card for card in await stage.screen() if "3 calls" in card]
-    assert card.startswith(f"**Denied** by Ada, {AT}: 3 calls\n\n")
+    assert card.startswith(f"❌ **Denied** by Ada, {AT}: 3 calls\n\n")
     assert card.endswith("> not today")
 
 
@@ -194,13 +194,13 @@ async def test_a_console_decides_one_call_and_the_card_goes_on_with_the_others(a
     await process.answer_all()
     assert len(await any_stage.pending()) == 6
     [card] = [card for card in cards(await any_stage.screen()) if "3 calls" in card]
-    assert f"1. **Denied** by Ada, {AT}: `write`\n\n2. `write` · write" in card
+    assert f"1. ❌ **Denied** by Ada, {AT}: `write`\n\n2. `write` · write" in card
     await process.click(one.id)
     assert len(await any_stage.pending()) == 4
     await process.answer_all()
     [card] = [card for card in await any_stage.screen() if "3 calls" in card]
     assert card.startswith("**Decided**: 3 calls\n\n")
-    assert "2. **Approved** by Ada" in card
+    assert "2. ✅ **Approved** by Ada" in card
 
 
 async def test_an_answer_that_is_no_yes_or_no_decides_nothing_of_a_list(stage: Stage) -> None:
@@ -229,7 +229,7 @@ async def test_a_list_that_nobody_answers_expires_as_one(any_stage: Stage) -> No
         process.reception.decided(decided)
     await process.answer_all()
     [card] = [card for card in await any_stage.screen() if "3 calls" in card]
-    assert card.startswith("**Expired**, [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z): 3 calls")
+    assert card.startswith("⌛ **Expired**, [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z): 3 calls")
     assert await any_stage.pending() == []
 
 
@@ -238,7 +238,7 @@ async def test_a_list_of_a_run_that_is_stopped_is_withdrawn(any_stage: Stage) ->
     await process.stop()
     await process.answer_all()
     [card] = [card for card in await any_stage.screen() if "3 calls" in card]
-    assert card.startswith("**Withdrawn**, ")
+    assert card.startswith("⚪ **Withdrawn**, ")
     assert written(process) == []
 
 
