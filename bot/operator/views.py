@@ -11,9 +11,11 @@ from adapters.web import render
 from bot.accounts.naming import Named
 from bot.accounts.status import State
 from runtime.chat.cards import LABELS, asked, call_of
-from runtime.contract import CHOICES, ApprovalKind, Entry
+from runtime.chat.modes import meaning
+from runtime.contract import CHOICES, Address, ApprovalKind, Entry
 from runtime.domain.approvals import EVENT_OF, Approval
 from runtime.markup.moments import in_words
+from runtime.policy.modes import RoomMode
 from runtime.store.protocol import DeliveryRow, Known, OpenPart, Pairing, RunRow, StepRow
 from runtime.text.glyphs import in_full
 
@@ -77,6 +79,20 @@ def approval(row: Approval, named: Named, called: Named) -> View:
         "decided_by": row.decided_name,
         "decided_at": at(row.decided_at),
         "reason": row.reason,
+    }
+
+
+def mode(address: Address, row: RoomMode, named: Named, called: Named) -> View:
+    """The mode of a conversation, and what it does in words."""
+    return {
+        "address": named(address),
+        "room": called(address),
+        "mode": row.mode,
+        "meaning": in_words(meaning(row)),
+        "trusted": row.person_name,
+        "set_by": row.set_by_name,
+        "set_at": at(row.set_at),
+        "until": at(row.until),
     }
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import bindparam, delete, or_, select
 
-from runtime.contract import Address, Person, PersonId, SessionKey
+from runtime.chat.modes import mode_set
+from runtime.contract import Address, Content, DeliveryId, Kind, NewId, Person, PersonId, SessionKey
 from runtime.domain.approvals import Voter
 from runtime.markup.moments import FORM
 from runtime.policy.modes import NORMAL, WORDS, Mode, RoomMode
-from runtime.store.common import PERSON, fact, person, session_key
+from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, fact, person, session_key
+from runtime.store.protocol import NewDelivery
 from runtime.store.schema import modes, people
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.sql.upsert import insert
@@ -35,6 +39,22 @@ SET_MODE = _MODE.on_conflict_do_update(
     set_={name: _MODE.excluded[name] for name in ("mode", "person", "set_by", "set_at", "until")},
 )
 END_TRUST = delete(modes).where(modes.c.session == bindparam("k"), is_word(modes.c.mode, Mode.TRUSTED))
+EVERY_MODE = (
+    select(
+        modes.c.session,
+        modes.c.mode,
+        modes.c.person,
+        _trusted.c.name,
+        modes.c.set_by,
+        _setter.c.name,
+        modes.c.set_at,
+        modes.c.until,
+    )
+    .outerjoin(_trusted, _trusted.c.id == modes.c.person)
+    .outerjoin(_setter, _setter.c.id == modes.c.set_by)
+    .where(or_(modes.c.until.is_(None), modes.c.until > bindparam("now")))
+    .order_by(modes.c.set_at.desc())
+)
 OVER = delete(modes).where(modes.c.until <= bindparam("now"))
 
 
@@ -44,7 +64,28 @@ def mode_at(agent: str, address: Address, now: datetime) -> Op[RoomMode]:
     rows = yield MODE_HERE, {**keys, "now": micros(now)}
     if not rows:
         return NORMAL
-    word, trusted, name, setter, setter_name, at, until = rows[0]
+    return _mode_of(rows[0])
+
+
+def every_mode(now: datetime) -> Op[list[tuple[Address, RoomMode]]]:
+    """Modes that were set and are not over, newest first."""
+    rows = yield EVERY_MODE, {"now": micros(now)}
+    return [(Address.parse(row[0].partition("|")[2]), _mode_of(row[1:])) for row in rows]
+
+
+def set_from_afar(
+    agent: str, address: Address, mode: Mode, who: Person, hand: str, now: datetime, new_id: NewId
+) -> Op[RoomMode]:
+    """Set it from outside the room, which is told. `hand` is who does it for the person."""
+    made = yield from set_mode(agent, address, mode, None, who, now, hand=hand)
+    origin, fresh = f"mode:{new_id()}", DeliveryId(new_id())
+    told = NewDelivery(fresh, origin, 0, Kind.FINAL, address, Content(mode_set(made, address)))
+    yield ADD_DELIVERY, delivery_row(told, now)
+    return made
+
+
+def _mode_of(row: Sequence[Any]) -> RoomMode:
+    word, trusted, name, setter, setter_name, at, until = row
     if word not in WORDS:  # one of a newer version: the strictest that we know
         word = Mode.READ_ONLY
     return RoomMode(
@@ -73,7 +114,7 @@ def end_trust(key: SessionKey) -> Op[None]:
 
 
 def set_mode(
-    agent: str, address: Address, mode: Mode, until: datetime | None, who: Person, now: datetime
+    agent: str, address: Address, mode: Mode, until: datetime | None, who: Person, now: datetime, *, hand: str = ""
 ) -> Op[RoomMode]:
     """Set it for a room with its threads, or for one thread; whoever trusts is the one who is trusted."""
     yield OVER, {"now": micros(now)}
@@ -82,6 +123,6 @@ def set_mode(
     changed = {"session": key, "mode": mode.value, "person": trusted, "set_by": who.id}
     yield SET_MODE, {**changed, "set_at": micros(now), "until": micros(until) if until else None}
     detail = f"{mode} until {until:{FORM}} UTC" if until else mode.value
-    yield from fact(now, "mode set", who.name, str(address), detail)
+    yield from fact(now, "mode set", hand or who.name, str(address), detail)
     name = who.name if trusted else ""
     return RoomMode(mode, who.id if trusted else None, name, who.id, who.name, now, until)

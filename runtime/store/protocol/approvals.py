@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from runtime.chat.audience import Candidate
-from runtime.contract import Address, ApprovalId, Mention, SessionKey
+from runtime.contract import Address, ApprovalId, Mention, Person, SessionKey
 from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.policy.modes import Mode, RoomMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,12 @@ class Approvals(Protocol):
         self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
     ) -> list[Approval]:
         """Newest first; of one room with its threads, or of all."""
+
+    async def modes(self) -> list[tuple[Address, RoomMode]]:
+        """Modes of conversations that were set and are not over, newest first."""
+
+    async def set_mode(self, agent: str, address: Address, mode: Mode, who: Person, hand: str) -> RoomMode:
+        """Set the mode of a conversation, which is told in it. `hand` is who does it for `who`, for the audit."""
 
     async def expire(self) -> list[Decided]:
         """Settle questions whose time is over, at most 100."""
