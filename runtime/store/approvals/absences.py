@@ -13,10 +13,12 @@ from runtime.store.schema import absences
 from runtime.store.sql.driver import Op, micros, moment
 from runtime.store.sql.upsert import insert
 
-AWAY = select(absences.c.until).where(absences.c.person_id == bindparam("who"), absences.c.until > bindparam("now"))
-_AWAY = insert(absences).values({column.name: bindparam(column.name) for column in absences.columns})
-SET_AWAY = _AWAY.on_conflict_do_update(
-    index_elements=[absences.c.person_id], set_={name: _AWAY.excluded[name] for name in ("until", "set_at")}
+AWAY_UNTIL = select(absences.c.until).where(
+    absences.c.person_id == bindparam("who"), absences.c.until > bindparam("now")
+)
+_ABSENCE = insert(absences).values({column.name: bindparam(column.name) for column in absences.columns})
+SET_ABSENCE = _ABSENCE.on_conflict_do_update(
+    index_elements=[absences.c.person_id], set_={name: _ABSENCE.excluded[name] for name in ("until", "set_at")}
 )
 COME_BACK = delete(absences).where(absences.c.person_id == bindparam("who")).returning(absences.c.until)
 OVER = delete(absences).where(absences.c.until <= bindparam("now"))
@@ -24,13 +26,13 @@ OVER = delete(absences).where(absences.c.until <= bindparam("now"))
 
 def away_until(who: PersonId, now: datetime) -> Op[datetime | None]:
     """When somebody is back; None for one who is here."""
-    rows = yield AWAY, {"who": who, "now": micros(now)}
+    rows = yield AWAY_UNTIL, {"who": who, "now": micros(now)}
     return moment(rows[0][0]) if rows else None
 
 
 def set_away(who: Person, until: datetime, now: datetime) -> Op[None]:
     yield OVER, {"now": micros(now)}
-    yield SET_AWAY, {"person_id": who.id, "until": micros(until), "set_at": micros(now)}
+    yield SET_ABSENCE, {"person_id": who.id, "until": micros(until), "set_at": micros(now)}
     yield from fact(now, "away", who.name, who.id, f"until {until:{FORM}} UTC")
 
 

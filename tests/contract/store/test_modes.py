@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runtime.contract import Address, Commanded, Identity, Outcome
+from runtime.policy.modes import Mode
 from runtime.store.protocol import Taken
 from tests.contract.store.stage import ADA, OTTO, ROOM, UMA, VERA, Stage
 
@@ -130,6 +131,22 @@ async def test_a_mode_of_a_newer_version_changes_nothing(stage: Stage) -> None:
     await give(stage, "mode", "plan")
     await stage.write("UPDATE modes SET mode = 'careful'")
     assert (await stage.store.runs.mode_at("main", ROOM)).mode == "read-only"
+
+
+async def test_operators_see_every_mode_and_set_one_which_the_room_reads(stage: Stage) -> None:
+    ada = await stage.store.people.identified(ADA)
+    assert ada is not None
+    await give(stage, "mode", "trusted 2h", actor=OTTO, at=THREAD)
+    stage.clock.advance(seconds=1)
+    await stage.store.approvals.set_mode("main", ROOM, Mode.READ_ONLY, ada, "command line of kim")
+    assert [(at, one.mode, one.set_by_name) for at, one in await stage.store.approvals.modes()] == [
+        (ROOM, "read-only", "Ada"),
+        (THREAD, "trusted", "Otto"),
+    ]
+    assert (await told(stage)).startswith("Ada set the mode here, and in all threads of this room: read-only")
+    assert (await stage.audit("mode set"))[-1] == ("command line of kim", str(ROOM), "read-only")
+    stage.clock.advance(hours=3)
+    assert [at for at, _ in await stage.store.approvals.modes()] == [ROOM]
 
 
 # ------------------------------------------------------------------------------------------------------------- absences
